@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* arena: blocks that are filled front to back and freed together. */
+
+#include "base/arena.h"
+
+#include <stdalign.h>
+#include <stdlib.h>
+
+enum {
+	BLOCK_FIRST = 4096,
+	BLOCK_KEEP = 64 << 10, /* a reset keeps a block up to this size */
+	BLOCK_LARGEST = 1 << 20,
+};
+
+struct arena_block {
+	struct arena_block *older;
+	size_t size;
+	alignas(max_align_t) char bytes[];
+};
+
+static bool add_block(struct arena *a, size_t need)
+{
+	size_t size = a->block ? a->block->size * 2 : BLOCK_FIRST;
+
+	if (size > BLOCK_LARGEST)
+		size = BLOCK_LARGEST;
+	if (size < need)
+		size = need;
+	if (a->total > a->max || need > a->max - a->total)
+		return false;
+	if (size > a->max - a->total)
+		size = a->max - a->total;
+	struct arena_block *b = malloc(sizeof *b + size);
+	if (!b)
+		return false;
+	b->older = a->block;
+	b->size = size;
+	a->block = b;
+	a->total += size;
+	a->used = 0;
+	return true;
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+	const size_t align = alignof(max_align_t) - 1;
+	size_t rounded;
+
+	if (a->failed)
+		return NULL;
+	if (__builtin_add_overflow(size, align, &rounded)) {
+		a->failed = true;
+		return NULL;
+	}
+	rounded &= ~align;
+	if ((!a->block || a->block->size - a->used < rounded) && !add_block(a, rounded)) {
+		a->failed = true;
+		return NULL;
+	}
+	void *p = a->block->bytes + a->used;
+	a->used += rounded;
+	return p;
+}
+
+void *arena_array(struct arena *a, size_t count, size_t size)
+{
+	size_t total;
+
+	if (__builtin_mul_overflow(count, size, &total)) {
+		a->failed = true;
+		return NULL;
+	}
+	void *p = arena_alloc(a, total);
+	return p ? memset(p, 0, total) : NULL;
+}
+
+struct str arena_dup(struct arena *a, struct str s)
+{
+	char *p = arena_alloc(a, s.n + 1);
+
+	if (!p)
+		return (struct str){ NULL, 0 };
+	if (s.n)
+		memcpy(p, s.p, s.n);
+	p[s.n] = '\0';
+	return (struct str){ p, s.n };
+}
+
+void arena_reset(struct arena *a)
+{
+	struct arena_block *kept = NULL;
+
+	for (struct arena_block *b = a->block, *older; b; b = older) {
+		older = b->older;
+		if (!kept && b->size <= BLOCK_KEEP)
+			kept = b;
+		else
+			free(b);
+	}
+	if (kept)
+		kept->older = NULL;
+	*a = (struct arena){ .block = kept, .total = kept ? kept->size : 0, .max = a->max };
+}
+
+void arena_done(struct arena *a)
+{
+	for (struct arena_block *b = a->block, *older; b; b = older) {
+		older = b->older;
+		free(b);
+	}
+	*a = (struct arena){ .max = a->max };
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* buf: a growing byte buffer with a maximum and a sticky failure. */
+
+#include "base/buf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { BUF_FIRST = 256 };
+
+char *buf_room(struct buf *b, size_t n)
+{
+	if (b->failed || n > b->max || b->n > b->max - n) {
+		b->failed = true;
+		return NULL;
+	}
+	if (b->cap - b->n >= n && b->p)
+		return b->p + b->n;
+
+	/* Doubling keeps the cost of n adds linear; the maximum is never overshot. */
+	size_t cap = b->cap ? b->cap : BUF_FIRST;
+	while (cap < b->n + n)
+		cap = cap > b->max / 2 ? b->max : cap * 2;
+	if (cap > b->max)
+		cap = b->max;
+	char *p = realloc(b->p, cap ? cap : 1);
+	if (!p) {
+		b->failed = true;
+		return NULL;
+	}
+	b->p = p;
+	b->cap = cap;
+	return b->p + b->n;
+}
+
+void buf_filled(struct buf *b, size_t n)
+{
+	b->n += n;
+}
+
+void buf_add(struct buf *b, struct str s)
+{
+	char *to = buf_room(b, s.n);
+
+	if (!to || s.n == 0)
+		return;
+	memcpy(to, s.p, s.n);
+	b->n += s.n;
+}
+
+void buf_addc(struct buf *b, char c)
+{
+	buf_add(b, (struct str){ &c, 1 });
+}
+
+void buf_addf(struct buf *b, const char *fmt, ...)
+{
+	char small[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	const int n = vsnprintf(small, sizeof small, fmt, ap);
+	va_end(ap);
+	if (n < 0) {
+		b->failed = true;
+		return;
+	}
+	if ((size_t)n < sizeof small) {
+		buf_add(b, (struct str){ small, (size_t)n });
+		return;
+	}
+	/* One byte more than the text: vsnprintf ends it with NUL. */
+	char *to = buf_room(b, (size_t)n + 1);
+	if (!to)
+		return;
+	va_start(ap, fmt);
+	(void)vsnprintf(to, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	b->n += (size_t)n;
+}
+
+void buf_drop(struct buf *b, size_t n)
+{
+	if (n >= b->n) {
+		b->n = 0;
+		return;
+	}
+	memmove(b->p, b->p + n, b->n - n);
+	b->n -= n;
+}
+
+void buf_reset(struct buf *b, size_t keep)
+{
+	b->n = 0;
+	b->failed = false;
+	if (b->cap > keep) {
+		free(b->p);
+		b->p = NULL;
+		b->cap = 0;
+	}
+}
+
+void buf_done(struct buf *b)
+{
+	free(b->p);
+	*b = (struct buf){ .max = b->max };
+}

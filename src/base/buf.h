@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * buf: bytes owned and growing, up to a maximum.
+ *
+ * The zero value with a maximum is ready for use:
+ *
+ *	AUTO_BUF b = { .max = LIMIT_ANSWER };
+ *	buf_add(&b, STR("hello "));
+ *	buf_addf(&b, "%d", 42);
+ *	if (b.failed)
+ *		return err_set(e, ERR_LIMIT, …);
+ *
+ * Failure is sticky: an add that would pass the maximum, or for which there is no memory, adds
+ * nothing and sets `failed`; later adds do nothing. So a series of adds is checked once, at the
+ * end. Without a maximum nothing can be added. The bytes are not NUL-terminated.
+ */
+#ifndef BASE_BUF_H
+#define BASE_BUF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/own.h"
+#include "base/str.h"
+
+struct buf {
+	char *p;
+	size_t n;   /* bytes in use */
+	size_t cap; /* bytes allocated */
+	size_t max; /* never more than this many bytes */
+	bool failed;
+};
+
+#define AUTO_BUF CLEANUP(buf_done) struct buf
+
+static inline struct str buf_str(const struct buf *b)
+{
+	return (struct str){ b->p, b->n };
+}
+
+void buf_add(struct buf *b, struct str s);
+void buf_addc(struct buf *b, char c);
+void buf_addf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Room for at least n bytes behind the last one, to be filled by the caller, who then calls
+ * buf_filled; NULL when there is none. At most cap - n bytes may be filled. */
+char *buf_room(struct buf *b, size_t n);
+void buf_filled(struct buf *b, size_t n);
+
+/* Drop the first n bytes. */
+void buf_drop(struct buf *b, size_t n);
+
+/* Forget the bytes and the failure; memory above `keep` bytes is given back. */
+void buf_reset(struct buf *b, size_t keep);
+
+/* Give the memory back; the buf is empty and usable again. */
+void buf_done(struct buf *b);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* err: codes, their names, and sentences made from errno. */
+
+#include "base/err.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/own.h"
+#include "base/utf8.h"
+
+static const char *const names[ERR_COUNT] = {
+#define X(id, name) [id] = (name),
+	ERR_TABLE(X)
+#undef X
+};
+
+/* What errno values mean to an agent. What is not listed is an I/O error. */
+static const struct {
+	int error;
+	enum err_code code;
+	const char *words;
+} meanings[] = {
+	{ ENOENT, ERR_FILE_NOT_FOUND, "no such file or directory" },
+	{ ENOTDIR, ERR_NOT_A_DIRECTORY, "not a directory" },
+	{ EISDIR, ERR_NOT_A_FILE, "is a directory" },
+	{ ENXIO, ERR_NOT_A_FILE, "not a regular file" },
+	{ EACCES, ERR_PERMISSION_DENIED, "permission denied" },
+	{ EPERM, ERR_PERMISSION_DENIED, "operation not permitted" },
+	{ EROFS, ERR_PERMISSION_DENIED, "the file system is read-only" },
+	{ ETXTBSY, ERR_PERMISSION_DENIED, "the file is being executed" },
+	{ ELOOP, ERR_SYMLINK_LOOP, "too many levels of symbolic links" },
+	{ ENAMETOOLONG, ERR_INVALID_PATH, "the name is too long" },
+	{ EILSEQ, ERR_INVALID_PATH, "the file system does not accept this name" },
+	{ EINVAL, ERR_IO_ERROR, "the file system does not support this" },
+	{ ENOSPC, ERR_DISK_FULL, "no space left on the device" },
+	{ EDQUOT, ERR_DISK_FULL, "the disk quota is used up" },
+	{ EFBIG, ERR_FILE_TOO_LARGE, "the file would be larger than allowed" },
+	{ EMFILE, ERR_TOO_BUSY, "too many files are open, try again" },
+	{ ENFILE, ERR_TOO_BUSY, "too many files are open on this machine, try again" },
+	{ ENOMEM, ERR_TOO_BUSY, "not enough memory, try again" },
+	{ EIO, ERR_IO_ERROR, "input/output error" },
+};
+
+const char *err_name(enum err_code code)
+{
+	return code > ERR_NONE && code < ERR_COUNT ? names[code] : "";
+}
+
+enum err_code err_by_name(struct str name)
+{
+	for (int i = ERR_NONE + 1; i < ERR_COUNT; i++)
+		if (str_eq(name, str_of(names[i])))
+			return (enum err_code)i;
+	return ERR_NONE;
+}
+
+static void format(struct err *e, enum err_code code, const char *fmt, va_list ap)
+{
+	const int n = vsnprintf(e->msg, sizeof e->msg, fmt, ap);
+
+	e->code = code;
+	if (n < 0)
+		e->msg[0] = '\0';
+	if (n >= (int)sizeof e->msg) {
+		static const char mark[] = "...";
+		const struct str kept = { e->msg, sizeof e->msg - sizeof mark };
+		memcpy(e->msg + utf8_whole(kept), mark, sizeof mark);
+	}
+}
+
+int err_set(struct err *e, enum err_code code, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	format(e, code, fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+enum err_code err_code_of_errno(int error)
+{
+	for (size_t i = 0; i < ARRAY_LEN(meanings); i++)
+		if (meanings[i].error == error)
+			return meanings[i].code;
+	return ERR_IO_ERROR;
+}
+
+int err_errno(struct err *e, const char *fmt, ...)
+{
+	const int error = errno;
+	const char *words = NULL;
+	struct err what;
+	va_list ap;
+
+	va_start(ap, fmt);
+	format(&what, ERR_NONE, fmt, ap);
+	va_end(ap);
+	for (size_t i = 0; i < ARRAY_LEN(meanings) && !words; i++)
+		if (meanings[i].error == error)
+			words = meanings[i].words;
+	return err_set(e, err_code_of_errno(error), "%s: %s", what.msg,
+		       words ? words : strerrordesc_np(error));
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * err: why something failed: a code and a sentence.
+ *
+ * Every function that can fail returns -1 and sets *e, or returns 0 (or a useful non-negative
+ * number) and leaves *e alone. There is no third state. The setters return -1, so that an error
+ * path is one line:
+ *
+ *	return err_set(e, ERR_FILE_NOT_FOUND, "File not found: %s", path);
+ *
+ * The sentence is for the agent that will read it: what was asked, why not, what to do instead.
+ * It names no path outside the workspace and no errno. An err lives on the caller's stack;
+ * failing allocates nothing.
+ */
+#ifndef BASE_ERR_H
+#define BASE_ERR_H
+
+#include <stdbool.h>
+
+#include "base/str.h"
+
+/* enum constant, name on the wire */
+#define ERR_TABLE(X)                                                                               \
+	X(ERR_UNKNOWN_TOOL, "UNKNOWN_TOOL")                                                        \
+	X(ERR_INVALID_ARGUMENTS, "INVALID_ARGUMENTS")                                              \
+	X(ERR_INVALID_PATH, "INVALID_PATH")                                                        \
+	X(ERR_INVALID_REGEX, "INVALID_REGEX")                                                      \
+	X(ERR_INVALID_GLOB, "INVALID_GLOB")                                                        \
+	X(ERR_PATH_OUTSIDE_WORKSPACE, "PATH_OUTSIDE_WORKSPACE")                                    \
+	X(ERR_SYMLINK_OUTSIDE_WORKSPACE, "SYMLINK_OUTSIDE_WORKSPACE")                              \
+	X(ERR_SYMLINK_LOOP, "SYMLINK_LOOP")                                                        \
+	X(ERR_PATH_NOT_ALLOWED, "PATH_NOT_ALLOWED")                                                \
+	X(ERR_FILE_NOT_FOUND, "FILE_NOT_FOUND")                                                    \
+	X(ERR_NOT_A_DIRECTORY, "NOT_A_DIRECTORY")                                                  \
+	X(ERR_NOT_A_FILE, "NOT_A_FILE")                                                            \
+	X(ERR_PERMISSION_DENIED, "PERMISSION_DENIED")                                              \
+	X(ERR_FILE_TOO_LARGE, "FILE_TOO_LARGE")                                                    \
+	X(ERR_BINARY_FILE, "BINARY_FILE")                                                          \
+	X(ERR_TEXT_NOT_FOUND, "TEXT_NOT_FOUND")                                                    \
+	X(ERR_TEXT_NOT_UNIQUE, "TEXT_NOT_UNIQUE")                                                  \
+	X(ERR_NO_CHANGE, "NO_CHANGE")                                                              \
+	X(ERR_FILE_NOT_READ, "FILE_NOT_READ")                                                      \
+	X(ERR_FILE_CHANGED, "FILE_CHANGED")                                                        \
+	X(ERR_COMMAND_BLOCKED, "COMMAND_BLOCKED")                                                  \
+	X(ERR_SPAWN_FAILED, "SPAWN_FAILED")                                                        \
+	X(ERR_READ_ONLY, "READ_ONLY")                                                              \
+	X(ERR_REDACTED_CONTENT, "REDACTED_CONTENT")                                                \
+	X(ERR_SEARCH_TIMEOUT, "SEARCH_TIMEOUT")                                                    \
+	X(ERR_DISK_FULL, "DISK_FULL")                                                              \
+	X(ERR_IO_ERROR, "IO_ERROR")                                                                \
+	X(ERR_TOO_BUSY, "TOO_BUSY")                                                                \
+	X(ERR_EXECUTION_ERROR, "EXECUTION_ERROR")
+
+enum err_code {
+	ERR_NONE, /* no error has been set */
+#define X(id, name) id,
+	ERR_TABLE(X)
+#undef X
+		ERR_COUNT,
+};
+
+struct err {
+	enum err_code code;
+	char msg[1024]; /* always whole UTF-8 characters; a longer sentence ends in "..." */
+};
+
+/* The name of a code as it stands on the wire ("" for ERR_NONE). */
+const char *err_name(enum err_code code);
+
+/* The code with that name, or ERR_NONE. */
+enum err_code err_by_name(struct str name);
+
+int err_set(struct err *e, enum err_code code, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* The failure that errno tells: the formatted text, ": ", and what went wrong in words. The code
+ * is the one that fits (ENOENT gives FILE_NOT_FOUND, ENOSPC DISK_FULL, others IO_ERROR …). */
+int err_errno(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The code err_errno would choose for an errno value. */
+enum err_code err_code_of_errno(int error);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* io: loops around read, write and poll that callers would otherwise get wrong. */
+
+#include "base/io.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+int64_t io_now_ms(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+int io_timeout(int64_t deadline_ms)
+{
+	if (deadline_ms == IO_FOREVER)
+		return -1;
+	const int64_t left = deadline_ms - io_now_ms();
+	return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
+}
+
+int io_wait(int fd, short events, int64_t deadline_ms)
+{
+	struct pollfd p = { .fd = fd, .events = events };
+
+	for (;;) {
+		const int n = poll(&p, 1, io_timeout(deadline_ms));
+		if (n >= 0)
+			return n;
+		if (errno != EINTR)
+			return -1;
+	}
+}
+
+ssize_t io_read_full(int fd, void *to, size_t n)
+{
+	size_t have = 0;
+
+	while (have < n) {
+		const ssize_t got = read(fd, (char *)to + have, n - have);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -1;
+		if (got == 0)
+			break;
+		have += (size_t)got;
+	}
+	return (ssize_t)have;
+}
+
+ssize_t io_pread_full(int fd, void *to, size_t n, off_t offset)
+{
+	size_t have = 0;
+
+	while (have < n) {
+		const ssize_t got = pread(fd, (char *)to + have, n - have, offset + (off_t)have);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -1;
+		if (got == 0)
+			break;
+		have += (size_t)got;
+	}
+	return (ssize_t)have;
+}
+
+int io_write_all(int fd, struct str s, int64_t deadline_ms)
+{
+	while (s.n) {
+		const ssize_t put = write(fd, s.p, s.n);
+		if (put >= 0) {
+			s = str_from(s, (size_t)put);
+			continue;
+		}
+		if (errno == EINTR)
+			continue;
+		if (errno != EAGAIN)
+			return -1;
+		const int ready = io_wait(fd, POLLOUT, deadline_ms);
+		if (ready == 0)
+			errno = ETIMEDOUT;
+		if (ready <= 0)
+			return -1;
+	}
+	return 0;
+}
+
+void io_random(void *to, size_t n)
+{
+	char *p = to;
+
+	while (n) {
+		const ssize_t got = getrandom(p, n, 0);
+		if (got < 0 && errno == EINTR)
+			continue;
+		/* Only a kernel without getrandom can fail here; guessable names are no option. */
+		if (got <= 0)
+			abort();
+		p += got;
+		n -= (size_t)got;
+	}
+}

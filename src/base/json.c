@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/* json: a strict recursive-descent reader. */
+
+#include "base/json.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "base/limits.h"
+#include "base/utf8.h"
+
+struct reader {
+	struct str text;
+	size_t at;
+	int depth;
+	struct arena *arena;
+	struct err *e;
+};
+
+static int value(struct reader *r, struct json *ret);
+
+static int fail(struct reader *r, const char *what)
+{
+	return err_set(r->e, ERR_INVALID_ARGUMENTS, "Invalid JSON at byte %zu: %s", r->at, what);
+}
+
+static int no_memory(struct reader *r)
+{
+	return err_set(r->e, ERR_INVALID_ARGUMENTS,
+		       "The JSON value needs more memory than one request may use");
+}
+
+/* The byte at the current place; NUL at the end, which no rule of the grammar accepts. */
+static char peek(const struct reader *r)
+{
+	return r->at < r->text.n ? r->text.p[r->at] : '\0';
+}
+
+static void skip_blanks(struct reader *r)
+{
+	while (r->at < r->text.n) {
+		const char c = r->text.p[r->at];
+		if (c != ' ' && c != '\n' && c != '\r' && c != '\t')
+			return;
+		r->at++;
+	}
+}
+
+static bool accept(struct reader *r, char c)
+{
+	if (peek(r) != c || r->at >= r->text.n)
+		return false;
+	r->at++;
+	return true;
+}
+
+static int word(struct reader *r, struct str w)
+{
+	if (!str_starts(str_from(r->text, r->at), w))
+		return fail(r, "expected a value");
+	r->at += w.n;
+	return 0;
+}
+
+static size_t digits(struct reader *r)
+{
+	const size_t from = r->at;
+
+	while (peek(r) >= '0' && peek(r) <= '9')
+		r->at++;
+	return r->at - from;
+}
+
+static int number(struct reader *r, struct json *ret)
+{
+	const size_t from = r->at;
+	bool whole = true;
+
+	(void)accept(r, '-');
+	if (!accept(r, '0') && digits(r) == 0)
+		return fail(r, "expected a digit");
+	if (accept(r, '.')) {
+		whole = false;
+		if (digits(r) == 0)
+			return fail(r, "expected a digit behind the decimal point");
+	}
+	if (accept(r, 'e') || accept(r, 'E')) {
+		whole = false;
+		if (!accept(r, '+'))
+			(void)accept(r, '-');
+		if (digits(r) == 0)
+			return fail(r, "expected a digit in the exponent");
+	}
+	const struct str text = { r->text.p + from, r->at - from };
+	ret->type = JSON_NUMBER;
+	if (whole && str_int(text, &ret->integer)) {
+		ret->whole = true;
+		ret->number = (double)ret->integer;
+		return 0;
+	}
+	/* strtod wants a terminated string; the program never sets a locale, so '.' it is. */
+	const struct str copy = arena_dup(r->arena, text);
+	if (!copy.p)
+		return no_memory(r);
+	ret->number = strtod(copy.p, NULL);
+	/* 1.0 and 1e3 are integers, too: JSON does not know the difference. */
+	if (fabs(ret->number) < 9007199254740992.0 && ret->number == trunc(ret->number)) {
+		ret->whole = true;
+		ret->integer = (int64_t)ret->number;
+	}
+	return 0;
+}
+
+static int hex4(struct reader *r, uint32_t *ret)
+{
+	uint32_t v = 0;
+
+	for (int i = 0; i < 4; i++, r->at++) {
+		const char c = peek(r);
+		if (c >= '0' && c <= '9')
+			v = v << 4 | (uint32_t)(c - '0');
+		else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
+			v = v << 4 | (uint32_t)((c | 0x20) - 'a' + 10);
+		else
+			return fail(r, "expected four hexadecimal digits");
+	}
+	*ret = v;
+	return 0;
+}
+
+/* Behind "\u": one code point, from one or two escapes. */
+static int unicode(struct reader *r, uint32_t *ret)
+{
+	uint32_t high, low;
+
+	if (hex4(r, &high) < 0)
+		return -1;
+	*ret = high;
+	if (high < 0xd800 || high > 0xdbff || !str_starts(str_from(r->text, r->at), STR("\\u")))
+		return 0;
+	const size_t back = r->at;
+	r->at += 2;
+	if (hex4(r, &low) < 0)
+		return -1;
+	if (low >= 0xdc00 && low <= 0xdfff)
+		*ret = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
+	else
+		r->at = back; /* the first is lone; the second speaks for itself */
+	return 0;
+}
+
+/* Behind a backslash: what it stands for, at most four bytes. */
+static int escape(struct reader *r, char *out, size_t *n)
+{
+	static const char plain[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
+	const char c = peek(r);
+	uint32_t code_point;
+
+	if (c == 'u') {
+		r->at++;
+		if (unicode(r, &code_point) < 0)
+			return -1;
+		*n += utf8_encode(code_point, out + *n);
+		return 0;
+	}
+	const char *at = c ? strchr(plain, c) : NULL;
+	if (!at)
+		return fail(r, "unknown escape in a string");
+	out[(*n)++] = means[at - plain];
+	r->at++;
+	return 0;
+}
+
+/* Walk over bytes of a string that stand for themselves, up to its quote or the next escape. */
+static int plain_bytes(struct reader *r)
+{
+	for (;;) {
+		while (r->text.n - r->at >= 16) {
+			const uint64_t mask = bytes_special(r->text.p + r->at);
+			if (mask) {
+				r->at += (size_t)__builtin_ctzll(mask) / BYTES_STEP;
+				break;
+			}
+			r->at += 16;
+		}
+		if (r->at >= r->text.n)
+			return fail(r, "the string does not end");
+		const unsigned char c = (unsigned char)r->text.p[r->at];
+		if (c == '"' || c == '\\')
+			return 0;
+		if (c < 0x20)
+			return fail(r, "a control character in a string must be escaped");
+		if (c < 0x80) {
+			r->at++;
+			continue;
+		}
+		size_t bad;
+		const size_t n = utf8_next(str_from(r->text, r->at), &bad);
+		if (n == 0)
+			return fail(r, "a string is not well-formed UTF-8");
+		r->at += n;
+	}
+}
+
+static int string(struct reader *r, struct str *ret)
+{
+	const size_t from = ++r->at;
+	size_t n = 0;
+	char *out = NULL;
+
+	for (size_t start = from;; start = r->at) {
+		if (plain_bytes(r) < 0)
+			return -1;
+		const struct str run = { r->text.p + start, r->at - start };
+		const bool end = r->text.p[r->at++] == '"';
+		if (end && !out) {
+			*ret = run;
+			return 0;
+		}
+		if (!out) {
+			/* First escape. An escape is never longer decoded than written, so the
+			 * rest of the text is enough; the quote is the nearest bound to find. */
+			const char *quote = r->text.p + r->at;
+			const char *const stop = r->text.p + r->text.n;
+			while (quote < stop && *quote != '"')
+				quote += *quote == '\\' && stop - quote > 1 ? 2 : 1;
+			out = arena_alloc(r->arena, (size_t)(quote - (r->text.p + from)) + 4);
+			if (!out)
+				return no_memory(r);
+		}
+		memcpy(out + n, run.p, run.n);
+		n += run.n;
+		if (end)
+			break;
+		if (escape(r, out, &n) < 0)
+			return -1;
+	}
+	*ret = (struct str){ out, n };
+	return 0;
+}
+
+/* Items of an array or members of an object, behind the opening bracket. */
+static int children(struct reader *r, char close, struct json *parent)
+{
+	struct json **tail = &parent->first;
+
+	skip_blanks(r);
+	if (accept(r, close))
+		return 0;
+	do {
+		struct json *v = arena_alloc(r->arena, sizeof *v);
+		if (!v)
+			return no_memory(r);
+		*v = (struct json){ .type = JSON_NULL };
+		skip_blanks(r);
+		if (close == '}') {
+			if (peek(r) != '"')
+				return fail(r, "expected a member name in quotes");
+			if (string(r, &v->name) < 0)
+				return -1;
+			skip_blanks(r);
+			if (!accept(r, ':'))
+				return fail(r, "expected ':'");
+			skip_blanks(r);
+		}
+		if (value(r, v) < 0)
+			return -1;
+		*tail = v;
+		tail = &v->next;
+		skip_blanks(r);
+	} while (accept(r, ','));
+	if (!accept(r, close))
+		return fail(r, close == '}' ? "expected ',' or '}'" : "expected ',' or ']'");
+	return 0;
+}
+
+static int nested(struct reader *r, struct json *ret)
+{
+	const char open = r->text.p[r->at];
+	const bool object = open == '{';
+
+	if (++r->depth > LIMIT_JSON_DEPTH)
+		return fail(r, "nested too deeply");
+	r->at++;
+	ret->type = object ? JSON_OBJECT : JSON_ARRAY;
+	ret->first = NULL;
+	if (children(r, object ? '}' : ']', ret) < 0)
+		return -1;
+	r->depth--;
+	return 0;
+}
+
+static int value(struct reader *r, struct json *ret)
+{
+	switch (peek(r)) {
+	case '{':
+	case '[':
+		return nested(r, ret);
+	case '"':
+		ret->type = JSON_STRING;
+		return string(r, &ret->string);
+	case 't':
+	case 'f':
+		ret->type = JSON_BOOL;
+		ret->boolean = peek(r) == 't';
+		return word(r, ret->boolean ? STR("true") : STR("false"));
+	case 'n':
+		ret->type = JSON_NULL;
+		return word(r, STR("null"));
+	case '-':
+	case '0' ... '9':
+		return number(r, ret);
+	default:
+		return fail(r, r->at < r->text.n ? "expected a value" : "the text ends too early");
+	}
+}
+
+int json_parse(struct str text, struct arena *a, const struct json **ret, struct err *e)
+{
+	struct reader r = { .text = text, .arena = a, .e = e };
+	struct json *v = arena_alloc(a, sizeof *v);
+
+	if (!v)
+		return no_memory(&r);
+	*v = (struct json){ .type = JSON_NULL };
+	skip_blanks(&r);
+	if (value(&r, v) < 0)
+		return -1;
+	skip_blanks(&r);
+	if (r.at != text.n)
+		return fail(&r, "unexpected text behind the value");
+	*ret = v;
+	return 0;
+}
+
+const struct json *json_get(const struct json *object, struct str name)
+{
+	const struct json *found = NULL;
+
+	if (object && object->type == JSON_OBJECT)
+		for (const struct json *v = object->first; v; v = v->next)
+			if (str_eq(v->name, name))
+				found = v;
+	return found;
+}
+
+const char *json_type_name(const struct json *v)
+{
+	static const char *const names[] = {
+		[JSON_NULL] = "null",	    [JSON_BOOL] = "a boolean", [JSON_NUMBER] = "a number",
+		[JSON_STRING] = "a string", [JSON_ARRAY] = "an array", [JSON_OBJECT] = "an object",
+	};
+	return names[v->type];
+}

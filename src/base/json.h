@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * json: a parsed JSON value.
+ *
+ * The reader is strict (RFC 8259): the whole input is one value, UTF-8 must be well-formed, no
+ * comments, no trailing commas, no NaN. Beyond the RFC it decides what that leaves open:
+ *	- nesting deeper than LIMIT_JSON_DEPTH is an error;
+ *	- \u0000 is a byte of the string, whose length tells;
+ *	- a lone surrogate (\ud800) becomes U+FFFD;
+ *	- a number too large for a double is infinite, one too small is zero;
+ *	- of members with the same name the last one counts.
+ *
+ * Values live in the arena given to json_parse; strings without escapes point into the text, so
+ * both must outlive the value.
+ */
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
+
+enum json_type { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
+
+struct json {
+	enum json_type type;
+	bool boolean;
+	bool whole;	   /* the number is an integer that fits `integer` */
+	struct str name;   /* of an object's member */
+	struct json *next; /* the next item or member of the same parent */
+	union {
+		struct str string;
+		struct json *first; /* of an array or object; NULL when empty */
+		struct {
+			double number;
+			int64_t integer;
+		};
+	};
+};
+
+/* Parse the whole text. Returns 0 and the value, or -1: the sentence tells what was wrong and at
+ * which byte (code INVALID_ARGUMENTS), or that the value is too large for the arena. */
+int json_parse(struct str text, struct arena *a, const struct json **ret, struct err *e);
+
+/* The member of an object, or NULL when it has none of that name or is no object. */
+const struct json *json_get(const struct json *object, struct str name);
+
+/* "null", "a boolean", "a number" …: for messages. */
+const char *json_type_name(const struct json *v);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * jw: writes JSON into a buf.
+ *
+ * Commas, quotes and escapes are its business; the caller only says what comes. Every function
+ * takes the member's name first; inside an array, and for the outermost value, it is NULL.
+ *
+ *	struct jw w = { .out = &b };
+ *	jw_object(&w, NULL);
+ *	jw_str(&w, "path", path);
+ *	jw_array(&w, "lines");
+ *	jw_int(&w, NULL, 1);
+ *	jw_end(&w);
+ *	jw_end(&w);
+ *	if (b.failed) …
+ *
+ * Failure is the buf's sticky failure. Bytes that are not UTF-8 are written as U+FFFD. With a
+ * filter set, every string value (not the names) passes through it; nobody can go round it.
+ */
+#ifndef BASE_JW_H
+#define BASE_JW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+
+struct jw_filter {
+	/* What is to be written instead of value; its bytes stay valid until the next call. */
+	struct str (*apply)(void *arg, struct str value);
+	void *arg;
+};
+
+struct jw {
+	struct buf *out;
+	const struct jw_filter *filter; /* NULL: strings are written as they are */
+	uint64_t objects;		/* one bit a level, innermost lowest: is it an object? */
+	unsigned depth;
+	bool comma; /* a value stands before the next one on this level */
+};
+
+void jw_object(struct jw *w, const char *name);
+void jw_array(struct jw *w, const char *name);
+void jw_end(struct jw *w); /* of the innermost object or array */
+
+void jw_str(struct jw *w, const char *name, struct str value);
+void jw_int(struct jw *w, const char *name, int64_t value);
+void jw_num(struct jw *w, const char *name, double value); /* not finite: null */
+void jw_bool(struct jw *w, const char *name, bool value);
+void jw_null(struct jw *w, const char *name);
+
+/* A value that is JSON already. */
+void jw_raw(struct jw *w, const char *name, struct str json);
+
+/* A string value given in pieces: between these two only jw_piece may be called. A character must
+ * not be split between pieces. */
+void jw_open_str(struct jw *w, const char *name);
+void jw_piece(struct jw *w, struct str piece);
+void jw_close_str(struct jw *w);
+
+/* Base64 of the bytes as a string value. */
+void jw_base64(struct jw *w, const char *name, struct str bytes);
+
+/* Only the inside of a JSON string: escapes, no quotes. */
+void jw_escape(struct buf *out, struct str s);
+
+#endif

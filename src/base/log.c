@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* log: lines are gathered under a lock and written by one thread. */
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/io.h"
+#include "base/jw.h"
+#include "base/limits.h"
+
+enum {
+	LINE_MAX_BYTES = 8 << 10, /* a longer line is dropped; fields are short by nature */
+	GATHER_MS = 20,		  /* the thread lets lines gather this long before it writes */
+	STOP_MS = 500,
+};
+
+static struct {
+	enum log_level least;
+	enum log_form form;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	pthread_t writer;
+	bool running, stop;
+	int64_t dropped;
+	struct buf backlog;
+} state = {
+	.least = LOG_INFO,
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.wake = PTHREAD_COND_INITIALIZER,
+	.backlog = { .max = LIMIT_LOG_BACKLOG },
+};
+
+static const char *const level_names[] = { "debug", "info", "warn", "error" };
+
+static void add_time(struct buf *b)
+{
+	struct timespec now;
+	struct tm utc;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	(void)gmtime_r(&now.tv_sec, &utc);
+	buf_addf(b, "%04d-%02d-%02dT%02d:%02d:%02d.%03ldZ", utc.tm_year + 1900, utc.tm_mon + 1,
+		 utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, now.tv_nsec / 1000000);
+}
+
+static void format_json(struct buf *b, enum log_level level, const char *msg,
+			const struct log_field *f, size_t count)
+{
+	char time[40];
+	struct buf t = { .p = time, .cap = sizeof time, .max = sizeof time };
+	struct jw w = { .out = b };
+
+	add_time(&t);
+	jw_object(&w, NULL);
+	jw_str(&w, "time", buf_str(&t));
+	jw_str(&w, "level", str_of(level_names[level]));
+	jw_str(&w, "msg", str_of(msg));
+	for (size_t i = 0; i < count; i++) {
+		if (f[i].type == LOG_F_STR)
+			jw_str(&w, f[i].name, f[i].str);
+		else if (f[i].type == LOG_F_INT)
+			jw_int(&w, f[i].name, f[i].num);
+		else
+			jw_bool(&w, f[i].name, f[i].num != 0);
+	}
+	jw_end(&w);
+	buf_addc(b, '\n');
+}
+
+static void format_text(struct buf *b, enum log_level level, const char *msg,
+			const struct log_field *f, size_t count)
+{
+	add_time(b);
+	buf_addf(b, " %-5s %s", level_names[level], msg);
+	for (size_t i = 0; i < count; i++) {
+		buf_addf(b, " %s=", f[i].name);
+		if (f[i].type == LOG_F_INT)
+			buf_addf(b, "%lld", (long long)f[i].num);
+		else if (f[i].type == LOG_F_BOOL)
+			buf_add(b, f[i].num ? STR("true") : STR("false"));
+		else
+			jw_escape(b, f[i].str); /* no control character reaches the terminal */
+	}
+	buf_addc(b, '\n');
+}
+
+void log_fields(enum log_level level, const char *msg, const struct log_field *fields, size_t count)
+{
+	char bytes[LINE_MAX_BYTES];
+	struct buf line = { .p = bytes, .cap = sizeof bytes, .max = sizeof bytes };
+
+	if (level < state.least)
+		return;
+	(state.form == LOG_JSON ? format_json : format_text)(&line, level, msg, fields, count);
+	(void)pthread_mutex_lock(&state.lock);
+	if (!state.running) {
+		(void)io_write_all(STDERR_FILENO, buf_str(&line), IO_FOREVER);
+	} else if (line.failed || line.n > LIMIT_LOG_BACKLOG - state.backlog.n) {
+		state.dropped++;
+	} else {
+		const bool first = state.backlog.n == 0;
+		buf_add(&state.backlog, buf_str(&line));
+		state.backlog.failed = false;
+		if (first)
+			(void)pthread_cond_signal(&state.wake);
+	}
+	(void)pthread_mutex_unlock(&state.lock);
+}
+
+static void sleep_ms(long ms)
+{
+	const struct timespec t = { .tv_nsec = ms * 1000000 };
+
+	(void)nanosleep(&t, NULL);
+}
+
+static void *write_lines(void *unused)
+{
+	(void)unused;
+	(void)pthread_mutex_lock(&state.lock);
+	while (!state.stop || state.backlog.n || state.dropped) {
+		while (!state.stop && state.backlog.n == 0 && state.dropped == 0)
+			(void)pthread_cond_wait(&state.wake, &state.lock);
+		const bool stop = state.stop;
+		(void)pthread_mutex_unlock(&state.lock);
+		if (!stop)
+			sleep_ms(GATHER_MS);
+		(void)pthread_mutex_lock(&state.lock);
+		AUTO_BUF
+		out = TAKE(state.backlog, (struct buf){ .max = LIMIT_LOG_BACKLOG });
+		const int64_t dropped = TAKE(state.dropped, 0);
+		(void)pthread_mutex_unlock(&state.lock);
+		(void)io_write_all(STDERR_FILENO, buf_str(&out), IO_FOREVER);
+		if (dropped)
+			log_event(LOG_WARN, "log lines dropped: stderr is not read fast enough",
+				  LOG_INT("lines", dropped));
+		(void)pthread_mutex_lock(&state.lock);
+	}
+	(void)pthread_mutex_unlock(&state.lock);
+	return NULL;
+}
+
+void log_configure(enum log_level least, enum log_form form)
+{
+	state.least = least;
+	state.form = form;
+}
+
+int log_start(struct err *e)
+{
+	const int error = pthread_create(&state.writer, NULL, write_lines, NULL);
+
+	if (error) {
+		errno = error;
+		return err_errno(e, "Cannot start the log thread");
+	}
+	state.running = true;
+	return 0;
+}
+
+void log_stop(void)
+{
+	struct timespec until;
+
+	if (!state.running)
+		return;
+	(void)pthread_mutex_lock(&state.lock);
+	state.stop = true;
+	(void)pthread_cond_signal(&state.wake);
+	(void)pthread_mutex_unlock(&state.lock);
+	(void)clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += STOP_MS * 1000000L;
+	until.tv_sec += until.tv_nsec / 1000000000L;
+	until.tv_nsec %= 1000000000L;
+	(void)pthread_timedjoin_np(state.writer, NULL, &until);
+	(void)pthread_mutex_lock(&state.lock);
+	state.running = false;
+	(void)pthread_mutex_unlock(&state.lock);
+}

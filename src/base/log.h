@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * log: one line per event on stderr.
+ *
+ * A line is a sentence and named fields; as JSON it is one object ({"time","level","msg",…}), as
+ * text it is made for a terminal. Nobody logs file content, command output or secrets.
+ *
+ * After log_start a thread of its own writes the lines, so that a reader of stderr who stalls
+ * never stalls the server; lines that do not fit the backlog are counted, and the count is logged
+ * when there is room again. Before log_start (and in short-lived programs, always) a line is
+ * written at once. Safe to call from any thread.
+ */
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/str.h"
+
+enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
+enum log_form { LOG_TEXT, LOG_JSON };
+
+struct log_field {
+	const char *name;
+	enum { LOG_F_STR, LOG_F_INT, LOG_F_BOOL } type;
+	struct str str;
+	int64_t num;
+};
+
+#define LOG_STR(name, s)  ((struct log_field){ (name), LOG_F_STR, (s), 0 })
+#define LOG_INT(name, n)  ((struct log_field){ (name), LOG_F_INT, { 0 }, (n) })
+#define LOG_BOOL(name, b) ((struct log_field){ (name), LOG_F_BOOL, { 0 }, (b) })
+
+/* log_event(LOG_INFO, "listening", LOG_STR("socket", path), LOG_INT("mode", 0660)); */
+#define log_event(level, msg, ...)                                                                 \
+	log_fields((level), (msg), (const struct log_field[]){ __VA_ARGS__ },                      \
+		   sizeof((const struct log_field[]){ __VA_ARGS__ }) / sizeof(struct log_field))
+
+void log_fields(enum log_level level, const char *msg, const struct log_field *fields,
+		size_t count);
+
+/* Lines below this level are not written; the form they have. Set before threads start. */
+void log_configure(enum log_level least, enum log_form form);
+
+/* Hand writing over to a thread. Returns 0, or -1 with the reason. */
+int log_start(struct err *e);
+
+/* Write what is waiting (for at most half a second) and end the thread. */
+void log_stop(void);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * own: ownership by scope.
+ *
+ * A resource is declared together with its release and let go at the end of the scope.
+ * Handing it to somebody else is TAKE, which leaves the empty value behind:
+ *
+ *	AUTO_FD fd = ws_open(ws, path, e);
+ *	if (fd < 0)
+ *		return -1;
+ *	*ret = TAKE(fd, -1);
+ *	return 0;
+ *
+ * Memory comes from an arena or a buf; what lives longer than a request is made by mem_new
+ * in an x_new function and given back by mem_free.
+ */
+#ifndef BASE_OWN_H
+#define BASE_OWN_H
+
+#include <stddef.h>
+
+#define CLEANUP(fn) __attribute__((cleanup(fn)))
+#define AUTO_FD	    CLEANUP(fd_closep) int
+#define TAKE(v, empty)                                                                             \
+	({                                                                                         \
+		__typeof__(v) taken_ = (v);                                                        \
+		(v) = (empty);                                                                     \
+		taken_;                                                                            \
+	})
+
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+
+/* Close *fd unless it is negative; errno is kept. */
+void fd_closep(int *fd);
+
+/* Zeroed memory for count objects of the given size, or NULL (also when the product overflows). */
+void *mem_new(size_t count, size_t size);
+
+/* Change the number of objects; the old memory stays valid when NULL is returned. */
+void *mem_resize(void *p, size_t count, size_t size);
+
+void mem_free(void *p);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* str: compare, cut and read slices of bytes. */
+
+#include "base/str.h"
+
+#include <limits.h>
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+static bool blank(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+bool str_eq_nocase(struct str a, struct str b)
+{
+	if (a.n != b.n)
+		return false;
+	for (size_t i = 0; i < a.n; i++)
+		if (lower(a.p[i]) != lower(b.p[i]))
+			return false;
+	return true;
+}
+
+int str_cmp(struct str a, struct str b)
+{
+	const size_t n = a.n < b.n ? a.n : b.n;
+	const int order = n ? memcmp(a.p, b.p, n) : 0;
+
+	if (order)
+		return order;
+	return (a.n > b.n) - (a.n < b.n);
+}
+
+bool str_starts(struct str s, struct str prefix)
+{
+	return s.n >= prefix.n && str_eq(str_upto(s, prefix.n), prefix);
+}
+
+bool str_ends(struct str s, struct str suffix)
+{
+	return s.n >= suffix.n && str_eq(str_from(s, s.n - suffix.n), suffix);
+}
+
+ptrdiff_t str_index(struct str s, char byte)
+{
+	const char *at = s.n ? memchr(s.p, byte, s.n) : NULL;
+
+	return at ? at - s.p : -1;
+}
+
+ptrdiff_t str_find(struct str s, struct str what)
+{
+	if (what.n == 0)
+		return 0;
+	if (s.n < what.n)
+		return -1;
+	const char *at = memmem(s.p, s.n, what.p, what.n);
+	return at ? at - s.p : -1;
+}
+
+struct str str_from(struct str s, size_t from)
+{
+	if (from > s.n)
+		from = s.n;
+	return s.p ? (struct str){ s.p + from, s.n - from } : s;
+}
+
+struct str str_upto(struct str s, size_t to)
+{
+	return (struct str){ s.p, to < s.n ? to : s.n };
+}
+
+struct str str_trim(struct str s)
+{
+	while (s.n && blank(s.p[0]))
+		s = str_from(s, 1);
+	while (s.n && blank(s.p[s.n - 1]))
+		s.n--;
+	return s;
+}
+
+bool str_cut(struct str s, char at, struct str *head, struct str *tail)
+{
+	const ptrdiff_t i = str_index(s, at);
+
+	*head = i < 0 ? s : str_upto(s, (size_t)i);
+	*tail = i < 0 ? (struct str){ NULL, 0 } : str_from(s, (size_t)i + 1);
+	return i >= 0;
+}
+
+bool str_int(struct str s, int64_t *ret)
+{
+	const bool minus = s.n && s.p[0] == '-';
+	int64_t v = 0;
+
+	if (minus)
+		s = str_from(s, 1);
+	if (s.n == 0)
+		return false;
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.p[i] < '0' || s.p[i] > '9')
+			return false;
+		/* Counted downwards: INT64_MIN has no positive counterpart. */
+		if (__builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_sub_overflow(v, s.p[i] - '0', &v))
+			return false;
+	}
+	if (!minus && v == INT64_MIN)
+		return false;
+	*ret = minus ? v : -v;
+	return true;
+}
+
+bool str_truthy(struct str s)
+{
+	s = str_trim(s);
+	return str_eq_nocase(s, STR("1")) || str_eq_nocase(s, STR("true")) ||
+	       str_eq_nocase(s, STR("yes"));
+}
+
+bool str_eq_secret(struct str given, struct str secret)
+{
+	/* Always one pass over what was given; the length of the secret is not protected. */
+	unsigned diff = given.n != secret.n;
+
+	for (size_t i = 0; i < given.n; i++)
+		diff |= (unsigned char)given.p[i] ^
+			(secret.n ? (unsigned char)secret.p[i % secret.n] : 1u);
+	/* The barrier keeps the compiler from leaving the loop early. */
+	__asm__ volatile("" : "+r"(diff));
+	return diff == 0;
+}

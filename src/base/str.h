@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * str: bytes seen, not owned.
+ *
+ * A pointer and a length, passed by value. Slicing is free, NUL is a byte like any other, and
+ * nothing here allocates. The bytes belong to somebody else and must outlive the str.
+ */
+#ifndef BASE_STR_H
+#define BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct str {
+	const char *p;
+	size_t n;
+};
+
+#define STR(literal) ((struct str){ "" literal, sizeof(literal) - 1 })
+
+/* For "%.*s": printf's precision is an int, so an absurd length is clipped, never negative. */
+#define STR_FMT(s) ((int)((s).n > 0x7fffffff ? 0x7fffffff : (s).n)), (s).p
+
+static inline struct str str_of(const char *c)
+{
+	return (struct str){ c, c ? strlen(c) : 0 };
+}
+
+static inline bool str_eq(struct str a, struct str b)
+{
+	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+/* ASCII letters compare without case; all other bytes exactly. */
+bool str_eq_nocase(struct str a, struct str b);
+
+/* Byte order, shorter first when one begins with the other: <0, 0, >0. */
+int str_cmp(struct str a, struct str b);
+
+bool str_starts(struct str s, struct str prefix);
+bool str_ends(struct str s, struct str suffix);
+
+/* Where the byte or the text first stands, or -1. */
+ptrdiff_t str_index(struct str s, char byte);
+ptrdiff_t str_find(struct str s, struct str what);
+
+/* Everything from (and including) offset from, or up to offset to; clipped to the str. */
+struct str str_from(struct str s, size_t from);
+struct str str_upto(struct str s, size_t to);
+
+/* Without ASCII white space at both ends. */
+struct str str_trim(struct str s);
+
+/* Split at the first `at`. True when it was there; else head is all of s and tail is empty. */
+bool str_cut(struct str s, char at, struct str *head, struct str *tail);
+
+/* A whole str as a decimal integer, optional minus, no blanks, no overflow. */
+bool str_int(struct str s, int64_t *ret);
+
+/* "1", "true", "yes" in any case, blanks around allowed. Anything else is false. */
+bool str_truthy(struct str s);
+
+/* Compare without revealing by timing where the two differ. */
+bool str_eq_secret(struct str given, struct str secret);
+
+#endif
