@@ -28,6 +28,13 @@
 		taken_;                                                                            \
 	})
 
+/* For large buffers that are filled before they are read: the build zeroes all others. */
+#if __has_attribute(uninitialized)
+#define UNINITIALISED __attribute__((uninitialized))
+#else
+#define UNINITIALISED
+#endif
+
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
 /* Close *fd unless it is negative; errno is kept. */

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pending: temporary names that exist right now, in memory shared with a guardian process.
+ *
+ * Between making a temporary name and renaming it there are microseconds in which a kill -9 would
+ * leave it behind. So the name is noted here first, in a page that a forked process shares: when
+ * the server dies, that process calls ws_sweep (workspace.h), which removes what is still noted.
+ * Noting costs no more than one readlink. When the table is full or /proc is missing the name is
+ * simply not noted.
+ */
+#ifndef WORKSPACE_PENDING_H
+#define WORKSPACE_PENDING_H
+
+#include "base/str.h"
+
+struct pending;
+struct pending_slot;
+
+/* Shared memory, kept over fork; NULL when there is none. */
+struct pending *pending_new(void);
+void pending_free(struct pending *p);
+
+/* Note a name in a directory; NULL when it could not be noted. Both functions accept NULL. */
+struct pending_slot *pending_add(struct pending *p, int dir, const char *name);
+void pending_remove(struct pending_slot *slot);
+
+/* Call for every noted name: the directory's absolute path, and the name. */
+void pending_each(struct pending *p, void (*each)(void *arg, const char *dir, const char *name),
+		  void *arg);
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* replace: nameless file, link, rename; and the cases that must be written in place. */
+
+#include "workspace/replace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/io.h"
+#include "workspace/pending.h"
+
+/* The new content on its way. */
+struct temp {
+	int fd;
+	char name[64]; /* its temporary name; "" while it has none */
+	struct pending_slot *slot;
+};
+
+static int fail(const struct replace *r, const char *what, struct err *e)
+{
+	char shown[2 * PATH_MAX];
+
+	return err_errno(e, "Cannot %s %.*s", what, STR_FMT(ws_display(r->ws, r->path, shown)));
+}
+
+static void sign_off(struct replace *r, struct temp *t)
+{
+	if (*t->name)
+		(void)unlinkat(r->at.dir, t->name, 0);
+	pending_remove(t->slot);
+	fd_closep(&t->fd);
+}
+
+static void new_name(struct temp *t)
+{
+	uint64_t random;
+
+	io_random(&random, sizeof random);
+	(void)snprintf(t->name, sizeof t->name, ".sidecar-%016llx.tmp", (unsigned long long)random);
+}
+
+/* Give the nameless file a name beside its target. */
+static int name_temp(struct replace *r, struct temp *t)
+{
+	char self[32];
+
+	new_name(t);
+	t->slot = pending_add(ws_pending(r->ws), r->at.dir, t->name);
+	if (linkat(t->fd, "", r->at.dir, t->name, AT_EMPTY_PATH) == 0)
+		return 0;
+	/* Before Linux 6.10 only a privileged process may link by descriptor alone. */
+	(void)snprintf(self, sizeof self, "/proc/self/fd/%d", t->fd);
+	if (linkat(AT_FDCWD, self, r->at.dir, t->name, AT_SYMLINK_FOLLOW) == 0)
+		return 0;
+	t->name[0] = '\0';
+	return -1;
+}
+
+static int named_temp(struct replace *r, struct temp *t)
+{
+	new_name(t);
+	t->slot = pending_add(ws_pending(r->ws), r->at.dir, t->name);
+	t->fd = openat(r->at.dir, t->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		       0666);
+	if (t->fd >= 0)
+		return 0;
+	t->name[0] = '\0';
+	return -1;
+}
+
+static int open_temp(struct replace *r, struct temp *t)
+{
+	t->fd = openat(r->at.dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+	if (t->fd >= 0)
+		return 0;
+	/* Not every file system has nameless files (EOPNOTSUPP; EISDIR from old kernels). */
+	if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL && errno != ENOENT)
+		return -1;
+	return named_temp(r, t);
+}
+
+/* Extended attributes; those of the security modules are theirs to set. */
+static int copy_xattrs(int from, int to)
+{
+	char names[4096], value[64 << 10];
+	const ssize_t n = flistxattr(from, names, sizeof names);
+
+	if (n < 0)
+		return errno == ENOTSUP ? 0 : -1;
+	for (const char *name = names; name < names + n; name += strlen(name) + 1) {
+		const ssize_t size = fgetxattr(from, name, value, sizeof value);
+		const bool ours = str_starts(str_of(name), STR("user.")) ||
+				  str_starts(str_of(name), STR("system.posix_acl"));
+		if ((size < 0 || fsetxattr(to, name, value, (size_t)size, 0) < 0) && ours)
+			return -1;
+	}
+	return 0;
+}
+
+/* Make the new file look like the old one: owner first, because it clears set-id bits. */
+static int copy_metadata(const struct replace *r, int to)
+{
+	struct stat mine;
+
+	if (r->old < 0)
+		return 0;
+	if (fstat(to, &mine) < 0)
+		return -1;
+	if ((mine.st_uid != r->st.st_uid || mine.st_gid != r->st.st_gid) &&
+	    fchown(to, r->st.st_uid, r->st.st_gid) < 0)
+		return -1;
+	if (mine.st_mode != r->st.st_mode && fchmod(to, r->st.st_mode & 07777) < 0)
+		return -1;
+	return copy_xattrs(r->old, to);
+}
+
+static int write_in_place(struct replace *r, struct str content, struct err *e)
+{
+	const off_t size = (off_t)content.n;
+
+	/* Room first: running out of it half way would leave neither old nor new content. */
+	if (size > r->st.st_size && fallocate(r->old, 0, 0, size) < 0 && errno != EOPNOTSUPP) {
+		const int error = errno;
+		(void)ftruncate(r->old, r->st.st_size);
+		errno = error;
+		return fail(r, "write", e);
+	}
+	if (lseek(r->old, 0, SEEK_SET) < 0 || io_write_all(r->old, content, IO_FOREVER) < 0 ||
+	    ftruncate(r->old, size) < 0)
+		return fail(r, "write", e);
+	if (r->flags & REPLACE_SYNC && fsync(r->old) < 0)
+		return fail(r, "write", e);
+	return 0;
+}
+
+/* Put the finished file in its place. 0, or -1 with errno. */
+static int publish(struct replace *r, struct temp *t)
+{
+	/* A new file needs no temporary name, unless somebody made one meanwhile (EEXIST). */
+	if (r->old < 0 && !*t->name && linkat(t->fd, "", r->at.dir, r->at.name, AT_EMPTY_PATH) == 0)
+		return 0;
+	if (!*t->name && name_temp(r, t) < 0)
+		return -1;
+	if (renameat(r->at.dir, t->name, r->at.dir, r->at.name) < 0)
+		return -1;
+	t->name[0] = '\0';
+	return 0;
+}
+
+/* Failures that say "this file cannot be replaced", not "it cannot be written". */
+static bool only_in_place(const struct replace *r)
+{
+	return r->old >= 0 && (errno == EACCES || errno == EPERM || errno == EBUSY);
+}
+
+/* 0, or -1 with errno. */
+static int commit_temp(struct replace *r, struct temp *t, struct str content)
+{
+	if (io_write_all(t->fd, content, IO_FOREVER) < 0 || copy_metadata(r, t->fd) < 0)
+		return -1;
+	if (r->flags & REPLACE_SYNC && fsync(t->fd) < 0)
+		return -1;
+	return publish(r, t);
+}
+
+int replace_commit(struct replace *r, struct str content, struct err *e)
+{
+	struct temp t = { .fd = -1 };
+
+	if (r->old >= 0 && r->st.st_nlink > 1)
+		return write_in_place(r, content, e);
+	int rc = open_temp(r, &t);
+	if (rc == 0)
+		rc = commit_temp(r, &t, content);
+	/* A nameless file could not be given a name: an old kernel without /proc. */
+	if (rc < 0 && errno == ENOENT && !*t.name) {
+		sign_off(r, &t);
+		rc = named_temp(r, &t);
+		if (rc == 0)
+			rc = commit_temp(r, &t, content);
+	}
+	const int error = errno;
+	sign_off(r, &t);
+	errno = error;
+	if (rc < 0)
+		return only_in_place(r) ? write_in_place(r, content, e) : fail(r, "write", e);
+	if (r->flags & REPLACE_SYNC) {
+		/* The rename itself is on disk only when the directory is. */
+		AUTO_FD
+		dir = openat(r->at.dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (dir < 0 || fsync(dir) < 0)
+			return fail(r, "write", e);
+	}
+	return 0;
+}
+
+/* Open what is there now. 0 also when there is nothing; -1 with errno. */
+static int open_old(struct replace *r)
+{
+	const int flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+
+	r->old = openat(r->at.dir, r->at.name, O_RDWR | flags);
+	/* A file that may be written but not read can still be overwritten. */
+	if (r->old < 0 && errno == EACCES && !(r->flags & REPLACE_MUST_EXIST))
+		r->old = openat(r->at.dir, r->at.name, O_WRONLY | flags);
+	if (r->old < 0)
+		return errno == ENOENT && !(r->flags & REPLACE_MUST_EXIST) ? 0 : -1;
+	return fstat(r->old, &r->st);
+}
+
+int replace_begin(const struct workspace *ws, const struct path *path, unsigned flags,
+		  struct replace *ret, struct err *e)
+{
+	char shown[2 * PATH_MAX];
+	AUTO_REPLACE r = { .ws = ws, .path = path, .flags = flags, .at = { .dir = -1 }, .old = -1 };
+
+	*ret = (struct replace){ .at = { .dir = -1 }, .old = -1 };
+	if (ws_place(ws, path, flags & REPLACE_MAKE_DIRS, &r.at, e) < 0)
+		return -1;
+	r.lock = ws_lock(ws, &r.at);
+	if (open_old(&r) < 0) {
+		if (errno == ENOENT)
+			return err_set(e, ERR_FILE_NOT_FOUND, "File not found: %.*s",
+				       STR_FMT(ws_display(ws, path, shown)));
+		return fail(&r, "write", e);
+	}
+	if (r.old >= 0 && !S_ISREG(r.st.st_mode))
+		return err_set(e, ERR_NOT_A_FILE, "Path is not a regular file: %.*s",
+			       STR_FMT(ws_display(ws, path, shown)));
+	*ret = TAKE(r, ((struct replace){ .at = { .dir = -1 }, .old = -1 }));
+	return 0;
+}
+
+int replace_read(const struct replace *r, struct buf *out, struct err *e)
+{
+	char shown[2 * PATH_MAX];
+
+	if ((uint64_t)r->st.st_size >= out->max)
+		return err_set(e, ERR_FILE_TOO_LARGE,
+			       "File is %lld bytes, the largest that can be edited is %zu: %.*s",
+			       (long long)r->st.st_size, out->max - 1,
+			       STR_FMT(ws_display(r->ws, r->path, shown)));
+	/* One byte more than it should have, to see that it did not grow meanwhile. */
+	const size_t want = (size_t)r->st.st_size + 1;
+	char *to = buf_room(out, want);
+	if (!to)
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory to read the file, try again");
+	const ssize_t n = io_pread_full(r->old, to, want, 0);
+	if (n < 0)
+		return fail(r, "read", e);
+	buf_filled(out, (size_t)n);
+	return 0;
+}
+
+void replace_done(struct replace *r)
+{
+	fd_closep(&r->old);
+	place_done(&r->at);
+	if (r->lock)
+		(void)pthread_mutex_unlock(r->lock);
+	r->lock = NULL;
+}

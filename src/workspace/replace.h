@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * replace: change a file so that everybody sees the old content or the new, never a mix.
+ *
+ *	struct replace r;
+ *	if (replace_begin(ws, &path, REPLACE_MAKE_DIRS, &r, e) < 0)
+ *		return -1;
+ *	… look at r.old, r.st …
+ *	int rc = replace_commit(&r, content, e);
+ *	replace_done(&r);
+ *
+ * From begin to done the file is locked against every other replace in this process, so that two
+ * read-change-write calls never lose an update. The new content is written to a nameless file, then
+ * put in place by one rename; mode, owner and extended attributes are those of the old file. A
+ * symbolic link is followed to its target inside the workspace.
+ *
+ * Three kinds of file are written in place instead, because replacing them would break something:
+ * one with further hard links (they would keep the old content), one whose owner we cannot give to
+ * another file, and one in a directory where we may not make files. A crash may tear those.
+ */
+#ifndef WORKSPACE_REPLACE_H
+#define WORKSPACE_REPLACE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/own.h"
+#include "base/str.h"
+#include "workspace/workspace.h"
+
+enum {
+	REPLACE_MAKE_DIRS = 1 << 0,  /* make missing directories */
+	REPLACE_MUST_EXIST = 1 << 1, /* FILE_NOT_FOUND for a new file; the old one is readable */
+	REPLACE_SYNC = 1 << 2,	     /* on disk before commit returns */
+};
+
+struct replace {
+	const struct workspace *ws;
+	const struct path *path;
+	unsigned flags;
+	struct place at;
+	int old;	/* the existing file, open for writing (and reading); -1 for a new file */
+	struct stat st; /* of the existing file */
+	pthread_mutex_t *lock;
+};
+
+#define AUTO_REPLACE CLEANUP(replace_done) struct replace
+
+/* Find and lock the file. NOT_A_FILE when something else has that name, PERMISSION_DENIED when it
+ * may not be written. `path` must live as long as the replace. */
+int replace_begin(const struct workspace *ws, const struct path *path, unsigned flags,
+		  struct replace *ret, struct err *e);
+
+/* The content of the existing file; FILE_TOO_LARGE beyond out->max. */
+int replace_read(const struct replace *r, struct buf *out, struct err *e);
+
+/* Write the new content. On failure the old content is what it was. */
+int replace_commit(struct replace *r, struct str content, struct err *e);
+
+/* Let go of the lock and the descriptors. Accepts a replace that begin refused. */
+void replace_done(struct replace *r);
+
+#endif

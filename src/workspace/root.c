@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* root: check, make and hold a directory named in the configuration. */
+
+#include "workspace/root.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/own.h"
+#include "workspace/path.h"
+
+static int check_text(const char *what, const char *path, struct err *e)
+{
+	if (!path || !*path)
+		return err_set(e, ERR_INVALID_PATH, "%s is empty: set it to a directory", what);
+	if (path[0] != '/')
+		return err_set(e, ERR_INVALID_PATH, "%s must be an absolute path, but it is \"%s\"",
+			       what, path);
+	if (strlen(path) >= PATH_MAX)
+		return err_set(e, ERR_INVALID_PATH, "%s is longer than %d bytes", what,
+			       PATH_MAX - 1);
+	return 0;
+}
+
+int root_canonical(const char *what, const char *path, char ret[PATH_MAX], struct err *e)
+{
+	char normal[PATH_MAX], head[PATH_MAX], real[PATH_MAX];
+	struct stat st;
+
+	if (check_text(what, path, e) < 0)
+		return -1;
+	/* How much of it exists: shorten until it does. The rest is appended as it is. */
+	size_t exists = path_normalise(str_of(path), normal);
+	for (;;) {
+		memcpy(head, normal, exists);
+		memcpy(head + exists, exists ? "" : "/", exists ? 1 : 2);
+		if (realpath(head, real))
+			break;
+		if (errno != ENOENT)
+			return err_errno(e, "%s \"%s\" cannot be used", what, path);
+		if (lstat(head, &st) == 0)
+			return err_set(
+				e, ERR_FILE_NOT_FOUND,
+				"%s \"%s\" is a symbolic link to something that does not exist",
+				what, path);
+		while (normal[--exists] != '/')
+			;
+	}
+	const char *rest = strcmp(normal, "/") == 0 ? "" : normal + exists;
+	if (snprintf(ret, PATH_MAX, "%s%s", strcmp(real, "/") == 0 && *rest ? "" : real, rest) >=
+	    PATH_MAX)
+		return err_set(e, ERR_INVALID_PATH, "%s \"%s\" is too long", what, path);
+	return 0;
+}
+
+/* Remove the directory and its parents again, down to the first `keep` bytes of the path. */
+static void unmake_dirs(const char *path, size_t keep)
+{
+	char part[PATH_MAX];
+
+	for (size_t n = strlen(path); n > keep; n--) {
+		if (path[n] != '/' && path[n] != '\0')
+			continue;
+		memcpy(part, path, n);
+		part[n] = '\0';
+		(void)rmdir(part);
+	}
+}
+
+/* Make the directory and its parents. *keep is the length of the part that existed before. */
+static int make_dirs(const char *what, const char *path, size_t *keep, struct err *e)
+{
+	char part[PATH_MAX];
+
+	*keep = 0;
+	for (size_t n = 1; n <= strlen(path); n++) {
+		if (path[n] != '/' && path[n] != '\0')
+			continue;
+		memcpy(part, path, n);
+		part[n] = '\0';
+		if (access(part, F_OK) == 0) {
+			*keep = n;
+		} else if (mkdir(part, 0777) < 0 && errno != EEXIST) {
+			(void)err_errno(e, "%s \"%s\" does not exist and cannot be made", what,
+					path);
+			unmake_dirs(path, *keep);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static int open_dir(const char *what, const char *path, int *ret, struct err *e)
+{
+	AUTO_FD
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0 && errno == ENOTDIR)
+		return err_set(e, ERR_NOT_A_DIRECTORY, "%s \"%s\" is not a directory", what, path);
+	if (fd < 0 || faccessat(fd, ".", R_OK | X_OK, AT_EACCESS) < 0)
+		return err_errno(e, "%s \"%s\" cannot be read", what, path);
+	*ret = openat(fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return *ret < 0 ? err_errno(e, "%s \"%s\" cannot be opened", what, path) : 0;
+}
+
+int root_open(const char *what, const char *path, bool make, struct root *ret, struct err *e)
+{
+	struct root r = { .fd = -1 };
+	size_t keep = PATH_MAX;
+
+	if (root_canonical(what, path, r.path, e) < 0)
+		return -1;
+	if (make && make_dirs(what, r.path, &keep, e) < 0)
+		return -1;
+	if (open_dir(what, r.path, &r.fd, e) < 0) {
+		unmake_dirs(r.path, keep);
+		return -1;
+	}
+	*ret = r;
+	return 0;
+}
+
+void root_done(struct root *r)
+{
+	fd_closep(&r->fd);
+}

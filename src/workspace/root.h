@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * root: a directory the operator named, made if missing, canonical, held open.
+ *
+ * Used once at start for WORKSPACE_ROOT, DATA_DIR and ALLOWED_ROOT_DIRECTORY. Links in the
+ * operator's own path are followed, once; after that only the descriptor and the canonical path are
+ * used. On failure nothing on disk has changed: directories made on the way are removed again.
+ */
+#ifndef WORKSPACE_ROOT_H
+#define WORKSPACE_ROOT_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/str.h"
+
+struct root {
+	int fd;		     /* O_PATH; -1 when not open */
+	char path[PATH_MAX]; /* canonical, absolute */
+};
+
+/* The canonical path that `path` has, or would have if it were made now; links resolved as far as
+ * it exists. `what` names the setting in messages. */
+int root_canonical(const char *what, const char *path, char ret[PATH_MAX], struct err *e);
+
+/* Open the directory; with `make`, create it and its parents when missing. The messages say what
+ * is wrong with it: not absolute, a file, a loop of links, unreadable, cannot be made … */
+int root_open(const char *what, const char *path, bool make, struct root *ret, struct err *e);
+
+void root_done(struct root *r);
+
+#endif

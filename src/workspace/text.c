@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* text: one pass over a file, counting newlines and keeping the selected lines that fit. */
+
+#include "workspace/text.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/io.h"
+#include "base/utf8.h"
+#include "workspace/magic.h"
+
+enum {
+	CHUNK = 64 << 10,      /* read at once; on the stack, and small enough for the cache */
+	BINARY_LOOK = 8 << 10, /* a NUL byte within this much makes a file binary */
+	CHUNKS_PER_LOOK = 128, /* how often a long scan asks whether it is still wanted */
+};
+
+struct scan {
+	const struct text_want *want;
+	char *kept;	     /* the selection's first bytes … */
+	size_t kept_n, room; /* … how many there are and can be */
+	int64_t newlines;    /* seen so far in the file */
+	int64_t selected;    /* newlines seen within the selection */
+	int64_t bytes;	     /* length of the selection so far, ill-formed bytes replaced */
+	char carry[4];	     /* an unfinished character at the end of the last piece */
+	size_t carried;
+	bool over; /* the selection has ended */
+};
+
+/* Length of text that arrives in pieces: an unfinished character waits for the next piece. */
+static void measure(struct scan *s, struct str piece)
+{
+	while (s->carried && piece.n) {
+		s->carry[s->carried++] = piece.p[0];
+		piece = str_from(piece, 1);
+		const struct str tail = { s->carry, s->carried };
+		if (utf8_whole(tail) == s->carried || s->carried == sizeof s->carry) {
+			s->bytes += (int64_t)utf8_replaced_length(tail);
+			s->carried = 0;
+		}
+	}
+	const size_t whole = utf8_whole(piece);
+	s->bytes += (int64_t)utf8_replaced_length(str_upto(piece, whole));
+	if (piece.n - whole) {
+		s->carried = piece.n - whole;
+		memcpy(s->carry, piece.p + whole, s->carried);
+	}
+}
+
+static void keep(struct scan *s, struct str piece)
+{
+	const struct str head = str_upto(piece, s->room - s->kept_n);
+
+	if (head.n)
+		memcpy(s->kept + s->kept_n, head.p, head.n);
+	s->kept_n += head.n;
+	measure(s, piece);
+}
+
+/* Where the n-th newline of the piece ends, or its length when it has fewer. *seen counts. */
+static size_t after_newlines(struct str piece, int64_t n, int64_t *seen)
+{
+	size_t at = 0;
+
+	while (*seen < n) {
+		const ptrdiff_t i = str_index(str_from(piece, at), '\n');
+		if (i < 0)
+			return piece.n;
+		at += (size_t)i + 1;
+		(*seen)++;
+	}
+	return at;
+}
+
+/* Take what belongs to the selection out of the next piece of the file. */
+static void take(struct scan *s, struct str piece)
+{
+	const int64_t skip = s->want->first - 1;
+	const int64_t all = (int64_t)bytes_count(piece, '\n');
+
+	/* Most pieces lie wholly before, inside or behind the selection. */
+	if (s->over || s->newlines + all < skip) {
+		s->newlines += all;
+		return;
+	}
+	const size_t from = after_newlines(piece, skip, &s->newlines);
+	struct str rest = str_from(piece, from);
+	const int64_t left = from == 0 ? all : (int64_t)bytes_count(rest, '\n');
+	if (s->newlines < skip)
+		return;
+	if (s->want->count == TEXT_ALL || s->selected + left < s->want->count) {
+		keep(s, rest);
+		s->selected += left;
+		s->newlines += left;
+		return;
+	}
+	/* The selection ends here, before the newline of its last line. */
+	int64_t seen = s->selected;
+	const size_t to = after_newlines(rest, s->want->count, &seen);
+	keep(s, str_upto(rest, to - 1));
+	s->selected = s->want->count - 1;
+	s->newlines += left;
+	s->over = true;
+}
+
+static int check_binary(int fd, struct str start, struct err *e)
+{
+	struct stat st = { 0 };
+
+	if (str_index(str_upto(start, BINARY_LOOK), '\0') < 0)
+		return 0;
+	(void)fstat(fd, &st);
+	return err_set(e, ERR_BINARY_FILE,
+		       "File is binary (%s, %lld bytes) and cannot be shown as text. Use a command "
+		       "such as file, xxd or strings to look into it.",
+		       magic_describe(start), (long long)st.st_size);
+}
+
+static int scan_file(int fd, struct scan *s, struct err *e)
+{
+	char bytes[CHUNK] UNINITIALISED;
+	int64_t left = s->want->size > 0 ? s->want->size : INT64_MAX;
+
+	for (int64_t i = 0; left > 0 || i == 0; i++) {
+		const size_t ask = left < CHUNK ? (size_t)left : CHUNK;
+		const ssize_t n = io_read_full(fd, bytes, ask);
+		const struct str piece = { bytes, n > 0 ? (size_t)n : 0 };
+		if (n < 0)
+			return err_errno(e, "Cannot read the file");
+		if (i == 0 && check_binary(fd, piece, e) < 0)
+			return -1;
+		if (i % CHUNKS_PER_LOOK == CHUNKS_PER_LOOK - 1 && s->want->cancelled &&
+		    s->want->cancelled(s->want->arg))
+			return err_set(e, ERR_EXECUTION_ERROR, "The call was cancelled");
+		take(s, piece);
+		left -= n;
+		/* A short read is the end of the file: no further call to learn that. */
+		if ((size_t)n < ask)
+			return 0;
+	}
+	return 0;
+}
+
+/* Fill in the content: as many whole lines from the start of `kept` as fit. */
+static void cut_lines(struct str kept, int64_t max_lines, int64_t max_bytes, struct text *t)
+{
+	int64_t bytes = 0, lines = 0;
+	size_t end = 0;
+
+	t->cut = TEXT_CUT_LINES;
+	for (size_t at = 0; lines < max_lines && at <= kept.n; lines++) {
+		const ptrdiff_t i = str_index(str_from(kept, at), '\n');
+		const size_t stop = i < 0 ? kept.n : at + (size_t)i;
+		const struct str line = { kept.p + at, stop - at };
+		const int64_t length = (int64_t)utf8_replaced_length(line) + (lines > 0);
+		if (bytes + length > max_bytes) {
+			t->cut = TEXT_CUT_BYTES;
+			t->first_too_long = lines == 0;
+			break;
+		}
+		bytes += length;
+		end = stop;
+		at = stop + 1;
+	}
+	t->content = str_upto(kept, end);
+	t->out_lines = lines;
+	t->out_bytes = bytes;
+}
+
+static void finish(struct str kept, int64_t max_lines, int64_t max_bytes, struct text *t)
+{
+	if (t->lines > max_lines || t->bytes > max_bytes) {
+		cut_lines(kept, max_lines, max_bytes, t);
+		return;
+	}
+	t->content = kept;
+	t->out_lines = t->lines;
+	t->out_bytes = t->bytes;
+}
+
+int text_read(int fd, const struct text_want *want, struct arena *a, struct text *ret,
+	      struct err *e)
+{
+	struct scan s = { .want = want };
+
+	/* One byte more than may be given out, to know that there was more. */
+	s.room = (size_t)want->max_bytes + 1;
+	if (want->size > 0 && want->size < want->max_bytes)
+		s.room = (size_t)want->size;
+	s.kept = arena_alloc(a, s.room);
+	if (!s.kept)
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory to read the file, try again");
+	if (scan_file(fd, &s, e) < 0)
+		return -1;
+	/* A character that never got finished is one ill-formed sequence. */
+	if (s.carried)
+		s.bytes += (int64_t)utf8_replaced_length((struct str){ s.carry, s.carried });
+	*ret = (struct text){ .total_lines = s.newlines + 1 };
+	if (ret->total_lines < want->first)
+		return 0;
+	ret->lines = s.selected + 1;
+	ret->bytes = s.bytes;
+	finish((struct str){ s.kept, s.kept_n }, want->max_lines, want->max_bytes, ret);
+	return 0;
+}
+
+void text_cut_head(struct str whole, int64_t max_lines, int64_t max_bytes, struct text *ret)
+{
+	*ret = (struct text){ 0 };
+	ret->lines = ret->total_lines = (int64_t)bytes_count(whole, '\n') + 1;
+	ret->bytes = (int64_t)utf8_replaced_length(whole);
+	finish(whole, max_lines, max_bytes, ret);
+}
+
+void text_write_truncation(struct jw *w, const char *name, const struct text *t, int64_t max_lines,
+			   int64_t max_bytes)
+{
+	jw_object(w, name);
+	jw_str(w, "content", t->content);
+	jw_bool(w, "truncated", t->cut != TEXT_WHOLE);
+	if (t->cut == TEXT_WHOLE)
+		jw_null(w, "truncatedBy");
+	else
+		jw_str(w, "truncatedBy", t->cut == TEXT_CUT_LINES ? STR("lines") : STR("bytes"));
+	jw_int(w, "totalLines", t->lines);
+	jw_int(w, "totalBytes", t->bytes);
+	jw_int(w, "outputLines", t->out_lines);
+	jw_int(w, "outputBytes", t->out_bytes);
+	jw_bool(w, "lastLinePartial", false);
+	jw_bool(w, "firstLineExceedsLimit", t->first_too_long);
+	jw_int(w, "maxLines", max_lines);
+	jw_int(w, "maxBytes", max_bytes);
+	jw_end(w);
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* tracker: a hash table of bounded size whose entries are also a list, most recently used first. */
+
+#include "workspace/tracker.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <xxhash.h>
+
+#include "base/own.h"
+
+struct version {
+	dev_t dev;
+	ino_t ino;
+	off_t size;
+	struct timespec mtime;
+	uint64_t hash;
+};
+
+struct entry {
+	struct entry *chain;	     /* next in the same bucket */
+	struct entry *newer, *older; /* in order of use */
+	uint64_t key;		     /* hash of session and path */
+	struct version version;
+	size_t session_n, path_n;
+	char text[]; /* session, then path */
+};
+
+struct tracker {
+	pthread_mutex_t lock;
+	size_t max, count, buckets;
+	struct entry *newest, *oldest;
+	struct entry **table;
+};
+
+static uint64_t hash_of(struct str s, uint64_t seed)
+{
+	return XXH3_64bits_withSeed(s.n ? s.p : "", s.n, seed);
+}
+
+static uint64_t key_of(struct str session, struct str path)
+{
+	return hash_of(path, hash_of(session, 0));
+}
+
+struct tracker *tracker_new(size_t max)
+{
+	struct tracker *t = mem_new(1, sizeof *t);
+
+	if (!t)
+		return NULL;
+	t->max = max ? max : 1;
+	t->buckets = t->max / 2 + 1;
+	t->table = mem_new(t->buckets, sizeof *t->table);
+	if (!t->table) {
+		mem_free(t);
+		return NULL;
+	}
+	(void)pthread_mutex_init(&t->lock, NULL);
+	return t;
+}
+
+void tracker_free(struct tracker *t)
+{
+	if (!t)
+		return;
+	for (struct entry *e = t->newest, *older; e; e = older) {
+		older = e->older;
+		mem_free(e);
+	}
+	(void)pthread_mutex_destroy(&t->lock);
+	mem_free(t->table);
+	mem_free(t);
+}
+
+static struct entry **bucket_of(struct tracker *t, uint64_t key)
+{
+	return &t->table[key % t->buckets];
+}
+
+static struct entry *find(struct tracker *t, uint64_t key, struct str session, struct str path)
+{
+	for (struct entry *e = *bucket_of(t, key); e; e = e->chain)
+		if (e->key == key && str_eq((struct str){ e->text, e->session_n }, session) &&
+		    str_eq((struct str){ e->text + e->session_n, e->path_n }, path))
+			return e;
+	return NULL;
+}
+
+static void unlist(struct tracker *t, struct entry *e)
+{
+	*(e->newer ? &e->newer->older : &t->newest) = e->older;
+	*(e->older ? &e->older->newer : &t->oldest) = e->newer;
+	e->newer = e->older = NULL;
+}
+
+static void list_newest(struct tracker *t, struct entry *e)
+{
+	e->older = t->newest;
+	*(t->newest ? &t->newest->newer : &t->oldest) = e;
+	t->newest = e;
+}
+
+static void forget_oldest(struct tracker *t)
+{
+	struct entry *e = t->oldest;
+	struct entry **at = bucket_of(t, e->key);
+
+	while (*at != e)
+		at = &(*at)->chain;
+	*at = e->chain;
+	unlist(t, e);
+	mem_free(e);
+	t->count--;
+}
+
+static struct entry *add(struct tracker *t, uint64_t key, struct str session, struct str path)
+{
+	struct entry *e = mem_new(1, sizeof *e + session.n + path.n);
+
+	if (!e)
+		return NULL;
+	e->key = key;
+	e->session_n = session.n;
+	e->path_n = path.n;
+	if (session.n)
+		memcpy(e->text, session.p, session.n);
+	if (path.n)
+		memcpy(e->text + session.n, path.p, path.n);
+	if (t->count == t->max)
+		forget_oldest(t);
+	struct entry **bucket = bucket_of(t, key);
+	e->chain = *bucket;
+	*bucket = e;
+	list_newest(t, e);
+	t->count++;
+	return e;
+}
+
+static struct version version_of(const struct stat *st, uint64_t hash)
+{
+	return (struct version){ .dev = st->st_dev,
+				 .ino = st->st_ino,
+				 .size = st->st_size,
+				 .mtime = st->st_mtim,
+				 .hash = hash };
+}
+
+void tracker_saw_hash(struct tracker *t, struct str session, struct str path, const struct stat *st,
+		      uint64_t hash)
+{
+	const uint64_t key = key_of(session, path);
+
+	(void)pthread_mutex_lock(&t->lock);
+	struct entry *e = find(t, key, session, path);
+	if (e) {
+		unlist(t, e);
+		list_newest(t, e);
+	} else {
+		e = add(t, key, session, path);
+	}
+	/* Without memory the file stays unseen: the session is asked to read it again. */
+	if (e)
+		e->version = version_of(st, hash);
+	(void)pthread_mutex_unlock(&t->lock);
+}
+
+void tracker_saw(struct tracker *t, struct str session, struct str path, const struct stat *st,
+		 struct str content)
+{
+	tracker_saw_hash(t, session, path, st, hash_of(content, 0));
+}
+
+static bool same_identity(const struct version *v, const struct stat *st)
+{
+	return v->dev == st->st_dev && v->ino == st->st_ino && v->size == st->st_size &&
+	       v->mtime.tv_sec == st->st_mtim.tv_sec && v->mtime.tv_nsec == st->st_mtim.tv_nsec;
+}
+
+enum tracker_verdict tracker_check(struct tracker *t, struct str session, struct str path,
+				   const struct stat *st, struct str content)
+{
+	const uint64_t key = key_of(session, path);
+	enum tracker_verdict verdict = TRACKER_UNSEEN;
+
+	(void)pthread_mutex_lock(&t->lock);
+	struct entry *e = find(t, key, session, path);
+	if (e) {
+		const bool same =
+			same_identity(&e->version, st) || e->version.hash == hash_of(content, 0);
+		verdict = same ? TRACKER_SAME : TRACKER_CHANGED;
+		unlist(t, e);
+		list_newest(t, e);
+	}
+	(void)pthread_mutex_unlock(&t->lock);
+	return verdict;
+}
+
+struct tracker_hash {
+	XXH3_state_t *state;
+};
+
+struct tracker_hash *tracker_hash_new(void)
+{
+	struct tracker_hash *h = mem_new(1, sizeof *h);
+
+	if (!h)
+		return NULL;
+	h->state = XXH3_createState();
+	if (!h->state || XXH3_64bits_reset_withSeed(h->state, 0) == XXH_ERROR) {
+		(void)XXH3_freeState(h->state);
+		mem_free(h);
+		return NULL;
+	}
+	return h;
+}
+
+void tracker_hash_add(struct tracker_hash *h, struct str piece)
+{
+	(void)XXH3_64bits_update(h->state, piece.n ? piece.p : "", piece.n);
+}
+
+uint64_t tracker_hash_end(struct tracker_hash *h)
+{
+	const uint64_t hash = XXH3_64bits_digest(h->state);
+
+	(void)XXH3_freeState(h->state);
+	mem_free(h);
+	return hash;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tracker: which version of which file a session has seen.
+ *
+ * A session is a name the client gives. For every file it read or wrote the tracker remembers the
+ * canonical path (so that a link is no way round it) and the version: a hash of the content, and
+ * device, inode, size and time, which only save hashing. A file that was touched but has the same
+ * content has not changed.
+ *
+ * Memory is bounded: the file that was looked at longest ago is forgotten first, which makes a
+ * session read it again, never trust it. Safe for many threads.
+ */
+#ifndef WORKSPACE_TRACKER_H
+#define WORKSPACE_TRACKER_H
+
+#include <stddef.h>
+#include <sys/stat.h>
+
+#include "base/str.h"
+
+struct tracker;
+
+enum tracker_verdict {
+	TRACKER_UNSEEN,	 /* this session has not read the file */
+	TRACKER_SAME,	 /* its content is what the session saw */
+	TRACKER_CHANGED, /* it has other content now */
+};
+
+/* Remembers at most `max` files over all sessions; NULL when there is no memory. */
+struct tracker *tracker_new(size_t max);
+void tracker_free(struct tracker *t);
+
+/* The session has seen this content of the file. */
+void tracker_saw(struct tracker *t, struct str session, struct str path, const struct stat *st,
+		 struct str content);
+
+/* The same when only a hash of the content is at hand (tracker_hash). */
+void tracker_saw_hash(struct tracker *t, struct str session, struct str path, const struct stat *st,
+		      uint64_t hash);
+
+/* What the session knows of the file as it is now. */
+enum tracker_verdict tracker_check(struct tracker *t, struct str session, struct str path,
+				   const struct stat *st, struct str content);
+
+/* Hash content that comes in pieces. */
+struct tracker_hash;
+struct tracker_hash *tracker_hash_new(void);
+void tracker_hash_add(struct tracker_hash *h, struct str piece);
+uint64_t tracker_hash_end(struct tracker_hash *h); /* frees it */
+
+#endif

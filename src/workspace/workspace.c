@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/* workspace: the held directories and the operations on paths below them. */
+
+#include "workspace/workspace.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <xxhash.h>
+
+#include "base/own.h"
+#include "workspace/pending.h"
+#include "workspace/root.h"
+
+enum { LOCKS = 64 }; /* files that share a lock wait for each other, nothing worse */
+
+struct workspace {
+	pthread_mutex_t locks[LOCKS];
+	struct pending *pending;
+	struct root roots[PATH_BASES];
+	struct beneath bases[PATH_BASES];
+	char allowed[PATH_MAX], alias[PATH_MAX];
+	char data_prefix[PATH_MAX + 1], outside_prefix[PATH_MAX + 1];
+	struct path_rules rules;
+};
+
+static void set_base(struct workspace *ws, enum path_base base, char *prefix, bool walk_only)
+{
+	const struct root *r = &ws->roots[base];
+
+	if (prefix)
+		(void)snprintf(prefix, PATH_MAX + 1, "%s%s", r->path,
+			       strcmp(r->path, "/") == 0 ? "" : "/");
+	ws->bases[base] = (struct beneath){
+		.fd = r->fd,
+		.path = str_of(r->path),
+		.prefix = prefix ? str_of(prefix) : STR(""),
+		.walk_only = walk_only,
+	};
+}
+
+/* The allowed root must contain the workspace: checked before anything is made. */
+static int check_allowed(struct workspace *ws, const struct ws_options *o, struct err *e)
+{
+	char root[PATH_MAX];
+	struct str below;
+
+	if (!o->allowed_root)
+		return 0;
+	struct root allowed;
+	if (root_open("ALLOWED_ROOT_DIRECTORY", o->allowed_root, false, &allowed, e) < 0)
+		return -1;
+	memcpy(ws->allowed, allowed.path, sizeof ws->allowed);
+	root_done(&allowed);
+	ws->rules.allowed = str_of(ws->allowed);
+	if (root_canonical("WORKSPACE_ROOT", o->root, root, e) < 0)
+		return -1;
+	if (path_within(ws->rules.allowed, str_of(root), &below))
+		return 0;
+	return err_set(e, ERR_PATH_NOT_ALLOWED,
+		       "WORKSPACE_ROOT \"%s\" is not inside ALLOWED_ROOT_DIRECTORY \"%s\"", root,
+		       ws->allowed);
+}
+
+static int open_all(struct workspace *ws, const struct ws_options *o, struct err *e)
+{
+	const bool walk_only = o->walk_only || !beneath_has_openat2();
+
+	if (check_allowed(ws, o, e) < 0)
+		return -1;
+	if (o->allow_outside) {
+		if (root_open("ALLOWED_ROOT_DIRECTORY", o->allowed_root ? o->allowed_root : "/",
+			      false, &ws->roots[PATH_OUTSIDE], e) < 0)
+			return -1;
+		set_base(ws, PATH_OUTSIDE, ws->outside_prefix, walk_only);
+	}
+	if (o->data_dir) {
+		if (root_open("DATA_DIR", o->data_dir, true, &ws->roots[PATH_DATA], e) < 0)
+			return -1;
+		set_base(ws, PATH_DATA, ws->data_prefix, walk_only);
+		ws->rules.data = str_of(ws->roots[PATH_DATA].path);
+	}
+	if (root_open("WORKSPACE_ROOT", o->root, true, &ws->roots[PATH_WORKSPACE], e) < 0)
+		return -1;
+	set_base(ws, PATH_WORKSPACE, NULL, walk_only);
+	ws->rules.root = str_of(ws->roots[PATH_WORKSPACE].path);
+	ws->rules.outside = o->allow_outside;
+	(void)path_normalise(str_of(o->root), ws->alias);
+	if (strcmp(ws->alias, ws->roots[PATH_WORKSPACE].path) != 0) {
+		ws->rules.alias = str_of(ws->alias);
+		ws->bases[PATH_WORKSPACE].alias = ws->rules.alias;
+	}
+	return 0;
+}
+
+int ws_new(const struct ws_options *o, struct workspace **ret, struct err *e)
+{
+	AUTO_WORKSPACE ws = mem_new(1, sizeof *ws);
+
+	if (!ws)
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory for the workspace");
+	for (int i = 0; i < PATH_BASES; i++)
+		ws->roots[i].fd = -1;
+	for (int i = 0; i < LOCKS; i++)
+		(void)pthread_mutex_init(&ws->locks[i], NULL);
+	ws->pending = pending_new();
+	if (open_all(ws, o, e) < 0)
+		return -1;
+	*ret = TAKE(ws, NULL);
+	return 0;
+}
+
+void ws_free(struct workspace *ws)
+{
+	if (!ws)
+		return;
+	for (int i = 0; i < PATH_BASES; i++)
+		root_done(&ws->roots[i]);
+	for (int i = 0; i < LOCKS; i++)
+		(void)pthread_mutex_destroy(&ws->locks[i]);
+	pending_free(ws->pending);
+	mem_free(ws);
+}
+
+void ws_freep(struct workspace **ws)
+{
+	ws_free(*ws);
+}
+
+const struct path_rules *ws_rules(const struct workspace *ws)
+{
+	return &ws->rules;
+}
+
+bool ws_uses_openat2(const struct workspace *ws)
+{
+	return !ws->bases[PATH_WORKSPACE].walk_only;
+}
+
+int ws_resolve(const struct workspace *ws, struct str requested, enum path_policy policy,
+	       struct path *ret, struct err *e)
+{
+	return path_resolve(&ws->rules, requested, policy, ret, e);
+}
+
+static const struct beneath *base_of(const struct workspace *ws, const struct path *p)
+{
+	return &ws->bases[p->base];
+}
+
+struct str ws_display(const struct workspace *ws, const struct path *p, char out[2 * PATH_MAX])
+{
+	const struct str prefix = base_of(ws, p)->prefix;
+	const int n = snprintf(out, 2 * PATH_MAX, "%.*s%s", STR_FMT(prefix),
+			       *p->name || prefix.n ? p->name : ".");
+
+	return (struct str){ out, n > 0 ? (size_t)n : 0 };
+}
+
+int ws_open_file(const struct workspace *ws, const struct path *p, struct stat *st, struct err *e)
+{
+	char shown[2 * PATH_MAX];
+	AUTO_FD
+	fd = beneath_open(base_of(ws, p), p->name, O_RDONLY, e);
+
+	/* A socket answers ENXIO, which is NOT_A_FILE as well. */
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, st) < 0)
+		return err_errno(e, "Cannot open %.*s", STR_FMT(ws_display(ws, p, shown)));
+	if (S_ISDIR(st->st_mode))
+		return err_set(e, ERR_NOT_A_FILE, "Path is a directory, not a file: %.*s",
+			       STR_FMT(ws_display(ws, p, shown)));
+	if (!S_ISREG(st->st_mode))
+		return err_set(e, ERR_NOT_A_FILE,
+			       "Path is not a regular file (a pipe, socket or device): %.*s",
+			       STR_FMT(ws_display(ws, p, shown)));
+	return TAKE(fd, -1);
+}
+
+int ws_open_dir(const struct workspace *ws, const struct path *p, struct err *e)
+{
+	return beneath_open(base_of(ws, p), p->name, O_RDONLY | O_DIRECTORY, e);
+}
+
+int ws_stat(const struct workspace *ws, const struct path *p, struct stat *st, struct err *e)
+{
+	char shown[2 * PATH_MAX];
+	AUTO_FD
+	fd = beneath_open(base_of(ws, p), p->name, O_PATH, e);
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, st) < 0)
+		return err_errno(e, "Cannot look at %.*s", STR_FMT(ws_display(ws, p, shown)));
+	return 0;
+}
+
+int ws_place(const struct workspace *ws, const struct path *p, bool make_dirs, struct place *ret,
+	     struct err *e)
+{
+	return beneath_place(base_of(ws, p), p->name, make_dirs, ret, e);
+}
+
+int ws_canonical(const struct workspace *ws, const struct path *p, struct path *ret, struct err *e)
+{
+	struct path canonical = { .base = p->base };
+
+	if (beneath_canonical(base_of(ws, p), p->name, canonical.name, e) < 0)
+		return -1;
+	*ret = canonical;
+	return 0;
+}
+
+pthread_mutex_t *ws_lock(const struct workspace *ws, const struct place *at)
+{
+	struct stat st = { 0 };
+
+	/* By the directory's identity, not its name: it may have several. */
+	(void)fstat(at->dir, &st);
+	const uint64_t seed = (uint64_t)st.st_ino ^ (uint64_t)st.st_dev << 32;
+	const uint64_t hash = XXH3_64bits_withSeed(at->name, strlen(at->name), seed);
+	pthread_mutex_t *lock = (pthread_mutex_t *)&ws->locks[hash % LOCKS];
+	(void)pthread_mutex_lock(lock);
+	return lock;
+}
+
+struct pending *ws_pending(const struct workspace *ws)
+{
+	return ws->pending;
+}
+
+static void remove_pending(void *arg, const char *dir, const char *name)
+{
+	const struct workspace *ws = arg;
+	struct err ignored;
+	struct str below;
+
+	for (int i = 0; i < PATH_BASES; i++) {
+		char rel[PATH_MAX];
+		if (ws->bases[i].path.n == 0 ||
+		    !path_within(ws->bases[i].path, str_of(dir), &below))
+			continue;
+		(void)snprintf(rel, sizeof rel, "%.*s", STR_FMT(below));
+		AUTO_FD
+		fd = beneath_open(&ws->bases[i], rel, O_PATH | O_DIRECTORY, &ignored);
+		if (fd >= 0)
+			(void)unlinkat(fd, name, 0);
+	}
+}
+
+void ws_sweep(const struct workspace *ws)
+{
+	pending_each(ws->pending, remove_pending, (void *)ws);
+}
+
+static void close_dir(DIR **d)
+{
+	if (*d)
+		(void)closedir(*d);
+}
+
+/* Some file systems do not tell the type while listing. */
+static unsigned char type_of(int dir, const struct dirent *entry)
+{
+	struct stat st;
+
+	if (entry->d_type != DT_UNKNOWN)
+		return entry->d_type;
+	if (fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return DT_UNKNOWN;
+	return IFTODT(st.st_mode);
+}
+
+int ws_list(int dir, ws_visit *visit, void *arg, struct err *e)
+{
+	AUTO_FD
+	fd = dir;
+	CLEANUP(close_dir) DIR *d = fdopendir(fd);
+
+	if (!d)
+		return err_errno(e, "Cannot list the directory");
+	fd = -1; /* closedir closes it */
+	for (;;) {
+		errno = 0;
+		const struct dirent *entry = readdir(d);
+		if (!entry && errno)
+			return err_errno(e, "Cannot list the directory");
+		if (!entry)
+			return 0;
+		const struct str name = str_of(entry->d_name);
+		if (str_eq(name, STR(".")) || str_eq(name, STR("..")))
+			continue;
+		if (visit(arg, name, type_of(dirfd(d), entry), e) < 0)
+			return -1;
+	}
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * workspace: the one way to a file.
+ *
+ * A workspace is a directory held open, with the data directory and (when the operator allows paths
+ * outside) the outermost allowed directory beside it. A path named by a caller becomes an open
+ * descriptor in two steps:
+ *
+ *	struct path p;
+ *	if (ws_resolve(ws, requested, PATH_SHORTHAND, &p, e) < 0)	what it means (path.h)
+ *		return -1;
+ *	AUTO_FD fd = ws_open_file(ws, &p, &st, e);			opened by the kernel,
+ *beneath
+ *
+ * No other module opens, stats, renames or makes anything by a path that came from a request.
+ * A workspace may be used by many threads: after ws_new nothing in it changes but its locks.
+ */
+#ifndef WORKSPACE_WORKSPACE_H
+#define WORKSPACE_WORKSPACE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "workspace/beneath.h"
+#include "workspace/path.h"
+
+struct pending;
+struct workspace;
+
+/* What the operator decides; strings are copied. */
+struct ws_options {
+	const char *root;	  /* WORKSPACE_ROOT: absolute; made with its parents when missing */
+	const char *data_dir;	  /* DATA_DIR, always reachable by absolute path; or NULL */
+	const char *allowed_root; /* ALLOWED_ROOT_DIRECTORY, nothing beyond it; or NULL */
+	bool allow_outside;	  /* absolute paths are literal, within allowed_root */
+	bool walk_only;		  /* never use openat2 */
+};
+
+/* Check and open everything. The error is one sentence for the operator; on failure nothing on disk
+ * has changed. */
+int ws_new(const struct ws_options *o, struct workspace **ret, struct err *e);
+void ws_free(struct workspace *ws);
+void ws_freep(struct workspace **ws);
+
+#define AUTO_WORKSPACE CLEANUP(ws_freep) struct workspace *
+
+/* The rules in force, with the canonical paths of root, data directory and allowed root. */
+const struct path_rules *ws_rules(const struct workspace *ws);
+
+/* Whether paths are resolved by openat2; if not, by walking. */
+bool ws_uses_openat2(const struct workspace *ws);
+
+/* What a requested path means; nothing is opened. */
+int ws_resolve(const struct workspace *ws, struct str requested, enum path_policy policy,
+	       struct path *ret, struct err *e);
+
+/* Open an existing regular file for reading; NOT_A_FILE for anything else, which is neither read
+ * nor waited for. *st is its status. */
+int ws_open_file(const struct workspace *ws, const struct path *p, struct stat *st, struct err *e);
+
+/* Open a directory for listing; NOT_A_DIRECTORY for anything else. */
+int ws_open_dir(const struct workspace *ws, const struct path *p, struct err *e);
+
+/* The status of what the path leads to, links followed. */
+int ws_stat(const struct workspace *ws, const struct path *p, struct stat *st, struct err *e);
+
+/* Where the file is or would be (beneath.h); with make_dirs its directories are made. */
+int ws_place(const struct workspace *ws, const struct path *p, bool make_dirs, struct place *ret,
+	     struct err *e);
+
+/* The same path without links in it, so that two names of one file become equal. Parts that do not
+ * exist stay as they are. */
+int ws_canonical(const struct workspace *ws, const struct path *p, struct path *ret, struct err *e);
+
+/* The lock of the file at that place, taken. One lock may serve several files; nobody holds two. */
+pthread_mutex_t *ws_lock(const struct workspace *ws, const struct place *at);
+
+/* Temporary names under way (pending.h), and their removal by a guardian process after the server's
+ * death. */
+struct pending *ws_pending(const struct workspace *ws);
+void ws_sweep(const struct workspace *ws);
+
+/* The path as an agent knows it: relative to the workspace root ("." for the root), or absolute for
+ * the other bases. */
+struct str ws_display(const struct workspace *ws, const struct path *p, char out[2 * PATH_MAX]);
+
+/*
+ * Visit the entries of an open directory, "." and ".." left out, in no particular order. The
+ * visitor returns 0 to go on or -1 to stop with *e set. `type` is a DT_ constant and never
+ * DT_UNKNOWN unless the entry vanished. The directory descriptor is used up.
+ */
+typedef int ws_visit(void *arg, struct str name, unsigned char type, struct err *e);
+int ws_list(int dir, ws_visit *visit, void *arg, struct err *e);
+
+#endif
