@@ -16,6 +16,25 @@ enum {
 	/* Files remembered by the read tracker over all sessions, about 300 bytes each. */
 	LIMIT_TRACKED_FILES = 8192,
 
+	/* What one answer shows of a text, as the wire contract says. */
+	LIMIT_HEAD_LINES = 2000,
+	LIMIT_HEAD_BYTES = 50 << 10,
+
+	/* Names in one listing unless the caller asks for another number: the wire contract. */
+	LIMIT_LS_ENTRIES = 500,
+
+	/* An image travels as base64 in one answer. */
+	LIMIT_IMAGE_BYTES = 20 << 20,
+
+	/* The largest answer: an image in base64 and its envelope fit, with room to spare. */
+	LIMIT_ANSWER = 40 << 20,
+
+	/* Memory for one call: parsed arguments (a body at most) and what the tool needs for work. */
+	LIMIT_CALL_MEMORY = 256 << 20,
+
+	/* A failed edit looks for a similar text in files up to this size; it needs nine times that. */
+	LIMIT_EDIT_HINT_BYTES = 4 << 20,
+
 	/* A file that is read, edited or replaced in memory as a whole. */
 	LIMIT_EDIT_BYTES = 64 << 20,
 };

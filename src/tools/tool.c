@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* tool: from a JSON object to an argument struct to a result. */
+
+#include "tools/tool.h"
+
+#include <math.h>
+#include <poll.h>
+
+#include "base/buf.h"
+#include "workspace/workspace.h"
+
+bool call_cancelled(const struct call *c)
+{
+	struct pollfd p = { .fd = c->cancel_fd, .events = c->cancel_events };
+
+	return c->cancel_fd >= 0 && poll(&p, 1, 0) > 0 &&
+	       (p.revents & (c->cancel_events | POLLHUP | POLLERR | POLLNVAL)) != 0;
+}
+
+int call_path(const struct call *c, struct str requested, struct path *ret, struct err *e)
+{
+	return ws_resolve(c->ws, requested, c->policy, ret, e);
+}
+
+int call_may_change(const struct call *c, struct err *e)
+{
+	if (!c->read_only)
+		return 0;
+	return err_set(e, ERR_READ_ONLY,
+		       "The workspace is read-only: nothing can be written, edited or created");
+}
+
+/* Where an argument's value goes. */
+static void *slot(const struct arg *a, void *args)
+{
+	return (char *)args + a->offset;
+}
+
+static void set_default(const struct arg *a, void *args)
+{
+	if (a->type == ARG_INT)
+		*(int64_t *)slot(a, args) = a->def;
+	else if (a->type == ARG_NUM)
+		*(double *)slot(a, args) = (double)a->def;
+	else if (a->type == ARG_BOOL)
+		*(bool *)slot(a, args) = a->def != 0;
+}
+
+static bool bind_str(const struct arg *a, const struct json *v, void *args)
+{
+	if (v->type != JSON_STRING)
+		return false;
+	if (a->flags & NONBLANK && str_trim(v->string).n == 0)
+		return false;
+	if (a->flags & NO_NUL && str_index(v->string, '\0') >= 0)
+		return false;
+	*(struct str *)slot(a, args) = v->string;
+	return true;
+}
+
+/* A number, or with `coerce` a string that is one: small models quote them. */
+static bool as_number(const struct json *v, bool coerce, double *ret)
+{
+	int64_t integer;
+
+	if (v->type == JSON_NUMBER) {
+		*ret = v->number;
+		return !isnan(v->number);
+	}
+	if (!coerce || v->type != JSON_STRING || !str_int(str_trim(v->string), &integer))
+		return false;
+	*ret = (double)integer;
+	return true;
+}
+
+static bool bind_number(const struct arg *a, const struct json *v, bool coerce, void *args)
+{
+	double number;
+
+	if (!as_number(v, coerce, &number))
+		return false;
+	if (a->type == ARG_NUM) {
+		if (number < (double)a->min || number > (double)a->max)
+			return false;
+		*(double *)slot(a, args) = number;
+		return true;
+	}
+	/* The wire's clients may send 2.5 or 1e300: cut to what an integer can hold. Models must
+	 * send what they mean. */
+	const double cut = trunc(number);
+	if (coerce && (cut != number || cut < (double)a->min || cut > (double)a->max))
+		return false;
+	*(int64_t *)slot(a, args) = cut >= 9.2e18    ? INT64_MAX
+				    : cut <= -9.2e18 ? INT64_MIN
+						     : (int64_t)cut;
+	return true;
+}
+
+static bool bind_bool(const struct arg *a, const struct json *v, bool coerce, void *args)
+{
+	bool *to = slot(a, args);
+
+	if (v->type == JSON_BOOL) {
+		*to = v->boolean;
+		return true;
+	}
+	if (!coerce || v->type != JSON_STRING)
+		return false;
+	*to = str_eq_nocase(v->string, STR("true"));
+	return *to || str_eq_nocase(v->string, STR("false"));
+}
+
+static bool bind_one(const struct arg *a, const struct json *v, bool coerce, void *args)
+{
+	switch (a->type) {
+	case ARG_STR:
+		return bind_str(a, v, args);
+	case ARG_INT:
+	case ARG_NUM:
+		return bind_number(a, v, coerce, args);
+	case ARG_BOOL:
+		return bind_bool(a, v, coerce, args);
+	case ARG_JSON:
+		if (v->type != JSON_ARRAY && v->type != JSON_OBJECT)
+			return false;
+		*(const struct json **)slot(a, args) = v;
+		return true;
+	}
+	return false;
+}
+
+/* The compatible rules: sentences that old clients know, wrong optional values ignored. */
+static int bind_wire(const struct tool *t, const struct json *object, void *args, struct err *e)
+{
+	for (const struct arg *a = t->args; a->name; a++) {
+		const struct json *v = json_get(object, str_of(a->name));
+		set_default(a, args);
+		if (v && bind_one(a, v, false, args))
+			continue;
+		if (a->flags & REQUIRED)
+			return err_set(e, ERR_INVALID_ARGUMENTS, "Missing or invalid %s", a->name);
+	}
+	return 0;
+}
+
+static const char *wanted(const struct arg *a)
+{
+	switch (a->type) {
+	case ARG_STR:
+		return a->flags & NONBLANK ? "a non-empty string" : "a string";
+	case ARG_INT:
+		return "an integer";
+	case ARG_NUM:
+		return "a number";
+	case ARG_BOOL:
+		return "true or false";
+	case ARG_JSON:
+		return "an array or object";
+	}
+	return "";
+}
+
+static void describe_wrong(struct buf *b, const struct arg *a, const struct json *v)
+{
+	buf_addf(b, "%s%s must be %s", b->n ? "; " : "", a->name, wanted(a));
+	if ((a->type == ARG_INT || a->type == ARG_NUM) && a->min > INT64_MIN)
+		buf_addf(b, " from %lld", (long long)a->min);
+	if ((a->type == ARG_INT || a->type == ARG_NUM) && a->max < INT64_MAX)
+		buf_addf(b, " to %lld", (long long)a->max);
+	if (v->type == JSON_STRING)
+		buf_addf(b, ", not \"%.*s\"", STR_FMT(str_upto(v->string, 60)));
+	else if (v->type == JSON_NUMBER)
+		buf_addf(b, ", not %g", v->number);
+	else
+		buf_addf(b, ", not %s", json_type_name(v));
+}
+
+static const struct arg *arg_find(const struct tool *t, struct str name)
+{
+	for (const struct arg *a = t->args; a->name; a++)
+		if (str_eq(str_of(a->name), name))
+			return a;
+	return NULL;
+}
+
+static void describe_unknown(struct buf *b, const struct tool *t, struct str name)
+{
+	buf_addf(b, "%s%.*s is not an argument of %s (it has", b->n ? "; " : "",
+		 STR_FMT(str_upto(name, 60)), t->name);
+	for (const struct arg *a = t->args; a->name; a++)
+		buf_addf(b, "%s %s", a == t->args ? "" : ",", a->name);
+	buf_addc(b, ')');
+}
+
+/* The model's rules: everything wrong is named at once, so that one more try is enough. */
+static int bind_model(const struct tool *t, const struct json *object, void *args, struct err *e)
+{
+	char text[800];
+	struct buf wrong = { .p = text, .cap = sizeof text, .max = sizeof text };
+
+	for (const struct arg *a = t->args; a->name; a++) {
+		const struct json *v = json_get(object, str_of(a->name));
+		set_default(a, args);
+		if (v && v->type == JSON_NULL)
+			v = NULL;
+		if (!v && a->flags & REQUIRED)
+			buf_addf(&wrong, "%s%s is missing (%s)", wrong.n ? "; " : "", a->name,
+				 wanted(a));
+		else if (v && !bind_one(a, v, true, args))
+			describe_wrong(&wrong, a, v);
+	}
+	for (const struct json *v = object->first; v; v = v->next)
+		if (!arg_find(t, v->name) && !str_eq(v->name, STR("sessionId")))
+			describe_unknown(&wrong, t, v->name);
+	if (wrong.n)
+		return err_set(e, ERR_INVALID_ARGUMENTS, "Invalid arguments for %s: %.*s", t->name,
+			       STR_FMT(buf_str(&wrong)));
+	return 0;
+}
+
+int tool_bind(const struct tool *t, const struct json *object, void *args, struct err *e)
+{
+	return (t->flags & TOOL_WIRE ? bind_wire : bind_model)(t, object, args, e);
+}
+
+int tool_call(const struct tool *t, struct call *c, const struct json *object, struct err *e)
+{
+	void *args = arena_array(c->arena, 1, t->args_size);
+
+	if (!args)
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory for this call, try again");
+	if (tool_bind(t, object, args, e) < 0)
+		return -1;
+	return t->run(c, args, e);
+}

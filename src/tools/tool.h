@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tool: one operation an agent can ask for, declared once.
+ *
+ * A tool is one file: a table of arguments, a function, and a struct tool that names both; and one
+ * line in the registry (registry.c). From the table come validation, defaults, binding to the
+ * function's argument struct, and the schemas shown to models. A tool does not know how it was
+ * called: it gets a struct call, writes the members of its result into call->out, and returns 0, or
+ * -1 with the reason. When it fails, what it wrote is dropped.
+ *
+ * An operation may be offered under two names with different arguments and results: to the HTTP
+ * endpoints of the existing wire contract (TOOL_WIRE: "read") and to models (TOOL_MODEL:
+ * "read_file"). Both descriptors stand in the same file, above the same work.
+ */
+#ifndef TOOLS_TOOL_H
+#define TOOLS_TOOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "base/jw.h"
+#include "base/str.h"
+#include "workspace/path.h"
+
+struct tracker;
+struct workspace;
+
+/* Everything one execution may use. The server keeps one filled with what all calls share and
+ * copies it for each. */
+struct call {
+	struct workspace *ws;
+	struct tracker *tracker; /* what sessions have read; NULL when nobody asks for that */
+	enum path_policy policy; /* what an absolute path means */
+	bool read_only;		 /* nothing may be changed */
+	bool sync;		 /* changes are on disk before they are answered */
+
+	struct arena *arena; /* memory of this call */
+	struct jw *out;	     /* the result: its object is open */
+	struct str session;  /* as the client calls it; or empty */
+	int cancel_fd;	     /* hangs up when nobody waits for the answer any more; or -1 */
+	short cancel_events; /* the poll events on it that mean so */
+};
+
+/* Whether nobody waits for the answer any more: long work asks now and then. */
+bool call_cancelled(const struct call *c);
+
+/* The path of an argument, resolved under the call's policy. */
+int call_path(const struct call *c, struct str requested, struct path *ret, struct err *e);
+
+/* READ_ONLY if nothing may be changed. */
+int call_may_change(const struct call *c, struct err *e);
+
+enum arg_type {
+	ARG_STR,  /* struct str */
+	ARG_INT,  /* int64_t, within [min, max] */
+	ARG_NUM,  /* double, within [min, max] */
+	ARG_BOOL, /* bool */
+	ARG_JSON, /* const struct json *: an array or object the tool takes apart itself */
+};
+
+enum {
+	REQUIRED = 1 << 0,
+	NONBLANK = 1 << 1, /* a string that is not empty or only white space */
+	NO_NUL = 1 << 2,   /* a string without NUL bytes */
+};
+
+struct arg {
+	const char *name;  /* on the wire */
+	const char *about; /* one sentence for a model */
+	enum arg_type type;
+	unsigned flags;
+	size_t offset; /* in the tool's argument struct */
+	int64_t def, min, max;
+};
+
+/* The offset of a member; does not compile when its type is not the one the argument needs. */
+#define ARG_AT(T, m, want)                                                                         \
+	(offsetof(T, m) +                                                                          \
+	 0 * sizeof(char[__builtin_types_compatible_p(__typeof__(((T *)0)->m), want) ? 1 : -1]))
+
+#define A_STR(T, m, wire, flags, text)                                                             \
+	{                                                                                          \
+		(wire), (text), ARG_STR, (flags), ARG_AT(T, m, struct str), 0, 0, 0                \
+	}
+#define A_INT(T, m, wire, def, lo, hi, text)                                                       \
+	{                                                                                          \
+		(wire), (text), ARG_INT, 0, ARG_AT(T, m, int64_t), (def), (lo), (hi)               \
+	}
+#define A_NUM(T, m, wire, def, lo, hi, text)                                                       \
+	{                                                                                          \
+		(wire), (text), ARG_NUM, 0, ARG_AT(T, m, double), (def), (lo), (hi)                \
+	}
+#define A_BOOL(T, m, wire, def, text)                                                              \
+	{                                                                                          \
+		(wire), (text), ARG_BOOL, 0, ARG_AT(T, m, bool), (def), 0, 1                       \
+	}
+#define A_JSON(T, m, wire, flags, text)                                                            \
+	{                                                                                          \
+		(wire), (text), ARG_JSON, (flags), ARG_AT(T, m, const struct json *), 0, 0, 0      \
+	}
+#define A_END                                                                                      \
+	{                                                                                          \
+		.name = NULL                                                                       \
+	}
+
+enum {
+	TOOL_WIRE = 1 << 0,  /* an endpoint of the existing HTTP contract */
+	TOOL_MODEL = 1 << 1, /* offered to models */
+	TOOL_CORE = 1 << 2,  /* one of the five that small models can hold */
+	TOOL_SLOW = 1 << 3,  /* may take long: its worker must not be the last one waiting */
+};
+
+struct tool {
+	const char *name;
+	const char *about; /* what it does, for a model */
+	const struct arg *args;
+	size_t args_size;
+	unsigned flags;
+	int (*run)(struct call *c, const void *args, struct err *e);
+};
+
+/* The registry, in a fixed order; NULL behind the last. */
+const struct tool *tool_at(size_t i);
+
+/* The tool of that name with at least one of the flags, or NULL. */
+const struct tool *tool_find(struct str name, unsigned flags);
+
+/*
+ * Bind the members of a JSON object to an argument struct (args_size bytes, zeroed).
+ * For TOOL_WIRE a required argument that is missing or wrong is "Missing or invalid <name>", a
+ * wrong optional one is ignored. For TOOL_MODEL everything wrong or unknown is INVALID_ARGUMENTS,
+ * each named; numbers and booleans may be given as strings, null is absent.
+ */
+int tool_bind(const struct tool *t, const struct json *object, void *args, struct err *e);
+
+/* Bind and run: the members of the result are in c->out, or -1 and *e. */
+int tool_call(const struct tool *t, struct call *c, const struct json *object, struct err *e);
+
+#endif

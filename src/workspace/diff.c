@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* diff: a greedy shortest edit script over lines, then its display. */
+
+#include "workspace/diff.h"
+
+#include <stdio.h>
+
+#include "base/bytes.h"
+
+enum {
+	CONTEXT = 4,	  /* unchanged lines shown around a change */
+	MAX_EDITS = 1000, /* beyond that many differences the rest is shown as replaced */
+};
+
+struct lines {
+	struct str *line; /* each with its newline, if it has one */
+	int64_t n;
+};
+
+/* One step of the edit script, chained backwards. */
+struct step {
+	const struct step *before;
+	int64_t old_at, new_at, count;
+	char sign; /* '-', '+' */
+};
+
+/* The furthest point reached on a diagonal. */
+struct reach {
+	bool valid;
+	int64_t old_at;
+	const struct step *script;
+};
+
+static int split(struct str s, struct arena *a, struct lines *ret)
+{
+	int64_t n = 0;
+
+	ret->line = arena_alloc(a, (bytes_count(s, '\n') + 1) * sizeof *ret->line);
+	if (!ret->line)
+		return -1;
+	while (s.n) {
+		const ptrdiff_t i = str_index(s, '\n');
+		const size_t length = i < 0 ? s.n : (size_t)i + 1;
+		ret->line[n++] = str_upto(s, length);
+		s = str_from(s, length);
+	}
+	ret->n = n;
+	return 0;
+}
+
+static int64_t follow(const struct lines *x, const struct lines *y, int64_t i, int64_t j)
+{
+	while (i < x->n && j < y->n && str_eq(x->line[i], y->line[j])) {
+		i++;
+		j++;
+	}
+	return i;
+}
+
+static const struct step *add_step(struct arena *a, const struct step *before, char sign,
+				   int64_t old_at, int64_t new_at, int64_t count)
+{
+	struct step *s = arena_alloc(a, sizeof *s);
+
+	if (s)
+		*s = (struct step){ before, old_at, new_at, count, sign };
+	return s;
+}
+
+/* Everything from a point on as removed and added: the way out when there are too many edits. */
+static const struct step *replace_rest(const struct lines *x, const struct lines *y,
+				       struct reach from, int64_t k, struct arena *a)
+{
+	const int64_t i = from.old_at, j = from.old_at - k;
+	const struct step *s = from.script;
+
+	if (i < x->n)
+		s = add_step(a, s, '-', i, j, x->n - i);
+	if (j < y->n)
+		s = add_step(a, s, '+', x->n, j, y->n - j);
+	return s;
+}
+
+/*
+ * One round of the search: from all points reached with d - 1 edits, one edit more and then along
+ * equal lines. Diagonal k is old line minus new line. True when the end of both was reached.
+ */
+static bool advance(const struct lines *x, const struct lines *y, struct reach *v, int64_t d,
+		    struct arena *a, const struct step **script)
+{
+	for (int64_t k = -d; k <= d; k += 2) {
+		const struct reach *removing = &v[k - 1], *adding = &v[k + 1];
+		const bool can_add = adding->valid && adding->old_at - (k + 1) < y->n;
+		const bool can_remove = removing->valid && removing->old_at < x->n;
+		if (!can_add && !can_remove) {
+			v[k].valid = false;
+			continue;
+		}
+		struct reach r = { .valid = true };
+		if (!can_remove || (can_add && removing->old_at < adding->old_at)) {
+			const int64_t j = adding->old_at - (k + 1);
+			r.old_at = adding->old_at;
+			r.script = add_step(a, adding->script, '+', r.old_at, j, 1);
+		} else {
+			const int64_t j = removing->old_at - (k - 1);
+			r.old_at = removing->old_at + 1;
+			r.script = add_step(a, removing->script, '-', removing->old_at, j, 1);
+		}
+		r.old_at = follow(x, y, r.old_at, r.old_at - k);
+		v[k] = r;
+		if (r.old_at >= x->n && r.old_at - k >= y->n) {
+			*script = r.script;
+			return true;
+		}
+	}
+	return false;
+}
+
+static int edit_script(const struct lines *x, const struct lines *y, struct arena *a,
+		       const struct step **ret)
+{
+	const int64_t most = x->n + y->n < MAX_EDITS ? x->n + y->n : MAX_EDITS;
+	struct reach *all = arena_array(a, (size_t)(2 * most + 3), sizeof *all);
+
+	*ret = NULL;
+	if (!all)
+		return -1;
+	struct reach *v = all + most + 1;
+	v[0] = (struct reach){ .valid = true, .old_at = follow(x, y, 0, 0) };
+	if (v[0].old_at == x->n && x->n == y->n)
+		return 0;
+	for (int64_t d = 1; d <= most; d++)
+		if (advance(x, y, v, d, a, ret))
+			return a->failed ? -1 : 0;
+	/* Give up from the point that got furthest. */
+	int64_t best = 0, reached = -1;
+	for (int64_t k = -most; k <= most; k += 2)
+		if (v[k].old_at <= x->n && v[k].old_at - k <= y->n &&
+		    2 * v[k].old_at - k > reached) {
+			best = k;
+			reached = 2 * v[k].old_at - k;
+		}
+	*ret = replace_rest(x, y, v[best], best, a);
+	return a->failed ? -1 : 0;
+}
+
+/* The script from its start, as an array. */
+static const struct step **in_order(const struct step *last, struct arena *a, size_t *count)
+{
+	size_t n = 0;
+
+	for (const struct step *s = last; s; s = s->before)
+		n++;
+	const struct step **steps = arena_alloc(a, (n + 1) * sizeof *steps);
+	*count = n;
+	for (const struct step *s = last; s && steps; s = s->before)
+		steps[--n] = s;
+	return steps;
+}
+
+struct show {
+	const struct lines *x, *y;
+	struct buf *out;
+	int width;
+	int64_t shown; /* old lines before this one have been dealt with */
+};
+
+static void show_line(struct show *s, char sign, int64_t number, struct str line)
+{
+	if (line.n && line.p[line.n - 1] == '\n')
+		line.n--;
+	if (s->out->n)
+		buf_addc(s->out, '\n');
+	buf_addf(s->out, "%c%*lld ", sign, s->width, (long long)number);
+	buf_add(s->out, line);
+}
+
+static void show_gap(struct show *s)
+{
+	buf_addf(s->out, "%s %*s ...", s->out->n ? "\n" : "", s->width, "");
+}
+
+/* Unchanged old lines up to `end`; the first ones follow a change, the last ones precede one. */
+static void show_same(struct show *s, int64_t end, bool follows, bool precedes)
+{
+	const int64_t head = follows ? CONTEXT : 0, tail = precedes ? CONTEXT : 0;
+	const int64_t n = end - s->shown;
+
+	for (int64_t i = 0; i < n; i++) {
+		if (n > head + tail && i == head) {
+			show_gap(s);
+			i = n - tail;
+			if (i >= n)
+				break;
+		}
+		show_line(s, ' ', s->shown + i + 1, s->x->line[s->shown + i]);
+	}
+	s->shown = end;
+}
+
+/* A change: neighbouring steps, the removed lines before the added ones. */
+static size_t show_change(struct show *s, const struct step **steps, size_t from, size_t count)
+{
+	size_t to = from;
+	int64_t old_at = steps[from]->old_at;
+
+	while (to < count && steps[to]->old_at == old_at) {
+		if (steps[to]->sign == '-')
+			old_at += steps[to]->count;
+		to++;
+	}
+	for (const char *sign = "-+"; *sign; sign++)
+		for (size_t i = from; i < to; i++)
+			for (int64_t j = 0; steps[i]->sign == *sign && j < steps[i]->count; j++) {
+				const int64_t at =
+					*sign == '-' ? steps[i]->old_at : steps[i]->new_at;
+				const struct lines *l = *sign == '-' ? s->x : s->y;
+				show_line(s, *sign, at + j + 1, l->line[at + j]);
+			}
+	s->shown = old_at;
+	return to;
+}
+
+int diff_lines(struct str old, struct str new, struct arena *a, struct buf *out, struct err *e)
+{
+	struct lines x, y;
+	const struct step *script = NULL;
+	const struct step **steps = NULL;
+	size_t count = 0;
+
+	if (split(old, a, &x) < 0 || split(new, a, &y) < 0 || edit_script(&x, &y, a, &script) < 0 ||
+	    !(steps = in_order(script, a, &count)))
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory to compare the two versions");
+	/* The width is that of the larger number of lines, a final empty line included. */
+	const size_t most = bytes_count(old.n > new.n ? old : new, '\n') + 1;
+	const size_t other = bytes_count(old.n > new.n ? new : old, '\n') + 1;
+	struct show s = { .x = &x, .y = &y, .out = out };
+	s.width = snprintf(NULL, 0, "%zu", most > other ? most : other);
+	for (size_t i = 0; i < count;) {
+		show_same(&s, steps[i]->old_at, i > 0, true);
+		i = show_change(&s, steps, i, count);
+	}
+	show_same(&s, x.n, count > 0, false);
+	return 0;
+}
