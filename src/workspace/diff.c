@@ -135,8 +135,7 @@ static int edit_script(const struct lines *x, const struct lines *y, struct aren
 	/* Give up from the point that got furthest. */
 	int64_t best = 0, reached = -1;
 	for (int64_t k = -most; k <= most; k += 2)
-		if (v[k].old_at <= x->n && v[k].old_at - k <= y->n &&
-		    2 * v[k].old_at - k > reached) {
+		if (v[k].valid && 2 * v[k].old_at - k > reached) {
 			best = k;
 			reached = 2 * v[k].old_at - k;
 		}
