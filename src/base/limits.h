@@ -37,6 +37,25 @@ enum {
 
 	/* A file that is read, edited or replaced in memory as a whole. */
 	LIMIT_EDIT_BYTES = 64 << 20,
+
+	/* The head of an HTTP message, as in Node; clients of this API need a tenth. */
+	LIMIT_HTTP_HEAD = 16 << 10,
+
+	/* The start line within it: the least RFC 9112 recommends to support is 8000. */
+	LIMIT_HTTP_LINE = 8 << 10,
+
+	/* Headers of a message: browsers send some 20, proxies add a few. 32 bytes each. */
+	LIMIT_HTTP_HEADERS = 64,
+
+	/* A line with the size of a chunk: 15 digits, and extensions, which nobody sends. */
+	LIMIT_HTTP_CHUNK_LINE = 256,
+
+	/* Extensions of all chunks of one body: without it a body of one-byte chunks could cost
+	 * hundreds of times its size in bytes that count nowhere. */
+	LIMIT_HTTP_EXTENSIONS = 16 << 10,
+
+	/* Trailers behind a chunked body; they are dropped. */
+	LIMIT_HTTP_TRAILERS = 8 << 10,
 };
 
 #endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http_chunk: a chunked body, taken apart as it arrives.
+ *
+ * Nothing is copied: each piece of data is a slice of the input. The zero value of http_chunks is
+ * the start of a body. The caller passes the bytes that have not been used yet, and drops those
+ * that have been:
+ *
+ *	while ((rc = http_chunk_next(&chunks, in, &data, &used, &why)) == HTTP_CHUNK_DATA) {
+ *		buf_add(body, data);
+ *		in = str_from(in, used);
+ *	}
+ *	in = str_from(in, used);                                 (unless rc < 0)
+ *
+ * As strict as the head: a size is 1 to 15 hexadecimal digits and nothing else, extensions are
+ * well-formed and without blanks, trailers are well-formed headers; both are dropped, and limited
+ * in sum over a body, so that no body costs more than its data is worth. The verdict does not
+ * depend on how the bytes were cut into pieces.
+ */
+#ifndef NET_HTTP_CHUNK_H
+#define NET_HTTP_CHUNK_H
+
+#include "net/http_parse.h"
+
+enum http_chunk_part {
+	HTTP_CHUNK_SIZE, /* at a line with a size */
+	HTTP_CHUNK_BODY, /* within the data of a chunk */
+	HTTP_CHUNK_CRLF, /* at the line end behind the data */
+	HTTP_CHUNK_TRAILER,
+	HTTP_CHUNK_OVER,
+};
+
+struct http_chunks {
+	enum http_chunk_part part;
+	int64_t left;	   /* data bytes of this chunk still to come */
+	size_t scanned;	   /* bytes of an unfinished line known to be good */
+	size_t extensions; /* bytes of extensions in the body so far */
+	size_t trailers;   /* bytes of trailers in the body so far */
+};
+
+enum {
+	HTTP_CHUNK_MORE = 0, /* the input is used up as far as it can be: read more */
+	HTTP_CHUNK_DATA = 1, /* *data is the next piece, never empty */
+	HTTP_CHUNK_END = 2,  /* the body is complete; what follows *used is the next message */
+};
+
+/* The next piece of the body. Returns one of the above, with *used the bytes of `in` that are done
+ * with; or -1 and *why: 400 malformed, 413 too much in extensions, 431 too much in trailers. */
+int http_chunk_next(struct http_chunks *chunks, struct str in, struct str *data, size_t *used,
+		    struct http_refusal *why);
+
+#endif
