@@ -64,14 +64,22 @@ static int size_line(struct http_chunks *chunks, struct str line, struct http_re
 
 static int trailer_line(struct http_chunks *chunks, struct str line, struct http_refusal *why)
 {
-	struct http_header dropped;
+	struct http_header trailer;
 
 	if (line.n == 0) {
 		chunks->part = HTTP_CHUNK_OVER;
 		return 0;
 	}
 	chunks->trailers += line.n + 2;
-	return http_field_parse(line, &dropped, why);
+	if (http_field_parse(line, &trailer, why) < 0)
+		return -1;
+	/* Dropped here, but somebody before us might have merged it into the head. */
+	if (str_eq_nocase(trailer.name, STR("Content-Length")) ||
+	    str_eq_nocase(trailer.name, STR("Transfer-Encoding")) ||
+	    str_eq_nocase(trailer.name, STR("Host")))
+		return http_refuse(why, 400,
+				   "A trailer may not say how the message is to be read.");
+	return 0;
 }
 
 /* One line at the start of `in`, of which only what its part allows is looked at. Returns its

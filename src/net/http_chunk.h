@@ -13,9 +13,9 @@
  *	in = str_from(in, used);                                 (unless rc < 0)
  *
  * As strict as the head: a size is 1 to 15 hexadecimal digits and nothing else, extensions are
- * well-formed and without blanks, trailers are well-formed headers; both are dropped, and limited
- * in sum over a body, so that no body costs more than its data is worth. The verdict does not
- * depend on how the bytes were cut into pieces.
+ * well-formed and without blanks, trailers are well-formed headers that say nothing about length
+ * or host. Both are dropped, and limited in sum over a body, so that no body costs more than its
+ * data is worth. The verdict does not depend on how the bytes were cut into pieces.
  */
 #ifndef NET_HTTP_CHUNK_H
 #define NET_HTTP_CHUNK_H
