@@ -72,7 +72,7 @@ static const struct good good[] = {
 	{ STR("A\r\n0123456789\r\n0\r\n\r\n"), "0123456789", 0 },
 	{ STR("a\r\n0123456789\r\n0\r\n\r\n"), "0123456789", 0 },
 	{ STR("1;a\r\nx\r\n0;b=c;d=\"e \\\"\\\\;\tf\";g\r\n\r\n"), "x", 0 },
-	{ STR("1\r\nx\r\n0\r\nA: b\r\nContent-Length: 9\r\nC:\r\n\r\n"), "x", 0 },
+	{ STR("1\r\nx\r\n0\r\nA: b\r\nContent-Type: 9\r\nC:\r\n\r\n"), "x", 0 },
 };
 
 static void data_comes_out(void **state)
@@ -128,6 +128,9 @@ static const struct str bad[] = {
 	STR("0\r\nA\r\n\r\n"),
 	STR("0\r\nA: b\n\r\n"),
 	STR("0\r\nA: \0\r\n\r\n"),
+	STR("0\r\ncontent-length: 5\r\n\r\n"),
+	STR("0\r\nTransfer-Encoding: chunked\r\n\r\n"),
+	STR("0\r\nHost: h\r\n\r\n"),
 	STR("0\n\r\n"),
 	STR("0\r\n\n"),
 	STR("0\r\n\rX"),
