@@ -56,6 +56,33 @@ enum {
 
 	/* Trailers behind a chunked body; they are dropped. */
 	LIMIT_HTTP_TRAILERS = 8 << 10,
+
+	/* The body of a request: a file written through the API, escaped. */
+	LIMIT_BODY = 32 << 20,
+
+	/* Bodies of all requests together while they arrive; beyond that 503. */
+	LIMIT_BODIES = 256 << 20,
+
+	/* Connections at once; one costs about 300 bytes while it is idle. */
+	LIMIT_CONNECTIONS = 4096,
+
+	/* A request head must be complete this long after its first byte, a body this long after
+	 * its head; an answer must be taken, and an idle connection used again, within these. */
+	LIMIT_HEAD_MS = 10000,
+	LIMIT_BODY_MS = 60000,
+	LIMIT_ANSWER_MS = 60000,
+	LIMIT_IDLE_MS = 300000,
+
+	/* After the grace time, how long the ends of running calls are waited for: a command gets
+	 * SIGTERM, then SIGKILL. */
+	LIMIT_STOP_MS = 8000,
+
+	/* Threads that carry requests: a few always, more while calls take long. */
+	LIMIT_WORKERS_MIN = 2,
+	LIMIT_WORKERS = 160,
+
+	/* A worker that is one too many leaves after waiting this long for nothing. */
+	LIMIT_WORKER_IDLE_MS = 10000,
 };
 
 #endif

@@ -62,6 +62,14 @@ ptrdiff_t str_find(struct str s, struct str what)
 	return at ? at - s.p : -1;
 }
 
+ptrdiff_t str_find_nocase(struct str s, struct str what)
+{
+	for (size_t i = 0; s.n >= what.n && i <= s.n - what.n; i++)
+		if (str_eq_nocase(str_upto(str_from(s, i), what.n), what))
+			return (ptrdiff_t)i;
+	return -1;
+}
+
 struct str str_from(struct str s, size_t from)
 {
 	if (from > s.n)

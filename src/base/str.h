@@ -45,6 +45,7 @@ bool str_ends(struct str s, struct str suffix);
 /* Where the byte or the text first stands, or -1. */
 ptrdiff_t str_index(struct str s, char byte);
 ptrdiff_t str_find(struct str s, struct str what);
+ptrdiff_t str_find_nocase(struct str s, struct str what); /* ASCII letters without case */
 
 /* Everything from (and including) offset from, or up to offset to; clipped to the str. */
 struct str str_from(struct str s, size_t from);

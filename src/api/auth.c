@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* auth: bearer tokens, and the headers by which browsers give themselves away. */
+
+#include "api/auth.h"
+
+bool auth_listed(struct str list, struct str value)
+{
+	while (list.n) {
+		struct str item;
+		(void)str_cut(list, ',', &item, &list);
+		item = str_trim(item);
+		if (item.n && (str_eq(item, STR("*")) || str_eq_nocase(item, value)))
+			return true;
+	}
+	return false;
+}
+
+/* The token of a request, or { NULL, 0 } when it has none. */
+static struct str token_of(const struct http_head *head)
+{
+	const struct str header = http_header(head, STR("authorization"));
+	struct str scheme, rest;
+
+	if (str_cut(header, ' ', &scheme, &rest) && str_eq_nocase(scheme, STR("bearer")))
+		return str_trim(rest);
+	return http_header(head, STR("x-sidecar-token"));
+}
+
+static bool token_ok(const struct service *s, const struct http_head *head, bool tcp)
+{
+	const struct str given = token_of(head);
+
+	if (s->token.n == 0)
+		return true;
+	if (given.p)
+		return str_eq_secret(given, s->token);
+	return !s->require_auth && !tcp;
+}
+
+/* "[::1]:80" → "::1", "localhost:80" → "localhost". */
+static struct str without_port(struct str host)
+{
+	struct str name, port;
+
+	if (str_starts(host, STR("["))) {
+		(void)str_cut(str_from(host, 1), ']', &name, &port);
+		return name;
+	}
+	(void)str_cut(host, ':', &name, &port);
+	return name;
+}
+
+static bool host_ok(const struct service *s, struct str host)
+{
+	const struct str name = without_port(host);
+
+	return str_eq_nocase(name, STR("localhost")) || str_eq(name, STR("::1")) ||
+	       str_eq(name, STR("127.0.0.1")) || auth_listed(s->hosts, name);
+}
+
+/* A page of our own origin, or one the operator allows. */
+static bool origin_ok(const struct service *s, struct str origin, struct str host)
+{
+	const struct str http = STR("http://");
+
+	if (str_starts(origin, http) && host.n && str_eq_nocase(str_from(origin, http.n), host))
+		return true;
+	return auth_listed(s->origins, origin);
+}
+
+int auth_check(const struct service *s, const struct http_head *head, bool tcp, const char **why)
+{
+	const struct str origin = http_header(head, STR("origin"));
+
+	if (tcp && !host_ok(s, head->host)) {
+		*why = "Forbidden: this Host is not allowed (set SIDECAR_ALLOWED_HOSTS)";
+		return 403;
+	}
+	if (tcp && origin.p && !origin_ok(s, origin, head->host)) {
+		*why = "Forbidden: this Origin is not allowed (set SIDECAR_ALLOWED_ORIGINS)";
+		return 403;
+	}
+	if (!token_ok(s, head, tcp)) {
+		*why = "Unauthorized";
+		return 401;
+	}
+	return 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * auth: who may call.
+ *
+ * A token (Authorization: Bearer, or X-Sidecar-Token where a proxy strips the former) that is wrong
+ * is always refused. A missing one is refused when tokens are required, and on TCP whenever one is
+ * configured; a Unix socket's own permissions are otherwise enough. On TCP a browser must not be
+ * turned against us: a request from a foreign page (Origin), or to a name that is not ours (Host,
+ * DNS rebinding), is refused.
+ */
+#ifndef API_AUTH_H
+#define API_AUTH_H
+
+#include "api/service.h"
+#include "net/http_parse.h"
+
+/* 0, or the status to refuse with: 401 or 403; *why is the sentence. */
+int auth_check(const struct service *s, const struct http_head *head, bool tcp, const char **why);
+
+/* Whether the value stands in a comma-separated list; "*" stands for every value. */
+bool auth_listed(struct str list, struct str value);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * routes: from a request to the answer, whatever it is about.
+ *
+ *	GET  /health	what is in force
+ *	POST /<tool>	a tool of the existing wire contract: {"ok":true,"result":{…}}
+ *
+ * An error of the call itself is 400 with {"ok":false,"error":sentence,"code":…}; the request's own
+ * errors have their statuses (401, 403, 404, 405 …) and the same shape.
+ */
+#ifndef API_ROUTES_H
+#define API_ROUTES_H
+
+#include <sys/types.h>
+
+#include "api/service.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "net/http.h"
+
+/* One request on its way through a worker, whose buffers are used again for the next one. */
+struct exchange {
+	struct service *service;
+	struct http *http;
+	bool tcp;
+	uid_t uid; /* of the client on a Unix socket */
+	pid_t pid;
+	struct arena *arena;
+	struct buf *out;	 /* the answer is built here */
+	void (*slow)(void *arg); /* called before a tool that may take long */
+	void *slow_arg;
+};
+
+/* Answer a complete request. */
+void routes_answer(struct exchange *x, const struct http_request *request);
+
+/* The body of an error: {"ok":false,"error":…}. `code` may be ERR_NONE. */
+void routes_error_body(struct buf *out, const char *sentence, enum err_code code);
+
+#endif

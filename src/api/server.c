@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT */
+/* server: accept, carry requests, watch deadlines, end in order. */
+
+#include "api/server.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "api/routes.h"
+#include "api/slots.h"
+#include "api/watch.h"
+#include "base/io.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/own.h"
+
+enum {
+	KEEP_ANSWER = 96 << 10, /* a worker keeps its answer buffer up to this size */
+	STACK = 512 << 10,	/* of a worker: paths and read chunks live there */
+	NO_FILES_MS = 20,	/* pause when no descriptor is left for a new connection */
+};
+
+/* Events of the set that are not connections. */
+static const uint64_t KEY_LISTENER = UINT64_MAX - 64;
+static const uint64_t KEY_STOP = UINT64_MAX;
+
+struct server {
+	const struct server_options *o;
+	int epoll;
+	int stop; /* readable for ever once workers are to leave */
+	struct slots slots;
+	struct http_budget budget;
+	struct watch watch;
+	_Atomic int workers, waiting;
+	atomic_bool stopping;
+};
+
+/* What a worker uses again for each request. */
+struct worker {
+	struct server *server;
+	struct arena arena;
+	struct buf out;
+	struct http_request request;
+};
+
+static void add_worker(struct server *s);
+
+static void close_slot(struct server *s, struct slot *c)
+{
+	http_done(&c->http);
+	slots_give(&s->slots, c);
+}
+
+/* Back into the set, until the client sends or takes something. The slot is not ours afterwards. */
+static void wait_for(struct server *s, struct slot *c)
+{
+	struct epoll_event ev = {
+		.events = EPOLLONESHOT | (c->http.state == HTTP_OUT ? EPOLLOUT : EPOLLIN),
+		.data.u64 = slots_key(&s->slots, c),
+	};
+	const int op = c->watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+
+	c->watched = true;
+	if (epoll_ctl(s->epoll, op, c->http.fd, &ev) < 0)
+		close_slot(s, c);
+	else
+		slot_let_go(c);
+}
+
+static void refuse(struct slot *c, const struct http_refusal *why)
+{
+	AUTO_BUF
+	body = { .max = 1024 };
+
+	routes_error_body(&body, why->sentence, ERR_NONE);
+	http_refuse_with(&c->http, why->status, NULL, buf_str(&body));
+}
+
+static void before_slow(void *arg)
+{
+	struct server *s = arg;
+
+	if (s->waiting == 0)
+		add_worker(s);
+}
+
+static void answer(struct server *s, struct worker *w, struct slot *c)
+{
+	struct exchange x = {
+		.service = s->o->service,
+		.http = &c->http,
+		.tcp = c->tcp,
+		.uid = c->uid,
+		.pid = c->pid,
+		.arena = &w->arena,
+		.out = &w->out,
+		.slow = before_slow,
+		.slow_arg = s,
+	};
+
+	if (s->stopping)
+		c->http.last = true;
+	routes_answer(&x, &w->request);
+	arena_reset(&w->arena);
+	buf_reset(&w->out, KEEP_ANSWER);
+}
+
+/* Carry a connection as far as it goes now. */
+static void serve(struct server *s, struct worker *w, struct slot *c)
+{
+	struct http *h = &c->http;
+	struct http_refusal why;
+	bool arrived = true; /* there may be something to take in */
+
+	if (h->state == HTTP_OUT)
+		http_flush(h);
+	while ((h->state == HTTP_IDLE && arrived) || h->state == HTTP_IN) {
+		switch (http_receive(h, &w->request, &why)) {
+		case HTTP_MORE:
+			wait_for(s, c);
+			return;
+		case HTTP_REQUEST:
+			answer(s, w, c);
+			/* Nothing more in the buffer: the set will tell, no need to ask first. */
+			arrived = false;
+			break;
+		case HTTP_REFUSED:
+			refuse(c, &why);
+			break;
+		case HTTP_GONE:
+			h->state = HTTP_CLOSED;
+			break;
+		}
+	}
+	if (h->state == HTTP_CLOSED)
+		close_slot(s, c);
+	else
+		wait_for(s, c);
+}
+
+static bool uid_allowed(const struct server_options *o, uid_t uid)
+{
+	for (size_t i = 0; i < o->uid_count; i++)
+		if (o->uids[i] == uid)
+			return true;
+	return o->uid_count == 0;
+}
+
+/* Too many connections, or one that may not be: an answer, and gone. */
+static void turn_away(struct server *s, int fd, int status, const char *sentence)
+{
+	struct slot c = { .http = { .fd = -1 } };
+
+	http_init(&c.http, fd, &s->budget);
+	refuse(&c, &(struct http_refusal){ status, sentence });
+	http_done(&c.http);
+}
+
+static void accept_one(struct server *s, struct worker *w, const struct listener *l)
+{
+	struct ucred peer = { .uid = (uid_t)-1 };
+	socklen_t size = sizeof peer;
+	const int fd = accept4(l->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	if (fd < 0) {
+		/* The listener stays readable: without a pause this would spin. */
+		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
+			watch_sleep_ms(NO_FILES_MS);
+		return;
+	}
+	if (!l->tcp)
+		(void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
+	if (!l->tcp && !uid_allowed(s->o, peer.uid)) {
+		log_event(LOG_WARN, "connection refused: uid not allowed", LOG_INT("uid", peer.uid),
+			  LOG_INT("pid", peer.pid));
+		turn_away(s, fd, 403, "Forbidden: this user may not connect");
+		return;
+	}
+	struct slot *c = slots_take(&s->slots);
+	if (!c) {
+		turn_away(s, fd, 503, "Too many connections, try again later");
+		return;
+	}
+	c->tcp = l->tcp;
+	c->uid = peer.uid;
+	c->pid = peer.pid;
+	http_init(&c->http, fd, &s->budget);
+	watch_wake(&s->watch);
+	serve(s, w, c);
+}
+
+/* Whether this worker, which has had nothing to do, may leave; it is not counted any more then. */
+static bool may_leave(struct server *s)
+{
+	int n = s->workers;
+
+	while (n > LIMIT_WORKERS_MIN)
+		if (atomic_compare_exchange_weak(&s->workers, &n, n - 1))
+			return true;
+	return false;
+}
+
+static void *work(void *arg)
+{
+	struct server *s = arg;
+	struct worker w = {
+		.server = s,
+		.arena = { .max = LIMIT_CALL_MEMORY },
+		.out = { .max = LIMIT_ANSWER },
+	};
+	struct epoll_event ev;
+	bool counted = true;
+
+	while (counted) {
+		s->waiting++;
+		const int n = epoll_wait(s->epoll, &ev, 1, LIMIT_WORKER_IDLE_MS);
+		s->waiting--;
+		if (n < 0 && errno != EINTR)
+			break;
+		if (n == 0)
+			counted = !may_leave(s);
+		if (n <= 0)
+			continue;
+		if (ev.data.u64 == KEY_STOP)
+			break;
+		if (ev.data.u64 >= KEY_LISTENER) {
+			if (!s->stopping)
+				accept_one(s, &w, &s->o->listeners[ev.data.u64 - KEY_LISTENER]);
+			continue;
+		}
+		struct slot *c = slots_claim_key(&s->slots, ev.data.u64);
+		if (c)
+			serve(s, &w, c);
+	}
+	arena_done(&w.arena);
+	buf_done(&w.out);
+	if (counted)
+		s->workers--;
+	return NULL;
+}
+
+static void add_worker(struct server *s)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	if (++s->workers > LIMIT_WORKERS || pthread_attr_init(&attr) != 0) {
+		s->workers--;
+		return;
+	}
+	(void)pthread_attr_setstacksize(&attr, STACK);
+	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	/* Without a further thread the others still serve: nothing is lost but speed. */
+	if (pthread_create(&thread, &attr, work, s) != 0)
+		s->workers--;
+	(void)pthread_attr_destroy(&attr);
+}
+
+/* Close what has waited too long; called by the watch. */
+static void sweep(void *arg)
+{
+	struct server *s = arg;
+	const int64_t now = io_now_ms();
+	AUTO_BUF
+	body = { .max = 256 };
+
+	for (uint32_t i = 0; i < s->slots.size && s->slots.used; i++) {
+		struct slot *c = &s->slots.all[i];
+		if (!slot_claim(c))
+			continue;
+		if (now < c->http.deadline_ms && !s->stopping) {
+			slot_let_go(c);
+			continue;
+		}
+		body.n = 0;
+		routes_error_body(&body, "The request was not complete in time", ERR_NONE);
+		http_expire(&c->http, buf_str(&body));
+		close_slot(s, c);
+	}
+	/* All busy: whoever comes next should not wait for one of them. */
+	if (s->waiting == 0 && s->slots.used && !s->stopping)
+		add_worker(s);
+}
+
+static bool anything_busy(struct server *s)
+{
+	for (uint32_t i = 0; i < s->slots.size && s->slots.used; i++)
+		if (slot_is_busy(&s->slots.all[i]))
+			return true;
+	return false;
+}
+
+/* Hang up on the calls that are still running: their commands see that and end. */
+static void hang_up(struct server *s)
+{
+	for (uint32_t i = 0; i < s->slots.size; i++)
+		if (slot_is_busy(&s->slots.all[i]))
+			(void)shutdown(s->slots.all[i].http.fd, SHUT_RDWR);
+}
+
+static void wait_until_idle(struct server *s, int64_t grace_ms)
+{
+	const int64_t deadline = io_now_ms() + grace_ms;
+
+	while (anything_busy(s) && io_now_ms() < deadline && !watch_signalled(&s->watch))
+		watch_sleep_ms(5);
+}
+
+static void stop(struct server *s)
+{
+	const uint64_t one = 1;
+
+	s->stopping = true;
+	listen_notify("STOPPING=1");
+	for (size_t i = 0; i < s->o->listener_count; i++)
+		listener_done(&s->o->listeners[i]);
+	sweep(s);
+	wait_until_idle(s, s->o->grace_ms);
+	if (anything_busy(s)) {
+		log_event(LOG_WARN, "ending calls that are still running",
+			  LOG_INT("after_ms", s->o->grace_ms));
+		hang_up(s);
+		wait_until_idle(s, LIMIT_STOP_MS);
+	}
+	sweep(s);
+	(void)!write(s->stop, &one, sizeof one);
+	for (int i = 0; i < 200 && s->workers; i++)
+		watch_sleep_ms(5);
+}
+
+static int watch_fd(struct server *s, int fd, uint64_t key)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = key };
+
+	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &ev);
+}
+
+static int start(struct server *s, struct err *e)
+{
+	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	s->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (s->epoll < 0 || s->stop < 0 || watch_fd(s, s->stop, KEY_STOP) < 0)
+		return err_errno(e, "Cannot start the server");
+	if (slots_init(&s->slots, LIMIT_CONNECTIONS, e) < 0 || watch_init(&s->watch, e) < 0)
+		return -1;
+	for (size_t i = 0; i < s->o->listener_count; i++)
+		if (watch_fd(s, s->o->listeners[i].fd, KEY_LISTENER + i) < 0)
+			return err_errno(e, "Cannot wait on the listener");
+	for (int i = 0; i < LIMIT_WORKERS_MIN; i++)
+		add_worker(s);
+	if (s->workers == 0)
+		return err_set(e, ERR_TOO_BUSY, "Cannot start a thread");
+	return 0;
+}
+
+int server_run(const struct server_options *o, struct err *e)
+{
+	struct server *s = mem_new(1, sizeof *s);
+	int rc = -1;
+
+	if (!s)
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory for the server");
+	s->o = o;
+	s->budget.left = LIMIT_BODIES;
+	s->epoll = s->stop = -1;
+	if (start(s, e) == 0) {
+		listen_notify("READY=1");
+		watch_run(&s->watch, &s->slots.used, sweep, s);
+		log_event(LOG_INFO, "stopping", LOG_INT("connections", s->slots.used));
+		rc = 0;
+	}
+	stop(s);
+	/* A worker that is stuck in a call still uses all this: leave it to the end of the process.
+	 */
+	if (s->workers)
+		return rc;
+	watch_done(&s->watch);
+	slots_done(&s->slots);
+	fd_closep(&s->epoll);
+	fd_closep(&s->stop);
+	mem_free(s);
+	return rc;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * server: workers on one epoll set, each carrying one request from socket to socket.
+ *
+ * Whoever wakes takes in what has arrived on that connection; an incomplete request goes back to
+ * the set, a complete one is carried through to its answer. A connection belongs to nobody while it
+ * waits and to exactly one thread otherwise; a slow or idle one costs a buffer, not a thread. A few
+ * workers are always there; when a call may take long, or all of them have been busy for a while,
+ * another one is started, up to a limit.
+ */
+#ifndef API_SERVER_H
+#define API_SERVER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "api/service.h"
+#include "base/err.h"
+#include "net/listen.h"
+
+struct server_options {
+	struct service *service;
+	struct listener *listeners;
+	size_t listener_count;
+	const uid_t *uids; /* who may connect to a Unix socket; empty: its mode decides */
+	size_t uid_count;
+	int64_t grace_ms; /* how long running calls may take after a signal to stop */
+};
+
+/* Serve until SIGTERM or SIGINT (which, like SIGCHLD, must be blocked in all threads). Returns 0
+ * after an orderly end, -1 when it could not start. */
+int server_run(const struct server_options *o, struct err *e);
+
+#endif

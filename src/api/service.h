@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * service: what every front end shares: the call all calls are copied from, who may call, and what
+ * is said about it all. Built by main, constant while the server runs but for its counters.
+ */
+#ifndef API_SERVICE_H
+#define API_SERVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "tools/tool.h"
+
+struct service {
+	struct call call; /* everything but arena, out, session and cancel is filled in */
+
+	struct str token; /* empty: none is configured */
+	bool require_auth;
+	struct str origins; /* allowed Origin values on TCP, separated by commas */
+	struct str hosts;   /* allowed Host names on TCP besides loopback, separated by commas */
+
+	struct str facts; /* members of the answer to /health, as JSON: what is in force */
+	int64_t started_ms;
+	_Atomic int64_t requests; /* numbers the calls in the log */
+};
+
+#endif

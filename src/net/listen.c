@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* listen: create Unix and TCP listeners, take over activated ones, notify the service manager. */
+
+#include "net/listen.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/own.h"
+
+enum {
+	BACKLOG = 1024,
+	ACTIVATION_FIRST = 3, /* SD_LISTEN_FDS_START */
+};
+
+static int new_socket(int family)
+{
+	return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+}
+
+static int make_directory(const char *path, struct err *e)
+{
+	char dir[sizeof(((struct sockaddr_un *)0)->sun_path)];
+
+	(void)snprintf(dir, sizeof dir, "%s", path);
+	for (char *slash = strchr(dir + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(dir, 0755) < 0 && errno != EEXIST && access(dir, F_OK) < 0)
+			return err_errno(e, "Cannot make the directory %s for the socket", dir);
+		*slash = '/';
+	}
+	return 0;
+}
+
+/* Remove a socket file that nobody answers on; leave everything else alone. */
+static int remove_stale(const struct sockaddr_un *address, struct err *e)
+{
+	struct stat st;
+	const char *path = address->sun_path;
+
+	if (lstat(path, &st) < 0)
+		return errno == ENOENT ? 0 : err_errno(e, "Cannot look at %s", path);
+	if (!S_ISSOCK(st.st_mode))
+		return err_set(
+			e, ERR_IO_ERROR,
+			"%s exists and is not a socket: remove it or choose another SOCKET_PATH",
+			path);
+	AUTO_FD
+	probe = new_socket(AF_UNIX);
+	if (probe < 0)
+		return err_errno(e, "Cannot make a socket");
+	if (connect(probe, (const struct sockaddr *)address, sizeof *address) == 0 ||
+	    errno == EAGAIN || errno == EINPROGRESS)
+		return err_set(e, ERR_IO_ERROR,
+			       "Another server is listening on %s: stop it or choose another "
+			       "SOCKET_PATH",
+			       path);
+	if (errno != ECONNREFUSED && errno != ENOENT)
+		return err_errno(e, "Cannot tell whether a server listens on %s", path);
+	if (unlink(path) < 0 && errno != ENOENT)
+		return err_errno(e, "Cannot remove the stale socket %s", path);
+	return 0;
+}
+
+int listen_unix(const char *path, mode_t mode, struct listener *ret, struct err *e)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct listener l = { .fd = -1, .local = true };
+	struct stat st;
+
+	if (!*path)
+		return err_set(e, ERR_INVALID_PATH, "SOCKET_PATH is empty");
+	if (strlen(path) >= sizeof address.sun_path)
+		return err_set(
+			e, ERR_INVALID_PATH,
+			"SOCKET_PATH is %zu bytes long, a Unix socket's path has at most %zu: %s",
+			strlen(path), sizeof address.sun_path - 1, path);
+	memcpy(address.sun_path, path, strlen(path) + 1);
+	if (make_directory(path, e) < 0 || remove_stale(&address, e) < 0)
+		return -1;
+	AUTO_FD
+	fd = new_socket(AF_UNIX);
+	if (fd < 0)
+		return err_errno(e, "Cannot make a socket");
+	const mode_t before = umask(0777 & ~mode);
+	const int bound = bind(fd, (const struct sockaddr *)&address, sizeof address);
+	(void)umask(before);
+	if (bound < 0)
+		return err_errno(e, "Cannot create the socket %s", path);
+	if (chmod(path, mode) < 0 || lstat(path, &st) < 0 || listen(fd, BACKLOG) < 0) {
+		(void)err_errno(e, "Cannot listen on %s", path);
+		(void)unlink(path);
+		return -1;
+	}
+	memcpy(l.path, address.sun_path, sizeof l.path);
+	l.dev = st.st_dev;
+	l.ino = st.st_ino;
+	l.fd = TAKE(fd, -1);
+	*ret = l;
+	return 0;
+}
+
+/* A numeric address: names are not looked up, which a static binary could not do anyway. */
+static socklen_t parse_address(const char *host, int64_t port, struct sockaddr_storage *ret)
+{
+	struct sockaddr_in *v4 = (struct sockaddr_in *)ret;
+	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)ret;
+
+	memset(ret, 0, sizeof *ret);
+	if (strcmp(host, "localhost") == 0)
+		host = "127.0.0.1";
+	if (inet_pton(AF_INET, host, &v4->sin_addr) == 1) {
+		v4->sin_family = AF_INET;
+		v4->sin_port = htons((uint16_t)port);
+		return sizeof *v4;
+	}
+	if (inet_pton(AF_INET6, host, &v6->sin6_addr) == 1) {
+		v6->sin6_family = AF_INET6;
+		v6->sin6_port = htons((uint16_t)port);
+		return sizeof *v6;
+	}
+	return 0;
+}
+
+static bool is_loopback(const struct sockaddr_storage *a)
+{
+	if (a->ss_family == AF_INET)
+		return ntohl(((const struct sockaddr_in *)a)->sin_addr.s_addr) >> 24 == 127;
+	return a->ss_family == AF_INET6 &&
+	       IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)a)->sin6_addr);
+}
+
+bool listen_is_loopback(const char *host)
+{
+	struct sockaddr_storage a;
+
+	return parse_address(host, 0, &a) && is_loopback(&a);
+}
+
+int listen_tcp(const char *host, int64_t *port, struct listener *ret, struct err *e)
+{
+	struct sockaddr_storage address;
+	const int on = 1;
+
+	if (*port < 0 || *port > 65535)
+		return err_set(e, ERR_INVALID_ARGUMENTS, "TCP_PORT must be from 0 to 65535");
+	socklen_t size = parse_address(host, *port, &address);
+	if (size == 0)
+		return err_set(e, ERR_INVALID_ARGUMENTS,
+			       "TCP_HOST must be a numeric address such as 127.0.0.1, not \"%s\"",
+			       host);
+	AUTO_FD
+	fd = new_socket(address.ss_family);
+	if (fd < 0)
+		return err_errno(e, "Cannot make a socket");
+	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+	/* Inherited by every accepted connection. */
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+	if (bind(fd, (const struct sockaddr *)&address, size) < 0 || listen(fd, BACKLOG) < 0)
+		return err_errno(e, "Cannot listen on %s port %lld", host, (long long)*port);
+	size = sizeof address;
+	if (getsockname(fd, (struct sockaddr *)&address, &size) < 0)
+		return err_errno(e, "Cannot read the listener's address");
+	/* The port is at the same place in both families. */
+	*port = ntohs(((const struct sockaddr_in *)&address)->sin_port);
+	*ret = (struct listener){ .fd = TAKE(fd, -1), .tcp = true, .local = is_loopback(&address) };
+	return 0;
+}
+
+static bool env_int(const char *name, int64_t *ret)
+{
+	return str_int(str_of(getenv(name)), ret);
+}
+
+int listen_activated(int i, struct listener *ret, struct err *e)
+{
+	struct sockaddr_storage address = { 0 };
+	socklen_t size = sizeof address;
+	int64_t pid, count;
+	int listening = 0;
+	socklen_t listening_size = sizeof listening;
+
+	if (!env_int("LISTEN_PID", &pid) || !env_int("LISTEN_FDS", &count) ||
+	    pid != (int64_t)getpid() || i >= count)
+		return 0;
+	const int fd = ACTIVATION_FIRST + i;
+	if (getsockname(fd, (struct sockaddr *)&address, &size) < 0 ||
+	    getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &listening_size) < 0 ||
+	    !listening)
+		return err_set(e, ERR_IO_ERROR, "Activated descriptor %d is not a listening socket",
+			       fd);
+	if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 ||
+	    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) < 0)
+		return err_errno(e, "Cannot use activated descriptor %d", fd);
+	const bool tcp = address.ss_family != AF_UNIX;
+	*ret = (struct listener){ .fd = fd, .tcp = tcp, .local = !tcp || is_loopback(&address) };
+	return 1;
+}
+
+void listen_forget_activation(void)
+{
+	(void)unsetenv("LISTEN_PID");
+	(void)unsetenv("LISTEN_FDS");
+	(void)unsetenv("LISTEN_FDNAMES");
+}
+
+void listener_done(struct listener *l)
+{
+	struct stat st;
+
+	fd_closep(&l->fd);
+	if (*l->path && lstat(l->path, &st) == 0 && st.st_dev == l->dev && st.st_ino == l->ino)
+		(void)unlink(l->path);
+	l->path[0] = '\0';
+}
+
+void listen_notify(const char *message)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	const char *path = getenv("NOTIFY_SOCKET");
+
+	if (!path || (path[0] != '/' && path[0] != '@') || strlen(path) >= sizeof address.sun_path)
+		return;
+	memcpy(address.sun_path, path, strlen(path));
+	if (path[0] == '@')
+		address.sun_path[0] = '\0';
+	AUTO_FD
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0)
+		(void)sendto(fd, message, strlen(message), MSG_NOSIGNAL,
+			     (const struct sockaddr *)&address,
+			     (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path)));
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * serve: put the program together as a server: workspace, tools, listeners, front end.
+ */
+#ifndef SERVE_H
+#define SERVE_H
+
+#include "base/err.h"
+#include "config.h"
+
+/* Serve until a signal ends it. 0 after an orderly end; -1 with one sentence for the operator when
+ * it could not start. */
+int serve(const struct config *config, struct err *e);
+
+#endif

@@ -1,0 +1,179 @@
+"""Starts the real binary on a temporary socket and workspace, and talks to it.
+
+Every black-box test uses this: `Sidecar` is the server, `SidecarTest` a unittest case that has one.
+The binary is the one named by SIDECAR_BIN (default: build/sidecar).
+"""
+import contextlib
+import http.client
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BIN = os.environ.get("SIDECAR_BIN", str(ROOT / "build" / "sidecar"))
+
+
+class UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path, timeout=30):
+        super().__init__("localhost", timeout=timeout)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
+class Answer:
+    def __init__(self, status, headers, body):
+        self.status, self.headers, self.body = status, headers, body
+
+    def json(self):
+        return json.loads(self.body)
+
+
+class Sidecar:
+    """One running server. `env` and `flags` are added to the defaults."""
+
+    def __init__(self, env=None, flags=(), workspace=None, socket_path=True, wait=True):
+        self.dir = tempfile.mkdtemp(prefix="sidecar-test-")
+        self.workspace = os.path.realpath(workspace or os.path.join(self.dir, "ws"))
+        os.makedirs(self.workspace, exist_ok=True)
+        self.socket = os.path.join(self.dir, "s.sock")
+        self.log_path = os.path.join(self.dir, "log")
+        keep = ("PATH", "HOME", "LANG", "TERM", "TMPDIR", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS")
+        self.env = {k: os.environ[k] for k in keep if k in os.environ}
+        self.env["WORKSPACE_ROOT"] = self.workspace
+        if socket_path:
+            self.env["SOCKET_PATH"] = self.socket
+        self.env.update(env or {})
+        self.flags = list(flags)
+        self.process = None
+        self.start(wait)
+
+    def start(self, wait=True):
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen([BIN, "serve", *self.flags], env=self.env, stderr=log,
+                                            stdout=log, stdin=subprocess.DEVNULL)
+        if not wait:
+            return
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                raise RuntimeError("server ended: " + self.log())
+            with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as s:
+                s.connect(self.socket)
+                return
+            time.sleep(0.005)
+        raise RuntimeError("server does not listen: " + self.log())
+
+    def log(self):
+        return pathlib.Path(self.log_path).read_text(errors="replace")
+
+    def log_lines(self):
+        return [json.loads(line) for line in self.log().splitlines() if line.startswith("{")]
+
+    def stop(self, how=signal.SIGTERM):
+        """Ends the server and returns its exit status."""
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+        try:
+            return self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise
+
+    def close(self):
+        try:
+            self.stop()
+        finally:
+            shutil.rmtree(self.dir, ignore_errors=True)
+
+    def path(self, name):
+        return os.path.join(self.workspace, name)
+
+    def put(self, name, content, mode=None):
+        full = self.path(name)
+        os.makedirs(os.path.dirname(full), exist_ok=True)
+        with open(full, "wb") as f:
+            f.write(content.encode() if isinstance(content, str) else content)
+        if mode is not None:
+            os.chmod(full, mode)
+        return full
+
+    def get(self, name):
+        with open(self.path(name), "rb") as f:
+            return f.read()
+
+    def connect(self, timeout=30):
+        """A raw connected socket."""
+        s = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        s.settimeout(timeout)
+        s.connect(self.socket)
+        return s
+
+    def request(self, method, url, body=None, headers=None, timeout=60):
+        connection = UnixConnection(self.socket, timeout)
+        with contextlib.closing(connection):
+            connection.request(method, url, body, headers or {})
+            r = connection.getresponse()
+            return Answer(r.status, {k.lower(): v for k, v in r.getheaders()}, r.read())
+
+    def call(self, tool, headers=None, timeout=60, **arguments):
+        """POST /<tool> with the arguments; the Answer."""
+        all_headers = {"Content-Type": "application/json", **(headers or {})}
+        return self.request("POST", "/" + tool, json.dumps(arguments), all_headers, timeout)
+
+    def result(self, tool, **arguments):
+        """The result of a call that must succeed."""
+        answer = self.call(tool, **arguments)
+        body = answer.json()
+        assert answer.status == 200 and body["ok"], body
+        return body["result"]
+
+    def error(self, tool, **arguments):
+        """(code, sentence) of a call that must fail."""
+        answer = self.call(tool, **arguments)
+        body = answer.json()
+        assert answer.status == 400 and body["ok"] is False, body
+        return body["code"], body["error"]
+
+
+class SidecarTest(unittest.TestCase):
+    """A test case with a server of its own for each test; `server` is shared by a class."""
+
+    env = {}
+    flags = ()
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Sidecar(env=cls.env, flags=cls.flags)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.close()
+
+    def start(self, **options):
+        server = Sidecar(**options)
+        self.addCleanup(server.close)
+        return server
+
+
+def run_expecting_failure(env=None, flags=(), timeout=20):
+    """Starts a server that must refuse to start: (status, stderr)."""
+    keep = {k: os.environ[k] for k in ("PATH", "HOME", "TMPDIR") if k in os.environ}
+    done = subprocess.run([BIN, "serve", *flags], env={**keep, **(env or {})}, timeout=timeout,
+                          stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    return done.returncode, done.stderr.decode(errors="replace")
+
+
+if __name__ == "__main__":
+    raise SystemExit("this is a module; run the test files")
