@@ -20,6 +20,11 @@ struct arena_block {
 
 static bool add_block(struct arena *a, size_t need)
 {
+	/* A block kept by a reset and too small now would count against the maximum for nothing:
+	 * what a request may use must not depend on the one before it. */
+	if (a->block && a->used == 0 && !a->block->older)
+		arena_done(a);
+
 	size_t size = a->block ? a->block->size * 2 : BLOCK_FIRST;
 
 	if (size > BLOCK_LARGEST)
