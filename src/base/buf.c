@@ -70,14 +70,18 @@ void buf_addf(struct buf *b, const char *fmt, ...)
 		buf_add(b, (struct str){ small, (size_t)n });
 		return;
 	}
-	/* One byte more than the text: vsnprintf ends it with NUL. */
-	char *to = buf_room(b, (size_t)n + 1);
-	if (!to)
+	/* Not straight into the room: vsnprintf needs one byte more, for its NUL, and at the
+	 * maximum there is none. */
+	char *text = buf_room(b, (size_t)n) ? malloc((size_t)n + 1) : NULL;
+	if (!text) {
+		b->failed = true;
 		return;
+	}
 	va_start(ap, fmt);
-	(void)vsnprintf(to, (size_t)n + 1, fmt, ap);
+	(void)vsnprintf(text, (size_t)n + 1, fmt, ap);
 	va_end(ap);
-	b->n += (size_t)n;
+	buf_add(b, (struct str){ text, (size_t)n });
+	free(text);
 }
 
 void buf_drop(struct buf *b, size_t n)
