@@ -1,2 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* bytes: the fast loops agree with slow ones at every length and alignment. */
+
 #include "unit.h"
-int main(void){return 0;}
+
+#include "base/bytes.h"
+
+static size_t count_slowly(struct str s, char byte)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s.n; i++)
+		n += s.p[i] == byte;
+	return n;
+}
+
+static void a_count_is_right_at_every_length(void **unused)
+{
+	enum { LENGTH = 300 };
+	char text[LENGTH];
+
+	(void)unused;
+	for (size_t i = 0; i < LENGTH; i++)
+		text[i] = "\n\0\xff"
+			  "a"[i * i % 4];
+	const struct str s = guarded((struct str){ text, LENGTH });
+	for (size_t from = 0; from <= LENGTH; from++) {
+		const struct str tail = str_from(s, from);
+		assert_int_equal(bytes_count(tail, '\n'), count_slowly(tail, '\n'));
+		assert_int_equal(bytes_count(tail, '\0'), count_slowly(tail, '\0'));
+		assert_int_equal(bytes_count(tail, '\xff'), count_slowly(tail, '\xff'));
+		assert_int_equal(bytes_count(tail, 'z'), 0);
+	}
+	guarded_free(s);
+	assert_int_equal(bytes_count((struct str){ NULL, 0 }, '\0'), 0);
+}
+
+/* A lane is one byte wide and is summed every 255 rounds: all hits is where it would overflow. */
+static void nothing_but_hits_is_counted(void **unused)
+{
+	static const size_t lengths[] = { 254 * 16, 255 * 16,	   256 * 16,	 257 * 16,
+					  511 * 16, 510 * 16 + 15, 1024 * 16 + 1 };
+	static char text[1024 * 16 + 1];
+
+	(void)unused;
+	memset(text, 'x', sizeof text);
+	for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+		assert_int_equal(bytes_count((struct str){ text, lengths[i] }, 'x'), lengths[i]);
+		assert_int_equal(bytes_count((struct str){ text, lengths[i] }, 'y'), 0);
+	}
+}
+
+static bool is_special(unsigned char c)
+{
+	return c < 0x20 || c >= 0x80 || c == '"' || c == '\\';
+}
+
+static void every_byte_is_special_or_not(void **unused)
+{
+	char block[16];
+
+	(void)unused;
+	for (unsigned c = 0; c < 256; c++) {
+		for (size_t at = 0; at < sizeof block; at++) {
+			memset(block, 'a', sizeof block);
+			block[at] = (char)c;
+			const struct str s = guarded((struct str){ block, sizeof block });
+			const uint64_t mask = bytes_special(s.p);
+			assert_int_equal(mask != 0, is_special((unsigned char)c));
+			if (mask)
+				assert_int_equal(__builtin_ctzll(mask) / BYTES_STEP, at);
+			guarded_free(s);
+		}
+	}
+}
+
+static void the_lowest_bit_is_the_first_special_byte(void **unused)
+{
+	char block[16];
+
+	(void)unused;
+	for (size_t first = 0; first < sizeof block; first++) {
+		memset(block, '~', first);
+		memset(block + first, '"', sizeof block - first);
+		assert_int_equal(__builtin_ctzll(bytes_special(block)) / BYTES_STEP, first);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_count_is_right_at_every_length),
+		cmocka_unit_test(nothing_but_hits_is_counted),
+		cmocka_unit_test(every_byte_is_special_or_not),
+		cmocka_unit_test(the_lowest_bit_is_the_first_special_byte),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
