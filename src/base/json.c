@@ -204,6 +204,16 @@ static int plain_bytes(struct reader *r)
 	}
 }
 
+/* How far it is from the offset, which is inside a string, to the quote that ends the string. */
+static size_t string_span(const struct reader *r, size_t from)
+{
+	size_t i = from;
+
+	while (i < r->text.n && r->text.p[i] != '"')
+		i += r->text.p[i] == '\\' ? 2 : 1;
+	return i - from;
+}
+
 static int string(struct reader *r, struct str *ret)
 {
 	const size_t from = ++r->at;
@@ -220,13 +230,9 @@ static int string(struct reader *r, struct str *ret)
 			return 0;
 		}
 		if (!out) {
-			/* First escape. An escape is never longer decoded than written, so the
-			 * rest of the text is enough; the quote is the nearest bound to find. */
-			const char *quote = r->text.p + r->at;
-			const char *const stop = r->text.p + r->text.n;
-			while (quote < stop && *quote != '"')
-				quote += *quote == '\\' && stop - quote > 1 ? 2 : 1;
-			out = arena_alloc(r->arena, (size_t)(quote - (r->text.p + from)) + 4);
+			/* First escape. None is longer decoded than written, so the string as it
+			 * is written is room enough. */
+			out = arena_alloc(r->arena, string_span(r, from));
 			if (!out)
 				return no_memory(r);
 		}

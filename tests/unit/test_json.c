@@ -1,2 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* json: what is accepted and what is refused, how the refusal reads, and the limits. */
+
 #include "unit.h"
-int main(void){return 0;}
+
+#include "base/json.h"
+#include "base/jw.h"
+#include "base/limits.h"
+#include "json_cases.h"
+#include "json_tree.h"
+
+enum { ROOM = 1 << 20 };
+
+/* Parse input that ends at the end of memory; the text lives on until the value is written. */
+static int parse(struct str text, struct buf *written, struct err *e)
+{
+	AUTO_ARENA a = { .max = ROOM };
+	const struct str s = guarded(text);
+	const struct json *v = NULL;
+	const int result = json_parse(s, &a, &v, e);
+
+	if (result == 0) {
+		struct jw w = { .out = written };
+		json_tree_write(&w, NULL, v);
+	} else {
+		assert_null(v);
+	}
+	guarded_free(s);
+	return result;
+}
+
+static void fail_case(const char *what, struct str text)
+{
+	AUTO_BUF
+	shown = { .max = ROOM };
+
+	jw_escape(&shown, str_upto(text, 200));
+	fail_msg("%s: %.*s", what, STR_FMT(buf_str(&shown)));
+}
+
+static void valid_texts_are_accepted(void **unused)
+{
+	(void)unused;
+	for (size_t i = 0; i < ARRAY_LEN(accepted); i++) {
+		AUTO_BUF
+		once = { .max = ROOM }, twice = { .max = ROOM };
+		struct err e = { 0 };
+		if (parse(accepted[i], &once, &e) < 0)
+			fail_case("refused", accepted[i]);
+		assert_int_equal(e.code, ERR_NONE);
+		/* What was written says the same again. */
+		assert_int_equal(parse(buf_str(&once), &twice, &e), 0);
+		assert_true(str_eq(buf_str(&once), buf_str(&twice)));
+	}
+}
+
+static size_t offset_of(const struct err *e)
+{
+	size_t at;
+
+	assert_int_equal(sscanf(e->msg, "Invalid JSON at byte %zu: ", &at), 1);
+	return at;
+}
+
+static void invalid_texts_are_refused(void **unused)
+{
+	(void)unused;
+	for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
+		AUTO_BUF
+		b = { .max = ROOM };
+		struct err e = { 0 };
+		if (parse(refused[i], &b, &e) == 0)
+			fail_case("accepted", refused[i]);
+		assert_int_equal(e.code, ERR_INVALID_ARGUMENTS);
+		assert_true(offset_of(&e) <= refused[i].n);
+	}
+}
+
+static void open_questions_are_decided_as_the_header_says(void **unused)
+{
+	(void)unused;
+	for (size_t i = 0; i < ARRAY_LEN(open_cases); i++) {
+		AUTO_BUF
+		b = { .max = ROOM };
+		struct err e;
+		const int result = parse(open_cases[i].text, &b, &e);
+		if (result != (open_cases[i].value ? 0 : -1))
+			fail_case("decided otherwise", open_cases[i].text);
+		if (open_cases[i].value)
+			assert_str(buf_str(&b), open_cases[i].value);
+	}
+}
+
+/* Every text cut short is refused, or is a shorter value; never more than its bytes are read. */
+static void every_beginning_of_a_text_is_handled(void **unused)
+{
+	(void)unused;
+	for (size_t i = 0; i < ARRAY_LEN(accepted); i++) {
+		for (size_t n = 0; n < accepted[i].n; n++) {
+			AUTO_BUF
+			b = { .max = ROOM };
+			struct err e;
+			if (parse(str_upto(accepted[i], n), &b, &e) < 0)
+				assert_true(offset_of(&e) <= n);
+		}
+	}
+}
+
+static struct str repeated(struct buf *b, struct str open, struct str close, size_t times)
+{
+	for (size_t i = 0; i < times; i++)
+		buf_add(b, open);
+	for (size_t i = 0; i < times; i++)
+		buf_add(b, close);
+	assert_false(b->failed);
+	return buf_str(b);
+}
+
+static void nesting_has_a_limit(void **unused)
+{
+	static const struct {
+		struct str open, close;
+		size_t levels, times;
+		bool ok;
+	} cases[] = {
+		{ T("["), T("]"), 1, LIMIT_JSON_DEPTH, true },
+		{ T("["), T("]"), 1, LIMIT_JSON_DEPTH + 1, false },
+		{ T("["), T("]"), 1, 500, false },
+		{ T("["), T(""), 1, 100000, false },
+		{ T("[{\"\":"), T(""), 2, 50000, false },
+		{ T("["), T("]"), 1, 100000, false },
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		AUTO_BUF
+		b = { .max = ROOM };
+		AUTO_ARENA a = { .max = ROOM };
+		const struct json *v;
+		struct err e;
+		const struct str s = repeated(&b, cases[i].open, cases[i].close, cases[i].times);
+		assert_int_equal(json_parse(s, &a, &v, &e), cases[i].ok ? 0 : -1);
+		/* The offset is that of the bracket that is one too many. */
+		if (!cases[i].ok)
+			assert_int_equal(offset_of(&e),
+					 LIMIT_JSON_DEPTH / cases[i].levels * cases[i].open.n);
+	}
+}
+
+/* Siblings do not count as depth. */
+static void width_is_not_depth(void **unused)
+{
+	AUTO_BUF
+	b = { .max = ROOM };
+	AUTO_ARENA a = { .max = ROOM };
+	const struct json *v;
+	struct err e;
+
+	(void)unused;
+	buf_addc(&b, '[');
+	for (int i = 0; i < 1000; i++)
+		buf_add(&b, STR("[],{},"));
+	buf_add(&b, STR("1]"));
+	assert_int_equal(json_parse(buf_str(&b), &a, &v, &e), 0);
+}
+
+static const struct {
+	struct str text;
+	size_t at;
+	const char *what;
+} mistakes[] = {
+	{ T(""), 0, "the text ends too early" },
+	{ T("  "), 2, "the text ends too early" },
+	{ T("[1,]"), 3, "expected a value" },
+	{ T("[1 2]"), 3, "expected ',' or ']'" },
+	{ T("{\"a\":1 2}"), 7, "expected ',' or '}'" },
+	{ T("{\"a\" 1}"), 5, "expected ':'" },
+	{ T("{a:1}"), 1, "expected a member name in quotes" },
+	{ T("{\"a\":1,}"), 7, "expected a member name in quotes" },
+	{ T("1 2"), 2, "unexpected text behind the value" },
+	{ T("1\0"), 1, "unexpected text behind the value" },
+	{ T("-x"), 1, "expected a digit" },
+	{ T("1.x"), 2, "expected a digit behind the decimal point" },
+	{ T("1ex"), 2, "expected a digit in the exponent" },
+	{ T("\"ab"), 3, "the string does not end" },
+	{ T("\"a\nb\""), 2, "a control character in a string must be escaped" },
+	{ T("\"a\xff\""), 2, "a string is not well-formed UTF-8" },
+	{ T("\"\\u12g4\""), 5, "expected four hexadecimal digits" },
+	{ T("\"\\q\""), 2, "unknown escape in a string" },
+	{ T("[tru]"), 1, "expected a value" },
+};
+
+static void an_error_tells_what_and_where(void **unused)
+{
+	(void)unused;
+	for (size_t i = 0; i < ARRAY_LEN(mistakes); i++) {
+		AUTO_ARENA a = { .max = ROOM };
+		char want[200];
+		const struct json *v = NULL;
+		struct err e;
+		assert_int_equal(json_parse(mistakes[i].text, &a, &v, &e), -1);
+		(void)snprintf(want, sizeof want, "Invalid JSON at byte %zu: %s", mistakes[i].at,
+			       mistakes[i].what);
+		assert_string_equal(e.msg, want);
+		assert_int_equal(e.code, ERR_INVALID_ARGUMENTS);
+		assert_null(v);
+	}
+}
+
+static void an_arena_too_small_is_an_error_everywhere(void **unused)
+{
+	const struct str text = STR("[1.5,{\"a\\n\":\"b\\t\",\"c\":[null,true]},1e5]");
+	bool worked = false;
+
+	(void)unused;
+	for (size_t max = 0; max < 2000; max += 16) {
+		AUTO_ARENA a = { .max = max };
+		const struct json *v = NULL;
+		struct err e = { 0 };
+		const int result = json_parse(text, &a, &v, &e);
+		assert_true(a.total <= max);
+		if (result == 0) {
+			worked = true;
+			continue;
+		}
+		assert_false(worked);
+		assert_null(v);
+		assert_int_equal(e.code, ERR_INVALID_ARGUMENTS);
+		assert_non_null(strstr(e.msg, "memory"));
+	}
+	assert_true(worked);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(valid_texts_are_accepted),
+		cmocka_unit_test(invalid_texts_are_refused),
+		cmocka_unit_test(open_questions_are_decided_as_the_header_says),
+		cmocka_unit_test(every_beginning_of_a_text_is_handled),
+		cmocka_unit_test(nesting_has_a_limit),
+		cmocka_unit_test(width_is_not_depth),
+		cmocka_unit_test(an_error_tells_what_and_where),
+		cmocka_unit_test(an_arena_too_small_is_an_error_everywhere),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
