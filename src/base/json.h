@@ -28,7 +28,8 @@ enum json_type { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSO
 struct json {
 	enum json_type type;
 	bool boolean;
-	bool whole;	   /* the number is an integer that fits `integer` */
+	bool whole;	   /* the number is an integer that fits `integer`; one written with a
+			    * fraction or exponent (1.0, 1e3) only below 2^53, where it is exact */
 	struct str name;   /* of an object's member */
 	struct json *next; /* the next item or member of the same parent */
 	union {
