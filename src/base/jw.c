@@ -32,8 +32,8 @@ static size_t escape_byte(char *to, unsigned char c)
 	return 6;
 }
 
-/* The longest that sixteen bytes of input can become. */
-enum { ESCAPED_BLOCK = 16 * 6 };
+/* What one step writes at most: sixteen bytes copied, the last of which is then escaped. */
+enum { STEP_MAX = 16 + 6 };
 
 /* One special byte or character at the start of in: escape or validate it. Returns how much of the
  * input it was. */
@@ -52,43 +52,52 @@ static size_t special(char *to, size_t *n, struct str in)
 	return length ? length : bad;
 }
 
+/* Escape from the front of *in as long as there is room for another step. Returns how much was
+ * written. */
+static size_t steps(char *to, size_t room, struct str *in)
+{
+	const struct str s = *in;
+	size_t i = 0, n = 0;
+
+	while (i < s.n && room - n >= STEP_MAX) {
+		if (s.n - i >= 16) {
+			/* Copy sixteen, then keep those before the first special one. */
+			const uint64_t mask = bytes_special(s.p + i);
+			memcpy(to + n, s.p + i, 16);
+			const size_t plain = mask ? (size_t)__builtin_ctzll(mask) / BYTES_STEP : 16;
+			n += plain;
+			i += plain;
+			if (!mask)
+				continue;
+		} else {
+			const unsigned char c = (unsigned char)s.p[i];
+			if (c >= 0x20 && c < 0x80 && c != '"' && c != '\\') {
+				to[n++] = s.p[i++];
+				continue;
+			}
+		}
+		i += special(to, &n, str_from(s, i));
+	}
+	*in = str_from(s, i);
+	return n;
+}
+
 void jw_escape(struct buf *out, struct str s)
 {
-	size_t i = 0;
-
-	while (i < s.n && !out->failed) {
-		/* Room for the rest as it is, and for one block at its worst. */
-		char *to = buf_room(out, s.n - i + ESCAPED_BLOCK);
-		if (!to) {
-			/* Close to the maximum: only what is really needed counts. */
-			out->failed = false;
-			to = buf_room(out, ESCAPED_BLOCK);
-			if (!to)
-				return;
+	while (s.n && !out->failed) {
+		const size_t left = out->max - out->n;
+		if (left < STEP_MAX) {
+			/* At the maximum only what is really needed counts: a step on the side. */
+			char aside[STEP_MAX];
+			buf_add(out, (struct str){ aside, steps(aside, sizeof aside, &s) });
+			continue;
 		}
-		const size_t room = out->cap - out->n;
-		size_t n = 0;
-		while (i < s.n && room - n >= ESCAPED_BLOCK) {
-			if (s.n - i >= 16) {
-				/* Copy sixteen, then keep those before the first special one. */
-				const uint64_t mask = bytes_special(s.p + i);
-				memcpy(to + n, s.p + i, 16);
-				const size_t plain =
-					mask ? (size_t)__builtin_ctzll(mask) / BYTES_STEP : 16;
-				n += plain;
-				i += plain;
-				if (!mask)
-					continue;
-			} else {
-				const unsigned char c = (unsigned char)s.p[i];
-				if (c >= 0x20 && c < 0x80 && c != '"' && c != '\\') {
-					to[n++] = s.p[i++];
-					continue;
-				}
-			}
-			i += special(to, &n, str_from(s, i));
-		}
-		buf_filled(out, n);
+		/* Room for the rest as it is, and for one step at its worst. */
+		const size_t want = s.n + STEP_MAX;
+		char *to = buf_room(out, want < left ? want : left);
+		if (!to)
+			return;
+		buf_filled(out, steps(to, out->cap - out->n, &s));
 	}
 }
 
