@@ -184,12 +184,11 @@ void jw_num(struct jw *w, const char *name, double value)
 		buf_add(w->out, STR("null"));
 		return;
 	}
-	/* The shortest form that reads back as the same number. */
-	for (int digits = 1; digits <= 17; digits++) {
+	/* The fewest digits that read back as the same number; %g alone would write 10 as 1e+01. */
+	int digits = fabs(value) < 1e15 && value == trunc(value) ? 15 : 1;
+	do
 		(void)snprintf(text, sizeof text, "%.*g", digits, value);
-		if (strtod(text, NULL) == value)
-			break;
-	}
+	while (strtod(text, NULL) != value && ++digits <= 17);
 	buf_add(w->out, str_of(text));
 }
 

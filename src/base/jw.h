@@ -14,8 +14,10 @@
  *	jw_end(&w);
  *	if (b.failed) …
  *
- * Failure is the buf's sticky failure. Bytes that are not UTF-8 are written as U+FFFD. With a
- * filter set, every string value (not the names) passes through it; nobody can go round it.
+ * Containers nest at most 64 levels deep, fewer than json accepts: a value that somebody sent is
+ * passed on with jw_raw. Failure is the buf's sticky failure. Bytes that are not UTF-8 are written
+ * as U+FFFD. With a filter set, every string value (not the names) passes through it; nobody can go
+ * round it.
  */
 #ifndef BASE_JW_H
 #define BASE_JW_H
