@@ -56,17 +56,17 @@ enum err_code err_by_name(struct str name)
 	return ERR_NONE;
 }
 
-static void format(struct err *e, enum err_code code, const char *fmt, va_list ap)
+/* Format into size bytes; a text that does not fit is cut between characters and marked. */
+static void format(char *to, size_t size, const char *fmt, va_list ap)
 {
-	const int n = vsnprintf(e->msg, sizeof e->msg, fmt, ap);
+	static const char mark[] = "...";
+	const int n = vsnprintf(to, size, fmt, ap);
 
-	e->code = code;
 	if (n < 0)
-		e->msg[0] = '\0';
-	if (n >= (int)sizeof e->msg) {
-		static const char mark[] = "...";
-		const struct str kept = { e->msg, sizeof e->msg - sizeof mark };
-		memcpy(e->msg + utf8_whole(kept), mark, sizeof mark);
+		to[0] = '\0';
+	if (n >= (int)size) {
+		const struct str kept = { to, size - sizeof mark };
+		memcpy(to + utf8_whole(kept), mark, sizeof mark);
 	}
 }
 
@@ -75,8 +75,9 @@ int err_set(struct err *e, enum err_code code, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	format(e, code, fmt, ap);
+	format(e->msg, sizeof e->msg, fmt, ap);
 	va_end(ap);
+	e->code = code;
 	return -1;
 }
 
@@ -95,12 +96,16 @@ int err_errno(struct err *e, const char *fmt, ...)
 	struct err what;
 	va_list ap;
 
-	va_start(ap, fmt);
-	format(&what, ERR_NONE, fmt, ap);
-	va_end(ap);
 	for (size_t i = 0; i < ARRAY_LEN(meanings) && !words; i++)
 		if (meanings[i].error == error)
 			words = meanings[i].words;
-	return err_set(e, err_code_of_errno(error), "%s: %s", what.msg,
-		       words ? words : strerrordesc_np(error));
+	if (!words)
+		words = strerrordesc_np(error);
+	if (!words)
+		words = "unknown error";
+	/* A text that is too long gives way, not the reason. */
+	va_start(ap, fmt);
+	format(what.msg, sizeof what.msg - strlen(": ") - strlen(words), fmt, ap);
+	va_end(ap);
+	return err_set(e, err_code_of_errno(error), "%s: %s", what.msg, words);
 }
