@@ -15,7 +15,7 @@
 #include "base/limits.h"
 
 enum {
-	LINE_MAX_BYTES = 8 << 10, /* a longer line is dropped; fields are short by nature */
+	LINE_MAX_BYTES = 8 << 10, /* a longer line loses its fields, which are short by nature */
 	GATHER_MS = 20,		  /* the thread lets lines gather this long before it writes */
 	STOP_MS = 500,
 };
@@ -73,11 +73,31 @@ static void format_json(struct buf *b, enum log_level level, const char *msg,
 	buf_addc(b, '\n');
 }
 
+/* JSON lets DEL and the controls from U+0080 to U+009F pass; a terminal would obey them. */
+static void add_visible(struct buf *b, struct str s)
+{
+	size_t from = 0;
+
+	for (size_t i = 0; i < s.n; i++) {
+		const unsigned char c = (unsigned char)s.p[i];
+		const unsigned char next = i + 1 < s.n ? (unsigned char)s.p[i + 1] : 0;
+		const bool high = c == 0xc2 && next >= 0x80 && next < 0xa0;
+		if (c != 0x7f && !high)
+			continue;
+		jw_escape(b, (struct str){ s.p + from, i - from });
+		buf_addf(b, "\\u%04x", high ? next : c);
+		i += high;
+		from = i + 1;
+	}
+	jw_escape(b, str_from(s, from));
+}
+
 static void format_text(struct buf *b, enum log_level level, const char *msg,
 			const struct log_field *f, size_t count)
 {
 	add_time(b);
-	buf_addf(b, " %-5s %s", level_names[level], msg);
+	buf_addf(b, " %-5s ", level_names[level]);
+	add_visible(b, str_of(msg));
 	for (size_t i = 0; i < count; i++) {
 		buf_addf(b, " %s=", f[i].name);
 		if (f[i].type == LOG_F_INT)
@@ -85,24 +105,36 @@ static void format_text(struct buf *b, enum log_level level, const char *msg,
 		else if (f[i].type == LOG_F_BOOL)
 			buf_add(b, f[i].num ? STR("true") : STR("false"));
 		else
-			jw_escape(b, f[i].str); /* no control character reaches the terminal */
+			add_visible(b, f[i].str);
 	}
 	buf_addc(b, '\n');
 }
 
+static void format_line(struct buf *b, enum log_level level, const char *msg,
+			const struct log_field *f, size_t count)
+{
+	(state.form == LOG_JSON ? format_json : format_text)(b, level, msg, f, count);
+}
+
 void log_fields(enum log_level level, const char *msg, const struct log_field *fields, size_t count)
 {
+	const struct log_field cut = LOG_BOOL("cut", true);
 	char bytes[LINE_MAX_BYTES];
 	struct buf line = { .p = bytes, .cap = sizeof bytes, .max = sizeof bytes };
 
 	if (level < state.least)
 		return;
-	(state.form == LOG_JSON ? format_json : format_text)(&line, level, msg, fields, count);
+	format_line(&line, level, msg, fields, count);
+	if (line.failed) {
+		/* Half a line would run into the next one. */
+		buf_reset(&line, sizeof bytes);
+		format_line(&line, level, msg, &cut, 1);
+	}
 	(void)pthread_mutex_lock(&state.lock);
-	if (!state.running) {
-		(void)io_write_all(STDERR_FILENO, buf_str(&line), IO_FOREVER);
-	} else if (line.failed || line.n > LIMIT_LOG_BACKLOG - state.backlog.n) {
+	if (line.failed || (state.running && line.n > LIMIT_LOG_BACKLOG - state.backlog.n)) {
 		state.dropped++;
+	} else if (!state.running) {
+		(void)io_write_all(STDERR_FILENO, buf_str(&line), IO_FOREVER);
 	} else {
 		const bool first = state.backlog.n == 0;
 		buf_add(&state.backlog, buf_str(&line));

@@ -3,7 +3,9 @@
  * log: one line per event on stderr.
  *
  * A line is a sentence and named fields; as JSON it is one object ({"time","level","msg",…}), as
- * text it is made for a terminal. Nobody logs file content, command output or secrets.
+ * text it is made for a terminal and free of control characters. A line above 8 KiB keeps its
+ * sentence and has "cut" in place of its fields. Nobody logs file content, command output or
+ * secrets.
  *
  * After log_start a thread of its own writes the lines, so that a reader of stderr who stalls
  * never stalls the server; lines that do not fit the backlog are counted, and the count is logged
