@@ -133,6 +133,7 @@ void log_fields(enum log_level level, const char *msg, const struct log_field *f
 	(void)pthread_mutex_lock(&state.lock);
 	if (line.failed || (state.running && line.n > LIMIT_LOG_BACKLOG - state.backlog.n)) {
 		state.dropped++;
+		(void)pthread_cond_signal(&state.wake);
 	} else if (!state.running) {
 		(void)io_write_all(STDERR_FILENO, buf_str(&line), IO_FOREVER);
 	} else {
@@ -150,6 +151,20 @@ static void sleep_ms(long ms)
 	const struct timespec t = { .tv_nsec = ms * 1000000 };
 
 	(void)nanosleep(&t, NULL);
+}
+
+/* Not through log_fields: with a full backlog the count itself would be dropped. */
+static void write_dropped(int64_t lines)
+{
+	const struct log_field field = LOG_INT("lines", lines);
+	char bytes[LINE_MAX_BYTES];
+	struct buf line = { .p = bytes, .cap = sizeof bytes, .max = sizeof bytes };
+
+	if (LOG_WARN < state.least)
+		return;
+	format_line(&line, LOG_WARN, "log lines dropped: stderr is not read fast enough", &field,
+		    1);
+	(void)io_write_all(STDERR_FILENO, buf_str(&line), IO_FOREVER);
 }
 
 static void *write_lines(void *unused)
@@ -170,10 +185,11 @@ static void *write_lines(void *unused)
 		(void)pthread_mutex_unlock(&state.lock);
 		(void)io_write_all(STDERR_FILENO, buf_str(&out), IO_FOREVER);
 		if (dropped)
-			log_event(LOG_WARN, "log lines dropped: stderr is not read fast enough",
-				  LOG_INT("lines", dropped));
+			write_dropped(dropped);
 		(void)pthread_mutex_lock(&state.lock);
 	}
+	/* Only here: as long as this thread hangs in a write, a caller must not follow it. */
+	state.running = false;
 	(void)pthread_mutex_unlock(&state.lock);
 	return NULL;
 }
@@ -186,13 +202,15 @@ void log_configure(enum log_level least, enum log_form form)
 
 int log_start(struct err *e)
 {
+	(void)pthread_mutex_lock(&state.lock);
 	const int error = pthread_create(&state.writer, NULL, write_lines, NULL);
-
+	state.running = error == 0;
+	state.stop = false;
+	(void)pthread_mutex_unlock(&state.lock);
 	if (error) {
 		errno = error;
 		return err_errno(e, "Cannot start the log thread");
 	}
-	state.running = true;
 	return 0;
 }
 
@@ -200,18 +218,16 @@ void log_stop(void)
 {
 	struct timespec until;
 
-	if (!state.running)
-		return;
 	(void)pthread_mutex_lock(&state.lock);
+	const bool running = state.running;
 	state.stop = true;
 	(void)pthread_cond_signal(&state.wake);
 	(void)pthread_mutex_unlock(&state.lock);
+	if (!running)
+		return;
 	(void)clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_nsec += STOP_MS * 1000000L;
 	until.tv_sec += until.tv_nsec / 1000000000L;
 	until.tv_nsec %= 1000000000L;
 	(void)pthread_timedjoin_np(state.writer, NULL, &until);
-	(void)pthread_mutex_lock(&state.lock);
-	state.running = false;
-	(void)pthread_mutex_unlock(&state.lock);
 }

@@ -49,7 +49,8 @@ void log_configure(enum log_level least, enum log_form form);
 /* Hand writing over to a thread. Returns 0, or -1 with the reason. */
 int log_start(struct err *e);
 
-/* Write what is waiting (for at most half a second) and end the thread. */
+/* Write what is waiting and end the thread; lines are written at once again. If stderr is not read
+ * this gives up after half a second, and lines go on being gathered. */
 void log_stop(void);
 
 #endif
