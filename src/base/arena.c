@@ -35,7 +35,11 @@ static bool add_block(struct arena *a, size_t need)
 		return false;
 	if (size > a->max - a->total)
 		size = a->max - a->total;
-	struct arena_block *b = malloc(sizeof *b + size);
+	size_t bytes;
+	struct arena_block *b;
+	if (__builtin_add_overflow(sizeof *b, size, &bytes))
+		return false;
+	b = malloc(bytes);
 	if (!b)
 		return false;
 	b->older = a->block;

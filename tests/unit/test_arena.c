@@ -99,6 +99,9 @@ static void sizes_that_overflow_fail(void **unused)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO_ARENA a = { .max = SIZE_MAX };
 		const volatile size_t count = cases[i].count, size = cases[i].size;
+		assert_null(arena_array(&a, count, size));
+		assert_true(a.failed);
+		arena_reset(&a);
 		assert_non_null(arena_alloc(&a, 1));
 		assert_null(arena_array(&a, count, size));
 		assert_true(a.failed);
