@@ -57,7 +57,8 @@ enum err_code err_by_name(struct str name)
 }
 
 /* Format into size bytes; a text that does not fit is cut between characters and marked. */
-static void format(char *to, size_t size, const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static void format(char *to, size_t size, const char *fmt,
+							 va_list ap)
 {
 	static const char mark[] = "...";
 	const int n = vsnprintf(to, size, fmt, ap);
