@@ -32,8 +32,9 @@ static const struct {
 	{ T("ab\0c"), T("ab\0d"), false, false, -1 },
 	{ T("ab\0c"), T("ab\0c"), true, true, 0 },
 	{ T("ab\0"), T("ab"), false, false, 1 },
-	{ T("\x7f"), T("\x80"), false, false, -1 },	    /* bytes are unsigned */
-	{ T("@["), T("`{"), false, false, -1 },		    /* next to the letters, not letters */
+	{ T("\x7f"), T("\x80"), false, false, -1 }, /* bytes are unsigned */
+	{ T("@"), T("`"), false, false, -1 },
+	{ T("["), T("{"), false, false, -1 },		    /* next to the letters, not letters */
 	{ T("\xc3\x84"), T("\xc3\xa4"), false, false, -1 }, /* no case beyond ASCII */
 };
 
