@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/time.h>
 
 #include "base/io.h"
@@ -169,7 +170,7 @@ struct reader {
 	char *to;
 };
 
-static volatile sig_atomic_t interrupts;
+static atomic_int interrupts;
 
 /* Starts to read once the writer, which by then waits for room, has been interrupted often. */
 static void *read_all(void *arg)

@@ -1,71 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* log: lines are whole, harmless to a terminal, and never make their caller wait. */
+/* log: lines are whole, parse, and are harmless to a terminal. */
 
 #include "unit.h"
 
-#include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
-#include <sys/wait.h>
-
-#include "base/buf.h"
-#include "base/io.h"
-#include "base/json.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/own.h"
 #include "base/utf8.h"
-
-enum { ROOM = 16 << 20 };
-
-/* While a capture is open stderr is a pipe, so nothing may be asserted: the test would fail
- * unseen. */
-struct capture {
-	int from, saved;
-};
-
-static struct capture capture_open(int pipe_bytes)
-{
-	struct capture c;
-	int fds[2];
-
-	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
-	if (pipe_bytes)
-		assert_true(fcntl(fds[1], F_SETPIPE_SZ, pipe_bytes) > 0);
-	c.from = fds[0];
-	c.saved = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-	(void)dup2(fds[1], STDERR_FILENO);
-	(void)close(fds[1]);
-	return c;
-}
-
-/* stderr is itself again; everything that was written to the pipe is in b. */
-static void capture_close(struct capture *c, struct buf *b)
-{
-	(void)dup2(c->saved, STDERR_FILENO);
-	(void)close(c->saved);
-	for (char *to; (to = buf_room(b, 4096));) {
-		const ssize_t n = io_read_full(c->from, to, 4096);
-		assert_true(n >= 0);
-		buf_filled(b, (size_t)n);
-		if (n == 0)
-			break;
-	}
-	(void)close(c->from);
-}
-
-/* The line as JSON; the sentence that goes with it is checked. */
-static const struct json *parse_line(struct str line, struct arena *a, const char *msg)
-{
-	const struct json *v = NULL;
-	struct err e;
-
-	if (json_parse(line, a, &v, &e) < 0)
-		fail_msg("%s in %.*s", e.msg, STR_FMT(line));
-	if (msg)
-		assert_str(json_get(v, STR("msg"))->string, msg);
-	return v;
-}
+#include "capture.h"
 
 static void a_line_is_written_at_once_before_the_start(void **unused)
 {
@@ -203,171 +144,6 @@ static void a_line_too_long_keeps_its_sentence(void **unused)
 	}
 }
 
-enum { WRITERS = 4, LINES = 500 };
-
-static void *write_some(void *arg)
-{
-	const int writer = *(int *)arg;
-
-	for (int i = 0; i < LINES; i++)
-		log_event(LOG_INFO, "line", LOG_INT("writer", writer), LOG_INT("i", i));
-	return NULL;
-}
-
-/* Twice, because a log that was stopped can be started again. */
-static void lines_of_threads_are_whole_and_in_order(void **unused)
-{
-	(void)unused;
-	for (int round = 0; round < 2; round++) {
-		AUTO_BUF
-		b = { .max = ROOM };
-		pthread_t threads[WRITERS];
-		int ids[WRITERS], next[WRITERS] = { 0 };
-		struct err e;
-		struct str line, rest;
-		/* All lines fit the pipe or the backlog: none may be dropped. */
-		struct capture c = capture_open(1 << 20);
-		log_configure(LOG_INFO, LOG_JSON);
-		const int started = log_start(&e);
-		for (int i = 0; i < WRITERS; i++) {
-			ids[i] = i;
-			(void)pthread_create(&threads[i], NULL, write_some, &ids[i]);
-		}
-		for (int i = 0; i < WRITERS; i++)
-			(void)pthread_join(threads[i], NULL);
-		log_stop();
-		ids[0] = 0;
-		(void)write_some(&ids[0]); /* at once again: no thread is left to do it */
-		capture_close(&c, &b);
-		assert_int_equal(started, 0);
-		for (rest = buf_str(&b); str_cut(rest, '\n', &line, &rest);) {
-			AUTO_ARENA a = { .max = ROOM };
-			const struct json *v = parse_line(line, &a, "line");
-			const int64_t writer = json_get(v, STR("writer"))->integer;
-			assert_int_equal(json_get(v, STR("i"))->integer, next[writer]++ % LINES);
-		}
-		for (int i = 0; i < WRITERS; i++)
-			assert_int_equal(next[i], i == 0 ? 2 * LINES : LINES);
-	}
-}
-
-struct tally {
-	size_t at; /* up to here the text has been looked at */
-	int64_t there, dropped, reports;
-};
-
-static void tally_lines(struct tally *t, struct str all)
-{
-	struct str line, rest, head, number;
-
-	while (str_cut(str_from(all, t->at), '\n', &line, &rest)) {
-		const ptrdiff_t report = str_find(line, STR("\"lines\":"));
-		int64_t lines = 0;
-		t->at += line.n + 1;
-		if (report < 0) {
-			t->there++;
-			continue;
-		}
-		(void)str_cut(str_from(line, (size_t)report), ':', &head, &number);
-		(void)str_cut(number, '}', &number, &rest);
-		(void)str_int(number, &lines);
-		t->dropped += lines;
-		t->reports++;
-	}
-}
-
-enum { MANY = 3 * LIMIT_LOG_BACKLOG / 100 };
-
-static void *write_many(void *unused)
-{
-	for (int i = 0; i < MANY; i++)
-		log_event(LOG_INFO, "line", LOG_INT("i", i),
-			  LOG_STR("fill", STR("0123456789012345678901234567890123456789")));
-	return unused;
-}
-
-/* First nobody reads while more is logged than the pipe and the backlog hold together; that this
- * returns at all is the point. Then it is read, and others log on, so that the backlog is full
- * again when the count is told. Every line comes, or is counted as dropped. */
-static void a_stalled_reader_stalls_nobody(void **unused)
-{
-	const int64_t total = (1 + WRITERS) * MANY;
-	AUTO_BUF
-	b = { .max = ROOM };
-	pthread_t threads[WRITERS];
-	struct tally t = { 0 };
-	struct err e;
-	char *to;
-
-	(void)unused;
-	struct capture c = capture_open(4096);
-	log_configure(LOG_INFO, LOG_JSON);
-	const int started = log_start(&e);
-	(void)usleep(50000); /* the thread waits by now */
-	(void)write_many(NULL);
-	for (int i = 0; i < WRITERS; i++)
-		(void)pthread_create(&threads[i], NULL, write_many, NULL);
-	while (t.there + t.dropped < total && (to = buf_room(&b, 4096))) {
-		const ssize_t n = read(c.from, to, 4096);
-		if (n <= 0)
-			break;
-		buf_filled(&b, (size_t)n);
-		tally_lines(&t, buf_str(&b));
-	}
-	for (int i = 0; i < WRITERS; i++)
-		(void)pthread_join(threads[i], NULL);
-	log_stop();
-	capture_close(&c, &b);
-	tally_lines(&t, buf_str(&b));
-	assert_int_equal(started, 0);
-	assert_true(t.dropped > 0 && t.reports > 0);
-	assert_int_equal(t.there + t.dropped, total);
-	for (struct str line, rest = buf_str(&b); str_cut(rest, '\n', &line, &rest);) {
-		AUTO_ARENA a = { .max = ROOM };
-		const struct json *v = parse_line(line, &a, NULL);
-		assert_str(json_get(v, STR("level"))->string,
-			   json_get(v, STR("lines")) ? "warn" : "info");
-	}
-}
-
-/* Nobody ever reads: stopping gives up, and who logs afterwards does not wait either. In a child,
- * whose thread is left behind in its write. */
-static void stopping_ends_although_nobody_reads(void **unused)
-{
-	int fds[2], status;
-
-	(void)unused;
-	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
-	assert_true(fcntl(fds[1], F_SETPIPE_SZ, 4096) > 0);
-	const pid_t child = fork();
-	assert_true(child >= 0);
-	if (child == 0) {
-		struct err e;
-		(void)dup2(fds[1], STDERR_FILENO);
-		log_configure(LOG_INFO, LOG_TEXT);
-		if (log_start(&e) < 0)
-			_exit(1);
-		for (int i = 0; i < 1000; i++)
-			log_event(LOG_INFO, "a line that nobody reads", LOG_INT("i", i));
-		log_stop();
-		for (int i = 0; i < 1000; i++)
-			log_event(LOG_INFO, "a line after the end", LOG_INT("i", i));
-		_exit(42);
-	}
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFEXITED(status));
-	assert_int_equal(WEXITSTATUS(status), 42);
-	(void)close(fds[0]);
-	(void)close(fds[1]);
-}
-
-static void stopping_what_never_started_does_nothing(void **unused)
-{
-	(void)unused;
-	log_stop();
-	log_stop();
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -376,11 +152,6 @@ int main(void)
 		cmocka_unit_test(lines_below_the_level_are_not_written),
 		cmocka_unit_test(the_text_form_has_no_control_characters),
 		cmocka_unit_test(a_line_too_long_keeps_its_sentence),
-		cmocka_unit_test(stopping_what_never_started_does_nothing),
-		cmocka_unit_test(stopping_ends_although_nobody_reads),
-		cmocka_unit_test(a_stalled_reader_stalls_nobody),
-		cmocka_unit_test(lines_of_threads_are_whole_and_in_order),
 	};
-	(void)signal(SIGPIPE, SIG_IGN);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
