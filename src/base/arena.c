@@ -6,6 +6,15 @@
 #include <stdalign.h>
 #include <stdlib.h>
 
+/* Under AddressSanitizer bytes that nobody was given cannot be touched, so that a piece that is
+ * overrun is found here as it would be on the heap. Otherwise these are nothing. */
+#if __has_include(<sanitizer/asan_interface.h>)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(p, n)	  ((void)0)
+#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)0)
+#endif
+
 enum {
 	BLOCK_FIRST = 4096,
 	BLOCK_KEEP = 64 << 10, /* a reset keeps a block up to this size */
@@ -44,6 +53,7 @@ static bool add_block(struct arena *a, size_t need)
 		return false;
 	b->older = a->block;
 	b->size = size;
+	ASAN_POISON_MEMORY_REGION(b->bytes, size);
 	a->block = b;
 	a->total += size;
 	a->used = 0;
@@ -68,6 +78,7 @@ void *arena_alloc(struct arena *a, size_t size)
 	}
 	void *p = a->block->bytes + a->used;
 	a->used += rounded;
+	ASAN_UNPOISON_MEMORY_REGION(p, size);
 	return p;
 }
 
@@ -106,8 +117,10 @@ void arena_reset(struct arena *a)
 		else
 			free(b);
 	}
-	if (kept)
+	if (kept) {
 		kept->older = NULL;
+		ASAN_POISON_MEMORY_REGION(kept->bytes, kept->size);
+	}
 	*a = (struct arena){ .block = kept, .total = kept ? kept->size : 0, .max = a->max };
 }
 
