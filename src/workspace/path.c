@@ -87,13 +87,23 @@ static int found(struct path *ret, enum path_base base, struct str name, struct 
 	return 0;
 }
 
+/* Below a directory by its canonical path or by the operator's; never below one that is not set. */
+static bool within_either(struct str dir, struct str alias, struct str path, struct str *below)
+{
+	return (dir.n && path_within(dir, path, below)) ||
+	       (alias.n && path_within(alias, path, below));
+}
+
 /* A literal file system path, allowed because the operator said so. */
 static int outside(const struct path_rules *rules, struct str absolute, struct path *ret,
 		   struct err *e)
 {
+	const struct str allowed = rules->allowed.n ? rules->allowed : STR("/");
 	struct str below;
 
-	if (!path_within(rules->allowed.n ? rules->allowed : STR("/"), absolute, &below))
+	if (within_either(rules->data, rules->data_alias, absolute, &below))
+		return found(ret, PATH_DATA, below, e);
+	if (!within_either(allowed, rules->allowed_alias, absolute, &below))
 		return err_set(e, ERR_PATH_NOT_ALLOWED,
 			       "Path not allowed: %.*s. Must be within ALLOWED_ROOT_DIRECTORY or "
 			       "DATA_DIR.",
@@ -139,10 +149,9 @@ int path_resolve(const struct path_rules *rules, struct str requested, enum path
 	const struct str absolute = { normal, path_normalise(path, normal) };
 	if (str_eq(absolute, STR("/")) && str_find(path, STR("..")) < 0 && !rules->outside)
 		return found(ret, PATH_WORKSPACE, STR(""), e);
-	if (path_within(rules->root, absolute, &below) ||
-	    (rules->alias.n && path_within(rules->alias, absolute, &below)))
+	if (within_either(rules->root, rules->alias, absolute, &below))
 		return found(ret, PATH_WORKSPACE, below, e);
-	if (rules->data.n && path_within(rules->data, absolute, &below))
+	if (within_either(rules->data, rules->data_alias, absolute, &below))
 		return found(ret, PATH_DATA, below, e);
 	if (rules->outside)
 		return outside(rules, absolute, ret, e);

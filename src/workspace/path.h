@@ -36,13 +36,13 @@ enum path_policy {
 
 enum path_base { PATH_WORKSPACE, PATH_DATA, PATH_OUTSIDE, PATH_BASES };
 
-/* The directories the rules know, as canonical absolute paths; { NULL, 0 } where there is none. */
+/* The directories the rules know, as canonical absolute paths; { NULL, 0 } where there is none. An
+ * alias is the same directory as the operator wrote it, if that is another path. */
 struct path_rules {
-	struct str root;
-	struct str alias; /* the workspace root as the operator wrote it, if that is another path */
-	struct str data;  /* DATA_DIR */
-	struct str allowed; /* ALLOWED_ROOT_DIRECTORY: with `outside`, nothing beyond it */
-	bool outside;	    /* absolute paths are literal */
+	struct str root, alias;
+	struct str data, data_alias;	   /* DATA_DIR */
+	struct str allowed, allowed_alias; /* ALLOWED_ROOT_DIRECTORY: for `outside`, the limit */
+	bool outside;			   /* absolute paths are literal */
 };
 
 struct path {
