@@ -10,6 +10,9 @@ enum {
 	/* Symbolic links followed for one path, as in the kernel (MAXSYMLINKS). */
 	LIMIT_LINK_HOPS = 40,
 
+	/* ".." taken out of the targets of those links; each costs a walk from the top. */
+	LIMIT_LINK_PARENTS = 1024,
+
 	/* Log lines waiting for a slow stderr; beyond that they are counted and dropped. */
 	LIMIT_LOG_BACKLOG = 256 << 10,
 

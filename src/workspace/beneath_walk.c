@@ -19,7 +19,7 @@ struct walk {
 	char text[2 * PATH_MAX]; /* what is walked: components and single slashes */
 	size_t length;
 	size_t at; /* where the component in hand begins; all before it are real directories */
-	int hops;  /* links replaced and ".." removed so far */
+	int links, parents; /* links replaced and ".." removed so far */
 	int dir; /* the directory the component in hand is in; the held one is not ours to close */
 	bool make_dirs;
 };
@@ -74,12 +74,10 @@ static int begin_again(struct walk *w, struct err *e)
 {
 	leave_dir(w);
 	w->at = 0;
-	/* Not only links count: a ".." costs a walk from the top, too. */
-	if (++w->hops > LIMIT_LINK_HOPS * 8) {
-		errno = ELOOP;
-		return beneath_fail(w->b, w->asked, e);
-	}
-	return 0;
+	if (w->links <= LIMIT_LINK_HOPS && w->parents <= LIMIT_LINK_PARENTS)
+		return 0;
+	errno = ELOOP;
+	return beneath_fail(w->b, w->asked, e);
 }
 
 /* Take the first component off a path, passing over slashes and "."; empty at its end. */
@@ -132,7 +130,7 @@ static int replace_link(struct walk *w, struct str target, struct err *e)
 		    !(w->b->alias.n && below_dir(w->b->alias, target, &below)))
 			return fail_outside(w, e);
 	}
-	w->hops += 7; /* eight with begin_again's one: forty links at most */
+	w->links++;
 	if (!add_parts(text, &n, sizeof text, before) || !add_parts(text, &n, sizeof text, below) ||
 	    !add_parts(text, &n, sizeof text, rest)) {
 		errno = ENAMETOOLONG;
@@ -159,6 +157,7 @@ static int remove_parent(struct walk *w, struct err *e)
 		from--; /* nothing follows: the slash before goes as well */
 	memmove(w->text + from, w->text + rest, w->length - rest + 1);
 	w->length -= rest - from;
+	w->parents++;
 	return begin_again(w, e);
 }
 
@@ -232,7 +231,7 @@ static int walk_init(struct walk *w, const struct beneath *b, const char *name, 
 	w->asked = name;
 	w->dir = b->fd;
 	w->length = w->at = 0;
-	w->hops = 0;
+	w->links = w->parents = 0;
 	if (add_parts(w->text, &w->length, sizeof w->text, str_of(name)))
 		return 0;
 	errno = ENAMETOOLONG;
@@ -259,7 +258,7 @@ static enum step open_last(struct walk *w, const char *name, int flags, int *fd,
 		const enum step s = try_link(w, name, e);
 		if (s == STEP_AGAIN || s == STEP_FAILED)
 			return s;
-		if (s == STEP_MISSING && ++w->hops <= LIMIT_LINK_HOPS * 8)
+		if (s == STEP_MISSING && ++w->links <= LIMIT_LINK_HOPS)
 			return STEP_AGAIN; /* it vanished between the two looks */
 	}
 	errno = error;
