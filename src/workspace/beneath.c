@@ -19,8 +19,9 @@ enum { TRIES = 8 };
 
 static int openat2_beneath(int dir, const char *name, int flags)
 {
+	/* openat2, unlike openat, refuses flags that mean nothing together with O_PATH. */
 	struct open_how how = {
-		.flags = (unsigned)flags | O_CLOEXEC | O_NOCTTY | (flags & O_PATH ? 0 : O_NONBLOCK),
+		.flags = (unsigned)flags | O_CLOEXEC | (flags & O_PATH ? 0 : O_NOCTTY | O_NONBLOCK),
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
 	};
 	int fd;
