@@ -110,19 +110,27 @@ static int open_dir(const char *what, const char *path, int *ret, struct err *e)
 
 int root_open(const char *what, const char *path, bool make, struct root *ret, struct err *e)
 {
-	struct root r = { .fd = -1 };
-	size_t keep = PATH_MAX;
+	struct root r = { .fd = -1, .existed = PATH_MAX };
 
 	if (root_canonical(what, path, r.path, e) < 0)
 		return -1;
-	if (make && make_dirs(what, r.path, &keep, e) < 0)
+	if (make && make_dirs(what, r.path, &r.existed, e) < 0)
 		return -1;
 	if (open_dir(what, r.path, &r.fd, e) < 0) {
-		unmake_dirs(r.path, keep);
+		unmake_dirs(r.path, r.existed);
 		return -1;
 	}
+	(void)path_normalise(str_of(path), r.alias);
+	if (strcmp(r.alias, r.path) == 0)
+		r.alias[0] = '\0';
 	*ret = r;
 	return 0;
+}
+
+void root_unmake(const struct root *r)
+{
+	if (r->fd >= 0)
+		unmake_dirs(r->path, r->existed);
 }
 
 void root_done(struct root *r)

@@ -23,76 +23,82 @@ struct workspace {
 	struct pending *pending;
 	struct root roots[PATH_BASES];
 	struct beneath bases[PATH_BASES];
-	char allowed[PATH_MAX], alias[PATH_MAX];
 	char data_prefix[PATH_MAX + 1], outside_prefix[PATH_MAX + 1];
 	struct path_rules rules;
 };
 
-static void set_base(struct workspace *ws, enum path_base base, char *prefix, bool walk_only)
-{
-	const struct root *r = &ws->roots[base];
+/* How a base is set up: its setting, whether it is made, where its prefix for messages is kept. */
+struct base_setup {
+	enum path_base base;
+	const char *what, *path;
+	bool make;
+	char *prefix; /* NULL: names are shown as they are */
+};
 
-	if (prefix)
-		(void)snprintf(prefix, PATH_MAX + 1, "%s%s", r->path,
+static int open_base(struct workspace *ws, const struct base_setup *s, bool walk_only,
+		     struct err *e)
+{
+	struct root *r = &ws->roots[s->base];
+
+	if (root_open(s->what, s->path, s->make, r, e) < 0)
+		return -1;
+	if (s->prefix)
+		(void)snprintf(s->prefix, PATH_MAX + 1, "%s%s", r->path,
 			       strcmp(r->path, "/") == 0 ? "" : "/");
-	ws->bases[base] = (struct beneath){
+	ws->bases[s->base] = (struct beneath){
 		.fd = r->fd,
 		.path = str_of(r->path),
-		.prefix = prefix ? str_of(prefix) : STR(""),
+		.alias = str_of(r->alias),
+		.prefix = str_of(s->prefix ? s->prefix : ""),
 		.walk_only = walk_only,
 	};
+	return 0;
 }
 
 /* The allowed root must contain the workspace: checked before anything is made. */
-static int check_allowed(struct workspace *ws, const struct ws_options *o, struct err *e)
+static int check_allowed(const struct workspace *ws, const struct ws_options *o, struct err *e)
 {
 	char root[PATH_MAX];
 	struct str below;
 
-	if (!o->allowed_root)
-		return 0;
-	struct root allowed;
-	if (root_open("ALLOWED_ROOT_DIRECTORY", o->allowed_root, false, &allowed, e) < 0)
-		return -1;
-	memcpy(ws->allowed, allowed.path, sizeof ws->allowed);
-	root_done(&allowed);
-	ws->rules.allowed = str_of(ws->allowed);
 	if (root_canonical("WORKSPACE_ROOT", o->root, root, e) < 0)
 		return -1;
-	if (path_within(ws->rules.allowed, str_of(root), &below))
+	if (path_within(ws->bases[PATH_OUTSIDE].path, str_of(root), &below))
 		return 0;
 	return err_set(e, ERR_PATH_NOT_ALLOWED,
 		       "WORKSPACE_ROOT \"%s\" is not inside ALLOWED_ROOT_DIRECTORY \"%s\"", root,
-		       ws->allowed);
+		       ws->roots[PATH_OUTSIDE].path);
 }
 
 static int open_all(struct workspace *ws, const struct ws_options *o, struct err *e)
 {
 	const bool walk_only = o->walk_only || !beneath_has_openat2();
+	const struct base_setup setups[] = {
+		{ PATH_OUTSIDE, "ALLOWED_ROOT_DIRECTORY",
+		  o->allowed_root || !o->allow_outside ? o->allowed_root : "/", false,
+		  ws->outside_prefix },
+		{ PATH_DATA, "DATA_DIR", o->data_dir, true, ws->data_prefix },
+		{ PATH_WORKSPACE, "WORKSPACE_ROOT", o->root ? o->root : "", true, NULL },
+	};
 
-	if (check_allowed(ws, o, e) < 0)
-		return -1;
-	if (o->allow_outside) {
-		if (root_open("ALLOWED_ROOT_DIRECTORY", o->allowed_root ? o->allowed_root : "/",
-			      false, &ws->roots[PATH_OUTSIDE], e) < 0)
+	for (size_t i = 0; i < ARRAY_LEN(setups); i++) {
+		if (!setups[i].path)
+			continue;
+		if (open_base(ws, &setups[i], walk_only, e) < 0)
 			return -1;
-		set_base(ws, PATH_OUTSIDE, ws->outside_prefix, walk_only);
-	}
-	if (o->data_dir) {
-		if (root_open("DATA_DIR", o->data_dir, true, &ws->roots[PATH_DATA], e) < 0)
+		if (setups[i].base == PATH_OUTSIDE && check_allowed(ws, o, e) < 0)
 			return -1;
-		set_base(ws, PATH_DATA, ws->data_prefix, walk_only);
-		ws->rules.data = str_of(ws->roots[PATH_DATA].path);
 	}
-	if (root_open("WORKSPACE_ROOT", o->root, true, &ws->roots[PATH_WORKSPACE], e) < 0)
-		return -1;
-	set_base(ws, PATH_WORKSPACE, NULL, walk_only);
-	ws->rules.root = str_of(ws->roots[PATH_WORKSPACE].path);
-	ws->rules.outside = o->allow_outside;
-	(void)path_normalise(str_of(o->root), ws->alias);
-	if (strcmp(ws->alias, ws->roots[PATH_WORKSPACE].path) != 0) {
-		ws->rules.alias = str_of(ws->alias);
-		ws->bases[PATH_WORKSPACE].alias = ws->rules.alias;
+	ws->rules = (struct path_rules){
+		.root = ws->bases[PATH_WORKSPACE].path,
+		.alias = ws->bases[PATH_WORKSPACE].alias,
+		.data = ws->bases[PATH_DATA].path,
+		.data_alias = ws->bases[PATH_DATA].alias,
+		.outside = o->allow_outside,
+	};
+	if (o->allowed_root) {
+		ws->rules.allowed = ws->bases[PATH_OUTSIDE].path;
+		ws->rules.allowed_alias = ws->bases[PATH_OUTSIDE].alias;
 	}
 	return 0;
 }
@@ -108,8 +114,11 @@ int ws_new(const struct ws_options *o, struct workspace **ret, struct err *e)
 	for (int i = 0; i < LOCKS; i++)
 		(void)pthread_mutex_init(&ws->locks[i], NULL);
 	ws->pending = pending_new();
-	if (open_all(ws, o, e) < 0)
+	if (open_all(ws, o, e) < 0) {
+		for (int i = 0; i < PATH_BASES; i++)
+			root_unmake(&ws->roots[i]);
 		return -1;
+	}
 	*ret = TAKE(ws, NULL);
 	return 0;
 }
