@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A directory is exchanged with a link to outside, again and again, while files are opened, made,
+ * listed and replaced through it: nothing outside may be read or made.
+ *
+ * "Outside" is a directory beside the workspace with a canary in it. Each operation runs for one
+ * second, or for RACE_SECONDS, over both resolvers.
+ */
+
+#include "no_openat2.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/io.h"
+#include "workspace/replace.h"
+#include "workspace/workspace.h"
+
+#define INSIDE	"inside"
+#define OUTSIDE "OUTSIDE"
+
+struct race {
+	enum resolver resolver;
+	const char *link; /* what the link says */
+	struct scratch s;
+	struct workspace *ws;
+	atomic_bool stop;
+	long swaps;
+	long done, refused, escaped; /* operations, by how they ended */
+};
+
+static void *swap(void *arg)
+{
+	struct race *r = arg;
+	char dir[PATH_MAX], link[PATH_MAX];
+
+	(void)snprintf(dir, sizeof dir, "%s", in(&r->s, "ws/a/dir"));
+	(void)snprintf(link, sizeof link, "%s", in(&r->s, "ws/a/link"));
+	while (!atomic_load(&r->stop))
+		r->swaps += renameat2(AT_FDCWD, dir, AT_FDCWD, link, RENAME_EXCHANGE) == 0;
+	return NULL;
+}
+
+static int64_t race_ms(void)
+{
+	const char *seconds = getenv("RACE_SECONDS");
+	int64_t n = 1;
+
+	if (seconds)
+		(void)str_int(str_of(seconds), &n);
+	return n * 1000;
+}
+
+static int set_up(void **state)
+{
+	struct race *r = *state;
+	struct err e;
+
+	r->s = scratch_new();
+	put_dir(&r->s, "ws");
+	put_dir(&r->s, "ws/a");
+	put_dir(&r->s, "ws/a/dir");
+	put_dir(&r->s, "ws/a/dir/sub");
+	put(&r->s, "ws/a/dir/sub/f", INSIDE);
+	put_dir(&r->s, "out");
+	put_dir(&r->s, "out/sub");
+	put(&r->s, "out/sub/f", OUTSIDE);
+	put(&r->s, "out/sub/canary", OUTSIDE);
+	put_link(&r->s, "ws/a/link", r->link);
+	char root[PATH_MAX];
+	(void)snprintf(root, sizeof root, "%s", in(&r->s, "ws"));
+	const struct ws_options o = { .root = root, .walk_only = r->resolver == RESOLVER_WALK };
+	assert_int_equal(ws_new(&o, &r->ws, &e), 0);
+	assert_int_equal(ws_uses_openat2(r->ws), r->resolver == RESOLVER_KERNEL);
+	r->stop = false;
+	r->swaps = r->done = r->refused = r->escaped = 0;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct race *r = *state;
+
+	ws_free(r->ws);
+	scratch_free(&r->s);
+	return 0;
+}
+
+/* Repeat the operation while the directory is swapped, then look at what is outside. */
+static void run_race(struct race *r, void (*operation)(struct race *r, long turn))
+{
+	pthread_t swapper;
+
+	assert_int_equal(pthread_create(&swapper, NULL, swap, r), 0);
+	const int64_t end = io_now_ms() + race_ms();
+	for (long turn = 0; io_now_ms() < end; turn++)
+		operation(r, turn);
+	atomic_store(&r->stop, true);
+	assert_int_equal(pthread_join(swapper, NULL), 0);
+	if (r->swaps == 0) {
+		print_message("this file system cannot exchange two names\n");
+		skip();
+	}
+	print_message("%ld done, %ld refused, %ld escaped, %ld swaps\n", r->done, r->refused,
+		      r->escaped, r->swaps);
+	assert_int_equal(r->escaped, 0);
+	assert_true(r->done > 0);
+	assert_true(r->refused > 0);
+	assert_int_equal(count_entries(in(&r->s, "out"), ""), 1);
+	assert_int_equal(count_entries(in(&r->s, "out/sub"), ""), 2);
+	assert_string_equal(get(&r->s, "out/sub/f"), OUTSIDE);
+	assert_string_equal(get(&r->s, "out/sub/canary"), OUTSIDE);
+}
+
+static struct path path_to(const struct race *r, const char *name)
+{
+	struct path p = { .base = PATH_OUTSIDE };
+	struct err e;
+
+	(void)ws_resolve(r->ws, str_of(name), PATH_STRICT, &p, &e);
+	return p;
+}
+
+static void open_once(struct race *r, long turn)
+{
+	const struct path p = path_to(r, "a/dir/sub/f");
+	char text[16] = "";
+	struct stat st;
+	struct err e;
+	AUTO_FD
+	fd = ws_open_file(r->ws, &p, &st, &e);
+
+	(void)turn;
+	if (fd < 0) {
+		r->refused++;
+		return;
+	}
+	(void)read(fd, text, sizeof text - 1);
+	if (strcmp(text, INSIDE) == 0)
+		r->done++;
+	else
+		r->escaped++;
+}
+
+static int look_for_canary(void *arg, struct str name, unsigned char type, struct err *e)
+{
+	struct race *r = arg;
+
+	(void)type, (void)e;
+	r->escaped += str_eq(name, STR("canary"));
+	return 0;
+}
+
+static void list_once(struct race *r, long turn)
+{
+	const struct path p = path_to(r, "a/dir/sub");
+	struct err e;
+	const int dir = ws_open_dir(r->ws, &p, &e);
+
+	(void)turn;
+	if (dir >= 0 && ws_list(dir, look_for_canary, r, &e) == 0)
+		r->done++;
+	else
+		r->refused++;
+}
+
+static void write_once(struct race *r, const char *name)
+{
+	const struct path p = path_to(r, name);
+	struct err e;
+	AUTO_REPLACE w = { .at = { .dir = -1 }, .old = -1 };
+
+	if (replace_begin(r->ws, &p, REPLACE_MAKE_DIRS, &w, &e) == 0 &&
+	    replace_commit(&w, STR(INSIDE), &e) == 0)
+		r->done++;
+	else
+		r->refused++;
+}
+
+static void create_once(struct race *r, long turn)
+{
+	char name[64];
+
+	/* Few names in all; every second one needs a directory of its own. */
+	(void)snprintf(name, sizeof name, turn % 2 ? "a/dir/new%ld" : "a/dir/sub/new%ld/x",
+		       turn / 2 % 512);
+	write_once(r, name);
+}
+
+static void replace_once(struct race *r, long turn)
+{
+	(void)turn;
+	write_once(r, "a/dir/sub/f");
+}
+
+static void canonical_once(struct race *r, long turn)
+{
+	const struct path p = path_to(r, "a/dir/sub/f");
+	struct path got;
+	struct err e;
+
+	(void)turn;
+	if (ws_canonical(r->ws, &p, &got, &e) < 0)
+		r->refused++;
+	else if (strcmp(got.name, "a/dir/sub/f") == 0)
+		r->done++;
+	else
+		r->escaped++;
+}
+
+static void opening(void **state)
+{
+	run_race(*state, open_once);
+}
+
+static void listing(void **state)
+{
+	run_race(*state, list_once);
+}
+
+static void creating(void **state)
+{
+	run_race(*state, create_once);
+}
+
+static void replacing(void **state)
+{
+	run_race(*state, replace_once);
+}
+
+static void naming(void **state)
+{
+	run_race(*state, canonical_once);
+}
+
+#define OVER(test, r)                                                                              \
+	{                                                                                          \
+#test, test, set_up, tear_down, (r)                                                \
+	}
+
+static int run(enum resolver resolver, const char *name, const char *link)
+{
+	struct race r = { .resolver = resolver, .link = link };
+	const struct CMUnitTest tests[] = {
+		OVER(opening, &r),   OVER(listing, &r), OVER(creating, &r),
+		OVER(replacing, &r), OVER(naming, &r),
+	};
+
+	return cmocka_run_group_tests_name(name, tests, NULL, NULL);
+}
+
+int main(void)
+{
+	int failed = run(RESOLVER_WALK, "race: walk", "../../out");
+
+	failed += run(RESOLVER_WALK, "race: walk, absolute link", "@/out");
+	if (!kernel_has_openat2()) {
+		print_message("[  SKIPPED ] race: openat2: this kernel has none\n");
+		return failed;
+	}
+	return failed + run(RESOLVER_KERNEL, "race: openat2", "../../out") +
+	       run(RESOLVER_KERNEL, "race: openat2, absolute link", "@/out");
+}
