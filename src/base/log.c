@@ -179,8 +179,7 @@ static void *write_lines(void *unused)
 		if (!stop)
 			sleep_ms(GATHER_MS);
 		(void)pthread_mutex_lock(&state.lock);
-		AUTO_BUF
-		out = TAKE(state.backlog, (struct buf){ .max = LIMIT_LOG_BACKLOG });
+		AUTO_BUF out = TAKE(state.backlog, (struct buf){ .max = LIMIT_LOG_BACKLOG });
 		const int64_t dropped = TAKE(state.dropped, 0);
 		(void)pthread_mutex_unlock(&state.lock);
 		(void)io_write_all(STDERR_FILENO, buf_str(&out), IO_FOREVER);

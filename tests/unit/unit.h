@@ -23,7 +23,8 @@ static inline struct str guarded(struct str s)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	const size_t span = (s.n / page + 1) * page;
-	char *p = mmap(NULL, span + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *p =
+		mmap(NULL, span + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	assert_ptr_not_equal(p, MAP_FAILED);
 	assert_int_equal(mprotect(p + span, page, PROT_NONE), 0);
