@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+# make run    install what is missing, build, and start a sidecar on a demo workspace
+# make test   install what is missing, and run every test and every checker
+#
+# The rest are short names for what meson and the scripts do; "make help" lists them.
+
+.PHONY: help run test build lint format fuzz bench install clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
+
+run: ## install what is missing, build, start a demo (WORKSPACE=dir: serve that directory)
+	@scripts/deps run
+	@$(MAKE) --no-print-directory build
+	@scripts/run-demo
+
+test: ## install what is missing, run everything (PART="unit lint": only these)
+	@scripts/deps test
+	@tests/run $(PART)
+
+build: build/build.ninja ## compile; the program is build/sidecar
+	@ninja -C build
+
+build/build.ninja:
+	meson setup build -Dtests=false
+
+lint: ## format, static analysis, layers (part of make test)
+	@scripts/deps test
+	@tests/run lint
+
+format: ## format every C file in place
+	clang-format -i $$(git ls-files --cached --others --exclude-standard '*.[ch]')
+
+fuzz: ## look for new crashes (SECONDS=60 for each, FUZZER=json: only that one)
+	@scripts/deps test
+	@scripts/fuzz $(or $(SECONDS),60) $(FUZZER)
+
+bench: build ## run the benchmarks; they print ratios
+	meson test -C build --benchmark --verbose
+
+install: build ## install program, manual and library (DESTDIR=dir to stage)
+	meson install -C build
+
+clean: ## remove every build directory
+	rm -rf build build-*
