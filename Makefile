@@ -29,7 +29,7 @@ lint: ## format, static analysis, layers (part of make test)
 	@tests/run lint
 
 format: ## format every C file in place
-	clang-format -i $$(git ls-files --cached --others --exclude-standard '*.[ch]')
+	@scripts/format
 
 fuzz: ## look for new crashes (SECONDS=60 for each, FUZZER=json: only that one)
 	@scripts/deps test

@@ -102,7 +102,7 @@ check_form() {
 	FNR == 1 && $0 != "/* SPDX-License-Identifier: MIT */" { print FILENAME ":1: no SPDX line" }
 	FNR == 2 && !/^\/\*/ { print FILENAME ":2: does not begin with a comment that says what it is" }
 	FNR == 401 { print FILENAME ": more than 400 lines" }'
-	# clang-format neither makes nor mends this one.
+	# clang-format leaves these alone; make format joins them.
 	grep -E ':[[:blank:]]*AUTO_[A-Z]+$' "$work/code" | sed 's@$@   <- join with the next line@'
 	c_files | xargs -r grep -nE "$unfinished" | sed 's@$@   <- do it, or leave it out@'
 	find . \( -name '.git' -o -name 'build*' -o -name node_modules -o -name corpus \) -prune -o -type f \
