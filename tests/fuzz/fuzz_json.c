@@ -98,8 +98,7 @@ static void check_error(const struct err *e, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	AUTO_ARENA first = { .max = ROOM }, second = { .max = ROOM };
-	AUTO_BUF
-	written = { .max = ROOM };
+	AUTO_BUF written = { .max = ROOM };
 	struct jw w = { .out = &written };
 	/* A copy of its own size, so that the sanitizer sees a byte read too far. */
 	char *text = malloc(size ? size : 1);

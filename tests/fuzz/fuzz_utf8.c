@@ -46,8 +46,7 @@ static void check_whole(struct str s)
 /* Escaped in a buf of exactly its length, the text is valid UTF-8 and reads back as `want`. */
 static void check_escape(struct str s, struct str want)
 {
-	AUTO_BUF
-	b = { .max = ROOM };
+	AUTO_BUF b = { .max = ROOM };
 	AUTO_ARENA a = { .max = ROOM };
 	struct jw w = { .out = &b };
 	const struct json *v;
@@ -58,22 +57,19 @@ static void check_escape(struct str s, struct str want)
 	demand(json_parse(buf_str(&b), &a, &v, &e) == 0);
 	demand(v->type == JSON_STRING && str_eq(v->string, want));
 
-	AUTO_BUF
-	exact = { .max = b.n - 2 };
+	AUTO_BUF exact = { .max = b.n - 2 };
 	jw_escape(&exact, s);
 	demand(!exact.failed && str_eq(buf_str(&exact), (struct str){ b.p + 1, b.n - 2 }));
 	if (b.n == 2)
 		return;
-	AUTO_BUF
-	less = { .max = b.n - 3 };
+	AUTO_BUF less = { .max = b.n - 3 };
 	jw_escape(&less, s);
 	demand(less.failed);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	AUTO_BUF
-	replaced = { .max = ROOM };
+	AUTO_BUF replaced = { .max = ROOM };
 	/* A copy of its own size, so that the sanitizer sees a byte read too far. */
 	char *text = malloc(size ? size : 1);
 	const struct str s = { text, size };

@@ -7,8 +7,7 @@
 
 static void bytes_are_appended(void **unused)
 {
-	AUTO_BUF
-	b = { .max = 100 };
+	AUTO_BUF b = { .max = 100 };
 	const struct str s = guarded(STR("b\0"));
 
 	(void)unused;
@@ -62,8 +61,7 @@ static void the_maximum_is_exact_in_every_way(void **unused)
 	(void)unused;
 	for (size_t i = 0; i < ARRAY_LEN(maxima); i++) {
 		for (size_t k = 0; k < ARRAY_LEN(ways); k++) {
-			AUTO_BUF
-			b = { .max = maxima[i] };
+			AUTO_BUF b = { .max = maxima[i] };
 			ways[k](&b, maxima[i]);
 			assert_false(b.failed);
 			assert_int_equal(b.n, maxima[i]);
@@ -81,8 +79,7 @@ static void an_add_beyond_the_maximum_adds_nothing(void **unused)
 	for (size_t k = 0; k < ARRAY_LEN(ways); k++) {
 		if (ways[k] == add_chars)
 			continue;
-		AUTO_BUF
-		b = { .max = 400 };
+		AUTO_BUF b = { .max = 400 };
 		buf_add(&b, STR("abc"));
 		ways[k](&b, 398);
 		assert_true(b.failed);
@@ -92,8 +89,7 @@ static void an_add_beyond_the_maximum_adds_nothing(void **unused)
 
 static void failure_sticks_until_a_reset(void **unused)
 {
-	AUTO_BUF
-	b = { .max = 4 };
+	AUTO_BUF b = { .max = 4 };
 
 	(void)unused;
 	buf_add(&b, STR("abc"));
@@ -116,8 +112,7 @@ static void failure_sticks_until_a_reset(void **unused)
 
 static void without_a_maximum_nothing_fits(void **unused)
 {
-	AUTO_BUF
-	b = { 0 }, empty = { 0 };
+	AUTO_BUF b = { 0 }, empty = { 0 };
 
 	(void)unused;
 	buf_addc(&b, 'x');
@@ -133,8 +128,7 @@ static void sizes_that_overflow_fail(void **unused)
 
 	(void)unused;
 	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
-		AUTO_BUF
-		small = { .max = 1000 }, large = { .max = SIZE_MAX };
+		AUTO_BUF small = { .max = 1000 }, large = { .max = SIZE_MAX };
 		buf_add(&small, STR("abc"));
 		buf_add(&large, STR("abc"));
 		assert_null(buf_room(&small, sizes[i]));
@@ -149,8 +143,7 @@ static void formatting_meets_its_own_buffer_exactly(void **unused)
 {
 	(void)unused;
 	for (int n = 250; n < 260; n++) {
-		AUTO_BUF
-		b = { .max = 1000 };
+		AUTO_BUF b = { .max = 1000 };
 		buf_addf(&b, "<%*d>", n, 7);
 		assert_int_equal(b.n, n + 2);
 		assert_int_equal(b.p[0], '<');
@@ -161,8 +154,7 @@ static void formatting_meets_its_own_buffer_exactly(void **unused)
 
 static void growth_keeps_what_is_there(void **unused)
 {
-	AUTO_BUF
-	b = { .max = 100000 };
+	AUTO_BUF b = { .max = 100000 };
 
 	(void)unused;
 	for (int i = 0; i < 100000; i++)
@@ -182,8 +174,7 @@ static void the_front_is_dropped(void **unused)
 
 	(void)unused;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		AUTO_BUF
-		b = { .max = 10 };
+		AUTO_BUF b = { .max = 10 };
 		buf_add(&b, STR("abcdef"));
 		buf_drop(&b, cases[i].n);
 		assert_str(buf_str(&b), cases[i].left);
@@ -197,8 +188,7 @@ static void the_front_is_dropped(void **unused)
 
 static void a_reset_keeps_only_moderate_memory(void **unused)
 {
-	AUTO_BUF
-	b = { .max = 10000 };
+	AUTO_BUF b = { .max = 10000 };
 
 	(void)unused;
 	buf_addf(&b, "%5000s", "");

@@ -69,8 +69,7 @@ static void a_timeout_fits_poll(void **unused)
 static void waiting_ends_with_the_event_or_the_deadline(void **unused)
 {
 	const struct ends p = open_pipe(0);
-	AUTO_FD
-	from = p.read, to = p.write;
+	AUTO_FD from = p.read, to = p.write;
 
 	(void)unused;
 	assert_int_equal(io_wait(from, POLLIN, 0), 0);
@@ -95,8 +94,7 @@ static void reading_goes_on_to_the_end(void **unused)
 
 	(void)unused;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		AUTO_FD
-		fd = open_memory(STR("ab\0def"));
+		AUTO_FD fd = open_memory(STR("ab\0def"));
 		char to[100];
 		memset(to, '#', sizeof to);
 		assert_int_equal(io_read_full(fd, to, cases[i].want), cases[i].got);
@@ -107,8 +105,7 @@ static void reading_goes_on_to_the_end(void **unused)
 
 static void reading_at_an_offset_leaves_the_position(void **unused)
 {
-	AUTO_FD
-	fd = open_memory(STR("abcdef"));
+	AUTO_FD fd = open_memory(STR("abcdef"));
 	char to[10];
 
 	(void)unused;
@@ -125,8 +122,7 @@ static void reading_at_an_offset_leaves_the_position(void **unused)
 static void failures_are_told_by_errno(void **unused)
 {
 	const struct ends p = open_pipe(O_NONBLOCK);
-	AUTO_FD
-	from = p.read, to = p.write;
+	AUTO_FD from = p.read, to = p.write;
 	char c;
 
 	(void)unused;
@@ -149,8 +145,7 @@ static void a_full_pipe_times_out(void **unused)
 {
 	static const char many[LARGE];
 	const struct ends p = open_pipe(O_NONBLOCK);
-	AUTO_FD
-	from = p.read, to = p.write;
+	AUTO_FD from = p.read, to = p.write;
 	const int64_t start = io_now_ms();
 
 	(void)unused;
@@ -208,8 +203,7 @@ static void transfers_are_whole_in_spite_of_signals(void **unused)
 	assert_int_equal(sigaction(SIGALRM, &interrupt, &before), 0);
 	for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
 		const struct ends p = open_pipe(0);
-		AUTO_FD
-		from = p.read, to = p.write;
+		AUTO_FD from = p.read, to = p.write;
 		struct reader r = { .fd = from, .to = in };
 		pthread_t thread;
 		assert_int_equal(fcntl(to, F_SETFL, modes[i]), 0);

@@ -31,8 +31,7 @@ static int parse(struct str text, struct buf *written, struct err *e)
 
 static void fail_case(const char *what, struct str text)
 {
-	AUTO_BUF
-	shown = { .max = ROOM };
+	AUTO_BUF shown = { .max = ROOM };
 
 	jw_escape(&shown, str_upto(text, 200));
 	fail_msg("%s: %.*s", what, STR_FMT(buf_str(&shown)));
@@ -42,8 +41,7 @@ static void valid_texts_are_accepted(void **unused)
 {
 	(void)unused;
 	for (size_t i = 0; i < ARRAY_LEN(accepted); i++) {
-		AUTO_BUF
-		once = { .max = ROOM }, twice = { .max = ROOM };
+		AUTO_BUF once = { .max = ROOM }, twice = { .max = ROOM };
 		struct err e = { 0 };
 		if (parse(accepted[i], &once, &e) < 0)
 			fail_case("refused", accepted[i]);
@@ -66,8 +64,7 @@ static void invalid_texts_are_refused(void **unused)
 {
 	(void)unused;
 	for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
-		AUTO_BUF
-		b = { .max = ROOM };
+		AUTO_BUF b = { .max = ROOM };
 		struct err e = { 0 };
 		if (parse(refused[i], &b, &e) == 0)
 			fail_case("accepted", refused[i]);
@@ -80,8 +77,7 @@ static void open_questions_are_decided_as_the_header_says(void **unused)
 {
 	(void)unused;
 	for (size_t i = 0; i < ARRAY_LEN(open_cases); i++) {
-		AUTO_BUF
-		b = { .max = ROOM };
+		AUTO_BUF b = { .max = ROOM };
 		struct err e;
 		const int result = parse(open_cases[i].text, &b, &e);
 		if (result != (open_cases[i].value ? 0 : -1))
@@ -97,8 +93,7 @@ static void every_beginning_of_a_text_is_handled(void **unused)
 	(void)unused;
 	for (size_t i = 0; i < ARRAY_LEN(accepted); i++) {
 		for (size_t n = 0; n < accepted[i].n; n++) {
-			AUTO_BUF
-			b = { .max = ROOM };
+			AUTO_BUF b = { .max = ROOM };
 			struct err e;
 			if (parse(str_upto(accepted[i], n), &b, &e) < 0)
 				assert_true(offset_of(&e) <= n);
@@ -133,8 +128,7 @@ static void nesting_has_a_limit(void **unused)
 
 	(void)unused;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		AUTO_BUF
-		b = { .max = ROOM };
+		AUTO_BUF b = { .max = ROOM };
 		AUTO_ARENA a = { .max = ROOM };
 		const struct json *v;
 		struct err e;
@@ -150,8 +144,7 @@ static void nesting_has_a_limit(void **unused)
 /* Siblings do not count as depth. */
 static void width_is_not_depth(void **unused)
 {
-	AUTO_BUF
-	b = { .max = ROOM };
+	AUTO_BUF b = { .max = ROOM };
 	AUTO_ARENA a = { .max = ROOM };
 	const struct json *v;
 	struct err e;

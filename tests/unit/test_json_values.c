@@ -19,8 +19,7 @@ enum { ROOM = 1 << 20 };
 
 static void fail_case(const char *what, struct str text)
 {
-	AUTO_BUF
-	shown = { .max = ROOM };
+	AUTO_BUF shown = { .max = ROOM };
 
 	jw_escape(&shown, str_upto(text, 200));
 	fail_msg("%s: %.*s", what, STR_FMT(buf_str(&shown)));
@@ -143,8 +142,7 @@ static void an_escape_does_not_hide_the_end_of_a_string(void **unused)
 	(void)unused;
 	for (size_t i = 0; i < ARRAY_LEN(escapes); i++) {
 		for (size_t n = 0; n < 5000; n = n * 2 + 1) {
-			AUTO_BUF
-			text = { .max = ROOM }, again = { .max = ROOM };
+			AUTO_BUF text = { .max = ROOM }, again = { .max = ROOM };
 			AUTO_ARENA a = { .max = ROOM };
 			const struct json *v;
 			struct err e;

@@ -54,8 +54,7 @@ static const char everything[] =
 
 static void values_get_their_commas_and_quotes(void **unused)
 {
-	AUTO_BUF
-	b = { .max = ROOM };
+	AUTO_BUF b = { .max = ROOM };
 	AUTO_ARENA a = { .max = ROOM };
 	struct jw w = { .out = &b };
 	const struct json *v;
@@ -119,8 +118,7 @@ static void strings_are_escaped(void **unused)
 		const size_t length = strlen(escaped[i].want);
 		const struct str s = guarded(escaped[i].s);
 		for (size_t max = length ? length - 1 : 0; max < length + 200; max++) {
-			AUTO_BUF
-			b = { .max = max };
+			AUTO_BUF b = { .max = max };
 			jw_escape(&b, s);
 			assert_int_equal(b.failed, max < length);
 			assert_true(b.n <= max);
@@ -137,8 +135,7 @@ static void every_byte_comes_back(void **unused)
 	(void)unused;
 	for (unsigned c = 0; c < 256; c++) {
 		for (size_t at = 0; at < 34; at++) {
-			AUTO_BUF
-			b = { .max = ROOM };
+			AUTO_BUF b = { .max = ROOM };
 			AUTO_ARENA a = { .max = ROOM };
 			struct jw w = { .out = &b };
 			char text[34];
@@ -165,8 +162,7 @@ static void the_worst_input_fits_its_exact_length(void **unused)
 
 	(void)unused;
 	for (size_t n = 0; n < sizeof zeros; n += 37) {
-		AUTO_BUF
-		exact = { .max = n * 6 }, less = { .max = n ? n * 6 - 1 : 0 };
+		AUTO_BUF exact = { .max = n * 6 }, less = { .max = n ? n * 6 - 1 : 0 };
 		jw_escape(&exact, (struct str){ zeros, n });
 		assert_false(exact.failed);
 		assert_int_equal(exact.n, n * 6);
@@ -177,8 +173,7 @@ static void the_worst_input_fits_its_exact_length(void **unused)
 
 static void a_failed_buf_stays_as_it_is(void **unused)
 {
-	AUTO_BUF
-	b = { .max = 10 };
+	AUTO_BUF b = { .max = 10 };
 	struct jw w = { .out = &b };
 
 	(void)unused;
@@ -222,8 +217,7 @@ static void numbers_are_short_and_read_back(void **unused)
 {
 	(void)unused;
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
-		AUTO_BUF
-		b = { .max = ROOM };
+		AUTO_BUF b = { .max = ROOM };
 		AUTO_ARENA a = { .max = ROOM };
 		struct jw w = { .out = &b };
 		const struct json *v;
@@ -259,8 +253,7 @@ static void base64_has_its_padding(void **unused)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		const size_t length = strlen(cases[i].want);
 		const struct str s = guarded(cases[i].bytes);
-		AUTO_BUF
-		b = { .max = length }, less = { .max = length - 1 };
+		AUTO_BUF b = { .max = length }, less = { .max = length - 1 };
 		struct jw w = { .out = &b }, failing = { .out = &less };
 		jw_base64(&w, NULL, s);
 		assert_str(buf_str(&b), cases[i].want);
@@ -286,8 +279,7 @@ static struct str hide(void *arg, struct str value)
 
 static void the_filter_sees_every_string_value(void **unused)
 {
-	AUTO_BUF
-	b = { .max = ROOM };
+	AUTO_BUF b = { .max = ROOM };
 	struct seen seen = { 0 };
 	const struct jw_filter filter = { hide, &seen };
 	struct jw w = { .out = &b, .filter = &filter };

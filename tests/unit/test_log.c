@@ -10,8 +10,7 @@
 
 static void a_line_is_written_at_once_before_the_start(void **unused)
 {
-	AUTO_BUF
-	b = { .max = ROOM };
+	AUTO_BUF b = { .max = ROOM };
 	struct str first, second, rest;
 
 	(void)unused;
@@ -32,8 +31,7 @@ static void a_line_is_written_at_once_before_the_start(void **unused)
 static void the_json_form_parses(void **unused)
 {
 	static const char *const levels[] = { "debug", "info", "warn", "error" };
-	AUTO_BUF
-	b = { .max = ROOM };
+	AUTO_BUF b = { .max = ROOM };
 	AUTO_ARENA a = { .max = ROOM };
 	struct str line, rest;
 
@@ -66,8 +64,7 @@ static void lines_below_the_level_are_not_written(void **unused)
 {
 	(void)unused;
 	for (int least = LOG_DEBUG; least <= LOG_ERROR; least++) {
-		AUTO_BUF
-		b = { .max = ROOM };
+		AUTO_BUF b = { .max = ROOM };
 		struct capture c = capture_open(0);
 		log_configure((enum log_level)least, LOG_TEXT);
 		for (int level = LOG_DEBUG; level <= LOG_ERROR; level++)
@@ -83,8 +80,7 @@ static void lines_below_the_level_are_not_written(void **unused)
 /* Every byte and every C1 control, in a value and in the sentence. */
 static void the_text_form_has_no_control_characters(void **unused)
 {
-	AUTO_BUF
-	b = { .max = ROOM };
+	AUTO_BUF b = { .max = ROOM };
 	char bytes[512], msg[512];
 	size_t n = 0;
 
@@ -122,8 +118,7 @@ static void a_line_too_long_keeps_its_sentence(void **unused)
 	(void)unused;
 	memset(many, 'x', sizeof many);
 	for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
-		AUTO_BUF
-		b = { .max = ROOM };
+		AUTO_BUF b = { .max = ROOM };
 		AUTO_ARENA a = { .max = ROOM };
 		struct str first, second, rest;
 		struct capture c = capture_open(0);

@@ -28,8 +28,7 @@ static void lines_of_threads_are_whole_and_in_order(void **unused)
 {
 	(void)unused;
 	for (int round = 0; round < 2; round++) {
-		AUTO_BUF
-		b = { .max = ROOM };
+		AUTO_BUF b = { .max = ROOM };
 		pthread_t threads[WRITERS];
 		int ids[WRITERS], next[WRITERS] = { 0 };
 		struct err e;
@@ -122,8 +121,7 @@ static void read_and_tally(int from, struct buf *b, struct tally *t)
 static void a_stalled_reader_stalls_nobody(void **unused)
 {
 	struct crowd crowd = { 0 };
-	AUTO_BUF
-	b = { .max = ROOM };
+	AUTO_BUF b = { .max = ROOM };
 	pthread_t threads[WRITERS];
 	struct tally t = { 0 };
 	struct err e;

@@ -29,8 +29,7 @@ static void a_scope_closes_its_descriptor(void **unused)
 
 	(void)unused;
 	{
-		AUTO_FD
-		fd = open_null();
+		AUTO_FD fd = open_null();
 		seen = fd;
 		assert_true(is_open(seen));
 	}
@@ -39,8 +38,7 @@ static void a_scope_closes_its_descriptor(void **unused)
 
 static int hand_out(int *seen)
 {
-	AUTO_FD
-	fd = open_null();
+	AUTO_FD fd = open_null();
 
 	*seen = fd;
 	return TAKE(fd, -1);
