@@ -58,20 +58,23 @@ static void close_slot(struct server *s, struct slot *c)
 	slots_give(&s->slots, c);
 }
 
-/* Back into the set, until the client sends or takes something. The slot is not ours afterwards. */
-static void wait_for(struct server *s, struct slot *c)
+/* Have the set tell when there is something to take in, or (once an answer is waiting) when the
+ * client takes more. -1 when the connection cannot be watched. */
+static int watch_slot(struct server *s, struct slot *c)
 {
+	const bool for_out = c->http.state == HTTP_OUT;
 	struct epoll_event ev = {
-		.events = EPOLLONESHOT | (c->http.state == HTTP_OUT ? EPOLLOUT : EPOLLIN),
+		.events = EPOLLET | EPOLLRDHUP | (for_out ? EPOLLOUT : EPOLLIN),
 		.data.u64 = slots_key(&s->slots, c),
 	};
-	const int op = c->watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
 
+	/* An edge: what is already there when the interest changes is told as well. */
+	if (c->watched && c->for_out == for_out)
+		return 0;
+	const int op = c->watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
 	c->watched = true;
-	if (epoll_ctl(s->epoll, op, c->http.fd, &ev) < 0)
-		close_slot(s, c);
-	else
-		slot_let_go(c);
+	c->for_out = for_out;
+	return epoll_ctl(s->epoll, op, c->http.fd, &ev);
 }
 
 static void refuse(struct slot *c, const struct http_refusal *why)
@@ -112,24 +115,23 @@ static void answer(struct server *s, struct worker *w, struct slot *c)
 	buf_reset(&w->out, KEEP_ANSWER);
 }
 
-/* Carry a connection as far as it goes now. */
-static void serve(struct server *s, struct worker *w, struct slot *c)
+/* Carry a connection as far as it goes now: until its client must do something, or has left. */
+static void carry(struct server *s, struct worker *w, struct slot *c)
 {
 	struct http *h = &c->http;
 	struct http_refusal why;
-	bool arrived = true; /* there may be something to take in */
 
 	if (h->state == HTTP_OUT)
 		http_flush(h);
-	while ((h->state == HTTP_IDLE && arrived) || h->state == HTTP_IN) {
+	while (h->state == HTTP_IDLE || h->state == HTTP_IN) {
 		switch (http_receive(h, &w->request, &why)) {
 		case HTTP_MORE:
-			wait_for(s, c);
 			return;
 		case HTTP_REQUEST:
 			answer(s, w, c);
-			/* Nothing more in the buffer: the set will tell, no need to ask first. */
-			arrived = false;
+			/* All that had come has been taken in: the next event will tell of more. */
+			if (h->state == HTTP_IDLE && h->drained && !c->ended)
+				return;
 			break;
 		case HTTP_REFUSED:
 			refuse(c, &why);
@@ -139,10 +141,17 @@ static void serve(struct server *s, struct worker *w, struct slot *c)
 			break;
 		}
 	}
-	if (h->state == HTTP_CLOSED)
-		close_slot(s, c);
-	else
-		wait_for(s, c);
+}
+
+static void serve(struct server *s, struct worker *w, struct slot *c)
+{
+	do {
+		carry(s, w, c);
+		if (c->http.state == HTTP_CLOSED || watch_slot(s, c) < 0) {
+			close_slot(s, c);
+			return;
+		}
+	} while (!slot_let_go(c));
 }
 
 static bool uid_allowed(const struct server_options *o, uid_t uid)
@@ -235,9 +244,12 @@ static void *work(void *arg)
 				accept_one(s, &w, &s->o->listeners[ev.data.u64 - KEY_LISTENER]);
 			continue;
 		}
-		struct slot *c = slots_claim_key(&s->slots, ev.data.u64);
-		if (c)
-			serve(s, &w, c);
+		struct slot *c = slots_claim(&s->slots, ev.data.u64);
+		if (!c)
+			continue;
+		if (ev.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+			c->ended = true;
+		serve(s, &w, c);
 	}
 	arena_done(&w.arena);
 	buf_done(&w.out);
@@ -273,12 +285,8 @@ static void sweep(void *arg)
 
 	for (uint32_t i = 0; i < s->slots.size && s->slots.used; i++) {
 		struct slot *c = &s->slots.all[i];
-		if (!slot_claim(c))
+		if (!slot_claim_expired(c, s->stopping ? INT64_MAX : now))
 			continue;
-		if (now < c->http.deadline_ms && !s->stopping) {
-			slot_let_go(c);
-			continue;
-		}
 		body.n = 0;
 		routes_error_body(&body, "The request was not complete in time", ERR_NONE);
 		http_expire(&c->http, buf_str(&body));

@@ -1,15 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* slots: ownership by compare-and-swap on a ticket of generation and state. */
+/* slots: ownership by compare-and-swap on a ticket. */
 
 #include "api/slots.h"
 
-#include <sched.h>
-
 #include "base/own.h"
 
-enum { FREE, WAITING, BUSY, STATES = 4 };
+/*
+ * A ticket is the generation (32 bits: one connection), the turn (30 bits: one time of waiting) and
+ * the state. The turn makes a claim that was prepared during an earlier time of waiting fail.
+ */
+enum { FREE, WAITING, BUSY, AGAIN /* busy, and an event has come */, STATES };
 
 static const uint32_t NONE = UINT32_MAX;
+
+static unsigned state_of(uint64_t ticket)
+{
+	return ticket % STATES;
+}
+
+static uint64_t with_state(uint64_t ticket, unsigned state)
+{
+	return ticket - ticket % STATES + state;
+}
 
 int slots_init(struct slots *s, uint32_t size, struct err *e)
 {
@@ -45,15 +57,15 @@ struct slot *slots_take(struct slots *s)
 	if (!c)
 		return NULL;
 	s->used++;
-	c->watched = false;
-	c->ticket += BUSY - FREE;
+	c->watched = c->for_out = c->ended = false;
+	c->ticket = with_state(c->ticket, BUSY);
 	return c;
 }
 
 void slots_give(struct slots *s, struct slot *c)
 {
 	/* The next generation: events of this one are recognised as old. */
-	c->ticket += STATES - BUSY + FREE;
+	c->ticket = ((c->ticket >> 32) + 1) << 32 | FREE;
 	(void)pthread_mutex_lock(&s->lock);
 	c->next = s->first_free;
 	s->first_free = (uint32_t)(c - s->all);
@@ -63,41 +75,53 @@ void slots_give(struct slots *s, struct slot *c)
 
 uint64_t slots_key(const struct slots *s, const struct slot *c)
 {
-	return (uint64_t)(c->ticket / STATES) << 32 | (uint32_t)(c - s->all);
+	return c->ticket >> 32 << 32 | (uint32_t)(c - s->all);
 }
 
-bool slot_claim(struct slot *c)
-{
-	uint32_t ticket = c->ticket;
-
-	return ticket % STATES == WAITING &&
-	       atomic_compare_exchange_strong(&c->ticket, &ticket, ticket - WAITING + BUSY);
-}
-
-struct slot *slots_claim_key(struct slots *s, uint64_t key)
+struct slot *slots_claim(struct slots *s, uint64_t key)
 {
 	struct slot *c = &s->all[(uint32_t)key];
-	const uint32_t generation = (uint32_t)(key >> 32);
+	uint64_t ticket = c->ticket;
 
-	for (;;) {
-		uint32_t ticket = c->ticket;
-		if (ticket / STATES != generation)
+	while (ticket >> 32 == key >> 32) {
+		const unsigned state = state_of(ticket);
+		if (state != WAITING && state != BUSY)
 			return NULL;
-		if (ticket % STATES == WAITING &&
-		    atomic_compare_exchange_strong(&c->ticket, &ticket, ticket - WAITING + BUSY))
-			return c;
-		/* Busy: whoever put it into the set is about to let go of it, or somebody else is
-		 * about to close it. Either takes a few instructions. */
-		(void)sched_yield();
+		const uint64_t next = with_state(ticket, state == WAITING ? BUSY : AGAIN);
+		if (atomic_compare_exchange_weak(&c->ticket, &ticket, next))
+			return state == WAITING ? c : NULL;
 	}
+	return NULL;
 }
 
-void slot_let_go(struct slot *c)
+bool slot_let_go(struct slot *c)
 {
-	c->ticket -= BUSY - WAITING;
+	uint64_t ticket = c->ticket;
+
+	c->deadline_ms = c->http.deadline_ms;
+	while (state_of(ticket) == BUSY) {
+		/* The turn is what lies between generation and state; it may wrap around. */
+		const uint64_t turn = (uint32_t)(ticket + STATES);
+		const uint64_t next = ticket >> 32 << 32 | with_state(turn, WAITING);
+		if (atomic_compare_exchange_weak(&c->ticket, &ticket, next))
+			return true;
+	}
+	c->ticket = with_state(ticket, BUSY);
+	return false;
+}
+
+bool slot_claim_expired(struct slot *c, int64_t now_ms)
+{
+	uint64_t ticket = c->ticket;
+
+	/* The deadline is that of this very turn, or the exchange fails. */
+	return state_of(ticket) == WAITING && now_ms >= c->deadline_ms &&
+	       atomic_compare_exchange_strong(&c->ticket, &ticket, with_state(ticket, BUSY));
 }
 
 bool slot_is_busy(const struct slot *c)
 {
-	return c->ticket % STATES == BUSY;
+	const unsigned state = state_of(c->ticket);
+
+	return state == BUSY || state == AGAIN;
 }

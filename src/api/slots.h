@@ -2,8 +2,12 @@
 /*
  * slots: the connections of a server, and who owns each.
  *
- * A slot is free, waiting (in the epoll set, owned by nobody) or busy (owned by one thread). An
- * event carries the slot's number and generation, never a pointer: a connection that was closed
+ * A slot is free, waiting (owned by nobody) or busy (owned by one thread). Its descriptor stays in
+ * the epoll set, edge-triggered, so that a request costs no system call for waiting again: an event
+ * for a waiting slot makes a worker its owner; an event for a busy one is noted, and the owner
+ * looks again before it lets go.
+ *
+ * An event carries the slot's number and generation, never a pointer: a connection that was closed
  * while its event was on the way is recognised and left alone. The memory of a slot is never given
  * back, so looking at an old one is harmless.
  */
@@ -20,10 +24,13 @@
 #include "net/http.h"
 
 struct slot {
-	_Atomic uint32_t ticket; /* generation and state */
-	uint32_t next;		 /* in the list of free ones */
+	_Atomic uint64_t ticket;     /* generation, turn and state */
+	_Atomic int64_t deadline_ms; /* of the connection, while it waits */
+	uint32_t next;		     /* in the list of free ones */
 	bool tcp;
 	bool watched; /* the descriptor is in the epoll set */
+	bool for_out; /* … for the client taking more of an answer */
+	bool ended;   /* the client sends nothing more: the end must still be read */
 	uid_t uid;    /* of the client; (uid_t)-1 on TCP */
 	pid_t pid;
 	struct http http;
@@ -48,14 +55,16 @@ void slots_give(struct slots *s, struct slot *c);
 /* What identifies the slot's present connection in an event. */
 uint64_t slots_key(const struct slots *s, const struct slot *c);
 
-/* Own the connection an event speaks of; NULL when it is gone. */
-struct slot *slots_claim_key(struct slots *s, uint64_t key);
+/* Own the connection an event speaks of. NULL when it is gone, or when another thread owns it: that
+ * one is told to look again. */
+struct slot *slots_claim(struct slots *s, uint64_t key);
 
-/* Own the slot if it is waiting. */
-bool slot_claim(struct slot *c);
+/* Let go of a busy slot: from here on it may belong to another thread. False when an event came
+ * meanwhile: the caller still owns it and must look again. */
+bool slot_let_go(struct slot *c);
 
-/* Let go of a busy slot that is in the epoll set: from here on it may belong to another thread. */
-void slot_let_go(struct slot *c);
+/* Own the slot if it has been waiting beyond its deadline. */
+bool slot_claim_expired(struct slot *c, int64_t now_ms);
 
 bool slot_is_busy(const struct slot *c);
 

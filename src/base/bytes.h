@@ -24,10 +24,12 @@ size_t bytes_count(struct str s, char byte);
 
 /* Among the 16 bytes at p, those that cannot stand as they are in a JSON string: control
  * characters, quote, backslash, and everything that is not ASCII (it must be validated).
- * The lowest set bit divided by BYTES_STEP is the index of the first one; 0 when there is none. */
+ * The lowest set bit divided by BYTES_STEP is the index of the first one, BYTES_ONE shifted by that
+ * many steps its bits; 0 when there is none. */
 #if defined(__SSE2__)
 
 enum { BYTES_STEP = 1 };
+#define BYTES_ONE UINT64_C(1)
 
 static inline uint64_t bytes_special(const char *p)
 {
@@ -43,6 +45,7 @@ static inline uint64_t bytes_special(const char *p)
 #elif defined(__aarch64__)
 
 enum { BYTES_STEP = 4 };
+#define BYTES_ONE UINT64_C(15)
 
 static inline uint64_t bytes_special(const char *p)
 {
@@ -59,6 +62,7 @@ static inline uint64_t bytes_special(const char *p)
 #else
 
 enum { BYTES_STEP = 1 };
+#define BYTES_ONE UINT64_C(1)
 
 static inline uint64_t bytes_special(const char *p)
 {

@@ -12,38 +12,66 @@
 #include "base/bytes.h"
 #include "base/utf8.h"
 
-/* Write one byte that needs an escape; `to` has room for six. */
-static size_t escape_byte(char *to, unsigned char c)
-{
-	static const char short_form[32] = {
-		['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r',
-	};
-	static const char hex[] = "0123456789abcdef";
-	const char s = c < 32 ? short_form[c] : (char)c;
+/* How an ASCII byte is written that cannot stand as it is. */
+static const struct {
+	char text[7];
+	unsigned char n;
+} escapes[128] = {
+	/* clang-format off */
+	[0x00] = { "\\u0000", 6 },
+	[0x01] = { "\\u0001", 6 },
+	[0x02] = { "\\u0002", 6 },
+	[0x03] = { "\\u0003", 6 },
+	[0x04] = { "\\u0004", 6 },
+	[0x05] = { "\\u0005", 6 },
+	[0x06] = { "\\u0006", 6 },
+	[0x07] = { "\\u0007", 6 },
+	['\b'] = { "\\b", 2 },
+	['\t'] = { "\\t", 2 },
+	['\n'] = { "\\n", 2 },
+	[0x0b] = { "\\u000b", 6 },
+	['\f'] = { "\\f", 2 },
+	['\r'] = { "\\r", 2 },
+	[0x0e] = { "\\u000e", 6 },
+	[0x0f] = { "\\u000f", 6 },
+	[0x10] = { "\\u0010", 6 },
+	[0x11] = { "\\u0011", 6 },
+	[0x12] = { "\\u0012", 6 },
+	[0x13] = { "\\u0013", 6 },
+	[0x14] = { "\\u0014", 6 },
+	[0x15] = { "\\u0015", 6 },
+	[0x16] = { "\\u0016", 6 },
+	[0x17] = { "\\u0017", 6 },
+	[0x18] = { "\\u0018", 6 },
+	[0x19] = { "\\u0019", 6 },
+	[0x1a] = { "\\u001a", 6 },
+	[0x1b] = { "\\u001b", 6 },
+	[0x1c] = { "\\u001c", 6 },
+	[0x1d] = { "\\u001d", 6 },
+	[0x1e] = { "\\u001e", 6 },
+	[0x1f] = { "\\u001f", 6 },
+	['"'] = { "\\\"", 2 },
+	['\\'] = { "\\\\", 2 },
+	/* clang-format on */
+};
 
-	to[0] = '\\';
-	if (s) {
-		to[1] = s;
-		return 2;
-	}
-	memcpy(to + 1, "u00", 3);
-	to[4] = hex[c >> 4];
-	to[5] = hex[c & 15];
-	return 6;
-}
+enum {
+	BLOCK = 16,
+	/* What one step writes at most: every byte of a block escaped, and a copy too long by a
+	   block. */
+	STEP_MAX = BLOCK * 6 + BLOCK,
+};
 
-/* What one step writes at most: sixteen bytes copied, the last of which is then escaped. */
-enum { STEP_MAX = 16 + 6 };
-
-/* One special byte or character at the start of in: escape or validate it. Returns how much of the
- * input it was. */
+/* One character that is not plain ASCII, at the start of in: escape or validate it. Returns how
+ * much of the input it was. */
 static size_t special(char *to, size_t *n, struct str in)
 {
 	const unsigned char c = (unsigned char)in.p[0];
 	size_t bad;
 
 	if (c < 0x80) {
-		*n += escape_byte(to + *n, c);
+		memcpy(to + *n, escapes[c].text, sizeof escapes[c].text);
+		*n += escapes[c].n;
 		return 1;
 	}
 	const size_t length = utf8_next(in, &bad);
@@ -52,33 +80,52 @@ static size_t special(char *to, size_t *n, struct str in)
 	return length ? length : bad;
 }
 
+/*
+ * Sixteen bytes, with sixteen more behind them in the input: each run of plain bytes is copied as a
+ * whole block, which is faster than its exact length; what is too much is overwritten next. Returns
+ * how much of the input was used: less than a block when a character goes beyond it.
+ */
+static size_t block(char *to, size_t *n, struct str in)
+{
+	uint64_t mask = bytes_special(in.p);
+	size_t from = 0;
+
+	while (mask) {
+		const size_t at = (size_t)__builtin_ctzll(mask) / BYTES_STEP;
+		memcpy(to + *n, in.p + from, BLOCK);
+		*n += at - from;
+		const unsigned char c = (unsigned char)in.p[at];
+		if (c >= 0x80)
+			return at + special(to, n, str_from(in, at));
+		memcpy(to + *n, escapes[c].text, sizeof escapes[c].text);
+		*n += escapes[c].n;
+		from = at + 1;
+		mask &= ~(BYTES_ONE << at * BYTES_STEP);
+	}
+	memcpy(to + *n, in.p + from, BLOCK);
+	*n += BLOCK - from;
+	return BLOCK;
+}
+
 /* Escape from the front of *in as long as there is room for another step. Returns how much was
  * written. */
 static size_t steps(char *to, size_t room, struct str *in)
 {
-	const struct str s = *in;
-	size_t i = 0, n = 0;
+	struct str s = *in;
+	size_t n = 0;
 
-	while (i < s.n && room - n >= STEP_MAX) {
-		if (s.n - i >= 16) {
-			/* Copy sixteen, then keep those before the first special one. */
-			const uint64_t mask = bytes_special(s.p + i);
-			memcpy(to + n, s.p + i, 16);
-			const size_t plain = mask ? (size_t)__builtin_ctzll(mask) / BYTES_STEP : 16;
-			n += plain;
-			i += plain;
-			if (!mask)
-				continue;
-		} else {
-			const unsigned char c = (unsigned char)s.p[i];
-			if (c >= 0x20 && c < 0x80 && c != '"' && c != '\\') {
-				to[n++] = s.p[i++];
-				continue;
-			}
-		}
-		i += special(to, &n, str_from(s, i));
+	while (s.n && room - n >= STEP_MAX) {
+		const unsigned char c = (unsigned char)s.p[0];
+		size_t used = 1;
+		if (s.n >= 2 * (size_t)BLOCK)
+			used = block(to, &n, s);
+		else if (c >= 0x20 && c < 0x80 && c != '"' && c != '\\')
+			to[n++] = s.p[0];
+		else
+			used = special(to, &n, s);
+		s = (struct str){ s.p + used, s.n - used };
 	}
-	*in = str_from(s, i);
+	*in = s;
 	return n;
 }
 

@@ -222,6 +222,7 @@ enum http_event http_receive(struct http *h, struct http_request *request, struc
 		}
 		const size_t room = h->in.cap - h->in.n;
 		const ssize_t n = recv(h->fd, to, room, 0);
+		h->drained = n < (ssize_t)room;
 		if (n > 0)
 			buf_filled(&h->in, (size_t)n);
 		else if (n < 0 && errno == EINTR)

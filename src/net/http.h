@@ -44,6 +44,7 @@ struct http {
 	bool last;	     /* close after this answer */
 	bool head_only;	     /* the answer to HEAD has no body */
 	bool http10;	     /* the client does not know chunks */
+	bool drained;	     /* the last read took all that had come */
 	bool continued;	     /* "100 Continue" has been sent */
 
 	struct http_budget *budget;
