@@ -226,10 +226,12 @@ static void *work(void *arg)
 	};
 	struct epoll_event ev;
 	bool counted = true;
+	/* The first ones stay: for them no timer has to be set up at every wait. */
+	const int timeout = s->workers > LIMIT_WORKERS_MIN ? LIMIT_WORKER_IDLE_MS : -1;
 
 	while (counted) {
 		s->waiting++;
-		const int n = epoll_wait(s->epoll, &ev, 1, LIMIT_WORKER_IDLE_MS);
+		const int n = epoll_wait(s->epoll, &ev, 1, timeout);
 		s->waiting--;
 		if (n < 0 && errno != EINTR)
 			break;

@@ -177,13 +177,13 @@ static int escape(struct reader *r, char *out, size_t *n)
 static int plain_bytes(struct reader *r)
 {
 	for (;;) {
-		while (r->text.n - r->at >= 16) {
+		while (r->text.n - r->at >= BYTES_BLOCK) {
 			const uint64_t mask = bytes_special(r->text.p + r->at);
 			if (mask) {
-				r->at += (size_t)__builtin_ctzll(mask) / BYTES_STEP;
+				r->at += (size_t)__builtin_ctzll(mask);
 				break;
 			}
-			r->at += 16;
+			r->at += BYTES_BLOCK;
 		}
 		if (r->at >= r->text.n)
 			return fail(r, "the string does not end");

@@ -56,7 +56,7 @@ static const struct {
 };
 
 enum {
-	BLOCK = 16,
+	BLOCK = BYTES_BLOCK,
 	/* What one step writes at most: every byte of a block escaped, and a copy too long by a
 	   block. */
 	STEP_MAX = BLOCK * 6 + BLOCK,
@@ -81,7 +81,7 @@ static size_t special(char *to, size_t *n, struct str in)
 }
 
 /*
- * Sixteen bytes, with sixteen more behind them in the input: each run of plain bytes is copied as a
+ * One block, with another behind it in the input: each run of plain bytes is copied as a
  * whole block, which is faster than its exact length; what is too much is overwritten next. Returns
  * how much of the input was used: less than a block when a character goes beyond it.
  */
@@ -91,7 +91,7 @@ static size_t block(char *to, size_t *n, struct str in)
 	size_t from = 0;
 
 	while (mask) {
-		const size_t at = (size_t)__builtin_ctzll(mask) / BYTES_STEP;
+		const size_t at = (size_t)__builtin_ctzll(mask);
 		memcpy(to + *n, in.p + from, BLOCK);
 		*n += at - from;
 		const unsigned char c = (unsigned char)in.p[at];
@@ -100,7 +100,7 @@ static size_t block(char *to, size_t *n, struct str in)
 		memcpy(to + *n, escapes[c].text, sizeof escapes[c].text);
 		*n += escapes[c].n;
 		from = at + 1;
-		mask &= ~(BYTES_ONE << at * BYTES_STEP);
+		mask &= mask - 1;
 	}
 	memcpy(to + *n, in.p + from, BLOCK);
 	*n += BLOCK - from;

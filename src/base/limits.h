@@ -32,10 +32,12 @@ enum {
 	/* The largest answer: an image in base64 and its envelope fit, with room to spare. */
 	LIMIT_ANSWER = 40 << 20,
 
-	/* Memory for one call: parsed arguments (a body at most) and what the tool needs for work. */
+	/* Memory for one call: parsed arguments (a body at most) and what the tool needs for work.
+	 */
 	LIMIT_CALL_MEMORY = 256 << 20,
 
-	/* A failed edit looks for a similar text in files up to this size; it needs nine times that. */
+	/* A failed edit looks for a similar text in files up to this size; it needs nine times
+	   that. */
 	LIMIT_EDIT_HINT_BYTES = 4 << 20,
 
 	/* A file that is read, edited or replaced in memory as a whole. */
