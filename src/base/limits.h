@@ -88,6 +88,26 @@ enum {
 
 	/* A worker that is one too many leaves after waiting this long for nothing. */
 	LIMIT_WORKER_IDLE_MS = 10000,
+
+	/* Nesting of a judged command: substitutions, subshells, `bash -c` in `env` in `xargs` …
+	 * The reader recurses once a level; hands never write ten. */
+	LIMIT_SHELL_DEPTH = 64,
+
+	/* Text that one judged command may make of words: a command is at most 1 MiB, and every
+	 * step makes text shorter. */
+	LIMIT_SHELL_TEXT = 64 << 20,
+
+	/* Brace expansion: groups in one word, words and bytes made in one text. Hands write a
+	 * dozen words; two groups a byte would double the text with every group. */
+	LIMIT_BRACE_DEPTH = 16,
+	LIMIT_BRACE_WORDS = 4096,
+	LIMIT_BRACE_BYTES = 1 << 20,
+
+	/* Memory for judging one command. The worst megabyte (`a;a;a…`) takes about 60 MiB. */
+	LIMIT_POLICY_MEMORY = 128 << 20,
+
+	/* The text of all command rules the operator sets. */
+	LIMIT_POLICY_RULES = 256 << 10,
 };
 
 #endif

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+/* wrapper: a table of the commands that run others, and how each is opened. */
+
+#include "exec/wrapper.h"
+
+#include "exec/rule.h"
+#include "exec/stdin_text.h"
+
+enum form {
+	FORM_COMMAND,  /* the words behind options and operands are a command */
+	FORM_XARGS,    /* likewise, and words from its input follow */
+	FORM_TEXT,     /* they are joined into shell text */
+	FORM_ARGUMENT, /* the first of them is shell text */
+	FORM_PARALLEL, /* joined up to :::, or the arguments behind it one by one */
+	FORM_FIND,     /* behind -exec and the like */
+	FORM_SHELL,    /* bash -c TEXT, or what it reads from its input */
+	FORM_SOURCE,   /* . /dev/stdin */
+	FORM_OPTION,   /* nothing but the text option */
+};
+
+struct wrapper {
+	const char *names; /* separated by blanks */
+	enum form form;
+	const char *values; /* letters of options that take a value */
+	const char *longs;  /* names of long options that take one as the next word */
+	const char *query;  /* letters that make it run nothing */
+	char text;	    /* the option whose value is shell text, 0: none */
+	const char *text_long;
+	unsigned operands; /* words before the command */
+	bool assigns;	   /* NAME=value may stand before the command */
+};
+
+static const struct wrapper table[] = {
+	{ "nohup setsid builtin busybox toybox valgrind", FORM_COMMAND },
+	{ "env", .values = "uC", .longs = "unset chdir", .text = 'S', .text_long = "split-string",
+	  .assigns = true },
+	{ "time", .values = "fo", .longs = "format output" },
+	{ "timeout", .values = "sk", .longs = "signal kill-after", .operands = 1 },
+	{ "nice", .values = "n", .longs = "adjustment" },
+	{ "ionice", .values = "cn", .longs = "class classdata", .query = "pPu" },
+	{ "chrt", .values = "TPD", .longs = "sched-runtime sched-period sched-deadline",
+	  .query = "mp", .operands = 1 },
+	{ "taskset", .query = "p", .operands = 1 },
+	{ "stdbuf", .values = "ioe", .longs = "input output error" },
+	{ "exec", .values = "a" },
+	{ "command", .query = "vV" },
+	{ "chroot", .longs = "groups userspec", .operands = 1 },
+	{ "unshare", .values = "RwSG", .longs = "root wd setuid setgid" },
+	{ "strace", .values = "abeEIoOpPsSuUX", .longs = "output trace attach user" },
+	{ "ltrace", .values = "aAeDFlnopsuwx", .longs = "output" },
+	{ "sudo", .values = "CDghpRrTtUu", .longs = "user group host prompt chdir chroot",
+	  .assigns = true },
+	{ "doas", .values = "Cu" },
+	{ "xargs", FORM_XARGS, .values = "adEILnPs",
+	  .longs = "arg-file delimiter max-args max-procs max-chars process-slot-var" },
+	{ "find fd fdfind", FORM_FIND },
+	{ "eval", FORM_TEXT },
+	{ "watch", FORM_TEXT, .values = "nq", .longs = "interval equexit" },
+	{ "flock", .values = "wE", .longs = "timeout wait conflict-exit-code", .text = 'c',
+	  .text_long = "command", .operands = 1 },
+	{ "script", FORM_OPTION, .values = "BEImoOT", .text = 'c', .text_long = "command" },
+	{ "su runuser", FORM_OPTION, .values = "gGsTw", .text = 'c', .text_long = "command" },
+	{ "parallel", FORM_PARALLEL, .values = "aCdIjLnNPsS",
+	  .longs = "jobs arg-file colsep delimiter max-args max-procs sshlogin joblog results "
+		   "timeout delay retries workdir" },
+	{ "trap", FORM_ARGUMENT, .query = "lp" },
+	{ "sh bash dash zsh ksh mksh ash rbash", FORM_SHELL },
+	{ ". source", FORM_SOURCE },
+};
+
+/* A command being opened. */
+struct opening {
+	const struct shell_command *c;
+	const struct wrapper *w;
+	struct arena *arena;
+	struct wrapped *first, **tail;
+};
+
+static bool listed(const char *names, struct str name)
+{
+	struct str rest = str_of(names), one;
+
+	while (rest.n) {
+		(void)str_cut(rest, ' ', &one, &rest);
+		if (str_eq(one, name))
+			return true;
+	}
+	return false;
+}
+
+static struct str word(const struct opening *o, size_t i)
+{
+	return i < o->c->n ? o->c->words[i].text : STR("");
+}
+
+static struct wrapped *add(struct opening *o)
+{
+	struct wrapped *made = arena_array(o->arena, 1, sizeof *made);
+
+	if (!made)
+		return NULL;
+	*o->tail = made;
+	o->tail = &made->next;
+	return made;
+}
+
+static void add_text(struct opening *o, struct str text)
+{
+	struct wrapped *made = text.n ? add(o) : NULL;
+
+	if (made)
+		made->text = text;
+}
+
+/* The words from..to as a command; it reads what the wrapper reads. */
+static void add_command(struct opening *o, size_t from, size_t to)
+{
+	struct wrapped *made = from < to ? add(o) : NULL;
+
+	if (!made)
+		return;
+	made->command = *o->c;
+	made->command.words += from;
+	made->command.n = to - from;
+	made->command.next = NULL;
+}
+
+/* The words from..to with blanks between, behind a first text. */
+static void add_joined(struct opening *o, struct str head, size_t from, size_t to)
+{
+	size_t n = head.n;
+
+	for (size_t i = from; i < to; i++)
+		n += word(o, i).n + 1;
+	char *p = arena_alloc(o->arena, n + 1);
+	if (!p)
+		return;
+	memcpy(p, head.p, head.n);
+	n = head.n;
+	for (size_t i = from; i < to; i++) {
+		p[n++] = ' ';
+		memcpy(p + n, word(o, i).p, word(o, i).n);
+		n += word(o, i).n;
+	}
+	add_text(o, (struct str){ p, n });
+}
+
+/* What an option that has been read means for the words behind it. */
+struct option {
+	bool query;
+	bool text;	  /* its value is shell text */
+	struct str value; /* when it is attached */
+	bool next;	  /* its value is the next word */
+};
+
+static struct option long_option(const struct wrapper *w, struct str name)
+{
+	struct option opt = { .query = false };
+	const bool attached = str_cut(name, '=', &name, &opt.value);
+
+	opt.text = w->text_long && name.n && str_starts(str_of(w->text_long), name);
+	opt.next = !attached && (opt.text || listed(w->longs, name));
+	return opt;
+}
+
+static struct option short_options(const struct wrapper *w, struct str letters)
+{
+	struct option opt = { .query = false };
+
+	for (size_t i = 0; i < letters.n; i++) {
+		const char c = letters.p[i];
+		if (!c)
+			break;
+		if (w->query && strchr(w->query, c))
+			opt.query = true;
+		opt.text = c == w->text;
+		if (!opt.text && !(w->values && strchr(w->values, c)))
+			continue;
+		opt.value = str_from(letters, i + 1);
+		opt.next = !opt.value.n;
+		break;
+	}
+	return opt;
+}
+
+/* The text option: flock -c TEXT; or env -S WORDS, which go before the others. */
+static void open_text(struct opening *o, struct str text, size_t rest)
+{
+	if (!o->w->assigns) {
+		add_text(o, text);
+		return;
+	}
+	char *p = arena_alloc(o->arena, text.n + 4);
+	if (!p)
+		return;
+	memcpy(p, "env ", 4);
+	memcpy(p + 4, text.p, text.n);
+	add_joined(o, (struct str){ p, text.n + 4 }, rest, o->c->n);
+}
+
+/* Move over options; false when nothing is run, or the text option told all. */
+static bool skip_options(struct opening *o, size_t *i)
+{
+	for (; *i < o->c->n; ++*i) {
+		const struct str text = word(o, *i);
+		/* An unquoted variable alone is likely options, or nothing; or the operand. */
+		if (text.n == 1 && !text.p[0] && !(o->c->words[*i].flags & SHELL_QUOTED) &&
+		    !o->w->operands)
+			continue;
+		if (o->w->assigns && str_index(text, '=') > 0 && text.p[0] != '-')
+			continue;
+		if (!text.n || text.p[0] != '-')
+			return true;
+		if (str_eq(text, STR("--"))) {
+			++*i;
+			return true;
+		}
+		const struct option opt = text.n > 1 && text.p[1] == '-'
+						  ? long_option(o->w, str_from(text, 2))
+						  : short_options(o->w, str_from(text, 1));
+		if (opt.query)
+			return false;
+		*i += opt.next;
+		if (!opt.text)
+			continue;
+		open_text(o, opt.next ? word(o, *i) : opt.value, *i + 1);
+		return false;
+	}
+	return true;
+}
+
+static size_t blank(struct str text)
+{
+	size_t i = 0;
+
+	while (i < text.n && text.p[i] != ' ' && text.p[i] != '\t' && text.p[i] != '\n')
+		i++;
+	return i;
+}
+
+/* The words of the input, where it is known, go behind xargs' own. */
+static void open_xargs(struct opening *o, size_t from)
+{
+	struct str text = stdin_text(o->c, o->arena);
+	const size_t own = o->c->n - from;
+	size_t n = own;
+
+	add_command(o, from, o->c->n);
+	if (!o->first || !text.n)
+		return;
+	struct shell_word *words = arena_array(o->arena, own + text.n / 2 + 1, sizeof *words);
+	if (!words)
+		return;
+	memcpy(words, o->c->words + from, own * sizeof *words);
+	while ((text = str_trim(text)).n) {
+		const size_t end = blank(text);
+		words[n++] = (struct shell_word){ str_upto(text, end), 0 };
+		text = str_from(text, end);
+	}
+	o->first->command.words = words;
+	o->first->command.n = n;
+}
+
+/* find … -exec COMMAND ; and fd -x COMMAND. */
+static void open_find(struct opening *o)
+{
+	static const char actions[] = "-exec -execdir -ok -okdir -x -X --exec --exec-batch";
+
+	for (size_t i = 1; i < o->c->n; i++) {
+		if (!listed(actions, word(o, i)))
+			continue;
+		const size_t from = ++i;
+		while (i < o->c->n && !str_eq(word(o, i), STR(";")) &&
+		       !(str_eq(word(o, i), STR("+")) && str_eq(word(o, i - 1), STR("{}"))))
+			i++;
+		add_command(o, from, i);
+	}
+}
+
+static void open_parallel(struct opening *o, size_t from)
+{
+	size_t to = from;
+
+	while (to < o->c->n && !str_starts(word(o, to), STR(":::")))
+		to++;
+	if (from < to) {
+		add_joined(o, STR(""), from, to);
+		return;
+	}
+	for (size_t i = to; i < o->c->n; i++) {
+		if (!str_starts(word(o, i), STR(":::")))
+			add_text(o, word(o, i));
+	}
+}
+
+/* A shell: -c TEXT, a script file (not looked into), or its input. */
+static void open_shell(struct opening *o)
+{
+	bool text = false, input = false;
+	size_t i = 1;
+
+	for (; i < o->c->n; i++) {
+		const struct str w = word(o, i);
+		if (w.n < 2 || (w.p[0] != '-' && w.p[0] != '+') || str_eq(w, STR("--")))
+			break;
+		if (str_starts(w, STR("--"))) {
+			i += str_eq(w, STR("--rcfile")) || str_eq(w, STR("--init-file"));
+			continue;
+		}
+		text |= w.p[0] == '-' && str_index(w, 'c') > 0;
+		input |= w.p[0] == '-' && str_index(w, 's') > 0;
+		i += w.p[w.n - 1] == 'o' || w.p[w.n - 1] == 'O';
+	}
+	i += str_eq(word(o, i), STR("--")) || str_eq(word(o, i), STR("-"));
+	if (text)
+		add_text(o, word(o, i));
+	else if (input || i >= o->c->n || str_eq(word(o, i), STR("/dev/stdin")))
+		add_text(o, stdin_text(o->c, o->arena));
+}
+
+static void open_words(struct opening *o)
+{
+	size_t i = 1;
+
+	if (!skip_options(o, &i))
+		return;
+	i += o->w->operands;
+	switch (o->w->form) {
+	case FORM_XARGS:
+		open_xargs(o, i);
+		break;
+	case FORM_TEXT:
+		add_joined(o, STR(""), i, o->c->n);
+		break;
+	case FORM_ARGUMENT:
+		add_text(o, word(o, i));
+		break;
+	case FORM_PARALLEL:
+		open_parallel(o, i);
+		break;
+	case FORM_OPTION:
+		/* Behind an operand there may be options still: su root -c TEXT. */
+		while (i < o->c->n) {
+			i++;
+			if (!skip_options(o, &i))
+				break;
+		}
+		break;
+	default:
+		/* flock FILE -c TEXT */
+		if (o->w->operands && o->w->text && !skip_options(o, &i))
+			break;
+		add_command(o, i, o->c->n);
+	}
+}
+
+struct wrapped *wrapper_open(const struct shell_command *c, struct arena *a)
+{
+	const struct str name = rule_basename(c->words[0].text);
+	struct opening o = { .c = c, .arena = a, .tail = &o.first };
+
+	for (size_t i = 0; i < ARRAY_LEN(table) && !o.w; i++) {
+		if (listed(table[i].names, name))
+			o.w = &table[i];
+	}
+	if (!o.w)
+		return NULL;
+	if (o.w->form == FORM_FIND)
+		open_find(&o);
+	else if (o.w->form == FORM_SHELL)
+		open_shell(&o);
+	else if (o.w->form == FORM_SOURCE && str_eq(word(&o, 1), STR("/dev/stdin")))
+		add_text(&o, stdin_text(c, a));
+	else if (o.w->form != FORM_SOURCE)
+		open_words(&o);
+	return o.first;
+}
