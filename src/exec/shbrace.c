@@ -78,6 +78,9 @@ static void add_word(struct shlex *s, struct str raw, struct buf *words)
 	shlex_enter(s, raw, &save);
 	const struct word w = shword_read(s, 0);
 	shlex_leave(s, &save);
+	/* {,sudo}: an empty alternative without quotes is no word at all. */
+	if (!w.text.n && !w.flags)
+		return;
 	const struct shell_word made = { w.text, w.flags };
 	buf_add(words, (struct str){ (const char *)&made, sizeof made });
 }

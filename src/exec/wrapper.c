@@ -76,16 +76,28 @@ struct opening {
 	struct wrapped *first, **tail;
 };
 
+/* Is the name in the list? Asked for every command and every row, so written to be fast. */
 static bool listed(const char *names, struct str name)
 {
-	struct str rest = str_of(names), one;
+	const char *from = names;
 
-	while (rest.n) {
-		(void)str_cut(rest, ' ', &one, &rest);
-		if (str_eq(one, name))
+	if (!names)
+		return false;
+	for (const char *p = names;; p++) {
+		if (*p && *p != ' ')
+			continue;
+		if ((size_t)(p - from) == name.n && memcmp(from, name.p, name.n) == 0)
 			return true;
+		if (!*p)
+			return false;
+		from = p + 1;
 	}
-	return false;
+}
+
+/* Is the word nothing but an expansion that may come to nothing? */
+static bool is_variable(const struct shell_word *w)
+{
+	return w->text.n == 1 && !w->text.p[0] && !(w->flags & SHELL_QUOTED);
 }
 
 static struct str word(const struct opening *o, size_t i)
@@ -204,8 +216,7 @@ static bool skip_options(struct opening *o, size_t *i)
 	for (; *i < o->c->n; ++*i) {
 		const struct str text = word(o, *i);
 		/* An unquoted variable alone is likely options, or nothing; or the operand. */
-		if (text.n == 1 && !text.p[0] && !(o->c->words[*i].flags & SHELL_QUOTED) &&
-		    !o->w->operands)
+		if (!o->w->operands && is_variable(&o->c->words[*i]))
 			continue;
 		if (o->w->assigns && str_index(text, '=') > 0 && text.p[0] != '-')
 			continue;
@@ -363,8 +374,15 @@ struct wrapped *wrapper_open(const struct shell_command *c, struct arena *a)
 		if (listed(table[i].names, name))
 			o.w = &table[i];
 	}
-	if (!o.w)
-		return NULL;
+	if (!o.w) {
+		/* $PREFIX sudo: what unquoted variables leave behind when they are empty. */
+		size_t i = 0;
+		while (i < c->n && is_variable(&c->words[i]))
+			i++;
+		if (i)
+			add_command(&o, i, c->n);
+		return o.first;
+	}
 	if (o.w->form == FORM_FIND)
 		open_find(&o);
 	else if (o.w->form == FORM_SHELL)

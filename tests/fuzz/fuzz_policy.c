@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* fuzz_policy: any bytes as a command and as rules; a judgement must always come back, and must not
+ * depend on what has been judged before. */
+
+#include <stdlib.h>
+
+#include "exec/policy.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct str input = { (const char *)data, size };
+	struct err e = { ERR_NONE };
+	struct policy *p = policy_new(POLICY_STRICT, STR("/srv/work"), STR(""), &e);
+
+	if (!p)
+		abort();
+	const int strict = policy_check(p, input, &e);
+	if (strict < 0 && e.code != ERR_COMMAND_BLOCKED)
+		abort();
+	(void)policy_check_argv(p, &input, 1, &e);
+	policy_free(p);
+
+	p = policy_new(POLICY_DEFAULT, STR("/srv/work"), STR(""), &e);
+	if (!p)
+		abort();
+	/* What strict mode lets pass, the default does. */
+	if (strict == 0 && policy_check(p, input, &e) < 0)
+		abort();
+	policy_free(p);
+
+	policy_free(policy_new(POLICY_DEFAULT, STR("/srv/work"), input, &e));
+	return 0;
+}
