@@ -1,72 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* wrapper: a table of the commands that run others, and how each is opened. */
+/* wrapper: open the commands that run others. */
 
 #include "exec/wrapper.h"
 
 #include "exec/rule.h"
 #include "exec/stdin_text.h"
-
-enum form {
-	FORM_COMMAND,  /* the words behind options and operands are a command */
-	FORM_XARGS,    /* likewise, and words from its input follow */
-	FORM_TEXT,     /* they are joined into shell text */
-	FORM_ARGUMENT, /* the first of them is shell text */
-	FORM_PARALLEL, /* joined up to :::, or the arguments behind it one by one */
-	FORM_FIND,     /* behind -exec and the like */
-	FORM_SHELL,    /* bash -c TEXT, or what it reads from its input */
-	FORM_SOURCE,   /* . /dev/stdin */
-	FORM_OPTION,   /* nothing but the text option */
-};
-
-struct wrapper {
-	const char *names; /* separated by blanks */
-	enum form form;
-	const char *values; /* letters of options that take a value */
-	const char *longs;  /* names of long options that take one as the next word */
-	const char *query;  /* letters that make it run nothing */
-	char text;	    /* the option whose value is shell text, 0: none */
-	const char *text_long;
-	unsigned operands; /* words before the command */
-	bool assigns;	   /* NAME=value may stand before the command */
-};
-
-static const struct wrapper table[] = {
-	{ "nohup setsid builtin busybox toybox valgrind", FORM_COMMAND },
-	{ "env", .values = "uC", .longs = "unset chdir", .text = 'S', .text_long = "split-string",
-	  .assigns = true },
-	{ "time", .values = "fo", .longs = "format output" },
-	{ "timeout", .values = "sk", .longs = "signal kill-after", .operands = 1 },
-	{ "nice", .values = "n", .longs = "adjustment" },
-	{ "ionice", .values = "cn", .longs = "class classdata", .query = "pPu" },
-	{ "chrt", .values = "TPD", .longs = "sched-runtime sched-period sched-deadline",
-	  .query = "mp", .operands = 1 },
-	{ "taskset", .query = "p", .operands = 1 },
-	{ "stdbuf", .values = "ioe", .longs = "input output error" },
-	{ "exec", .values = "a" },
-	{ "command", .query = "vV" },
-	{ "chroot", .longs = "groups userspec", .operands = 1 },
-	{ "unshare", .values = "RwSG", .longs = "root wd setuid setgid" },
-	{ "strace", .values = "abeEIoOpPsSuUX", .longs = "output trace attach user" },
-	{ "ltrace", .values = "aAeDFlnopsuwx", .longs = "output" },
-	{ "sudo", .values = "CDghpRrTtUu", .longs = "user group host prompt chdir chroot",
-	  .assigns = true },
-	{ "doas", .values = "Cu" },
-	{ "xargs", FORM_XARGS, .values = "adEILnPs",
-	  .longs = "arg-file delimiter max-args max-procs max-chars process-slot-var" },
-	{ "find fd fdfind", FORM_FIND },
-	{ "eval", FORM_TEXT },
-	{ "watch", FORM_TEXT, .values = "nq", .longs = "interval equexit" },
-	{ "flock", .values = "wE", .longs = "timeout wait conflict-exit-code", .text = 'c',
-	  .text_long = "command", .operands = 1 },
-	{ "script", FORM_OPTION, .values = "BEImoOT", .text = 'c', .text_long = "command" },
-	{ "su runuser", FORM_OPTION, .values = "gGsTw", .text = 'c', .text_long = "command" },
-	{ "parallel", FORM_PARALLEL, .values = "aCdIjLnNPsS",
-	  .longs = "jobs arg-file colsep delimiter max-args max-procs sshlogin joblog results "
-		   "timeout delay retries workdir" },
-	{ "trap", FORM_ARGUMENT, .query = "lp" },
-	{ "sh bash dash zsh ksh mksh ash rbash", FORM_SHELL },
-	{ ". source", FORM_SOURCE },
-};
+#include "exec/wrapper_table.h"
 
 /* A command being opened. */
 struct opening {
@@ -75,24 +14,6 @@ struct opening {
 	struct arena *arena;
 	struct wrapped *first, **tail;
 };
-
-/* Is the name in the list? Asked for every command and every row, so written to be fast. */
-static bool listed(const char *names, struct str name)
-{
-	const char *from = names;
-
-	if (!names)
-		return false;
-	for (const char *p = names;; p++) {
-		if (*p && *p != ' ')
-			continue;
-		if ((size_t)(p - from) == name.n && memcmp(from, name.p, name.n) == 0)
-			return true;
-		if (!*p)
-			return false;
-		from = p + 1;
-	}
-}
 
 /* Is the word nothing but an expansion that may come to nothing? */
 static bool is_variable(const struct shell_word *w)
@@ -157,44 +78,6 @@ static void add_joined(struct opening *o, struct str head, size_t from, size_t t
 	add_text(o, (struct str){ p, n });
 }
 
-/* What an option that has been read means for the words behind it. */
-struct option {
-	bool query;
-	bool text;	  /* its value is shell text */
-	struct str value; /* when it is attached */
-	bool next;	  /* its value is the next word */
-};
-
-static struct option long_option(const struct wrapper *w, struct str name)
-{
-	struct option opt = { .query = false };
-	const bool attached = str_cut(name, '=', &name, &opt.value);
-
-	opt.text = w->text_long && name.n && str_starts(str_of(w->text_long), name);
-	opt.next = !attached && (opt.text || listed(w->longs, name));
-	return opt;
-}
-
-static struct option short_options(const struct wrapper *w, struct str letters)
-{
-	struct option opt = { .query = false };
-
-	for (size_t i = 0; i < letters.n; i++) {
-		const char c = letters.p[i];
-		if (!c)
-			break;
-		if (w->query && strchr(w->query, c))
-			opt.query = true;
-		opt.text = c == w->text;
-		if (!opt.text && !(w->values && strchr(w->values, c)))
-			continue;
-		opt.value = str_from(letters, i + 1);
-		opt.next = !opt.value.n;
-		break;
-	}
-	return opt;
-}
-
 /* The text option: flock -c TEXT; or env -S WORDS, which go before the others. */
 static void open_text(struct opening *o, struct str text, size_t rest)
 {
@@ -226,9 +109,7 @@ static bool skip_options(struct opening *o, size_t *i)
 			++*i;
 			return true;
 		}
-		const struct option opt = text.n > 1 && text.p[1] == '-'
-						  ? long_option(o->w, str_from(text, 2))
-						  : short_options(o->w, str_from(text, 1));
+		const struct option opt = wrapper_option(o->w, text);
 		if (opt.query)
 			return false;
 		*i += opt.next;
@@ -278,7 +159,7 @@ static void open_find(struct opening *o)
 	static const char actions[] = "-exec -execdir -ok -okdir -x -X --exec --exec-batch";
 
 	for (size_t i = 1; i < o->c->n; i++) {
-		if (!listed(actions, word(o, i)))
+		if (!wrapper_listed(actions, word(o, i)))
 			continue;
 		const size_t from = ++i;
 		while (i < o->c->n && !str_eq(word(o, i), STR(";")) &&
@@ -368,12 +249,8 @@ static void open_words(struct opening *o)
 struct wrapped *wrapper_open(const struct shell_command *c, struct arena *a)
 {
 	const struct str name = rule_basename(c->words[0].text);
-	struct opening o = { .c = c, .arena = a, .tail = &o.first };
+	struct opening o = { .c = c, .w = wrapper_find(name), .arena = a, .tail = &o.first };
 
-	for (size_t i = 0; i < ARRAY_LEN(table) && !o.w; i++) {
-		if (listed(table[i].names, name))
-			o.w = &table[i];
-	}
 	if (!o.w) {
 		/* $PREFIX sudo: what unquoted variables leave behind when they are empty. */
 		size_t i = 0;
