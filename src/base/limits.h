@@ -98,7 +98,7 @@ enum {
 	LIMIT_SHELL_TEXT = 64 << 20,
 
 	/* Brace expansion: groups in one word, words and bytes made in one text. Hands write a
-	 * dozen words; two groups a byte would double the text with every group. */
+	 * dozen words; every group of two doubles them. */
 	LIMIT_BRACE_DEPTH = 16,
 	LIMIT_BRACE_WORDS = 4096,
 	LIMIT_BRACE_BYTES = 1 << 20,

@@ -16,7 +16,7 @@
 		.reason = RULE_TEXT(why), .advice = RULE_TEXT(instead)                             \
 	}
 
-#define NO_PRIVILEGE "Run it without; commands run as the user who owns the workspace."
+#define NO_PRIVILEGE "Run it without: commands keep the rights the sidecar has."
 #define NO_POWER     "The machine is not the workspace's to stop."
 #define NO_NETWORK   "Work with what is in the workspace, or ask for the file."
 #define NO_DISK	     "Work with files in the workspace."
