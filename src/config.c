@@ -235,8 +235,7 @@ static int read_flags(int argc, char **argv, struct config *c, struct err *e)
 
 static int read_token_file(struct config *c, struct err *e)
 {
-	AUTO_FD
-	fd = open(c->token_file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	AUTO_FD fd = open(c->token_file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	const ssize_t n = fd < 0 ? -1 : io_read_full(fd, c->token_text, sizeof c->token_text - 1);
 
 	if (n < 0)

@@ -51,8 +51,7 @@ static void print(FILE *to, const struct buf *b)
 
 static void usage(FILE *to)
 {
-	AUTO_BUF
-	b = { .max = 64 << 10 };
+	AUTO_BUF b = { .max = 64 << 10 };
 
 	buf_add(&b, STR("Examples:\n"
 			"  sidecar serve --workspace /workspace\n"
@@ -68,8 +67,7 @@ static void usage(FILE *to)
 
 static int help(const struct command *c)
 {
-	AUTO_BUF
-	b = { .max = 64 << 10 };
+	AUTO_BUF b = { .max = 64 << 10 };
 
 	buf_addf(&b, "Examples:\n%s\nUsage: sidecar %s%s\n", c->examples, c->name,
 		 c->settings ? " [OPTION]..." : "");

@@ -193,8 +193,7 @@ int serve(const struct config *config, struct err *e)
 	};
 	CLEANUP(listeners_done) struct listeners listeners = { 0 };
 	AUTO_WORKSPACE ws = NULL;
-	AUTO_BUF
-	facts = { .max = 64 << 10 };
+	AUTO_BUF facts = { .max = 64 << 10 };
 	uid_t uids[MAX_UIDS];
 	size_t uid_count;
 

@@ -79,8 +79,7 @@ static int watch_slot(struct server *s, struct slot *c)
 
 static void refuse(struct slot *c, const struct http_refusal *why)
 {
-	AUTO_BUF
-	body = { .max = 1024 };
+	AUTO_BUF body = { .max = 1024 };
 
 	routes_error_body(&body, why->sentence, ERR_NONE);
 	http_refuse_with(&c->http, why->status, NULL, buf_str(&body));
@@ -282,8 +281,7 @@ static void sweep(void *arg)
 {
 	struct server *s = arg;
 	const int64_t now = io_now_ms();
-	AUTO_BUF
-	body = { .max = 256 };
+	AUTO_BUF body = { .max = 256 };
 
 	for (uint32_t i = 0; i < s->slots.size && s->slots.used; i++) {
 		struct slot *c = &s->slots.all[i];

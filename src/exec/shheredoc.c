@@ -99,8 +99,7 @@ static bool is_last(struct shlex *s, const struct heredoc *h, const struct line 
 
 static void read_one(struct shlex *s, const struct heredoc *h)
 {
-	AUTO_BUF
-	body = { .max = s->text.max };
+	AUTO_BUF body = { .max = s->text.max };
 
 	while (s->p < s->end) {
 		struct line line = take_line(s, h);

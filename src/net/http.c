@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* http: a connection's buffers, from bytes to a request and from an answer to bytes. */
+/* http: the receiving half: from bytes as they arrive to a request. */
 
 #include "net/http.h"
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/io.h"
 #include "base/limits.h"
@@ -19,42 +15,9 @@
 enum {
 	READ_AT_ONCE = 4096,  /* most requests fit; larger bodies make the buffer grow */
 	FREE_BODY = 64 << 10, /* bodies up to this size are not counted */
-	HEAD_BYTES = 512,     /* room for the head of an answer */
 	IN_MAX = LIMIT_HTTP_HEAD + LIMIT_BODY +
 		 (64 << 10), /* and chunk framing, what is pipelined */
 };
-
-static const struct {
-	int status;
-	const char *reason;
-} reasons[] = {
-	{ 200, "OK" },
-	{ 202, "Accepted" },
-	{ 204, "No Content" },
-	{ 400, "Bad Request" },
-	{ 401, "Unauthorized" },
-	{ 403, "Forbidden" },
-	{ 404, "Not Found" },
-	{ 405, "Method Not Allowed" },
-	{ 408, "Request Timeout" },
-	{ 413, "Content Too Large" },
-	{ 414, "URI Too Long" },
-	{ 415, "Unsupported Media Type" },
-	{ 417, "Expectation Failed" },
-	{ 431, "Request Header Fields Too Large" },
-	{ 500, "Internal Server Error" },
-	{ 501, "Not Implemented" },
-	{ 503, "Service Unavailable" },
-	{ 505, "HTTP Version Not Supported" },
-};
-
-const char *http_reason(int status)
-{
-	for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
-		if (reasons[i].status == status)
-			return reasons[i].reason;
-	return "";
-}
 
 /* Hold at least this much of the shared memory for bodies, in whole megabytes. Small bodies are
  * free: the number of connections bounds them. */
@@ -238,7 +201,7 @@ enum http_event http_receive(struct http *h, struct http_request *request, struc
 }
 
 /* The request is answered: what follows it in the buffer is the next one. */
-static void next_request(struct http *h)
+void http_next(struct http *h)
 {
 	const size_t used = h->head_n + (size_t)(h->body_n > 0 ? h->body_n : 0);
 
@@ -251,153 +214,4 @@ static void next_request(struct http *h)
 		h->state = HTTP_CLOSED;
 	else
 		begin_request(h);
-}
-
-static size_t write_head(const struct http *h, char *out, size_t size, int status, const char *type,
-			 const char *extra, const char *framing)
-{
-	char date[40] = "";
-	const time_t now = time(NULL);
-	struct tm utc;
-
-	(void)gmtime_r(&now, &utc);
-	(void)strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", &utc);
-	const int n =
-		snprintf(out, size, "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: %s\r\n%s%s%s\r\n",
-			 status, http_reason(status), date, type, framing, extra ? extra : "",
-			 h->last ? "Connection: close\r\n" : "");
-	return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
-}
-
-void http_send(struct http *h, const struct http_answer *a)
-{
-	char head[HEAD_BYTES], length[48];
-
-	(void)snprintf(length, sizeof length, "Content-Length: %zu\r\n", a->body.n);
-	const size_t head_n =
-		write_head(h, head, sizeof head, a->status, a->type, a->extra, length);
-	const struct str body = h->head_only ? STR("") : a->body;
-	struct iovec iov[2] = { { head, head_n }, { (void *)(uintptr_t)body.p, body.n } };
-	const struct msghdr msg = { .msg_iov = iov, .msg_iovlen = body.n ? 2 : 1 };
-	ssize_t sent;
-
-	do
-		sent = sendmsg(h->fd, &msg, MSG_NOSIGNAL);
-	while (sent < 0 && errno == EINTR);
-	if (sent < 0 && errno != EAGAIN) {
-		h->state = HTTP_CLOSED;
-		return;
-	}
-	const size_t done = sent > 0 ? (size_t)sent : 0;
-	if (done == head_n + body.n) {
-		next_request(h);
-		return;
-	}
-	/* The client does not take it all now. */
-	h->out.n = h->out_at = 0;
-	if (done < head_n)
-		buf_add(&h->out, (struct str){ head + done, head_n - done });
-	buf_add(&h->out, str_from(body, done > head_n ? done - head_n : 0));
-	h->state = h->out.failed ? HTTP_CLOSED : HTTP_OUT;
-	h->deadline_ms = io_now_ms() + LIMIT_ANSWER_MS;
-}
-
-void http_flush(struct http *h)
-{
-	while (h->out_at < h->out.n) {
-		const ssize_t n =
-			send(h->fd, h->out.p + h->out_at, h->out.n - h->out_at, MSG_NOSIGNAL);
-		if (n > 0)
-			h->out_at += (size_t)n;
-		else if (n < 0 && errno == EAGAIN)
-			return;
-		else if (n == 0 || errno != EINTR) {
-			h->state = HTTP_CLOSED;
-			return;
-		}
-	}
-	buf_done(&h->out);
-	next_request(h);
-}
-
-void http_refuse_with(struct http *h, int status, const char *extra, struct str body)
-{
-	h->last = true;
-	h->head_only = false;
-	http_send(h, &(struct http_answer){ status, HTTP_JSON, extra, body });
-	/* Closing with unread bytes in the socket would reset the connection and the client could
-	 * lose the answer: say that nothing more comes, and let what it still sends go by. */
-	(void)shutdown(h->fd, SHUT_WR);
-	char waste[4096];
-	for (int i = 0; i < 16 && recv(h->fd, waste, sizeof waste, 0) > 0; i++)
-		;
-	h->state = HTTP_CLOSED;
-}
-
-void http_expire(struct http *h, struct str timeout_body)
-{
-	if (h->state == HTTP_IN)
-		http_refuse_with(h, 408, NULL, timeout_body);
-	h->state = HTTP_CLOSED;
-}
-
-int http_stream_begin(struct http *h, const char *type)
-{
-	char head[HEAD_BYTES];
-
-	h->last = h->last || h->http10;
-	const size_t n = write_head(h, head, sizeof head, 200, type, NULL,
-				    h->http10 ? "" : "Transfer-Encoding: chunked\r\n");
-	h->state = HTTP_STREAM;
-	h->deadline_ms = IO_FOREVER;
-	if (io_write_all(h->fd, (struct str){ head, n }, IO_FOREVER) == 0)
-		return 0;
-	h->state = HTTP_CLOSED;
-	return -1;
-}
-
-int http_stream_write(struct http *h, struct str piece)
-{
-	char size[24];
-
-	if (h->state != HTTP_STREAM)
-		return -1;
-	if (piece.n == 0 || h->head_only)
-		return 0;
-	(void)snprintf(size, sizeof size, "%zx\r\n", piece.n);
-	struct iovec iov[3] = { { size, strlen(size) },
-				{ (void *)(uintptr_t)piece.p, piece.n },
-				{ (void *)(uintptr_t) "\r\n", 2 } };
-	struct str rest[3];
-	const struct msghdr msg = {
-		.msg_iov = h->http10 ? iov + 1 : iov,
-		.msg_iovlen = h->http10 ? 1 : 3,
-	};
-	ssize_t sent = sendmsg(h->fd, &msg, MSG_NOSIGNAL);
-	if (sent < 0 && errno != EAGAIN && errno != EINTR) {
-		h->state = HTTP_CLOSED;
-		return -1;
-	}
-	size_t done = sent > 0 ? (size_t)sent : 0;
-	for (size_t i = 0; i < msg.msg_iovlen; i++) {
-		rest[i] = str_from((struct str){ msg.msg_iov[i].iov_base, msg.msg_iov[i].iov_len },
-				   done);
-		done -= done < msg.msg_iov[i].iov_len ? done : msg.msg_iov[i].iov_len;
-		if (io_write_all(h->fd, rest[i], IO_FOREVER) < 0) {
-			h->state = HTTP_CLOSED;
-			return -1;
-		}
-	}
-	return 0;
-}
-
-void http_stream_end(struct http *h)
-{
-	if (h->state != HTTP_STREAM)
-		return;
-	if (!h->http10 && !h->head_only && io_write_all(h->fd, STR("0\r\n\r\n"), IO_FOREVER) < 0) {
-		h->state = HTTP_CLOSED;
-		return;
-	}
-	next_request(h);
 }

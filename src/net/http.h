@@ -107,6 +107,9 @@ int http_stream_begin(struct http *h, const char *type);
 int http_stream_write(struct http *h, struct str piece);
 void http_stream_end(struct http *h);
 
+/* The request is answered: what follows it in the buffer is the next one. Only for http_out.c. */
+void http_next(struct http *h);
+
 /* "OK", "Bad Request" … */
 const char *http_reason(int status);
 

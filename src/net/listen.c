@@ -55,8 +55,7 @@ static int remove_stale(const struct sockaddr_un *address, struct err *e)
 			e, ERR_IO_ERROR,
 			"%s exists and is not a socket: remove it or choose another SOCKET_PATH",
 			path);
-	AUTO_FD
-	probe = new_socket(AF_UNIX);
+	AUTO_FD probe = new_socket(AF_UNIX);
 	if (probe < 0)
 		return err_errno(e, "Cannot make a socket");
 	if (connect(probe, (const struct sockaddr *)address, sizeof *address) == 0 ||
@@ -88,8 +87,7 @@ int listen_unix(const char *path, mode_t mode, struct listener *ret, struct err 
 	memcpy(address.sun_path, path, strlen(path) + 1);
 	if (make_directory(path, e) < 0 || remove_stale(&address, e) < 0)
 		return -1;
-	AUTO_FD
-	fd = new_socket(AF_UNIX);
+	AUTO_FD fd = new_socket(AF_UNIX);
 	if (fd < 0)
 		return err_errno(e, "Cannot make a socket");
 	const mode_t before = umask(0777 & ~mode);
@@ -159,8 +157,7 @@ int listen_tcp(const char *host, int64_t *port, struct listener *ret, struct err
 		return err_set(e, ERR_INVALID_ARGUMENTS,
 			       "TCP_HOST must be a numeric address such as 127.0.0.1, not \"%s\"",
 			       host);
-	AUTO_FD
-	fd = new_socket(address.ss_family);
+	AUTO_FD fd = new_socket(address.ss_family);
 	if (fd < 0)
 		return err_errno(e, "Cannot make a socket");
 	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -234,8 +231,7 @@ void listen_notify(const char *message)
 	memcpy(address.sun_path, path, strlen(path));
 	if (path[0] == '@')
 		address.sun_path[0] = '\0';
-	AUTO_FD
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	AUTO_FD fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd >= 0)
 		(void)sendto(fd, message, strlen(message), MSG_NOSIGNAL,
 			     (const struct sockaddr *)&address,

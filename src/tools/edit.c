@@ -26,12 +26,9 @@ static int edit_run(struct call *c, const void *args, struct err *e)
 	const struct edit edit = { .old_text = a->old_text, .new_text = a->new_text };
 	struct path path;
 	AUTO_REPLACE r = { .at = { .dir = -1 }, .old = -1 };
-	AUTO_BUF
-	old = { .max = LIMIT_EDIT_BYTES };
-	AUTO_BUF
-	new = { .max = LIMIT_EDIT_BYTES };
-	AUTO_BUF
-	diff = { .max = LIMIT_ANSWER };
+	AUTO_BUF old = { .max = LIMIT_EDIT_BYTES };
+	AUTO_BUF new = { .max = LIMIT_EDIT_BYTES };
+	AUTO_BUF diff = { .max = LIMIT_ANSWER };
 
 	if (a->old_text.n == 0)
 		return err_set(e, ERR_INVALID_ARGUMENTS, "Missing or invalid oldText");

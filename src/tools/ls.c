@@ -72,8 +72,7 @@ static int ls_run(struct call *c, const void *args, struct err *e)
 	struct listing l = { .arena = c->arena };
 	struct path path;
 	struct text t;
-	AUTO_BUF
-	text = { .max = LIMIT_ANSWER };
+	AUTO_BUF text = { .max = LIMIT_ANSWER };
 
 	if (call_path(c, a->path.n ? a->path : STR("."), &path, e) < 0)
 		return -1;

@@ -87,8 +87,7 @@ static int read_run(struct call *c, const void *args, struct err *e)
 		return err_set(e, ERR_INVALID_ARGUMENTS, "Offset must be >= 1");
 	if (call_path(c, a->path, &path, e) < 0)
 		return -1;
-	AUTO_FD
-	fd = ws_open_file(c->ws, &path, &st, e);
+	AUTO_FD fd = ws_open_file(c->ws, &path, &st, e);
 	if (fd < 0)
 		return -1;
 	return image ? read_image(c, fd, &st, image, e) : read_text(c, fd, &st, a, e);

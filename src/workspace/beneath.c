@@ -37,8 +37,7 @@ static int openat2_beneath(int dir, const char *name, int flags)
 bool beneath_has_openat2(void)
 {
 	/* Tried, not looked up: a seccomp profile may answer anything but success. */
-	AUTO_FD
-	fd = openat2_beneath(AT_FDCWD, ".", O_PATH | O_DIRECTORY);
+	AUTO_FD fd = openat2_beneath(AT_FDCWD, ".", O_PATH | O_DIRECTORY);
 
 	return fd >= 0;
 }
@@ -73,8 +72,7 @@ static bool place_directly(const struct beneath *b, const char *name, struct pla
 		return false;
 	if (slash)
 		memcpy(parent, name, (size_t)(slash - name));
-	AUTO_FD
-	dir = openat2_beneath(b->fd, parent, O_PATH | O_DIRECTORY);
+	AUTO_FD dir = openat2_beneath(b->fd, parent, O_PATH | O_DIRECTORY);
 	if (dir < 0)
 		return false;
 	/* EINVAL: there is something and it is not a link. Whoever opens the name later uses

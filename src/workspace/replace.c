@@ -190,8 +190,7 @@ int replace_commit(struct replace *r, struct str content, struct err *e)
 		return only_in_place(r) ? write_in_place(r, content, e) : fail(r, "write", e);
 	if (r->flags & REPLACE_SYNC) {
 		/* The rename itself is on disk only when the directory is. */
-		AUTO_FD
-		dir = openat(r->at.dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		AUTO_FD dir = openat(r->at.dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (dir < 0 || fsync(dir) < 0)
 			return fail(r, "write", e);
 	}

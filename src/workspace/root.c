@@ -97,8 +97,7 @@ static int make_dirs(const char *what, const char *path, size_t *keep, struct er
 
 static int open_dir(const char *what, const char *path, int *ret, struct err *e)
 {
-	AUTO_FD
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
+	AUTO_FD fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
 
 	if (fd < 0 && errno == ENOTDIR)
 		return err_set(e, ERR_NOT_A_DIRECTORY, "%s \"%s\" is not a directory", what, path);

@@ -173,8 +173,7 @@ struct str ws_display(const struct workspace *ws, const struct path *p, char out
 int ws_open_file(const struct workspace *ws, const struct path *p, struct stat *st, struct err *e)
 {
 	char shown[2 * PATH_MAX];
-	AUTO_FD
-	fd = beneath_open(base_of(ws, p), p->name, O_RDONLY, e);
+	AUTO_FD fd = beneath_open(base_of(ws, p), p->name, O_RDONLY, e);
 
 	/* A socket answers ENXIO, which is NOT_A_FILE as well. */
 	if (fd < 0)
@@ -199,8 +198,7 @@ int ws_open_dir(const struct workspace *ws, const struct path *p, struct err *e)
 int ws_stat(const struct workspace *ws, const struct path *p, struct stat *st, struct err *e)
 {
 	char shown[2 * PATH_MAX];
-	AUTO_FD
-	fd = beneath_open(base_of(ws, p), p->name, O_PATH, e);
+	AUTO_FD fd = beneath_open(base_of(ws, p), p->name, O_PATH, e);
 
 	if (fd < 0)
 		return -1;
@@ -255,8 +253,7 @@ static void remove_pending(void *arg, const char *dir, const char *name)
 		    !path_within(ws->bases[i].path, str_of(dir), &below))
 			continue;
 		(void)snprintf(rel, sizeof rel, "%.*s", STR_FMT(below));
-		AUTO_FD
-		fd = beneath_open(&ws->bases[i], rel, O_PATH | O_DIRECTORY, &ignored);
+		AUTO_FD fd = beneath_open(&ws->bases[i], rel, O_PATH | O_DIRECTORY, &ignored);
 		if (fd >= 0)
 			(void)unlinkat(fd, name, 0);
 	}
@@ -287,8 +284,7 @@ static unsigned char type_of(int dir, const struct dirent *entry)
 
 int ws_list(int dir, ws_visit *visit, void *arg, struct err *e)
 {
-	AUTO_FD
-	fd = dir;
+	AUTO_FD fd = dir;
 	CLEANUP(close_dir) DIR *d = fdopendir(fd);
 
 	if (!d)

@@ -184,8 +184,7 @@ static const char *opened(const struct fixture *f, const char *name, int flags, 
 {
 	static char content[256];
 	struct stat st;
-	AUTO_FD
-	fd = beneath_open(&f->b, name, flags, e);
+	AUTO_FD fd = beneath_open(&f->b, name, flags, e);
 
 	if (fd < 0)
 		return err_name(e->code);
@@ -530,11 +529,9 @@ static int open_special(void *arg)
 	struct err e;
 
 	/* Opening does not block; that they are no regular files is for the caller to see. */
-	AUTO_FD
-	fifo = beneath_open(&f->b, "fifo", O_RDONLY, &e);
+	AUTO_FD fifo = beneath_open(&f->b, "fifo", O_RDONLY, &e);
 	assert_true(fifo >= 0);
-	AUTO_FD
-	linked = beneath_open(&f->b, "fifo_link", O_RDONLY, &e);
+	AUTO_FD linked = beneath_open(&f->b, "fifo_link", O_RDONLY, &e);
 	assert_true(linked >= 0);
 	assert_string_equal(opened(f, "socket", O_RDONLY, &e), "NOT_A_FILE");
 	assert_string_equal(opened(f, "fifo/x", O_RDONLY, &e), "NOT_A_DIRECTORY");

@@ -824,8 +824,7 @@ static void modes_have_names(void **state)
 /* A megabyte of the same piece, then the end. */
 static void judge_much(const struct policy *p, const char *piece, const char *last, int want)
 {
-	AUTO_BUF
-	b = { .max = 2 << 20 };
+	AUTO_BUF b = { .max = 2 << 20 };
 	struct err e = { ERR_NONE };
 
 	while (b.n + strlen(piece) < (1 << 20))
@@ -870,8 +869,7 @@ static void nesting_has_an_end(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(pieces); i++) {
-		AUTO_BUF
-		b = { .max = 2 << 20 };
+		AUTO_BUF b = { .max = 2 << 20 };
 		struct err e = { ERR_NONE };
 		while (b.n < (1 << 20))
 			buf_add(&b, str_of(pieces[i]));

@@ -127,8 +127,7 @@ static void open_once(struct race *r, long turn)
 	char text[16] = "";
 	struct stat st;
 	struct err e;
-	AUTO_FD
-	fd = ws_open_file(r->ws, &p, &st, &e);
+	AUTO_FD fd = ws_open_file(r->ws, &p, &st, &e);
 
 	(void)turn;
 	if (fd < 0) {

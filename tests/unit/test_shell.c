@@ -78,8 +78,7 @@ static void texts_become_commands(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		AUTO_BUF
-		got = { .max = 4096 };
+		AUTO_BUF got = { .max = 4096 };
 		const struct str text = guarded(str_of(cases[i].text));
 		render(text, NULL, ' ', &got);
 		guarded_free(text);
@@ -92,8 +91,7 @@ static void texts_become_commands(void **state)
 /* What bash hands to `p` in a text of harmless commands. */
 static void ask_bash(const char *text, struct buf *out)
 {
-	AUTO_BUF
-	script = { .max = 8192 };
+	AUTO_BUF script = { .max = 8192 };
 	int fds[2];
 	int status;
 
@@ -160,10 +158,8 @@ static void words_are_those_of_bash(void **state)
 		skip();
 	}
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-		AUTO_BUF
-		want = { .max = 8192 };
-		AUTO_BUF
-		got = { .max = 8192 };
+		AUTO_BUF want = { .max = 8192 };
+		AUTO_BUF got = { .max = 8192 };
 		ask_bash(texts[i], &want);
 		render(str_of(texts[i]), "p", '\n', &got);
 		if (!str_eq(buf_str(&got), buf_str(&want)))

@@ -86,8 +86,7 @@ static const char *content(const struct fixture *f, const struct workspace *ws, 
 		       name + (*name == '@'));
 	if (ws_resolve(ws, str_of(asked), PATH_STRICT, &p, e) < 0)
 		return err_name(e->code);
-	AUTO_FD
-	fd = ws_open_file(ws, &p, &st, e);
+	AUTO_FD fd = ws_open_file(ws, &p, &st, e);
 	if (fd < 0)
 		return err_name(e->code);
 	const ssize_t n = read(fd, text, sizeof text - 1);
