@@ -108,6 +108,48 @@ enum {
 
 	/* The text of all command rules the operator sets. */
 	LIMIT_POLICY_RULES = 256 << 10,
+
+	/* A search pattern. A list of a thousand words is 10 KB; more is not meant as a pattern. */
+	LIMIT_REGEX_PATTERN = 32 << 10,
+
+	/* Groups and quantifiers inside each other: parser and compiler recurse once a level. */
+	LIMIT_REGEX_DEPTH = 128,
+
+	/* {n,m}: as in PCRE. The number of nodes stops large ones long before. */
+	LIMIT_REGEX_REPEAT = 65535,
+
+	/* Nodes of the automaton; node numbers are 16 bits wide. A state has at most that many. */
+	LIMIT_REGEX_NODES = 16 << 10,
+
+	/* Memory for one parsed pattern while it is compiled. */
+	LIMIT_REGEX_ARENA = 8 << 20,
+
+	/* States of one lazy automaton, in bytes and for each thread; then they are built anew. */
+	LIMIT_REGEX_STATES = 2 << 20,
+
+	/* Bytes the automaton reads before it looks at the clock again: under a millisecond. */
+	LIMIT_REGEX_SLICE = 256 << 10,
+
+	/* A line that PCRE2 is given: what it may do with one is bounded by its square. */
+	LIMIT_PCRE_LINE = 8 << 10,
+
+	/* Steps of PCRE2 on one line: hundreds of milliseconds. The deadline comes first. */
+	LIMIT_PCRE_STEPS = 10 << 20,
+
+	/* PCRE2's interpreter (no memory that is writable and executable): slower steps, so fewer. */
+	LIMIT_PCRE_STEPS_INTERPRETED = 1 << 20,
+
+	/* PCRE2's memory for one match, in KB. */
+	LIMIT_PCRE_HEAP_KB = 8 << 10,
+
+	/* Compiled pattern given to PCRE2's just-in-time compiler, whose recursion follows the size. */
+	LIMIT_PCRE_JIT_BYTES = 16 << 10,
+
+	/* Compiled pattern that PCRE2 accepts at all. */
+	LIMIT_PCRE_BYTES = 256 << 10,
+
+	/* Stack of a just-in-time compiled match. */
+	LIMIT_PCRE_JIT_STACK = 512 << 10,
 };
 
 #endif

@@ -7,6 +7,9 @@
  * look-around or back-references go to PCRE2, line by line and under a budget; all others are
  * matched by an automaton whose time is proportional to the text whatever the pattern.
  *
+ * Threads that call regex_new or regex_next need a stack of 8 MB when the pattern may be one for
+ * PCRE2: its just-in-time compiler recurses.
+ *
  * The dialect is the union of what models write (JavaScript, PCRE, Rust): docs/patterns.md.
  */
 #ifndef SEARCH_REGEX_H
@@ -55,6 +58,10 @@ void regex_cache_free(struct regex_cache *cache);
  */
 int regex_next(const struct regex *re, struct regex_cache *cache, struct str text, size_t from,
 	       const struct regex_budget *budget, struct regex_match *ret, struct err *e);
+
+/* How many lines were not searched because PCRE2 would have had to and they were too long
+ * (LIMIT_PCRE_LINE); 0 for all other patterns. */
+uint64_t regex_lines_skipped(const struct regex_cache *cache);
 
 /* Whether any text at all can be told apart from a match: false when a line without match can be
  * ruled out only by running the automaton over it (used for choosing buffer sizes and in tests). */

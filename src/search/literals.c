@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* literals: spread needles over buckets and make the tables for their first bytes. */
+
+#include "search/literals.h"
+
+#include <stdlib.h>
+
+#include "base/own.h"
+
+static int compare(const void *a, const void *b)
+{
+	const struct str *x = a, *y = b;
+
+	return str_cmp(*x, *y);
+}
+
+static void admit(struct nibbles *t, uint8_t byte, unsigned bucket)
+{
+	t->low[byte & 15] |= (uint8_t)(1u << bucket);
+	t->high[byte >> 4] |= (uint8_t)(1u << bucket);
+}
+
+/* Neighbours in sorted order share their first bytes, so they share a bucket. */
+static void fill(struct literals *l, const struct str *sorted)
+{
+	uint8_t *to = l->memory;
+
+	for (unsigned i = 0; i < l->n; i++) {
+		const unsigned bucket = i * LITERALS_BUCKETS / l->n;
+
+		memcpy(to, sorted[i].p, sorted[i].n);
+		l->needles[i].p = to;
+		l->needles[i].n = sorted[i].n;
+		to += sorted[i].n;
+		for (unsigned b = bucket + 1; b <= LITERALS_BUCKETS; b++)
+			l->first[b] = (uint8_t)(i + 1);
+		for (unsigned k = 0; k < l->bytes; k++) {
+			const uint8_t c = l->needles[i].p[k];
+
+			admit(&l->nibbles[k], c, bucket);
+			if (l->nocase && c >= 'a' && c <= 'z')
+				admit(&l->nibbles[k], c & 0xdf, bucket);
+		}
+	}
+}
+
+int literals_init(struct literals *l, const struct str *needles, unsigned n, bool nocase)
+{
+	struct str sorted[LITERALS_MAX];
+	size_t total = 0;
+
+	*l = (struct literals){ .kernels = kernels_best(), .nocase = nocase, .n = n };
+	l->shortest = needles[0].n;
+	for (unsigned i = 0; i < n; i++) {
+		sorted[i] = needles[i];
+		total += needles[i].n;
+		if (needles[i].n < l->shortest)
+			l->shortest = needles[i].n;
+	}
+	qsort(sorted, n, sizeof(*sorted), compare);
+	l->bytes = l->shortest < LITERALS_BYTES ? (unsigned)l->shortest : LITERALS_BYTES;
+	l->memory = mem_new(total, 1);
+	if (!l->memory)
+		return -1;
+	fill(l, sorted);
+	return 0;
+}
+
+void literals_done(struct literals *l)
+{
+	mem_free(l->memory);
+	*l = (struct literals){ 0 };
+}
+
+size_t literals_find(const struct literals *l, struct str text, size_t from)
+{
+	return l->kernels->literals(l, (const uint8_t *)text.p, text.n, from);
+}

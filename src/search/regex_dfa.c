@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* regex_dfa: run a text through the lazily built states. */
+
+#include "search/regex_dfa.h"
+
+#include "base/io.h"
+#include "base/limits.h"
+#include "base/own.h"
+#include "search/regex_states.h"
+#include "search/regex_utf8.h"
+
+struct dfa {
+	struct states states;
+};
+
+struct dfa *dfa_new(const struct nfa *nfa, enum dfa_mode mode)
+{
+	struct dfa *d = mem_new(1, sizeof(*d));
+
+	if (d && states_init(&d->states, nfa, mode) < 0) {
+		dfa_free(d);
+		return NULL;
+	}
+	return d;
+}
+
+void dfa_free(struct dfa *d)
+{
+	if (!d)
+		return;
+	states_done(&d->states);
+	mem_free(d);
+}
+
+struct dfa_counts dfa_counts(const struct dfa *d)
+{
+	return (struct dfa_counts){ d->states.built, d->states.forgotten };
+}
+
+int regex_budget_check(const struct regex_budget *budget, struct err *e)
+{
+	if (!budget)
+		return 0;
+	if (budget->cancelled && __atomic_load_n(budget->cancelled, __ATOMIC_RELAXED))
+		return err_set(e, ERR_SEARCH_TIMEOUT, "The search was cancelled");
+	if (budget->deadline_ms != IO_FOREVER && io_now_ms() >= budget->deadline_ms)
+		return err_set(
+			e, ERR_SEARCH_TIMEOUT,
+			"The search took too long; use a simpler pattern, or search a smaller "
+			"directory");
+	return 0;
+}
+
+/* Entry by entry as long as nothing special happens; *at stops at the byte that did it. */
+static inline uint32_t glide(const struct states *s, const uint8_t *p, size_t *at, size_t end,
+			     uint32_t row)
+{
+	const uint32_t *next = s->next;
+	const uint8_t *class_of = s->nfa->class_of;
+	size_t i = *at;
+
+	for (; i + 4 <= end; i += 4) {
+		const uint32_t a = next[row + class_of[p[i]]];
+		if (a & STATE_SPECIAL)
+			break;
+		const uint32_t b = next[a + class_of[p[i + 1]]];
+		if (b & STATE_SPECIAL) {
+			row = a;
+			i += 1;
+			break;
+		}
+		const uint32_t c = next[b + class_of[p[i + 2]]];
+		if (c & STATE_SPECIAL) {
+			row = b;
+			i += 2;
+			break;
+		}
+		const uint32_t d = next[c + class_of[p[i + 3]]];
+		if (d & STATE_SPECIAL) {
+			row = c;
+			i += 3;
+			break;
+		}
+		row = d;
+	}
+	for (; i < end; i++) {
+		const uint32_t t = next[row + class_of[p[i]]];
+		if (t & STATE_SPECIAL)
+			break;
+		row = t;
+	}
+	*at = i;
+	return row;
+}
+
+/* The entry behind a row, built when it is not there yet; -1 with SEARCH_TIMEOUT. */
+static int64_t follow(struct states *s, uint32_t row, unsigned class,
+		      const struct regex_budget *budget, struct err *e)
+{
+	const uint64_t forgotten = s->forgotten;
+	uint32_t entry = s->next[row + class];
+
+	if (entry != STATE_UNKNOWN)
+		return entry;
+	entry = states_step(s, row, class);
+	if (s->forgotten != forgotten && regex_budget_check(budget, e) < 0)
+		return -1;
+	if (!(entry & STATE_SPECIAL)) {
+		const struct state *state = states_of(s, entry);
+
+		if (state->waiting && !state->examined)
+			entry = states_examine(s, entry);
+	}
+	return entry;
+}
+
+static size_t skip(const struct states *s, uint32_t row, struct str text, size_t from)
+{
+	for (unsigned i = 0; i < s->skips; i++)
+		if (s->skip_row[i] == row)
+			return bytesets_find(s->skip[i], text, from);
+	return from;
+}
+
+static int run_earliest(struct dfa *d, struct str text, size_t from, bool edge,
+			const struct regex_budget *budget, size_t *ret, struct err *e)
+{
+	struct states *s = &d->states;
+	const uint8_t *p = (const uint8_t *)text.p;
+	int64_t entry = states_start(s, from ? p[from - 1] : UTF8_END);
+	size_t i = from;
+
+	for (size_t checked = from;;) {
+		if (entry == STATE_MATCH) {
+			*ret = i;
+			return 1;
+		}
+		if (entry == STATE_DEAD)
+			return 0;
+
+		uint32_t row = (uint32_t)entry & STATE_ROW;
+
+		if ((uint32_t)entry & STATE_SPECIAL)
+			i = skip(s, row, text, i);
+		if (i - checked >= LIMIT_REGEX_SLICE) {
+			if (regex_budget_check(budget, e) < 0)
+				return -1;
+			checked = i;
+		}
+		const size_t end = text.n - i > LIMIT_REGEX_SLICE ? i + LIMIT_REGEX_SLICE : text.n;
+
+		row = glide(s, p, &i, end, row);
+		if (i == end && end < text.n) {
+			entry = row;
+			continue;
+		}
+		if (i == text.n && !edge)
+			return 0;
+		entry = follow(s, row, i < text.n ? s->nfa->class_of[p[i]] : s->nfa->classes,
+			       budget, e);
+		if (entry < 0)
+			return -1;
+		if (i == text.n) {
+			*ret = i;
+			return entry == STATE_MATCH;
+		}
+		if (entry != STATE_MATCH)
+			i++;
+	}
+}
+
+/* The last place at which the preferred (or, backwards, longest) match can end. */
+static int run_to_end(struct dfa *d, struct str text, size_t from,
+		      const struct regex_budget *budget, size_t *ret, struct err *e)
+{
+	struct states *s = &d->states;
+	const bool back = s->nfa->reverse;
+	const uint8_t *p = (const uint8_t *)text.p;
+	const size_t stop = back ? 0 : text.n;
+	const bool lonely = back ? from == text.n : from == 0;
+	int64_t entry = states_start(s, lonely ? UTF8_END : back ? p[from] : p[from - 1]);
+	int found = 0;
+
+	for (size_t i = from, steps = 1;; steps++) {
+		const uint32_t row = (uint32_t)entry & STATE_ROW;
+		const unsigned class =
+			i == stop ? s->nfa->classes : s->nfa->class_of[back ? p[i - 1] : p[i]];
+
+		if (steps % LIMIT_REGEX_SLICE == 0 && regex_budget_check(budget, e) < 0)
+			return -1;
+		entry = follow(s, row, class, budget, e);
+		if (entry < 0)
+			return -1;
+		if (entry == STATE_DEAD)
+			return found;
+		if ((uint32_t)entry & STATE_SPECIAL) { /* it matched before this byte */
+			found = 1;
+			*ret = i;
+		}
+		if (i == stop)
+			return found;
+		i = back ? i - 1 : i + 1;
+	}
+}
+
+int dfa_run(struct dfa *d, struct str text, size_t from, bool edge,
+	    const struct regex_budget *budget, size_t *ret, struct err *e)
+{
+	if (d->states.mode == DFA_EARLIEST)
+		return run_earliest(d, text, from, edge, budget, ret, e);
+	return run_to_end(d, text, from, budget, ret, e);
+}

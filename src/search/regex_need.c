@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* regex_need: find out what a pattern needs, and choose the rarest of it. */
+
+#include "search/regex_need.h"
+
+#include <math.h>
+
+#include "base/buf.h"
+#include "base/limits.h"
+#include "base/own.h"
+#include "base/utf8.h"
+#include "search/regex_piece.h"
+
+/* What is known of all matches of a part of the pattern. */
+struct known {
+	const struct piece *whole;  /* each match is this, or NULL */
+	const struct piece *prefix; /* each match begins, … */
+	const struct piece *suffix; /* … ends with this; both are `whole` if that is known */
+	const struct piece *inner;  /* each match contains this */
+};
+
+struct walk {
+	const struct piece_form *form;
+	struct arena *arena;
+	bool looks; /* positions were passed: a match has more to it than its text */
+};
+
+static const struct piece *rarer(const struct walk *w, const struct piece *x, const struct piece *y)
+{
+	return w->form->rarity(y) < w->form->rarity(x) ? y : x;
+}
+
+static struct known all_of(const struct piece *p)
+{
+	return (struct known){ p, p, p, p };
+}
+
+static struct known put_behind(struct walk *w, struct known x, struct known y)
+{
+	const struct piece *seam = w->form->cat(x.suffix, y.prefix, w->arena);
+	struct known r = { 0 };
+
+	if (x.whole && y.whole && seam)
+		return all_of(seam);
+	r.inner = rarer(w, rarer(w, x.inner, y.inner), seam);
+	r.prefix = x.prefix;
+	r.suffix = y.suffix;
+	if (x.whole) {
+		const struct piece *longer = w->form->cat(x.whole, y.prefix, w->arena);
+
+		r.prefix = longer ? longer : x.whole;
+	}
+	if (y.whole) {
+		const struct piece *longer = w->form->cat(x.suffix, y.whole, w->arena);
+
+		r.suffix = longer ? longer : y.whole;
+	}
+	return r;
+}
+
+static struct known either(struct walk *w, struct known x, struct known y)
+{
+	const struct piece_form *f = w->form;
+
+	if (x.whole && y.whole && f->alike(x.whole, y.whole)) {
+		const struct piece *both = f->alt(x.whole, y.whole, PIECE_LEFT, w->arena);
+
+		if (both)
+			return all_of(both);
+	}
+	return (struct known){
+		.prefix = f->alt(x.prefix, y.prefix, PIECE_LEFT, w->arena),
+		.suffix = f->alt(x.suffix, y.suffix, PIECE_RIGHT, w->arena),
+		.inner = f->alt(x.inner, y.inner, PIECE_LEFT, w->arena),
+	};
+}
+
+static struct known look_at(struct walk *w, const struct ast *t);
+
+static struct known repeated(struct walk *w, const struct ast *t)
+{
+	if (t->min == 0)
+		return (struct known){ 0 };
+
+	const struct known one = look_at(w, t->child);
+	struct known r = one;
+
+	/* A few copies are enough to find it; many would only be too large. */
+	for (uint32_t i = 1; i < t->min && i < PIECE_RUN && r.whole; i++)
+		r = put_behind(w, r, one);
+	if (t->min < t->max || t->min > PIECE_RUN)
+		r.whole = NULL;
+	return r;
+}
+
+static struct known look_at(struct walk *w, const struct ast *t)
+{
+	struct known r = { 0 };
+
+	switch (t->kind) {
+	case AST_LOOK:
+		w->looks = true;
+		return all_of(w->form->empty(w->arena));
+	case AST_EMPTY:
+		return all_of(w->form->empty(w->arena));
+	case AST_CHARS:
+		return all_of(w->form->chars(&t->chars, w->arena));
+	case AST_GROUP:
+		return look_at(w, t->child);
+	case AST_REPEAT:
+		return repeated(w, t);
+	case AST_CAT:
+		r = look_at(w, t->child);
+		for (const struct ast *k = t->child->next; k; k = k->next)
+			r = put_behind(w, r, look_at(w, k));
+		return r;
+	case AST_ALT:
+		r = look_at(w, t->child);
+		for (const struct ast *k = t->child->next; k; k = k->next)
+			r = either(w, r, look_at(w, k));
+		return r;
+	default:
+		return r;
+	}
+}
+
+/* Plain text, however long: its bytes, or -1 when the tree is something else. */
+static int plain_text(const struct ast *t, bool nocase, struct buf *to)
+{
+	const struct charset *c = &t->chars;
+	char bytes[4];
+
+	if (t->kind == AST_GROUP)
+		return plain_text(t->child, nocase, to);
+	if (t->kind == AST_CAT) {
+		for (const struct ast *k = t->child; k; k = k->next)
+			if (plain_text(k, nocase, to) < 0)
+				return -1;
+		return 0;
+	}
+	if (t->kind != AST_CHARS || c->n == 0 || c->ranges[0].lo != c->ranges[0].hi)
+		return -1;
+
+	const uint32_t first = c->ranges[0].lo;
+	const bool letter = (first | 0x20) >= 'a' && (first | 0x20) <= 'z';
+	const bool pair = c->n == 2 && letter && c->ranges[1].lo == (first | 0x20) &&
+			  c->ranges[1].hi == c->ranges[1].lo;
+
+	if (nocase ? letter != pair || (!pair && c->n != 1) : c->n != 1)
+		return -1;
+	buf_add(to, (struct str){ bytes, utf8_encode(pair ? first | 0x20 : first, bytes) });
+	return 0;
+}
+
+static int need_literal(struct need *n, struct str text, bool nocase)
+{
+	n->memory = mem_new(text.n, 1);
+	if (!n->memory)
+		return -1;
+	memcpy(n->memory, text.p, text.n);
+	n->kind = NEED_LITERAL;
+	n->length = text.n;
+	literal_init(&n->literal, (struct str){ (const char *)n->memory, text.n }, nocase);
+	return 0;
+}
+
+static int need_words(struct need *n, const struct piece *p)
+{
+	if (p->n == 1)
+		return need_literal(n, p->words[0], p->anycase);
+	n->kind = NEED_LITERALS;
+	return literals_init(&n->literals, p->words, p->n, p->anycase);
+}
+
+static int need_plain_text(struct need *n, const struct ast *root)
+{
+	AUTO_BUF
+	text = { .max = LIMIT_REGEX_PATTERN };
+
+	for (int nocase = 0; nocase < 2; nocase++) {
+		buf_reset(&text, text.cap);
+		if (plain_text(root, nocase, &text) < 0 || text.n == 0 || text.failed)
+			continue;
+		n->exact = true;
+		return need_literal(n, buf_str(&text), nocase) < 0 ? -1 : 1;
+	}
+	return 0;
+}
+
+/* Nanoseconds a byte, roughly: what the search itself takes, and a line for every hit. */
+static double cost(double search, double rarity)
+{
+	return search + 100 * exp2(rarity);
+}
+
+int need_init(struct need *n, const struct ast_pattern *p)
+{
+	AUTO_ARENA arena = { .max = LIMIT_REGEX_ARENA };
+	struct walk words = { &piece_words, &arena, false }, runs = { &piece_run, &arena, false };
+	const int plain = need_plain_text(n, p->root);
+
+	if (plain != 0)
+		return plain < 0 ? -1 : 0;
+
+	const struct known w = look_at(&words, p->root), r = look_at(&runs, p->root);
+
+	if (arena.failed)
+		return 0;
+
+	const double all = 1.5; /* the automaton over everything */
+	const double by_words =
+		w.inner ? cost(w.inner->n == 1 ? 0.05 : 0.15, piece_words.rarity(w.inner)) : all;
+	const double by_run = r.inner ? cost(0.15, piece_run.rarity(r.inner)) : all;
+
+	if (by_words < all && by_words <= by_run) {
+		n->exact = w.whole == w.inner && !words.looks && !p->pcre &&
+			   !(w.inner->anycase && w.inner->onecase);
+		return need_words(n, w.inner);
+	}
+	if (by_run < all) {
+		n->kind = NEED_BYTESETS;
+		bytesets_init(&n->bytesets, r.inner->run, r.inner->n);
+	}
+	return 0;
+}
+
+void need_done(struct need *n)
+{
+	if (n->kind == NEED_LITERALS)
+		literals_done(&n->literals);
+	mem_free(n->memory);
+	*n = (struct need){ 0 };
+}
+
+size_t need_find(const struct need *n, struct str text, size_t from)
+{
+	switch (n->kind) {
+	case NEED_LITERAL:
+		return literal_find(&n->literal, text, from);
+	case NEED_LITERALS:
+		return literals_find(&n->literals, text, from);
+	case NEED_BYTESETS:
+		return bytesets_find(&n->bytesets, text, from);
+	case NEED_NOTHING:
+		break;
+	}
+	return from;
+}
