@@ -72,7 +72,9 @@ int regex_parse(struct str pattern, const struct regex_options *o, struct arena 
 int regex_parse_literal(struct str text, const struct regex_options *o, struct arena *a,
 			struct ast_pattern *ret, struct err *e);
 
-/* The pattern that PCRE2 gets: written from the tree, so nothing of the caller's reaches it. */
-int regex_unparse(const struct ast_pattern *p, struct arena *a, struct str *ret, struct err *e);
+/* The pattern that PCRE2 gets: written from the tree, so nothing of the caller's reaches it. When
+ * counted, a callout stands behind every repeat of variable length. */
+int regex_unparse(const struct ast_pattern *p, bool counted, struct arena *a, struct str *ret,
+		  struct err *e);
 
 #endif

@@ -40,9 +40,11 @@ static struct known put_behind(struct walk *w, struct known x, struct known y)
 	const struct piece *seam = w->form->cat(x.suffix, y.prefix, w->arena);
 	struct known r = { 0 };
 
-	if (x.whole && y.whole && seam)
-		return all_of(seam);
-	r.inner = rarer(w, rarer(w, x.inner, y.inner), seam);
+	r.inner = rarer(w, seam, rarer(w, x.inner, y.inner));
+	if (x.whole && y.whole && seam) {
+		r.whole = r.prefix = r.suffix = seam;
+		return r;
+	}
 	r.prefix = x.prefix;
 	r.suffix = y.suffix;
 	if (x.whole) {
@@ -93,6 +95,20 @@ static struct known repeated(struct walk *w, const struct ast *t)
 	return r;
 }
 
+/* What a positive one looks at is on the line, too; a negative one tells nothing. */
+static struct known around(struct walk *w, const struct ast *t)
+{
+	const struct known inside = look_at(w, t->child);
+	struct known r = all_of(w->form->empty(w->arena));
+
+	w->looks = true;
+	if (str_eq(t->text, STR("?>")))
+		return inside;
+	if (str_eq(t->text, STR("?=")) || str_eq(t->text, STR("?<=")))
+		r.inner = rarer(w, r.inner, inside.inner);
+	return r;
+}
+
 static struct known look_at(struct walk *w, const struct ast *t)
 {
 	struct known r = { 0 };
@@ -119,6 +135,8 @@ static struct known look_at(struct walk *w, const struct ast *t)
 		for (const struct ast *k = t->child->next; k; k = k->next)
 			r = either(w, r, look_at(w, k));
 		return r;
+	case AST_AROUND:
+		return around(w, t);
 	default:
 		return r;
 	}

@@ -51,10 +51,10 @@ struct ast *parser_char(struct parser *p, uint32_t c, size_t at)
 	struct charset set = { 0 };
 
 	if (c == '\n' && !p->o->multiline) {
-		parser_fail(
-			p, at,
-			"a match never crosses lines here, so \\n can match nothing (remove it, "
-			"or search with multiline:true)");
+		err_set(p->e, ERR_INVALID_REGEX,
+			"Invalid pattern at byte %zu: a match never crosses lines here, so \\n can "
+			"match nothing. Remove it, or search with multiline:true",
+			at);
 		return NULL;
 	}
 	charset_add(&set, c, c, p->arena);

@@ -15,8 +15,10 @@
 enum { STEPS_BETWEEN_CHECKS = 4096 };
 
 struct pcre {
-	pcre2_code *code;
-	bool jit;
+	pcre2_code *code;    /* as it is */
+	pcre2_code *counted; /* with callouts */
+	size_t short_line;   /* up to this length the first is safe */
+	bool jit;	     /* both are compiled just in time */
 };
 
 struct pcre_cache {
@@ -44,7 +46,35 @@ static int refuse(int error, struct err *e)
 		(const char *)why);
 }
 
-int pcre_new(const struct ast_pattern *pattern, struct arena *a, struct pcre **ret, struct err *e)
+/* How many repeats can be tried in all their lengths independently of each other. */
+static double variable_repeats(const struct ast *t)
+{
+	const bool repeat = t->kind == AST_REPEAT;
+	double n = 0;
+
+	for (const struct ast *k = t->child; k; k = k->next)
+		n += variable_repeats(k);
+	if (repeat && t->max != AST_MANY && t->max > 1)
+		n *= t->max;
+	return n + (repeat && t->min != t->max);
+}
+
+/* The longest line on which so many repeats take few steps: n^(k+1) / (k+1)! in the worst case. */
+static size_t short_line(double repeats)
+{
+	for (size_t n = LIMIT_PCRE_LINE; n > 8; n = n * 7 / 8) {
+		double steps = (double)n;
+
+		for (double k = 1; k <= repeats && steps <= LIMIT_PCRE_STEPS; k++)
+			steps *= (double)n / (k + 1);
+		if (steps <= LIMIT_PCRE_STEPS)
+			return n;
+	}
+	return 0;
+}
+
+static pcre2_code *compile(const struct ast_pattern *pattern, bool counted, struct arena *a,
+			   struct err *e)
 {
 	const uint32_t options = PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_DOLLAR_ENDONLY |
 				 PCRE2_DOTALL | PCRE2_ALLOW_EMPTY_CLASS |
@@ -53,24 +83,47 @@ int pcre_new(const struct ast_pattern *pattern, struct arena *a, struct pcre **r
 	size_t offset, size = 0;
 	int error;
 
-	if (regex_unparse(pattern, a, &text, e) < 0)
-		return -1;
+	if (regex_unparse(pattern, counted, a, &text, e) < 0)
+		return NULL;
 
 	pcre2_code *code =
 		pcre2_compile((PCRE2_SPTR)text.p, text.n, options, &error, &offset, NULL);
-	struct pcre *p = code ? mem_new(1, sizeof(*p)) : NULL;
 
-	if (!code)
-		return refuse(error, e);
-	pcre2_pattern_info(code, PCRE2_INFO_SIZE, &size);
-	if (!p || size > LIMIT_PCRE_BYTES) {
-		pcre2_code_free(code);
-		mem_free(p);
-		return err_set(e, ERR_INVALID_REGEX,
-			       "The pattern becomes too large when its repeats are written out");
+	if (!code) {
+		refuse(error, e);
+		return NULL;
 	}
-	p->code = code;
-	p->jit = size <= LIMIT_PCRE_JIT_BYTES && pcre2_jit_compile(code, PCRE2_JIT_COMPLETE) == 0;
+	pcre2_pattern_info(code, PCRE2_INFO_SIZE, &size);
+	if (size <= LIMIT_PCRE_BYTES)
+		return code;
+	pcre2_code_free(code);
+	err_set(e, ERR_INVALID_REGEX,
+		"The pattern becomes too large when its repeats are written out");
+	return NULL;
+}
+
+static bool compile_jit(pcre2_code *code)
+{
+	size_t size = 0;
+
+	pcre2_pattern_info(code, PCRE2_INFO_SIZE, &size);
+	return size <= LIMIT_PCRE_JIT_BYTES && pcre2_jit_compile(code, PCRE2_JIT_COMPLETE) == 0;
+}
+
+int pcre_new(const struct ast_pattern *pattern, struct arena *a, struct pcre **ret, struct err *e)
+{
+	struct pcre *p = mem_new(1, sizeof(*p));
+
+	if (!p)
+		return err_set(e, ERR_EXECUTION_ERROR, "Not enough memory for the pattern");
+	p->code = compile(pattern, false, a, e);
+	p->counted = p->code ? compile(pattern, true, a, e) : NULL;
+	if (!p->counted) {
+		pcre_free(p);
+		return -1;
+	}
+	p->short_line = short_line(variable_repeats(pattern->root));
+	p->jit = compile_jit(p->code) && compile_jit(p->counted);
 	*ret = p;
 	return 0;
 }
@@ -80,6 +133,7 @@ void pcre_free(struct pcre *p)
 	if (!p)
 		return;
 	pcre2_code_free(p->code);
+	pcre2_code_free(p->counted);
 	mem_free(p);
 }
 
@@ -149,7 +203,8 @@ int pcre_match(const struct pcre *p, struct pcre_cache *c, struct str line,
 	c->steps = 0;
 	c->over = false;
 
-	const int got = pcre2_match(p->code, (PCRE2_SPTR)line.p, line.n, 0, 0, c->data, c->context);
+	const pcre2_code *code = line.n <= p->short_line ? p->code : p->counted;
+	const int got = pcre2_match(code, (PCRE2_SPTR)line.p, line.n, 0, 0, c->data, c->context);
 
 	if (got >= 0)
 		return 1;

@@ -5,9 +5,14 @@
 #include "base/limits.h"
 #include "search/regex_ast.h"
 
-static void write_ast(const struct ast *t, struct buf *to);
+struct writer {
+	struct buf text;
+	bool counted;
+};
 
-static void write_range(struct char_range r, struct buf *to)
+static void write_ast(const struct ast *t, struct writer *to);
+
+static void write_range(struct char_range r, struct writer *to)
 {
 	if (r.lo >= 0xd800 && r.lo < 0xe000)
 		r.lo = 0xe000;
@@ -17,67 +22,71 @@ static void write_range(struct char_range r, struct buf *to)
 		r.hi = CHARSET_LAST;
 	if (r.lo > r.hi)
 		return;
-	buf_addf(to, "\\x{%x}", r.lo);
+	buf_addf(&to->text, "\\x{%x}", r.lo);
 	if (r.hi > r.lo)
-		buf_addf(to, "-\\x{%x}", r.hi);
+		buf_addf(&to->text, "-\\x{%x}", r.hi);
 }
 
-static void write_chars(const struct charset *set, struct buf *to)
+static void write_chars(const struct charset *set, struct writer *to)
 {
-	buf_addc(to, '[');
+	buf_addc(&to->text, '[');
 	for (uint32_t i = 0; i < set->n; i++)
 		write_range(set->ranges[i], to);
-	buf_addc(to, ']');
+	buf_addc(&to->text, ']');
 }
 
-static void write_repeat(const struct ast *t, struct buf *to)
+static void write_repeat(const struct ast *t, struct writer *to)
 {
-	buf_add(to, STR("(?:"));
+	buf_add(&to->text, STR("(?:"));
 	write_ast(t->child, to);
-	buf_addf(to, "){%u,", t->min);
+	buf_addf(&to->text, "){%u,", t->min);
 	if (t->max != AST_MANY)
-		buf_addf(to, "%u", t->max);
-	buf_addc(to, '}');
+		buf_addf(&to->text, "%u", t->max);
+	buf_addc(&to->text, '}');
 	if (t->lazy || t->possessive)
-		buf_addc(to, t->lazy ? '?' : '+');
-	if (t->min != t->max)
-		buf_add(to, STR("(?C1)")); /* steps are counted here: regex_pcre.c */
+		buf_addc(&to->text, t->lazy ? '?' : '+');
+	if (to->counted && t->min != t->max)
+		buf_add(&to->text, STR("(?C1)")); /* steps are counted here: regex_pcre.c */
 }
 
-static void write_list(const struct ast *t, struct str between, struct buf *to)
+static void write_list(const struct ast *t, struct str between, struct writer *to)
 {
-	buf_add(to, STR("(?:"));
+	buf_add(&to->text, STR("(?:"));
 	for (const struct ast *k = t->child; k; k = k->next) {
 		write_ast(k, to);
 		if (k->next)
-			buf_add(to, between);
+			buf_add(&to->text, between);
 	}
-	buf_addc(to, ')');
+	buf_addc(&to->text, ')');
 }
 
-static void write_look(enum look look, struct buf *to)
+static void write_look(enum look look, struct writer *to)
 {
 	switch (look) {
 	case LOOK_LINE_START:
-	case LOOK_TEXT_START:
-		buf_addc(to, '^');
+		buf_addc(&to->text, '^');
 		break;
 	case LOOK_LINE_END:
+		buf_addc(&to->text, '$');
+		break;
+	case LOOK_TEXT_START:
+		buf_add(&to->text, STR("\\A"));
+		break;
 	case LOOK_TEXT_END:
-		buf_addc(to, '$');
+		buf_add(&to->text, STR("\\z"));
 		break;
 	case LOOK_WORD:
-		buf_add(to, STR("\\b"));
+		buf_add(&to->text, STR("\\b"));
 		break;
 	case LOOK_NOT_WORD:
-		buf_add(to, STR("\\B"));
+		buf_add(&to->text, STR("\\B"));
 		break;
 	default:
 		break;
 	}
 }
 
-static void write_ast(const struct ast *t, struct buf *to)
+static void write_ast(const struct ast *t, struct writer *to)
 {
 	switch (t->kind) {
 	case AST_EMPTY:
@@ -99,29 +108,31 @@ static void write_ast(const struct ast *t, struct buf *to)
 		break;
 	case AST_GROUP:
 	case AST_AROUND:
-		buf_addc(to, '(');
-		buf_add(to, t->text);
+		buf_addc(&to->text, '(');
+		buf_add(&to->text, t->text);
 		write_ast(t->child, to);
-		buf_addc(to, ')');
+		buf_addc(&to->text, ')');
 		break;
 	case AST_BACKREF:
-		buf_addf(to, t->nocase ? "(?i:\\g{%u})" : "\\g{%u}", t->number);
+		buf_addf(&to->text, t->nocase ? "(?i:\\g{%u})" : "\\g{%u}", t->number);
 		break;
 	case AST_PROPERTY:
-		buf_add(to, t->text);
+		buf_add(&to->text, t->text);
 		break;
 	}
 }
 
-int regex_unparse(const struct ast_pattern *p, struct arena *a, struct str *ret, struct err *e)
+int regex_unparse(const struct ast_pattern *p, bool counted, struct arena *a, struct str *ret,
+		  struct err *e)
 {
-	AUTO_BUF
-	text = { .max = 16 * LIMIT_REGEX_PATTERN };
+	struct writer to = { .text.max = 16 * LIMIT_REGEX_PATTERN, .counted = counted };
 
-	write_ast(p->root, &text);
-	if (!text.failed)
-		*ret = arena_dup(a, buf_str(&text));
-	if (text.failed || a->failed)
-		return err_set(e, ERR_INVALID_REGEX, "The pattern is too large");
-	return 0;
+	write_ast(p->root, &to);
+	if (!to.text.failed)
+		*ret = arena_dup(a, buf_str(&to.text));
+
+	const bool failed = to.text.failed || a->failed;
+
+	buf_done(&to.text);
+	return failed ? err_set(e, ERR_INVALID_REGEX, "The pattern is too large") : 0;
 }
