@@ -221,7 +221,8 @@ static int next_multiline(const struct regex *re, struct regex_cache *c, struct 
 
 	if (back < 0)
 		return -1;
-	start = back ? start + from : end;
+	/* Only text that is not UTF-8 hides the start: then the match's last line must do. */
+	start = back ? start + from : line_at(text, from, end > from ? end - 1 : end).line;
 	return lines_of(text, start, end, ret);
 }
 

@@ -93,15 +93,6 @@ static uint16_t add_decoded(struct compiler *c, enum look end, uint16_t to)
 {
 	const uint16_t fork = add_fork(c, NOWHERE, NOWHERE);
 
-	if (c->nfa->reverse) { /* the decoder runs forwards only; any split will do to find a start
-				*/
-		const uint16_t lead = add_bytes(c, 0x80, 0xff, to);
-		const uint16_t more = add_bytes(c, 0x80, 0xbf, fork);
-
-		c->nfa->nodes[fork].to = more;
-		c->nfa->nodes[fork].to_last = lead;
-		return fork;
-	}
 	const uint16_t out = add_look(c, end, to);
 	const uint16_t more = add_look(c, LOOK_INSIDE, add_bytes(c, 0x80, 0xbf, fork));
 
@@ -123,7 +114,9 @@ static uint16_t add_sequence(struct compiler *c, const struct utf8_sequence *s, 
 static uint16_t add_chars(struct compiler *c, const struct charset *chars, uint16_t to)
 {
 	struct byteset ascii = { 0 };
-	const bool every = charset_covers(chars, 0x80, CHARSET_ILL);
+	/* The decoder runs forwards only: backwards there is nothing but well-formed UTF-8. */
+	const bool decoded = !c->nfa->reverse && charset_has(chars, CHARSET_ILL);
+	const bool every = decoded && charset_covers(chars, 0x80, CHARSET_ILL);
 	uint16_t ways = NOWHERE;
 
 	for (uint32_t i = 0; i < chars->n; i++)
@@ -131,7 +124,7 @@ static uint16_t add_chars(struct compiler *c, const struct charset *chars, uint1
 			byteset_add(&ascii, b);
 	if (every)
 		ways = add_decoded(c, LOOK_CHAR, to);
-	else if (charset_has(chars, CHARSET_ILL))
+	else if (decoded)
 		ways = add_decoded(c, LOOK_ILL, to);
 	for (uint32_t i = 0; i < chars->n && !every; i++) {
 		struct utf8_split split = utf8_split(chars->ranges[i].lo, chars->ranges[i].hi);
