@@ -117,6 +117,11 @@ void charset_fold(struct charset *s, struct arena *a)
 			fold_range(s, before.ranges[i], &folds[k], a);
 }
 
+uint32_t charset_last(const struct charset *s)
+{
+	return s->n ? s->ranges[s->n - 1].hi : 0;
+}
+
 bool charset_has(const struct charset *s, uint32_t c)
 {
 	return charset_covers(s, c, c);

@@ -38,6 +38,9 @@ void charset_negate(struct charset *s, struct arena *a);
 /* Add the other case of every letter: ASCII, Latin-1, Latin Extended-A, Greek, Cyrillic. */
 void charset_fold(struct charset *s, struct arena *a);
 
+/* The largest member; 0 when there is none. */
+uint32_t charset_last(const struct charset *s);
+
 bool charset_has(const struct charset *s, uint32_t c);
 
 /* Whether all of lo to hi is in the set. */

@@ -126,20 +126,31 @@ static struct regex_match line_at(struct str text, size_t from, size_t at)
 	};
 }
 
+/* Where on the line a match can begin at the earliest, `at` being the first place of what it needs.
+ */
+static size_t earliest(const struct need *n, struct str text, size_t line, size_t at)
+{
+	if (n->lead >= at - line)
+		return line;
+	at -= n->lead;
+	while (at > line && (unsigned char)text.p[at] >= 0x80) /* not within a character */
+		at--;
+	return at;
+}
+
 static int line_matches(const struct regex *re, struct regex_cache *c, struct str text,
-			const struct regex_match *line, const struct regex_budget *budget,
-			struct err *e)
+			const struct regex_match *line, size_t at,
+			const struct regex_budget *budget, struct err *e)
 {
 	const bool edge = line->line_end == text.n;
-	size_t at;
 
 	if (re->need.exact)
 		return 1;
 	if (re->pcre)
 		return pcre_match(re->pcre, c->pcre,
 				  str_from(str_upto(text, line->line_end), line->line), budget, e);
-	return dfa_run(c->dfa, str_upto(text, line->line_end + !edge), line->line, edge, budget,
-		       &at, e);
+	return dfa_run(c->dfa, str_upto(text, line->line_end + !edge),
+		       earliest(&re->need, text, line->line, at), edge, budget, &at, e);
 }
 
 /* Lines that contain what a match needs, one by one. */
@@ -154,7 +165,7 @@ static int next_candidate(const struct regex *re, struct regex_cache *c, struct 
 			return 0;
 
 		const struct regex_match line = line_at(text, from, at);
-		const int got = line_matches(re, c, text, &line, budget, e);
+		const int got = line_matches(re, c, text, &line, at, budget, e);
 
 		if (got != 0) {
 			if (got > 0)

@@ -16,7 +16,9 @@ struct known {
 	const struct piece *whole;  /* each match is this, or NULL */
 	const struct piece *prefix; /* each match begins, … */
 	const struct piece *suffix; /* … ends with this; both are `whole` if that is known */
-	const struct piece *inner;  /* each match contains this */
+	const struct piece *inner;  /* each match contains this … */
+	size_t lead;		    /* … with at most so many bytes before it */
+	size_t longest;		    /* bytes of a match, at most */
 };
 
 struct walk {
@@ -25,22 +27,36 @@ struct walk {
 	bool looks; /* positions were passed: a match has more to it than its text */
 };
 
-static const struct piece *rarer(const struct walk *w, const struct piece *x, const struct piece *y)
+static size_t sum(size_t a, size_t b)
 {
-	return w->form->rarity(y) < w->form->rarity(x) ? y : x;
+	return a > NEED_ANY - b ? NEED_ANY : a + b;
 }
 
-static struct known all_of(const struct piece *p)
+/* Another piece that is in every match, for the case that it is the rarer one. */
+static void also(const struct walk *w, struct known *k, const struct piece *p, size_t lead)
 {
-	return (struct known){ p, p, p, p };
+	if (w->form->rarity(p) >= w->form->rarity(k->inner))
+		return;
+	k->inner = p;
+	k->lead = lead;
+}
+
+static struct known all_of(const struct piece *p, size_t longest)
+{
+	return (struct known){
+		.whole = p, .prefix = p, .suffix = p, .inner = p, .longest = longest
+	};
 }
 
 static struct known put_behind(struct walk *w, struct known x, struct known y)
 {
 	const struct piece *seam = w->form->cat(x.suffix, y.prefix, w->arena);
-	struct known r = { 0 };
+	struct known r = { .inner = seam, .lead = x.longest, .longest = sum(x.longest, y.longest) };
 
-	r.inner = rarer(w, seam, rarer(w, x.inner, y.inner));
+	if (x.whole && seam)
+		r.lead = 0;
+	also(w, &r, x.inner, x.lead);
+	also(w, &r, y.inner, sum(x.longest, y.lead));
 	if (x.whole && y.whole && seam) {
 		r.whole = r.prefix = r.suffix = seam;
 		return r;
@@ -63,17 +79,20 @@ static struct known put_behind(struct walk *w, struct known x, struct known y)
 static struct known either(struct walk *w, struct known x, struct known y)
 {
 	const struct piece_form *f = w->form;
+	const size_t longest = x.longest > y.longest ? x.longest : y.longest;
 
 	if (x.whole && y.whole && f->alike(x.whole, y.whole)) {
 		const struct piece *both = f->alt(x.whole, y.whole, PIECE_LEFT, w->arena);
 
 		if (both)
-			return all_of(both);
+			return all_of(both, longest);
 	}
 	return (struct known){
 		.prefix = f->alt(x.prefix, y.prefix, PIECE_LEFT, w->arena),
 		.suffix = f->alt(x.suffix, y.suffix, PIECE_RIGHT, w->arena),
 		.inner = f->alt(x.inner, y.inner, PIECE_LEFT, w->arena),
+		.lead = x.lead > y.lead ? x.lead : y.lead,
+		.longest = longest,
 	};
 }
 
@@ -81,17 +100,20 @@ static struct known look_at(struct walk *w, const struct ast *t);
 
 static struct known repeated(struct walk *w, const struct ast *t)
 {
-	if (t->min == 0)
-		return (struct known){ 0 };
-
 	const struct known one = look_at(w, t->child);
 	struct known r = one;
+	const bool endless = one.longest > NEED_ANY / (t->max ? t->max : 1);
+	const size_t longest = endless ? NEED_ANY : one.longest * t->max;
+
+	if (t->min == 0)
+		return (struct known){ .longest = longest };
 
 	/* A few copies are enough to find it; many would only be too large. */
 	for (uint32_t i = 1; i < t->min && i < PIECE_RUN && r.whole; i++)
 		r = put_behind(w, r, one);
 	if (t->min < t->max || t->min > PIECE_RUN)
 		r.whole = NULL;
+	r.longest = longest;
 	return r;
 }
 
@@ -99,28 +121,29 @@ static struct known repeated(struct walk *w, const struct ast *t)
 static struct known around(struct walk *w, const struct ast *t)
 {
 	const struct known inside = look_at(w, t->child);
-	struct known r = all_of(w->form->empty(w->arena));
+	struct known r = all_of(w->form->empty(w->arena), 0);
 
 	w->looks = true;
 	if (str_eq(t->text, STR("?>")))
 		return inside;
 	if (str_eq(t->text, STR("?=")) || str_eq(t->text, STR("?<=")))
-		r.inner = rarer(w, r.inner, inside.inner);
+		also(w, &r, inside.inner, NEED_ANY);
 	return r;
 }
 
 static struct known look_at(struct walk *w, const struct ast *t)
 {
-	struct known r = { 0 };
+	struct known r = { .longest = NEED_ANY };
 
 	switch (t->kind) {
 	case AST_LOOK:
 		w->looks = true;
-		return all_of(w->form->empty(w->arena));
+		return all_of(w->form->empty(w->arena), 0);
 	case AST_EMPTY:
-		return all_of(w->form->empty(w->arena));
+		return all_of(w->form->empty(w->arena), 0);
 	case AST_CHARS:
-		return all_of(w->form->chars(&t->chars, w->arena));
+		return all_of(w->form->chars(&t->chars, w->arena),
+			      charset_last(&t->chars) < 0x80 ? 1 : 4);
 	case AST_GROUP:
 		return look_at(w, t->child);
 	case AST_REPEAT:
@@ -233,10 +256,12 @@ int need_init(struct need *n, const struct ast_pattern *p)
 	if (by_words < all && by_words <= by_run) {
 		n->exact = w.whole == w.inner && !words.looks && !p->pcre &&
 			   !(w.inner->anycase && w.inner->onecase);
+		n->lead = w.lead;
 		return need_words(n, w.inner);
 	}
 	if (by_run < all) {
 		n->kind = NEED_BYTESETS;
+		n->lead = r.lead;
 		bytesets_init(&n->bytesets, r.inner->run, r.inner->n);
 	}
 	return 0;

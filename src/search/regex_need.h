@@ -15,9 +15,12 @@
 
 enum need_kind { NEED_NOTHING, NEED_LITERAL, NEED_LITERALS, NEED_BYTESETS };
 
+#define NEED_ANY SIZE_MAX
+
 struct need {
 	enum need_kind kind;
 	bool exact;    /* whatever contains it matches: nothing else needs to be looked at */
+	size_t lead;   /* a match begins at most so many bytes before it; may be NEED_ANY */
 	size_t length; /* NEED_LITERAL */
 	union {
 		struct literal literal;
