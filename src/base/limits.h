@@ -150,6 +150,50 @@ enum {
 
 	/* Stack of a just-in-time compiled match. */
 	LIMIT_PCRE_JIT_STACK = 512 << 10,
+	/* A glob, or a line of an ignore file: no path is longer (PATH_MAX), and two state sets of
+	 * twice as many bits fit on the stack. */
+	LIMIT_GLOB_BYTES = 4096,
+
+	/* Braces within braces in a glob; people write two levels. */
+	LIMIT_GLOB_NESTING = 16,
+
+	/* An ignore file; the rest is not read. Real ones have a few kilobytes. */
+	LIMIT_IGNORE_BYTES = 1 << 20,
+
+	/* Directories that one walk keeps open, far below the usual 1024 descriptors a process. */
+	LIMIT_WALK_DIRS = 64,
+
+	/* Files that a thread of a walk takes at once: enough that taking costs nothing, few
+	 * enough that the threads finish together. */
+	LIMIT_WALK_FILES = 32,
+
+	/* Threads of one search, and the stack of each (virtual; compiling a pattern for PCRE2's
+	 * JIT needs it). */
+	LIMIT_SEARCH_THREADS = 16,
+	LIMIT_SEARCH_STACK = 8 << 20,
+
+	/* Hits that one search holds. More are found by going on from the last one. */
+	LIMIT_SEARCH_BYTES = 8 << 20,
+
+	/* A line in a hit: 500 characters of four bytes are shown, and whether there is more. */
+	LIMIT_SEARCH_TEXT = 2048,
+
+	/* What is read of a file at once; fits the second-level cache with room to spare. */
+	LIMIT_SEARCH_READ = 128 << 10,
+
+	/* A longer line is searched in pieces of this size. */
+	LIMIT_SEARCH_LINE = 1 << 20,
+
+	/* A file in which matches may cross lines is held in memory as a whole. */
+	LIMIT_SEARCH_MULTILINE = 4 << 20,
+
+	/* Lines of context on each side of a match. */
+	LIMIT_SEARCH_CONTEXT = 100,
+
+	/* How long to look for ignored files that would have matched, in milliseconds, and how
+	 * many of them to count. */
+	LIMIT_SEARCH_HINT_MS = 300,
+	LIMIT_SEARCH_HINTS = 1000,
 };
 
 #endif

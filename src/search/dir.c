@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* dir: directories entered by descriptor, a bounded number of them open. */
+
+#include "search/dir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/limits.h"
+#include "base/own.h"
+
+enum {
+	OPEN_DIR = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+	OPEN_FILE = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+	/* Of a way that had to be opened again, so many at its end stay open: the walk comes
+	 * back up that way. */
+	KEEP_OPEN = LIMIT_WALK_DIRS / 4,
+};
+
+static void unlink_open(struct dirs *all, struct dir *d)
+{
+	*(d->older ? &d->older->newer : &all->oldest) = d->newer;
+	*(d->newer ? &d->newer->older : &all->newest) = d->older;
+	d->older = d->newer = NULL;
+	all->open--;
+}
+
+/* Under the lock: close what was opened longest ago until there is room for one more. The walk goes
+ * depth first, so that is what will be needed last. */
+static void make_room(struct dirs *all)
+{
+	for (struct dir *d = all->oldest; d && all->open >= LIMIT_WALK_DIRS;) {
+		struct dir *newer = d->newer;
+
+		if (d->users == 0) {
+			unlink_open(all, d);
+			fd_closep(&d->fd);
+		}
+		d = newer;
+	}
+}
+
+/* Give a directory its descriptor, unless somebody else was faster, and enter it. */
+static int install(struct dirs *all, struct dir *d, int fd)
+{
+	pthread_mutex_lock(&all->lock);
+	if (d->fd < 0) {
+		make_room(all);
+		d->fd = TAKE(fd, -1);
+		d->older = all->newest;
+		*(all->newest ? &all->newest->newer : &all->oldest) = d;
+		all->newest = d;
+		all->open++;
+	}
+	d->users++;
+	const int got = d->fd;
+	pthread_mutex_unlock(&all->lock);
+	fd_closep(&fd);
+	return got;
+}
+
+int dirs_init(struct dirs *all, int dirfd)
+{
+	*all = (struct dirs){ 0 };
+	/* Not the caller's descriptor: reading a directory moves its position. */
+	AUTO_FD
+	fd = openat(dirfd, ".", OPEN_DIR);
+	if (fd < 0)
+		return -1;
+	all->root = mem_new(1, sizeof *all->root + 1);
+	if (!all->root) {
+		errno = ENOMEM;
+		return -1;
+	}
+	all->root->fd = TAKE(fd, -1);
+	all->root->owners = 1;
+	pthread_mutex_init(&all->lock, NULL);
+	return 0;
+}
+
+void dirs_done(struct dirs *all)
+{
+	if (!all->root)
+		return;
+	dir_drop(all, all->root);
+	pthread_mutex_destroy(&all->lock);
+	*all = (struct dirs){ 0 };
+}
+
+struct dir *dir_new(struct dirs *all, struct dir *up, struct str name)
+{
+	struct dir *d = mem_new(1, sizeof *d + name.n + 1);
+
+	if (!d)
+		return NULL;
+	memcpy(d->name, name.p, name.n);
+	d->name_n = name.n;
+	d->fd = -1;
+	d->owners = 1;
+	d->depth = up->depth + 1;
+	d->up = up;
+	dir_hold(all, up);
+	return d;
+}
+
+void dir_hold(struct dirs *all, struct dir *d)
+{
+	pthread_mutex_lock(&all->lock);
+	d->owners++;
+	pthread_mutex_unlock(&all->lock);
+}
+
+void dir_drop(struct dirs *all, struct dir *d)
+{
+	while (d) {
+		struct dir *up = d->up;
+
+		pthread_mutex_lock(&all->lock);
+		const bool last = --d->owners == 0;
+		if (last && d->fd >= 0 && d->up)
+			unlink_open(all, d);
+		pthread_mutex_unlock(&all->lock);
+		if (!last)
+			return;
+		fd_closep(&d->fd);
+		ignore_drop(d->git);
+		ignore_drop(d->dot);
+		mem_free(d);
+		d = up;
+	}
+}
+
+/* Open the way from a directory that has been entered down to d. Leaves `from`. */
+static int open_way(struct dirs *all, struct dir *from, struct dir *d)
+{
+	const size_t n = d->depth - from->depth;
+	struct dir **way = mem_new(n, sizeof *way);
+	struct dir *at = from; /* entered; NULL while below a descriptor of our own */
+	AUTO_FD
+	own = -1;
+
+	for (struct dir *up = d; way && up != from; up = up->up)
+		way[up->depth - from->depth - 1] = up;
+	int fd = way ? from->fd : -1;
+	for (size_t i = 0; i < n && fd >= 0; i++) {
+		int next = openat(fd, way[i]->name, OPEN_DIR);
+		const int error = errno;
+
+		if (at)
+			dir_leave(all, at);
+		at = NULL;
+		fd_closep(&own);
+		if (next < 0) {
+			fd = -1;
+			errno = error;
+		} else if (n - i <= KEEP_OPEN) {
+			at = way[i];
+			fd = install(all, at, next);
+		} else {
+			own = fd = next;
+		}
+	}
+	if (fd < 0 && at)
+		dir_leave(all, at);
+	mem_free(way);
+	return fd;
+}
+
+int dir_enter(struct dirs *all, struct dir *d)
+{
+	struct dir *from = d;
+
+	pthread_mutex_lock(&all->lock);
+	while (from->fd < 0)
+		from = from->up;
+	from->users++;
+	const int fd = from->fd;
+	pthread_mutex_unlock(&all->lock);
+	if (from == d)
+		return fd;
+	if (from != d->up)
+		return open_way(all, from, d);
+
+	const int got = openat(fd, d->name, OPEN_DIR);
+	const int error = errno;
+	dir_leave(all, from);
+	errno = error;
+	return got < 0 ? -1 : install(all, d, got);
+}
+
+void dir_leave(struct dirs *all, struct dir *d)
+{
+	pthread_mutex_lock(&all->lock);
+	d->users--;
+	pthread_mutex_unlock(&all->lock);
+}
+
+void dir_path(const struct dir *d, struct buf *out)
+{
+	size_t n = 0;
+
+	for (const struct dir *up = d; up->up; up = up->up)
+		n += up->name_n + 1;
+	char *to = buf_room(out, n);
+	if (!to)
+		return;
+	buf_filled(out, n);
+	to += n;
+	for (; d->up; d = d->up) {
+		*--to = '/';
+		to -= d->name_n;
+		memcpy(to, d->name, d->name_n);
+	}
+}
+
+int dir_open_file(int dirfd, const char *name)
+{
+	return openat(dirfd, name, OPEN_FILE);
+}
+
+unsigned char dir_entry_type(int dirfd, const char *name)
+{
+	struct stat st;
+
+	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return DT_UNKNOWN;
+	return (unsigned char)IFTODT(st.st_mode);
+}
+
+int64_t dir_entry_size(int dirfd, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ? -1 : st.st_size;
+}
+
+void dir_read_small(int dirfd, const char *const path[], size_t components, struct buf *out)
+{
+	AUTO_FD
+	dir = -1;
+	int at = dirfd;
+	struct stat st;
+
+	for (size_t i = 0; i + 1 < components; i++) {
+		const int next = openat(at, path[i], OPEN_DIR);
+
+		fd_closep(&dir);
+		at = dir = next;
+		if (next < 0)
+			return;
+	}
+	AUTO_FD
+	fd = openat(at, path[components - 1], OPEN_FILE);
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return;
+	const size_t size =
+		st.st_size < LIMIT_IGNORE_BYTES ? (size_t)st.st_size : LIMIT_IGNORE_BYTES;
+	char *to = buf_room(out, size);
+	const ssize_t n = to ? io_read_full(fd, to, size) : -1;
+	if (n > 0)
+		buf_filled(out, (size_t)n);
+}
+
+bool dir_has(int dirfd, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* glob: from what was typed to a wildcard pattern and the part of the path it is for. */
+
+#include "search/glob.h"
+
+#include "base/buf.h"
+#include "base/limits.h"
+#include "base/own.h"
+#include "search/wild.h"
+
+struct glob {
+	struct wild *wild;
+	bool negated;
+	bool dirs_only;
+	bool whole_path;
+};
+
+static bool has_upper(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (s.p[i] >= 'A' && s.p[i] <= 'Z')
+			return true;
+	return false;
+}
+
+/* Take "./", "/" and, where nothing but a name follows, "**" with "/" from the front. */
+static struct str strip_front(struct str p, bool *whole_path)
+{
+	const struct str deep = STR("**/");
+
+	*whole_path = str_index(p, '/') >= 0;
+	while (str_starts(p, STR("./")))
+		p = str_from(p, 2);
+	if (str_starts(p, STR("/")))
+		p = str_from(p, 1);
+	if (str_starts(p, deep) && str_index(str_from(p, deep.n), '/') < 0) {
+		*whole_path = false;
+		return str_from(p, deep.n);
+	}
+	return p;
+}
+
+int glob_new(struct str pattern, unsigned flags, struct glob **ret, struct err *e)
+{
+	struct glob g = { 0 };
+	AUTO_BUF
+	text = { .max = LIMIT_GLOB_BYTES + 2 };
+	struct str p = pattern;
+
+	if (flags & GLOB_FILTER && str_starts(p, STR("!"))) {
+		g.negated = true;
+		p = str_from(p, 1);
+	}
+	/* A negated directory is left out as a whole, by its name; the others by what is in them.
+	 */
+	if (p.n > 1 && str_ends(p, STR("/")) && !(p.n > 1 && p.p[p.n - 2] == '\\')) {
+		g.dirs_only = !(flags & GLOB_FILTER) || g.negated;
+		if (g.dirs_only)
+			p.n--;
+	}
+	if (p.n == 0)
+		return err_set(e, ERR_INVALID_GLOB, "Invalid glob: the pattern is empty");
+	p = strip_front(p, &g.whole_path);
+	buf_add(&text, p);
+	if (str_ends(p, STR("/")))
+		buf_add(&text, STR("**"));
+	if (text.failed)
+		return err_set(e, ERR_INVALID_GLOB, "Invalid glob: longer than %d bytes",
+			       LIMIT_GLOB_BYTES);
+
+	const bool nocase = flags & GLOB_SMART_CASE && !has_upper(p);
+	if (wild_new(buf_str(&text), nocase ? WILD_NOCASE : 0, &g.wild, e) < 0)
+		return -1;
+	struct glob *made = mem_new(1, sizeof *made);
+	if (!made) {
+		wild_free(g.wild);
+		return err_set(e, ERR_IO_ERROR, "Out of memory");
+	}
+	*made = g;
+	*ret = made;
+	return 0;
+}
+
+void glob_free(struct glob *g)
+{
+	if (!g)
+		return;
+	wild_free(g->wild);
+	mem_free(g);
+}
+
+bool glob_negated(const struct glob *g)
+{
+	return g->negated;
+}
+
+bool glob_match(const struct glob *g, struct str path, struct str name, bool is_dir)
+{
+	if (g->dirs_only && !is_dir)
+		return false;
+	return wild_match(g->wild, g->whole_path ? path : name);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * glob: which paths a caller means.
+ *
+ * The patterns are those of wild.h. One without "/" is matched against the last component of a
+ * path, one with "/" against the whole path relative to the searched directory; "./x" and "/x" are
+ * x at its top. A "/" at the end means directories only. A compiled glob is constant and may be
+ * used by many threads.
+ */
+#ifndef SEARCH_GLOB_H
+#define SEARCH_GLOB_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/str.h"
+
+struct glob;
+
+enum {
+	GLOB_SMART_CASE = 1 << 0, /* without an upper-case letter it matches any case */
+	GLOB_FILTER = 1 << 1,	  /* "!x" means all but x; "x/" means everything below x */
+};
+
+/* Compile. INVALID_GLOB tells what is wrong and where. */
+int glob_new(struct str pattern, unsigned flags, struct glob **ret, struct err *e);
+void glob_free(struct glob *g);
+
+/* Whether this is a pattern of what is not wanted (GLOB_FILTER). */
+bool glob_negated(const struct glob *g);
+
+/* Whether the pattern, its "!" aside, matches; name is the last component of path. */
+bool glob_match(const struct glob *g, struct str path, struct str name, bool is_dir);
+
+#endif

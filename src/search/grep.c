@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* grep: a walk that scans the files it comes by. */
+
+#include "search/grep.h"
+
+#include "base/io.h"
+#include "base/limits.h"
+#include "base/own.h"
+#include "search/glob.h"
+#include "search/types.h"
+
+struct grep {
+	const struct grep_request *request;
+	struct regex *regex;
+	struct glob **globs;
+	const struct file_type **types;
+	bool need_match; /* a file must match a glob */
+	struct scan_options scan;
+};
+
+/* One thread's share. */
+struct grep_worker {
+	const struct grep *grep;
+	struct scanner *scanner;
+};
+
+static void grep_done(struct grep *g)
+{
+	for (size_t i = 0; g->globs && i < g->request->glob_count; i++)
+		glob_free(g->globs[i]);
+	mem_free(g->globs);
+	mem_free(g->types);
+	regex_free(g->regex);
+}
+
+static int make_types(struct grep *g, struct err *e)
+{
+	const struct grep_request *r = g->request;
+
+	for (size_t i = 0; i < r->type_count; i++) {
+		g->types[i] = type_by_name(r->types[i]);
+		if (!g->types[i])
+			return err_set(
+				e, ERR_INVALID_ARGUMENTS,
+				"Unknown file type \"%.*s\"; use one like c, py, js, ts, go, "
+				"rust, java, md, or a glob such as *.ext",
+				STR_FMT(r->types[i]));
+	}
+	return 0;
+}
+
+static int grep_init(struct grep *g, struct err *e)
+{
+	const struct grep_request *r = g->request;
+
+	g->globs = mem_new(r->glob_count + 1, sizeof *g->globs);
+	g->types = mem_new(r->type_count + 1, sizeof *g->types);
+	if (!g->globs || !g->types)
+		return err_set(e, ERR_IO_ERROR, "Out of memory");
+	for (size_t i = 0; i < r->glob_count; i++) {
+		if (glob_new(r->globs[i], GLOB_FILTER, &g->globs[i], e) < 0)
+			return -1;
+		g->need_match |= !glob_negated(g->globs[i]);
+	}
+	if (make_types(g, e) < 0 || regex_new(r->pattern, &r->options, &g->regex, e) < 0)
+		return -1;
+	g->scan = (struct scan_options){
+		.regex = g->regex,
+		.mode = r->mode,
+		.multiline = r->options.multiline,
+		.context = r->context < LIMIT_SEARCH_CONTEXT ? r->context : LIMIT_SEARCH_CONTEXT,
+		.max_bytes = r->max_bytes,
+		.limit = r->where.limit,
+		.prefix = r->prefix,
+		.budget = { r->where.deadline_ms, r->where.cancelled },
+	};
+	return 0;
+}
+
+static bool types_want(const struct grep *g, struct str name)
+{
+	const size_t n = g->request->type_count;
+
+	for (size_t i = 0; i < n; i++)
+		if (type_has(g->types[i], name))
+			return true;
+	return n == 0;
+}
+
+static bool globs_want(const struct grep *g, const struct walk_entry *entry)
+{
+	const bool is_dir = entry->type == HIT_DIRECTORY;
+
+	for (size_t i = g->request->glob_count; i-- > 0;)
+		if (glob_match(g->globs[i], entry->path, entry->name, is_dir))
+			return !glob_negated(g->globs[i]);
+	return is_dir || !g->need_match;
+}
+
+static unsigned grep_entry(void *search, const struct walk_entry *entry,
+			   struct walk_account *account)
+{
+	const struct grep *g = search;
+
+	if (entry->type == HIT_DIRECTORY) {
+		if (globs_want(g, entry))
+			return WALK_DESCEND;
+		account->filtered++;
+		return 0;
+	}
+	if (entry->type != HIT_FILE)
+		return 0;
+	if (types_want(g, entry->name) && globs_want(g, entry))
+		return WALK_SCAN;
+	account->filtered++;
+	return 0;
+}
+
+static void count(struct walk_account *account, enum scan_outcome outcome)
+{
+	account->files += outcome == SCAN_SEARCHED || outcome == SCAN_STOPPED;
+	account->binary += outcome == SCAN_BINARY;
+	account->too_large += outcome == SCAN_TOO_LARGE;
+	account->unreadable += outcome == SCAN_UNREADABLE;
+}
+
+static void grep_file(void *worker, int fd, struct str path, struct hits *out,
+		      struct walk_account *account)
+{
+	struct grep_worker *w = worker;
+	const struct grep_request *r = w->grep->request;
+	const bool resume = r->where.after.n && str_eq(path, r->where.after);
+
+	count(account, scan_file(w->scanner, fd, path, resume ? r->after_line : 0, out));
+}
+
+static void grep_worker_free(void *worker)
+{
+	struct grep_worker *w = worker;
+
+	scanner_free(w->scanner);
+	mem_free(w);
+}
+
+static void *grep_worker_new(void *search)
+{
+	struct grep *g = search;
+	struct grep_worker *w = mem_new(1, sizeof *w);
+
+	if (!w)
+		return NULL;
+	w->grep = g;
+	w->scanner = scanner_new(&g->scan);
+	if (!w->scanner) {
+		grep_worker_free(w);
+		return NULL;
+	}
+	return w;
+}
+
+static int grep_tree(struct grep *g, struct found *ret, struct err *e)
+{
+	const struct walk_request *where = &g->request->where;
+	const struct walk_visitor v = {
+		.search = g,
+		.entry = grep_entry,
+		.file = grep_file,
+		.worker_new = grep_worker_new,
+		.worker_free = grep_worker_free,
+	};
+
+	if (walk_run(where, &v, ret, e) < 0)
+		return -1;
+	g->scan.mode = SCAN_FILES;
+	g->scan.limit = 0;
+	walk_hint(where, &v, ret);
+	return 0;
+}
+
+static int grep_one(struct grep *g, struct found *ret, struct err *e)
+{
+	const struct grep_request *r = g->request;
+	struct scanner *s = scanner_new(&g->scan);
+
+	if (!s)
+		return err_set(e, ERR_IO_ERROR, "Out of memory");
+	const enum scan_outcome outcome =
+		scan_file(s, r->file_fd, r->file_path, r->after_line, &ret->hits);
+	count(&ret->account, outcome);
+	if (outcome == SCAN_STOPPED)
+		ret->account.stopped =
+			r->where.cancelled && __atomic_load_n(r->where.cancelled, __ATOMIC_RELAXED)
+				? WALK_CANCELLED
+				: WALK_TIMEOUT;
+	else if (r->where.limit && ret->hits.count >= r->where.limit)
+		ret->account.stopped = WALK_LIMIT;
+	scanner_free(s);
+	return 0;
+}
+
+int grep_run(const struct grep_request *r, struct found *ret, struct err *e)
+{
+	struct grep g = { .request = r };
+	int status = grep_init(&g, e);
+
+	if (status == 0)
+		status = r->file_fd >= 0 ? grep_one(&g, ret, e) : grep_tree(&g, ret, e);
+	grep_done(&g);
+	return status;
+}

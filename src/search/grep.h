@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * grep: lines of the files of a tree, or of one file, that match a pattern.
+ *
+ * The hits come in byte order of the path, then by line, and are the same whatever the threads did.
+ * To go on where a limit stopped, give path (without the prefix) and line of the last hit as
+ * where.after and after_line; in the modes that give one hit for each file, after_line is
+ * INT64_MAX.
+ *
+ * Which files: regular ones that the ignore rules leave (walk.h), whose type is among the types if
+ * there are any, and that the globs want. The last glob that matches decides; "!x" decides against,
+ * also against a whole directory; a file that none matches is wanted when all globs are "!".
+ */
+#ifndef SEARCH_GREP_H
+#define SEARCH_GREP_H
+
+#include "search/scan.h"
+#include "search/walk.h"
+
+struct grep_request {
+	/* The tree; with file_fd only limit, deadline and cancelled count. */
+	struct walk_request where;
+	int file_fd;	      /* one file instead, read from its start; -1 for none */
+	struct str file_path; /* its path in the hits, behind the prefix */
+	struct str prefix;    /* stands before each path in the hits */
+
+	struct str pattern;
+	struct regex_options options;
+	const struct str *globs;
+	size_t glob_count;
+	const struct str *types;
+	size_t type_count;
+
+	enum scan_mode mode;
+	unsigned context;  /* lines on each side; more than LIMIT_SEARCH_CONTEXT is that */
+	int64_t max_bytes; /* larger files are left out and counted; 0 for no maximum */
+	int64_t after_line;
+};
+
+/* Search. -1 with INVALID_REGEX, INVALID_GLOB, INVALID_ARGUMENTS (no such type), or when the
+ * directory cannot be read. *ret is zeroed by the caller, who also releases it. */
+int grep_run(const struct grep_request *r, struct found *ret, struct err *e);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hits: what a search found, in order.
+ *
+ * A hit is an entry of the tree: its path, what it is, and for a search of contents a line number
+ * or a count and the lines around. Hits are packed one behind the other into chunks, so that
+ * joining two lists moves no byte, and taking back what a file gave (it turned out to be binary) is
+ * a cut. The zero value is an empty list.
+ *
+ *	struct hits_reader r = { .hits = &found };
+ *	struct hit hit;
+ *	struct hit_line line;
+ *	while (hits_next(&r, &hit))
+ *		while (hit_next_line(&hit, &line))
+ *			…
+ */
+#ifndef SEARCH_HITS_H
+#define SEARCH_HITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/own.h"
+#include "base/str.h"
+
+enum hit_type {
+	HIT_FILE,
+	HIT_DIRECTORY,
+	HIT_LINK,
+	HIT_OTHER, /* device, socket, pipe */
+};
+
+struct hit {
+	enum hit_type type;
+	struct str path; /* a directory's has "/" behind */
+	int64_t line;	 /* number of the first matching line; 0 when the hit is a whole file */
+	int64_t value;	 /* find: size in bytes when asked for; counts: matching lines */
+	struct str rest; /* the lines not yet read by hit_next_line */
+	int64_t number;	 /* of the next line */
+};
+
+struct hit_line {
+	int64_t number;
+	struct str text; /* without newline and carriage returns, cut at LIMIT_SEARCH_TEXT */
+	bool match;	 /* else it is context */
+	bool cut;	 /* there was more text */
+};
+
+struct hits_chunk;
+
+struct hits {
+	struct hits_chunk *first, *last;
+	size_t count;
+	size_t bytes;
+	bool failed; /* a hit was lost for lack of memory */
+};
+
+#define AUTO_HITS CLEANUP(hits_done) struct hits
+
+/* A hit is added by hits_begin, any number of hits_line, hits_end. Without memory nothing is added.
+ * The first line's number is given to hits_end. */
+void hits_begin(struct hits *h, enum hit_type type, struct str prefix, struct str path);
+void hits_line(struct hits *h, struct str text, bool match);
+void hits_end(struct hits *h, int64_t line, int64_t first_line, int64_t value);
+
+/* A place to come back to: hits_cut drops everything added since. */
+struct hits_mark {
+	struct hits_chunk *last;
+	size_t used, count, bytes;
+};
+struct hits_mark hits_mark(const struct hits *h);
+void hits_cut(struct hits *h, const struct hits_mark *mark);
+
+/* Keep only the first n hits. */
+void hits_keep(struct hits *h, size_t n);
+
+/* Move all hits of `from` behind those of h. */
+void hits_join(struct hits *h, struct hits *from);
+void hits_done(struct hits *h);
+
+struct hits_reader {
+	const struct hits *hits;
+	const struct hits_chunk *chunk; /* NULL before the first hit */
+	size_t at;
+};
+
+/* The next hit or line; false at the end. What they point to lives as long as the hits. */
+bool hits_next(struct hits_reader *r, struct hit *ret);
+bool hit_next_line(struct hit *hit, struct hit_line *ret);
+
+#endif

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+/* scan: a file goes through a window of whole lines, and matching lines come out with context. */
+
+#include "search/scan.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/limits.h"
+#include "base/own.h"
+
+enum {
+	/* Where a NUL byte of a binary file nearly always is. */
+	BINARY_HEAD = 1024,
+};
+
+struct scanner {
+	const struct scan_options *o;
+	struct regex_cache *cache;
+
+	char *p; /* the window: part of the file, from the start of a line */
+	size_t n, cap;
+	bool eof;
+
+	/* The file at hand. */
+	int fd;
+	struct str path;
+	int64_t after_line;
+	struct hits *out;
+	struct hits_mark mark; /* where its hits begin */
+	size_t from;	       /* searched up to here; always the start of a line */
+	size_t counted;	       /* this place is in line number `line` */
+	int64_t line;
+	int64_t last_line; /* reported */
+	int64_t matches;
+	bool text_known; /* the whole window is known to have no NUL */
+};
+
+struct scanner *scanner_new(const struct scan_options *o)
+{
+	struct scanner *s = mem_new(1, sizeof *s);
+
+	if (!s)
+		return NULL;
+	s->o = o;
+	s->cap = LIMIT_SEARCH_READ;
+	s->p = mem_new(s->cap, 1);
+	s->cache = regex_cache_new(o->regex);
+	if (!s->p || !s->cache) {
+		scanner_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+void scanner_free(struct scanner *s)
+{
+	if (!s)
+		return;
+	regex_cache_free(s->cache);
+	mem_free(s->p);
+	mem_free(s);
+}
+
+/* Read until the window is full or the file ends. */
+static bool fill(struct scanner *s)
+{
+	while (s->n < s->cap) {
+		const ssize_t got = read(s->fd, s->p + s->n, s->cap - s->n);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return false;
+		if (got == 0) {
+			s->eof = true;
+			return true;
+		}
+		s->n += (size_t)got;
+	}
+	return true;
+}
+
+static bool grow(struct scanner *s, size_t most)
+{
+	const size_t cap = s->cap * 2 < most ? s->cap * 2 : most;
+
+	if (s->cap >= most)
+		return false;
+	char *p = mem_resize(s->p, cap, 1);
+	if (!p)
+		return false;
+	s->p = p;
+	s->cap = cap;
+	return true;
+}
+
+/* The start of the line that is `lines` lines above the one starting at `at`. */
+static size_t lines_up(const struct scanner *s, size_t at, unsigned lines)
+{
+	while (lines-- && at) {
+		const char *nl = memrchr(s->p, '\n', at - 1);
+
+		at = nl ? (size_t)(nl - s->p) + 1 : 0;
+	}
+	return at;
+}
+
+/* Up to where the window can be searched now: whole lines, and so many before its end that each
+ * match has its context behind it. */
+static size_t searchable(const struct scanner *s, unsigned context)
+{
+	const char *nl = s->eof ? NULL : memrchr(s->p, '\n', s->n);
+
+	if (s->eof)
+		return s->n;
+	return nl ? lines_up(s, (size_t)(nl - s->p) + 1, context) : 0;
+}
+
+/* Where the line that starts at `at` ends. */
+static size_t line_end(const struct scanner *s, size_t at)
+{
+	const char *nl = memchr(s->p + at, '\n', s->n - at);
+
+	return nl ? (size_t)(nl - s->p) : s->n;
+}
+
+/* Up to `most` lines from `at` on, none behind `end`. Returns where the next one starts. */
+static size_t add_lines(struct scanner *s, size_t at, size_t end, unsigned most, bool match)
+{
+	while (most-- && at < end) {
+		const size_t stop = line_end(s, at);
+
+		hits_line(s->out, (struct str){ s->p + at, stop - at }, match);
+		at = stop + 1;
+	}
+	if (at == end && end == s->n && s->eof && s->p[end - 1] == '\n' && most != UINT32_MAX)
+		hits_line(s->out, STR(""), match); /* the empty line at the end */
+	return at;
+}
+
+static void add_hit(struct scanner *s, const struct regex_match *m)
+{
+	const unsigned context = s->o->context;
+	const size_t top = lines_up(s, m->line, context);
+	const size_t above = bytes_count((struct str){ s->p + top, m->line - top }, '\n');
+
+	hits_begin(s->out, HIT_FILE, s->o->prefix, s->path);
+	add_lines(s, top, m->line, context, false);
+	size_t at = m->line;
+	for (unsigned n = 0; n < LIMIT_SEARCH_CONTEXT && (at < m->line_end || n == 0); n++) {
+		const size_t stop = line_end(s, at);
+
+		hits_line(s->out, (struct str){ s->p + at, stop - at }, true);
+		at = stop + 1;
+	}
+	if (context && m->line_end < s->n)
+		add_lines(s, m->line_end + 1, s->n, context, false);
+	hits_end(s->out, s->line, s->line - (int64_t)above, 0);
+}
+
+static void add_file(struct scanner *s)
+{
+	hits_begin(s->out, HIT_FILE, s->o->prefix, s->path);
+	hits_end(s->out, 0, 0, s->matches);
+}
+
+static bool enough(const struct scanner *s)
+{
+	return (s->o->limit && s->out->count >= s->o->limit) || s->out->bytes >= LIMIT_SEARCH_BYTES;
+}
+
+/* Whether the window has a NUL byte; asked once for each filling, and only when it matters. */
+static bool is_binary(struct scanner *s)
+{
+	if (s->text_known)
+		return false;
+	if (memchr(s->p, 0, s->n))
+		return true;
+	s->text_known = true;
+	return false;
+}
+
+/* Whether this line is news: not before where the search resumes, and not one that was reported
+ * already, as the pieces of a very long line would be. */
+static bool is_new(struct scanner *s, size_t at)
+{
+	s->line += (int64_t)bytes_count((struct str){ s->p + s->counted, at - s->counted }, '\n');
+	s->counted = at;
+	if (s->line <= s->after_line || s->line == s->last_line)
+		return false;
+	s->last_line = s->line;
+	s->matches++;
+	return true;
+}
+
+/* Search the window up to `end`. 1 to go on, 0 when the file is finished or binary, -1 when the
+ * budget is used up. */
+static int search(struct scanner *s, size_t end)
+{
+	const struct str text = { s->p, end };
+	struct regex_match m;
+	struct err unused;
+
+	while (s->from < end) {
+		const int got = regex_next(s->o->regex, s->cache, text, s->from, &s->o->budget, &m,
+					   &unused);
+		if (got <= 0) {
+			s->from = end;
+			return got < 0 ? -1 : 1;
+		}
+		s->from = m.line_end < end ? m.line_end + 1 : end;
+		if (!is_new(s, m.line))
+			continue;
+		if (s->o->mode == SCAN_FILES || is_binary(s))
+			return 0;
+		if (s->o->mode != SCAN_LINES)
+			continue;
+		add_hit(s, &m);
+		if (enough(s))
+			return 0;
+	}
+	return 1;
+}
+
+/* Drop what has been searched, but for the lines that may be context of the next match. */
+static void slide(struct scanner *s, unsigned context)
+{
+	const size_t keep = lines_up(s, s->from, context);
+
+	if (keep > s->counted) {
+		s->line += (int64_t)bytes_count(
+			(struct str){ s->p + s->counted, keep - s->counted }, '\n');
+		s->counted = keep;
+	}
+	memmove(s->p, s->p + keep, s->n - keep);
+	s->n -= keep;
+	s->from -= keep;
+	s->counted -= keep;
+}
+
+static void skip_mark(struct scanner *s)
+{
+	const struct str bom = STR("\xef\xbb\xbf");
+
+	if (!str_starts((struct str){ s->p, s->n }, bom))
+		return;
+	memmove(s->p, s->p + bom.n, s->n - bom.n);
+	s->n -= bom.n;
+}
+
+/* The file is larger than one window: whether that is too large. */
+static bool too_large(const struct scanner *s)
+{
+	struct stat st;
+	const int64_t most = s->o->multiline ? LIMIT_SEARCH_MULTILINE : INT64_MAX;
+
+	if (fstat(s->fd, &st) < 0)
+		return false;
+	return (s->o->max_bytes && st.st_size > s->o->max_bytes) || st.st_size > most;
+}
+
+/* Make the window hold more before it is searched: the rest of a long line, or all of a file in
+ * which matches cross lines. False when it is as large as it may be. */
+static bool widen(struct scanner *s)
+{
+	const size_t most = s->o->multiline ? LIMIT_SEARCH_MULTILINE : LIMIT_SEARCH_LINE;
+
+	return grow(s, most) && fill(s);
+}
+
+/* Choose how much of the window to search now. When it cannot grow any more, context is given up
+ * first, then the wholeness of the line. False when the file is too large for that. */
+static bool choose_end(struct scanner *s, size_t *end, bool *forced)
+{
+	*forced = false;
+	for (;;) {
+		*end = searchable(s, s->o->context);
+		if (s->eof || (*end > s->from && !s->o->multiline))
+			return true;
+		if (!widen(s))
+			break;
+	}
+	*forced = true;
+	*end = searchable(s, 0);
+	if (*end <= s->from)
+		*end = s->n;
+	return !s->o->multiline;
+}
+
+static enum scan_outcome scan_windows(struct scanner *s)
+{
+	size_t end;
+	bool forced;
+
+	for (;;) {
+		if (!choose_end(s, &end, &forced))
+			return SCAN_TOO_LARGE;
+		s->text_known = false;
+		/* A later window may match where this one does not, so all are looked at. */
+		if (!s->eof && is_binary(s))
+			return SCAN_BINARY;
+		const int more = search(s, end);
+		if (more < 0)
+			return SCAN_STOPPED;
+		if (more == 0 || s->eof)
+			return s->matches && is_binary(s) ? SCAN_BINARY : SCAN_SEARCHED;
+		slide(s, forced ? 0 : s->o->context);
+		if (!fill(s))
+			return SCAN_UNREADABLE;
+	}
+}
+
+enum scan_outcome scan_file(struct scanner *s, int fd, struct str path, int64_t after_line,
+			    struct hits *out)
+{
+	s->fd = fd;
+	s->path = path;
+	s->after_line = after_line;
+	s->out = out;
+	s->mark = hits_mark(out);
+	s->n = s->from = s->counted = 0;
+	s->line = 1;
+	s->last_line = s->matches = 0;
+	s->eof = false;
+	if (!fill(s))
+		return SCAN_UNREADABLE;
+	if (s->n == 0)
+		return SCAN_SEARCHED;
+	if (memchr(s->p, 0, s->n < BINARY_HEAD ? s->n : BINARY_HEAD))
+		return SCAN_BINARY;
+	if (!s->eof && too_large(s))
+		return SCAN_TOO_LARGE;
+	skip_mark(s);
+	const enum scan_outcome outcome = scan_windows(s);
+	if (outcome == SCAN_BINARY || outcome == SCAN_TOO_LARGE)
+		hits_cut(out, &s->mark);
+	else if (s->o->mode != SCAN_LINES && s->matches)
+		add_file(s);
+	return outcome;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * scan: one file, its matching lines.
+ *
+ * A scanner belongs to one thread and is used for one file after the other; its buffer is as large
+ * as the longest line needed so far, at most LIMIT_SEARCH_LINE (when matches may cross lines: as
+ * the largest file, at most LIMIT_SEARCH_MULTILINE). A file may grow or shrink while it is read.
+ *
+ * What a file is to a search:
+ *	- A file with a NUL byte is binary, and nothing is reported of it. The first bytes are
+ *always looked at, all others that were read when something matched.
+ *	- A byte order mark of UTF-8 at the start is not part of the first line.
+ *	- A line longer than LIMIT_SEARCH_LINE is searched in pieces of that size and reported once;
+ *	  a match across two pieces is not seen.
+ *	- Behind a last newline there is one more line, empty: it can be context, never a match.
+ */
+#ifndef SEARCH_SCAN_H
+#define SEARCH_SCAN_H
+
+#include "search/hits.h"
+#include "search/regex.h"
+
+enum scan_mode {
+	SCAN_LINES,  /* a hit for each matching line */
+	SCAN_FILES,  /* a hit for each file with a match */
+	SCAN_COUNTS, /* the same, hit.value is the number of matching lines */
+};
+
+struct scan_options {
+	const struct regex *regex;
+	enum scan_mode mode;
+	bool multiline;	   /* the pattern was compiled so: a hit may have several matching lines */
+	unsigned context;  /* lines on each side, at most LIMIT_SEARCH_CONTEXT */
+	int64_t max_bytes; /* larger files are left out; 0 for no maximum */
+	size_t limit;	   /* stop when the list has so many hits; 0 for none */
+	struct str prefix; /* stands before each path in the hits */
+	struct regex_budget budget;
+};
+
+enum scan_outcome {
+	SCAN_SEARCHED,
+	SCAN_BINARY,
+	SCAN_TOO_LARGE,
+	SCAN_UNREADABLE,
+	SCAN_STOPPED, /* the budget is used up; hits found until then are kept */
+};
+
+struct scanner;
+
+struct scanner *scanner_new(const struct scan_options *o); /* NULL when there is no memory */
+void scanner_free(struct scanner *s);
+
+/* Search a file from its present position, lines behind after_line only (0 for all), and add what
+ * is found. */
+enum scan_outcome scan_file(struct scanner *s, int fd, struct str path, int64_t after_line,
+			    struct hits *out);
+
+#endif

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+/* walk: threads that take pieces of work from an ordered list and put results in their place. */
+
+#include "search/walk.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/limits.h"
+#include "base/own.h"
+#include "search/walk_list.h"
+
+enum { DENTS_BYTES = 64 << 10 };
+
+struct piece *piece_new(struct walk *w, enum piece_state state, struct dir *d, size_t names_n)
+{
+	struct piece *p = mem_new(1, sizeof *p + names_n);
+
+	if (!p)
+		return NULL;
+	p->state = state;
+	p->dir = d;
+	if (d)
+		dir_hold(&w->dirs, d);
+	p->names_n = names_n;
+	return p;
+}
+
+void piece_free(struct walk *w, struct piece *p)
+{
+	dir_drop(&w->dirs, p->dir);
+	hits_done(&p->hits);
+	mem_free(p);
+}
+
+void piece_list_add(struct piece_list *l, struct piece *p)
+{
+	p->prev = l->last;
+	p->next = NULL;
+	*(l->last ? &l->last->next : &l->first) = p;
+	l->last = p;
+}
+
+static void list_remove(struct piece_list *l, struct piece *p)
+{
+	*(p->prev ? &p->prev->next : &l->first) = p->next;
+	*(p->next ? &p->next->prev : &l->last) = p->prev;
+}
+
+/* Put the pieces of `in` where p is; p goes. */
+static void list_replace(struct walk *w, struct piece *p, struct piece_list *in)
+{
+	if (in->first) {
+		in->first->prev = p->prev;
+		*(p->prev ? &p->prev->next : &w->list.first) = in->first;
+		in->last->next = p->next;
+		*(p->next ? &p->next->prev : &w->list.last) = in->last;
+	} else {
+		list_remove(&w->list, p);
+	}
+}
+
+/* Join neighbours that are done, from p's predecessor up to `end`. */
+static void merge(struct walk *w, struct piece *p, const struct piece *end)
+{
+	while (p && p->next) {
+		struct piece *next = p->next;
+		const bool at_end = next == end;
+
+		if (p->state == PIECE_DONE && next->state == PIECE_DONE) {
+			hits_join(&p->hits, &next->hits);
+			list_remove(&w->list, next);
+			piece_free(w, next);
+		} else {
+			p = next;
+		}
+		if (at_end)
+			return;
+	}
+}
+
+static bool enough(const struct walk *w, size_t count, size_t bytes)
+{
+	return (w->request->limit && count >= w->request->limit) || bytes >= LIMIT_SEARCH_BYTES;
+}
+
+static void stop(struct walk *w, enum walk_stop why)
+{
+	enum walk_stop none = WALK_COMPLETE;
+
+	__atomic_compare_exchange_n(&w->stopped, &none, why, false, __ATOMIC_RELAXED,
+				    __ATOMIC_RELAXED);
+}
+
+bool walk_expired(const struct walk_request *r)
+{
+	return (r->cancelled && __atomic_load_n(r->cancelled, __ATOMIC_RELAXED)) ||
+	       (r->deadline_ms != IO_FOREVER && io_now_ms() >= r->deadline_ms);
+}
+
+bool walk_must_stop(struct walk *w)
+{
+	const struct walk_request *r = w->request;
+
+	if (__atomic_load_n(&w->stopped, __ATOMIC_RELAXED) != WALK_COMPLETE)
+		return true;
+	if (!walk_expired(r))
+		return false;
+	const bool cancelled = r->cancelled && __atomic_load_n(r->cancelled, __ATOMIC_RELAXED);
+	stop(w, cancelled ? WALK_CANCELLED : WALK_TIMEOUT);
+	return true;
+}
+
+/* The first piece nobody has begun, unless enough has been found before it. */
+static struct piece *first_open(struct walk *w, bool *busy)
+{
+	size_t count = 0, bytes = 0;
+
+	for (struct piece *p = w->list.first; p; p = p->next) {
+		if (p->state == PIECE_TAKEN) {
+			*busy = true;
+		} else if (p->state == PIECE_DONE) {
+			count += p->hits.count;
+			bytes += p->hits.bytes;
+			if (enough(w, count, bytes))
+				return NULL;
+		} else {
+			return p;
+		}
+	}
+	return NULL;
+}
+
+/* Under the lock: wait for a piece of work and take it. NULL when there will be none. */
+static struct piece *take(struct walk *w, enum piece_state *was)
+{
+	while (!w->finished && !walk_must_stop(w)) {
+		bool busy = false;
+		struct piece *p = first_open(w, &busy);
+
+		if (p) {
+			*was = p->state;
+			p->state = PIECE_TAKEN;
+			return p;
+		}
+		if (!busy)
+			break;
+		w->waiting++;
+		pthread_cond_wait(&w->change, &w->lock);
+		w->waiting--;
+	}
+	w->finished = true;
+	pthread_cond_broadcast(&w->change);
+	return NULL;
+}
+
+/* Under the lock: what came out takes the place of the piece. */
+static void put(struct walk *w, struct piece *p, struct piece_list *out)
+{
+	struct piece *before = p->prev, *after = p->next;
+
+	list_replace(w, p, out);
+	merge(w, before ? before : w->list.first, after);
+	const struct piece *front = w->list.first;
+	if (front && front->state == PIECE_DONE && enough(w, front->hits.count, front->hits.bytes))
+		stop(w, WALK_LIMIT);
+	if (w->waiting)
+		pthread_cond_broadcast(&w->change);
+}
+
+/* Scan the files of a piece, one after the other. */
+static void scan_files(struct worker *me, struct piece *p, struct piece_list *out)
+{
+	struct walk *w = me->walk;
+	const int dirfd = dir_enter(&w->dirs, p->dir);
+	struct piece *done = piece_new(w, PIECE_DONE, NULL, 0);
+
+	if (dirfd < 0 || !done) {
+		me->account.unreadable += (int64_t)p->files;
+		if (done)
+			piece_list_add(out, done);
+		if (dirfd >= 0)
+			dir_leave(&w->dirs, p->dir);
+		return;
+	}
+	me->path.n = 0;
+	dir_path(p->dir, &me->path);
+	const size_t dir_n = me->path.n;
+	for (size_t at = 0; at < p->names_n; at += strlen(p->names + at) + 1) {
+		if (walk_must_stop(w) || enough(w, done->hits.count, done->hits.bytes))
+			break;
+		const struct str name = str_of(p->names + at);
+		AUTO_FD
+		fd = dir_open_file(dirfd, name.p);
+		me->path.n = dir_n;
+		buf_add(&me->path, name);
+		if (fd < 0 || me->path.failed)
+			me->account.unreadable++;
+		else
+			w->visitor->file(me->scanner, fd, buf_str(&me->path), &done->hits,
+					 &me->account);
+	}
+	dir_leave(&w->dirs, p->dir);
+	piece_list_add(out, done);
+}
+
+/* Take one piece and do it. False when there is nothing left. */
+static bool work_once(struct worker *me)
+{
+	struct walk *w = me->walk;
+	struct piece_list out = { 0 };
+	enum piece_state was;
+
+	pthread_mutex_lock(&w->lock);
+	struct piece *p = take(w, &was);
+	pthread_mutex_unlock(&w->lock);
+	if (!p)
+		return false;
+	if (was == PIECE_DIR)
+		walk_expand(me, p->dir, &out);
+	else
+		scan_files(me, p, &out);
+	pthread_mutex_lock(&w->lock);
+	put(w, p, &out);
+	pthread_mutex_unlock(&w->lock);
+	piece_free(w, p);
+	return true;
+}
+
+static void *work(void *worker)
+{
+	while (work_once(worker))
+		;
+	return NULL;
+}
+
+static bool worker_init(struct worker *me, struct walk *w)
+{
+	me->walk = w;
+	me->path.max = me->names.max = SIZE_MAX;
+	me->dents = mem_new(1, DENTS_BYTES);
+	if (w->visitor->worker_new)
+		me->scanner = w->visitor->worker_new(w->visitor->search);
+	return me->dents && (me->scanner || !w->visitor->worker_new);
+}
+
+static void worker_done(struct worker *me, struct walk_account *total)
+{
+	if (me->scanner)
+		me->walk->visitor->worker_free(me->scanner);
+	total->files += me->account.files;
+	total->ignored += me->account.ignored;
+	total->hidden += me->account.hidden;
+	total->filtered += me->account.filtered;
+	total->binary += me->account.binary;
+	total->too_large += me->account.too_large;
+	total->unreadable += me->account.unreadable;
+	mem_free(me->dents);
+	mem_free(me->list);
+	buf_done(&me->path);
+	buf_done(&me->names);
+}
+
+/* Whether there is work for more than one. Only asked while there is one thread. */
+static bool is_wide(const struct walk *w)
+{
+	return w->list.first != w->list.last;
+}
+
+/* Run the others on threads of their own and the first on this one, alone until there is work for
+ * two. A thread that cannot be had only makes it slower. */
+static void run_workers(struct walk *w, struct worker *workers, unsigned n)
+{
+	pthread_t threads[LIMIT_SEARCH_THREADS];
+	unsigned started = 0;
+	pthread_attr_t attr;
+
+	while (!is_wide(w))
+		if (!work_once(&workers[0]))
+			return;
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, LIMIT_SEARCH_STACK);
+	while (started + 1 < n &&
+	       pthread_create(&threads[started], &attr, work, &workers[started + 1]) == 0)
+		started++;
+	pthread_attr_destroy(&attr);
+	work(&workers[0]);
+	while (started)
+		pthread_join(threads[--started], NULL);
+}
+
+/* The list as it is now: hits in order; what nobody has begun goes. */
+static void gather(struct walk *w, struct hits *ret)
+{
+	while (w->list.first) {
+		struct piece *p = w->list.first;
+
+		list_remove(&w->list, p);
+		hits_join(ret, &p->hits);
+		piece_free(w, p);
+	}
+}
+
+static int walk_init(struct walk *w, struct buf *base, struct err *e)
+{
+	const struct walk_request *r = w->request;
+
+	if (r->parent_path.n) {
+		buf_add(base, r->parent_path);
+		buf_addc(base, '/');
+	}
+	w->base = buf_str(base);
+	if (base->failed)
+		return err_set(e, ERR_IO_ERROR, "Out of memory");
+	if (dirs_init(&w->dirs, r->dirfd) < 0)
+		return err_errno(e, "The directory cannot be searched");
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->change, NULL);
+	struct piece *root = piece_new(w, PIECE_DIR, w->dirs.root, 0);
+	if (root)
+		piece_list_add(&w->list, root);
+	walk_parent_rules(w);
+	return 0;
+}
+
+int walk_run(const struct walk_request *r, const struct walk_visitor *v, struct found *ret,
+	     struct err *e)
+{
+	struct walk w = { .request = r, .visitor = v };
+	struct worker workers[LIMIT_SEARCH_THREADS] = { 0 };
+	AUTO_BUF
+	base = { .max = SIZE_MAX };
+	unsigned n = 0;
+
+	if (walk_init(&w, &base, e) < 0)
+		return -1;
+	while (n < LIMIT_SEARCH_THREADS && (n == 0 || n < r->threads) &&
+	       worker_init(&workers[n], &w))
+		n++;
+	if (n)
+		run_workers(&w, workers, n);
+	gather(&w, &ret->hits);
+	for (unsigned i = 0; i < LIMIT_SEARCH_THREADS; i++)
+		worker_done(&workers[i], &ret->account);
+	ret->account.stopped = w.stopped;
+	if (r->limit)
+		hits_keep(&ret->hits, r->limit);
+	pthread_cond_destroy(&w.change);
+	pthread_mutex_destroy(&w.lock);
+	dirs_done(&w.dirs);
+	return n ? 0 : err_set(e, ERR_IO_ERROR, "Out of memory");
+}
+
+void walk_hint(const struct walk_request *r, const struct walk_visitor *v, struct found *ret)
+{
+	const int64_t soon = io_now_ms() + LIMIT_SEARCH_HINT_MS;
+	struct walk_request again = *r;
+	AUTO_FOUND hidden = { 0 };
+	struct err unused;
+
+	if (ret->hits.count || r->after.n || !ret->account.ignored ||
+	    ret->account.stopped != WALK_COMPLETE)
+		return;
+	again.ignored_only = true;
+	again.limit = LIMIT_SEARCH_HINTS;
+	again.deadline_ms = soon < r->deadline_ms ? soon : r->deadline_ms;
+	if (walk_run(&again, v, &hidden, &unused) == 0)
+		ret->ignored_matches = (int64_t)hidden.hits.count;
+}
+
+void found_done(struct found *f)
+{
+	hits_done(&f->hits);
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/* walk_expand: one directory becomes pieces of work: read, filtered by the rules, sorted. */
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "base/own.h"
+#include "search/walk_list.h"
+
+enum { DENTS_BYTES = 64 << 10, LIST_FIRST = 256 };
+
+/* Names in a directory that change what is seen of it. */
+struct special {
+	bool git, gitignore, ignore;
+};
+
+/* As the kernel writes it (getdents64). */
+struct kernel_dirent {
+	uint64_t ino;
+	int64_t offset;
+	unsigned short size;
+	unsigned char type;
+	char name[];
+};
+
+static enum hit_type hit_type_of(unsigned char type)
+{
+	switch (type) {
+	case DT_REG:
+		return HIT_FILE;
+	case DT_DIR:
+		return HIT_DIRECTORY;
+	case DT_LNK:
+		return HIT_LINK;
+	default:
+		return HIT_OTHER;
+	}
+}
+
+static bool list_add(struct worker *me, struct str name, enum hit_type type)
+{
+	if (me->list_n == me->list_cap) {
+		const size_t cap = me->list_cap ? 2 * me->list_cap : LIST_FIRST;
+		struct listed *bigger = mem_resize(me->list, cap, sizeof *bigger);
+
+		if (!bigger)
+			return false;
+		me->list = bigger;
+		me->list_cap = cap;
+	}
+	me->list[me->list_n++] = (struct listed){
+		.name = me->names.n,
+		.name_n = (uint32_t)name.n,
+		.type = type,
+	};
+	buf_add(&me->names, (struct str){ name.p, name.n + 1 });
+	return !me->names.failed;
+}
+
+static void note_special(struct str name, struct special *sp)
+{
+	sp->git |= str_eq(name, STR(".git"));
+	sp->gitignore |= str_eq(name, STR(".gitignore"));
+	sp->ignore |= str_eq(name, STR(".ignore"));
+}
+
+/* All names of a directory, or fewer when the walk must stop. False when it cannot be read. */
+static bool read_names(struct worker *me, int fd, struct special *sp)
+{
+	long n;
+
+	while ((n = syscall(SYS_getdents64, fd, me->dents, DENTS_BYTES)) > 0) {
+		for (long at = 0; at < n;) {
+			const struct kernel_dirent *d = (const void *)(me->dents + at);
+			const struct str name = str_of(d->name);
+
+			at += d->size;
+			if (d->name[0] == '.') {
+				if (str_eq(name, STR(".")) || str_eq(name, STR("..")))
+					continue;
+				note_special(name, sp);
+			}
+			const unsigned char type =
+				d->type == DT_UNKNOWN ? dir_entry_type(fd, d->name) : d->type;
+			if (!list_add(me, name, hit_type_of(type)))
+				return false;
+		}
+		if (walk_must_stop(me->walk))
+			return true;
+	}
+	return n == 0;
+}
+
+static struct ignore *rules_of(int fd, const char *const path[], size_t components, size_t depth,
+			       struct ignore *up)
+{
+	AUTO_BUF
+	text = { .max = LIMIT_IGNORE_BYTES };
+
+	dir_read_small(fd, path, components, &text);
+	return ignore_new(buf_str(&text), depth, up);
+}
+
+/* The rules that hold in a directory whose path is `depth` bytes long. A repository begins anew: no
+ * .gitignore above it counts, only its own exclude file and the user's. */
+static void add_rules(struct walk *w, struct dir *d, int fd, const struct special *sp, size_t depth)
+{
+	static const char *const gitignore[] = { ".gitignore" };
+	static const char *const ignore[] = { ".ignore" };
+	static const char *const exclude[] = { ".git", "info", "exclude" };
+
+	if (sp->git) {
+		ignore_drop(d->git);
+		d->git = ignore_new(w->request->excludes, depth, NULL);
+		d->git = rules_of(fd, exclude, ARRAY_LEN(exclude), depth, d->git);
+	}
+	if (sp->gitignore)
+		d->git = rules_of(fd, gitignore, ARRAY_LEN(gitignore), depth, d->git);
+	if (sp->ignore)
+		d->dot = rules_of(fd, ignore, ARRAY_LEN(ignore), depth, d->dot);
+}
+
+void walk_parent_rules(struct walk *w)
+{
+	const struct walk_request *r = w->request;
+	struct dir *root = w->dirs.root;
+	size_t depth = 0;
+
+	root->ignored = false;
+	if (r->all)
+		return;
+	root->git = ignore_new(r->excludes, 0, NULL);
+	for (size_t i = 0; i < r->parent_count; i++) {
+		const struct special sp = { dir_has(r->parents[i], ".git"), true, true };
+
+		add_rules(w, root, r->parents[i], &sp, depth);
+		const ptrdiff_t slash = str_index(str_from(w->base, depth), '/');
+		depth += (size_t)(slash + 1);
+	}
+}
+
+static bool is_ignored(const struct dir *d, struct str path, size_t name_at, bool is_dir)
+{
+	enum ignore_verdict v = ignore_match(d->dot, path, name_at, is_dir);
+
+	if (v == IGNORE_SILENT)
+		v = ignore_match(d->git, path, name_at, is_dir);
+	return v == IGNORE_YES;
+}
+
+/* What is wanted of an entry when the search goes on behind a path seen before. */
+static unsigned wanted_after(struct str after, struct str path, bool is_dir, unsigned wanted)
+{
+	if (!str_starts(after, path))
+		return str_cmp(path, after) > 0 ? wanted : 0;
+	if (!is_dir)
+		return after.n == path.n ? wanted & WALK_SCAN : 0;
+	/* A directory counts with its "/", and all that is in it begins with that. */
+	const unsigned char next = after.n > path.n ? (unsigned char)after.p[path.n] : 0;
+	if (next == '/')
+		return wanted & WALK_DESCEND;
+	return next < '/' ? wanted : 0;
+}
+
+/* Decide about one entry: whether it stays in the list. */
+static bool decide(struct worker *me, struct dir *d, int fd, size_t dir_n, struct listed *l)
+{
+	const struct walk *w = me->walk;
+	const struct walk_request *r = w->request;
+	const struct str name = { me->names.p + l->name, l->name_n };
+	const bool is_dir = l->type == HIT_DIRECTORY;
+
+	if (str_eq(name, STR(".git"))) {
+		me->account.hidden++;
+		return false;
+	}
+	me->path.n = dir_n;
+	buf_add(&me->path, (struct str){ name.p, name.n + 1 });
+	if (me->path.failed)
+		return false;
+	me->path.n--; /* the NUL only stands behind it */
+	l->ignored = d->ignored || (!r->all && is_ignored(d, buf_str(&me->path), dir_n, is_dir));
+	if (l->ignored && !r->ignored_only) {
+		me->account.ignored++;
+		return false;
+	}
+	if (r->ignored_only && !l->ignored) {
+		l->wanted = is_dir ? WALK_DESCEND : 0;
+		return is_dir;
+	}
+	const struct walk_entry entry = {
+		.dirfd = fd,
+		.path = str_from(buf_str(&me->path), w->base.n),
+		.name = { me->path.p + dir_n, name.n },
+		.type = l->type,
+	};
+	l->wanted = w->visitor->entry(w->visitor->search, &entry, &me->account);
+	if (r->max_depth && d->depth + 1 >= r->max_depth)
+		l->wanted &= ~(unsigned)WALK_DESCEND;
+	if (r->after.n && l->wanted)
+		l->wanted = wanted_after(r->after, entry.path, is_dir, l->wanted);
+	return l->wanted != 0;
+}
+
+static uint64_t sort_key(struct str name, bool is_dir)
+{
+	unsigned char first[8] = { 0 };
+	uint64_t key = 0;
+
+	memcpy(first, name.p, name.n < 8 ? name.n : 8);
+	if (is_dir && name.n < 8)
+		first[name.n] = '/';
+	for (size_t i = 0; i < 8; i++)
+		key = key << 8 | first[i];
+	return key;
+}
+
+/* Byte order of the paths below: a directory's name counts with its "/". */
+static int compare(const void *x, const void *y, void *names)
+{
+	const struct listed *a = x, *b = y;
+
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	/* Names end in NUL, which sorts first as an end should; a directory's is a '/'. */
+	const unsigned char *p = (unsigned char *)names + a->name;
+	const unsigned char *q = (unsigned char *)names + b->name;
+	while (*p && *p == *q)
+		p++, q++;
+	const int c = *p ? *p : a->type == HIT_DIRECTORY ? '/' : 0;
+	const int k = *q ? *q : b->type == HIT_DIRECTORY ? '/' : 0;
+	return c - k;
+}
+
+static struct piece *done_piece(struct walk *w, struct piece_list *out)
+{
+	if (out->last && out->last->state == PIECE_DONE)
+		return out->last;
+	struct piece *p = piece_new(w, PIECE_DONE, NULL, 0);
+	if (p)
+		piece_list_add(out, p);
+	return p;
+}
+
+static void report(struct worker *me, int fd, size_t dir_n, const struct listed *l,
+		   struct piece_list *out)
+{
+	struct walk *w = me->walk;
+	struct piece *p = done_piece(w, out);
+
+	me->path.n = dir_n;
+	buf_add(&me->path, (struct str){ me->names.p + l->name, l->name_n + 1 });
+	if (!p || me->path.failed) {
+		me->account.unreadable++;
+		return;
+	}
+	me->path.n--;
+	const struct walk_entry entry = {
+		.dirfd = fd,
+		.path = str_from(buf_str(&me->path), w->base.n),
+		.name = { me->path.p + dir_n, l->name_n },
+		.type = l->type,
+	};
+	w->visitor->report(w->visitor->search, &entry, &p->hits);
+}
+
+static void add_directory(struct worker *me, struct dir *d, const struct listed *l,
+			  struct piece_list *out)
+{
+	struct dirs *all = &me->walk->dirs;
+	struct dir *sub = dir_new(all, d, (struct str){ me->names.p + l->name, l->name_n });
+	struct piece *p = sub ? piece_new(me->walk, PIECE_DIR, sub, 0) : NULL;
+
+	if (sub)
+		sub->ignored = l->ignored;
+	if (p)
+		piece_list_add(out, p);
+	else
+		me->account.unreadable++;
+	if (sub)
+		dir_drop(all, sub); /* the piece holds it */
+}
+
+/* The files from list[i] on that can be scanned in one go. Returns how many. */
+static size_t add_files(struct worker *me, struct dir *d, size_t i, struct piece_list *out)
+{
+	size_t n = 0, bytes = 0;
+
+	while (i + n < me->list_n && n < LIMIT_WALK_FILES && me->list[i + n].wanted == WALK_SCAN)
+		bytes += me->list[i + n++].name_n + 1;
+	struct piece *p = piece_new(me->walk, PIECE_FILES, d, bytes);
+	if (!p) {
+		me->account.unreadable += (int64_t)n;
+		return n;
+	}
+	char *to = p->names;
+	for (size_t k = i; k < i + n; k++) {
+		memcpy(to, me->names.p + me->list[k].name, me->list[k].name_n + 1);
+		to += me->list[k].name_n + 1;
+	}
+	p->files = n;
+	piece_list_add(out, p);
+	return n;
+}
+
+static void make_pieces(struct worker *me, struct dir *d, int fd, size_t dir_n,
+			struct piece_list *out)
+{
+	for (size_t i = 0; i < me->list_n;) {
+		const struct listed *l = &me->list[i];
+
+		if (l->wanted & WALK_REPORT)
+			report(me, fd, dir_n, l, out);
+		if (l->wanted & WALK_SCAN) {
+			i += add_files(me, d, i, out);
+			continue;
+		}
+		if (l->wanted & WALK_DESCEND && l->type == HIT_DIRECTORY)
+			add_directory(me, d, l, out);
+		i++;
+	}
+}
+
+void walk_expand(struct worker *me, struct dir *d, struct piece_list *out)
+{
+	struct walk *w = me->walk;
+	struct special sp = { 0 };
+	size_t kept = 0;
+	const int fd = dir_enter(&w->dirs, d);
+
+	me->names.n = me->list_n = 0;
+	if (fd < 0 || !read_names(me, fd, &sp))
+		me->account.unreadable++;
+	if (fd < 0)
+		return;
+	me->path.n = 0;
+	buf_add(&me->path, w->base);
+	dir_path(d, &me->path);
+	const size_t dir_n = me->path.n;
+	if (d->up) {
+		d->git = ignore_hold(d->up->git);
+		d->dot = ignore_hold(d->up->dot);
+	}
+	if (!w->request->all)
+		add_rules(w, d, fd, &sp, dir_n);
+	for (size_t i = 0; i < me->list_n; i++) {
+		struct listed l = me->list[i];
+
+		if (!decide(me, d, fd, dir_n, &l))
+			continue;
+		l.key = sort_key((struct str){ me->names.p + l.name, l.name_n },
+				 l.type == HIT_DIRECTORY);
+		me->list[kept++] = l;
+	}
+	me->list_n = kept;
+	qsort_r(me->list, kept, sizeof *me->list, compare, me->names.p);
+	make_pieces(me, d, fd, dir_n, out);
+	dir_leave(&w->dirs, d);
+}

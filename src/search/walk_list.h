@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* walk_list: what the two halves of the walk share: pieces of work in order (walk.c) and the
+ * reading of one directory (walk_expand.c). */
+#ifndef SEARCH_WALK_LIST_H
+#define SEARCH_WALK_LIST_H
+
+#include "base/buf.h"
+#include "search/dir.h"
+#include "search/walk.h"
+
+enum piece_state {
+	PIECE_DIR,   /* a directory to be read */
+	PIECE_FILES, /* files to be scanned */
+	PIECE_TAKEN, /* somebody is at it */
+	PIECE_DONE,  /* hits only */
+};
+
+struct piece {
+	struct piece *prev, *next;
+	enum piece_state state;
+	struct dir *dir; /* the directory itself, or the one the files are in; held */
+	struct hits hits;
+	size_t files;
+	size_t names_n;
+	char names[]; /* of the files, each with a NUL behind it */
+};
+
+struct piece_list {
+	struct piece *first, *last;
+};
+
+/* One name that was read from a directory and is wanted. */
+struct listed {
+	uint64_t
+		key; /* the first eight bytes of name, with "/" behind a directory's, as a number */
+	size_t name; /* offset */
+	uint32_t name_n;
+	enum hit_type type;
+	bool ignored;
+	unsigned wanted; /* WALK_ flags */
+};
+
+struct worker {
+	struct walk *walk;
+	void *scanner; /* from the visitor */
+	struct walk_account account;
+	struct buf path;  /* of the entry at hand, from the outermost parent */
+	struct buf names; /* of the directory at hand, each with a NUL behind it */
+	struct listed *list;
+	size_t list_n, list_cap;
+	char *dents;
+};
+
+struct walk {
+	const struct walk_request *request;
+	const struct walk_visitor *visitor;
+	struct dirs dirs;
+	struct str base; /* parent_path with "/" behind, or empty */
+
+	pthread_mutex_t lock; /* for what follows */
+	pthread_cond_t change;
+	struct piece_list list;
+	unsigned waiting;
+	enum walk_stop stopped; /* also read without the lock */
+	bool finished;
+};
+
+struct piece *piece_new(struct walk *w, enum piece_state state, struct dir *d, size_t names_n);
+void piece_free(struct walk *w, struct piece *p);
+
+/* Whether to stop; remembers why. */
+bool walk_must_stop(struct walk *w);
+
+/* Read the directory: *out becomes the pieces it consists of, in order. */
+void walk_expand(struct worker *me, struct dir *d, struct piece_list *out);
+
+/* The rules of the directories above the root. */
+void walk_parent_rules(struct walk *w);
+
+void piece_list_add(struct piece_list *l, struct piece *p);
+
+#endif
