@@ -150,6 +150,7 @@ enum {
 
 	/* Stack of a just-in-time compiled match. */
 	LIMIT_PCRE_JIT_STACK = 512 << 10,
+
 	/* A glob, or a line of an ignore file: no path is longer (PATH_MAX), and two state sets of
 	 * twice as many bits fit on the stack. */
 	LIMIT_GLOB_BYTES = 4096,
