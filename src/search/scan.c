@@ -26,6 +26,7 @@ struct scanner {
 
 	/* The file at hand. */
 	int fd;
+	int64_t left; /* bytes to read at most: a file may grow faster than it is searched */
 	struct str path;
 	int64_t after_line;
 	struct hits *out;
@@ -68,7 +69,9 @@ void scanner_free(struct scanner *s)
 static bool fill(struct scanner *s)
 {
 	while (s->n < s->cap) {
-		const ssize_t got = read(s->fd, s->p + s->n, s->cap - s->n);
+		const size_t room = s->cap - s->n;
+		const size_t most = s->left < (int64_t)room ? (size_t)s->left : room;
+		const ssize_t got = most ? read(s->fd, s->p + s->n, most) : 0;
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -79,6 +82,7 @@ static bool fill(struct scanner *s)
 			return true;
 		}
 		s->n += (size_t)got;
+		s->left -= got;
 	}
 	return true;
 }
@@ -251,14 +255,17 @@ static void skip_mark(struct scanner *s)
 	s->n -= bom.n;
 }
 
-/* The file is larger than one window: whether that is too large. */
-static bool too_large(const struct scanner *s)
+/* The file is larger than one window: whether that is too large. What it has now is read, not what
+ * is added meanwhile. */
+static bool too_large(struct scanner *s)
 {
 	struct stat st;
 	const int64_t most = s->o->multiline ? LIMIT_SEARCH_MULTILINE : INT64_MAX;
 
 	if (fstat(s->fd, &st) < 0)
 		return false;
+	if (st.st_size >= (int64_t)s->n)
+		s->left = st.st_size - (int64_t)s->n;
 	return (s->o->max_bytes && st.st_size > s->o->max_bytes) || st.st_size > most;
 }
 
@@ -325,6 +332,7 @@ enum scan_outcome scan_file(struct scanner *s, int fd, struct str path, int64_t 
 	s->line = 1;
 	s->last_line = s->matches = 0;
 	s->eof = false;
+	s->left = INT64_MAX;
 	if (!fill(s))
 		return SCAN_UNREADABLE;
 	if (s->n == 0)

@@ -4,7 +4,8 @@
  *
  * A scanner belongs to one thread and is used for one file after the other; its buffer is as large
  * as the longest line needed so far, at most LIMIT_SEARCH_LINE (when matches may cross lines: as
- * the largest file, at most LIMIT_SEARCH_MULTILINE). A file may grow or shrink while it is read.
+ * the largest file, at most LIMIT_SEARCH_MULTILINE). A file may grow or shrink while it is read;
+ *what is added meanwhile to a large one is not waited for.
  *
  * What a file is to a search:
  *	- A file with a NUL byte is binary, and nothing is reported of it. The first bytes are

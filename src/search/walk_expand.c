@@ -357,7 +357,8 @@ void walk_expand(struct worker *me, struct dir *d, struct piece_list *out)
 		me->list[kept++] = l;
 	}
 	me->list_n = kept;
-	qsort_r(me->list, kept, sizeof *me->list, compare, me->names.p);
+	if (kept > 1)
+		qsort_r(me->list, kept, sizeof *me->list, compare, me->names.p);
 	make_pieces(me, d, fd, dir_n, out);
 	dir_leave(&w->dirs, d);
 }
