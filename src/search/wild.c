@@ -238,7 +238,7 @@ bool wild_match(const struct wild *w, struct str text)
 	if (w->shape == SHAPE_EXACT)
 		return text.n == plain;
 	if (w->shape == SHAPE_STAR)
-		return !memchr(text.p + w->head.n, '/', text.n - plain);
+		return text.n == plain || !memchr(text.p + w->head.n, '/', text.n - plain);
 
 	const struct str rest = str_from(text, w->head.n);
 	uint64_t now[1] = { 0 }, next[1];
