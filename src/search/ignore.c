@@ -233,6 +233,8 @@ static bool fits(const struct rule *r, struct str path, struct str name, bool is
 		return false;
 	if (!r->whole_path)
 		return wild_match(r->wild, name);
+	if (r->plain.n && (path.n < r->plain.n || path.p[0] != r->plain.p[0]))
+		return false; /* before a call: most anchored rules are about one name */
 	return str_starts(path, r->plain) && wild_match(r->wild, str_from(path, r->plain.n));
 }
 

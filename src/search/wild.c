@@ -19,6 +19,7 @@ struct wild {
 	enum shape shape;
 	unsigned nocase, bytes; /* flags, taken apart */
 	struct str head, tail;	/* in `text` */
+	struct str need;	/* in `text`: stands somewhere between; empty when unknown */
 	size_t first_step;
 	struct wild_program program;
 	char text[]; /* the plain text at both ends, in UTF-8 */
@@ -50,6 +51,28 @@ static struct str put_run(struct wild *w, size_t *used, size_t from, size_t to)
 	return (struct str){ start, (size_t)(w->text + *used - start) };
 }
 
+/* The longest plain text between the ends that every match must have. Where case does not matter
+ * it is not looked for. */
+static struct str longest_run(struct wild *w, size_t *used, size_t from, size_t to)
+{
+	const struct wild_step *s = w->program.steps;
+	size_t best = from, best_n = 0;
+
+	/* Behind the last brace everything is certain; before it, little is. */
+	for (size_t i = from > w->program.fixed ? from : w->program.fixed; i < to; i++) {
+		size_t n = 0;
+
+		while (i + n < to && s[i + n].op == WILD_UNIT)
+			n++;
+		if (n > best_n) {
+			best = i;
+			best_n = n;
+		}
+		i += n;
+	}
+	return w->nocase ? (struct str){ 0 } : put_run(w, used, best, best + best_n);
+}
+
 /* Find the plain text at both ends, and whether anything but one star is between. */
 static void choose_shape(struct wild *w)
 {
@@ -72,6 +95,8 @@ static void choose_shape(struct wild *w)
 		w->shape = SHAPE_STAR;
 	else
 		w->shape = SHAPE_PROGRAM;
+	if (w->shape == SHAPE_PROGRAM)
+		w->need = longest_run(w, &used, head, tail);
 }
 
 int wild_new(struct str pattern, unsigned flags, struct wild **ret, struct err *e)
@@ -222,7 +247,10 @@ static bool __attribute__((noinline)) run_large(const struct wild *w, struct str
 
 static bool same(const struct wild *w, const char *a, struct str b)
 {
-	return w->nocase ? str_eq_nocase((struct str){ a, b.n }, b) : memcmp(a, b.p, b.n) == 0;
+	if (w->nocase)
+		return str_eq_nocase((struct str){ a, b.n }, b);
+	/* Most names differ in the last byte: not worth a call. */
+	return a[b.n - 1] == b.p[b.n - 1] && memcmp(a, b.p, b.n) == 0;
 }
 
 bool wild_match(const struct wild *w, struct str text)
@@ -241,6 +269,8 @@ bool wild_match(const struct wild *w, struct str text)
 		return text.n == plain || !memchr(text.p + w->head.n, '/', text.n - plain);
 
 	const struct str rest = str_from(text, w->head.n);
+	if (w->need.n && !memmem(rest.p, rest.n, w->need.p, w->need.n))
+		return false;
 	uint64_t now[1] = { 0 }, next[1];
 
 	if (w->program.count <= 64)
