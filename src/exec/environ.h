@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * environ: which variables a command sees.
+ *
+ * The server's own settings and secrets never reach a command: SIDECAR_*, the sockets and
+ * credentials that systemd hands over, and the address the server listens on.
+ */
+#ifndef EXEC_ENVIRON_H
+#define EXEC_ENVIRON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Is this "NAME=value" (or "NAME") one of the server's own? */
+bool environ_is_private(const char *variable);
+
+/* A list like environ, NULL at its end: the variables of base that are not private, with those of
+ * extra added or put in their place (the last one of a name counts). The list is one piece of
+ * memory for mem_free; the strings stay where they are. NULL when there is no memory. */
+char **environ_merge(char *const *base, char *const *extra, size_t extra_count);
+
+#endif

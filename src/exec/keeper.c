@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* keeper: start the spawner, wait for it, clean up behind a server that is gone. */
+
+#include "exec/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/limits.h"
+#include "base/own.h"
+#include "exec/reaper.h"
+#include "exec/scratch.h"
+#include "exec/starter.h"
+
+struct keeper {
+	int server;
+	int lifeline;
+	struct strings strings; /* what the rest points into */
+	const char *at_death_arg;
+	struct sandbox_config config;
+};
+
+static const char *empty_to_null(const char *s)
+{
+	return *s ? s : NULL;
+}
+
+static struct path_list list_of(const struct strings *s, size_t *at, size_t count)
+{
+	const struct path_list list = { (const char *const *)(uintptr_t)(s->item + *at), count };
+
+	*at += count;
+	return list;
+}
+
+static int read_setup(struct keeper *k)
+{
+	struct keeper_setup setup;
+	struct strings *s = &k->strings;
+	int fds[MESSAGE_FDS];
+
+	if (message_recv(k->server, &setup, sizeof(setup), fds) != sizeof(setup) ||
+	    strings_map(fds[KEEPER_STRINGS], s) < 0)
+		return -1;
+	if (s->count != 3 + (size_t)setup.write_count + setup.read_count + setup.hide_count)
+		return -1;
+	size_t at = 3;
+	k->lifeline = fds[KEEPER_LIFELINE];
+	k->at_death_arg = s->item[0];
+	k->config = (struct sandbox_config){
+		.mode = setup.mode,
+		.no_network = setup.no_network,
+		.read_only = setup.read_only,
+		.workspace = empty_to_null(s->item[1]),
+		.scratch = empty_to_null(s->item[2]),
+		.write = list_of(s, &at, setup.write_count),
+		.read = list_of(s, &at, setup.read_count),
+		.hide = list_of(s, &at, setup.hide_count),
+	};
+	fd_closep(&fds[KEEPER_STRINGS]);
+	return 0;
+}
+
+/* Ignored signals would stay ignored in every command. The kernel is asked directly because the C
+ * library keeps two signals to itself and would skip them. */
+static void reset_signals(void)
+{
+	static const struct {
+		void *handler;
+		unsigned long flags, restorer, mask;
+	} by_default;
+
+	for (int i = 1; i < _NSIG; i++)
+		(void)syscall(SYS_rt_sigaction, i, &by_default, NULL, sizeof(by_default.mask));
+}
+
+static int keep(struct keeper *k, void (*at_death)(const char *arg))
+{
+	int status;
+
+	if (fcntl(k->server, F_SETFD, FD_CLOEXEC) < 0 || read_setup(k) < 0)
+		return 1;
+	const pid_t pid = starter_start(k->server, k->lifeline, &k->config);
+	if (pid < 0)
+		return 1;
+	/* Only the spawner may hold these: the server notices its death by them. */
+	fd_closep(&k->server);
+	fd_closep(&k->lifeline);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+		return 1;
+	if (k->config.scratch)
+		scratch_remove(k->config.scratch);
+	if (at_death && *k->at_death_arg)
+		at_death(k->at_death_arg);
+	return 0;
+}
+
+int keeper_main(void (*at_death)(const char *arg))
+{
+	struct keeper k = { .server = KEEPER_FD };
+
+	(void)prctl(PR_SET_NAME, "sidecar-keeper", 0, 0, 0);
+	(void)syscall(SYS_close_range, KEEPER_FD + 1, ~0U, 0);
+	reset_signals();
+	const int status = keep(&k, at_death);
+	strings_done(&k.strings);
+	return status;
+}

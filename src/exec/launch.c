@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* launch: the steps between vfork and exec. */
+
+#include "exec/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/own.h"
+#include "exec/environ.h"
+#include "exec/sandbox.h"
+
+/*
+ * Runs a script from descriptor 3 as if it had been given to -c: $0 and $# are the same, the
+ * descriptor is closed before it begins, no variable is left behind, lines keep their numbers.
+ */
+static const char script_reader[] = "set -- \"$(cat <&3)\"; exec 3<&-; eval \"shift; $1\"";
+
+enum { SCRIPT_FD = 3 };
+
+const char *launch_shell(void)
+{
+	static const char *const places[] = { "/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash" };
+
+	for (size_t i = 0; i < ARRAY_LEN(places); i++)
+		if (access(places[i], X_OK) == 0)
+			return places[i];
+	return "/bin/sh";
+}
+
+static int prepare_argv(struct launch *l, const char *shell, const struct strings *s)
+{
+	const char **argv = mem_new((size_t)l->order->argc + 4, sizeof(*argv));
+	size_t n = 0;
+
+	if (!argv) {
+		errno = ENOMEM;
+		return -1;
+	}
+	if (l->order->shell) {
+		const char *slash = strrchr(shell, '/');
+		argv[n++] = slash ? slash + 1 : shell;
+		argv[n++] = "-c";
+	}
+	for (size_t i = 0; i < l->order->argc; i++)
+		argv[n++] = s->item[1 + i];
+	if (l->order->script)
+		argv[n++] = script_reader;
+	l->argv = argv;
+	l->program = l->order->shell ? shell : argv[0];
+	return 0;
+}
+
+int launch_prepare(struct launch *l, const char *shell, char *const *base)
+{
+	struct strings s;
+
+	l->failed = LAUNCH_ORDER;
+	if (strings_map(l->fd[ORDER_STRINGS], &s) < 0) {
+		l->error = errno;
+		return -1;
+	}
+	if (s.count < 1 + (size_t)l->order->argc || (!l->order->shell && !l->order->argc)) {
+		l->error = EBADMSG;
+		return -1;
+	}
+	const size_t first_variable = 1 + (size_t)l->order->argc;
+	l->cwd_name = s.item[0];
+	l->env = environ_merge(base, s.item + first_variable, s.count - first_variable);
+	if (!l->env || prepare_argv(l, shell, &s) < 0) {
+		l->error = ENOMEM;
+		return -1;
+	}
+	l->failed = LAUNCH_DONE;
+	return 0;
+}
+
+static int set_limit(__rlimit_resource_t which, int64_t value, rlim_t spare)
+{
+	struct rlimit r;
+
+	if (value <= 0)
+		return 0;
+	if (getrlimit(which, &r) < 0)
+		return -1;
+	/* Only ever lowered: what the operator set for the server holds for its commands. */
+	if (r.rlim_max > (rlim_t)value + spare)
+		r.rlim_max = (rlim_t)value + spare;
+	r.rlim_cur = r.rlim_max < (rlim_t)value ? r.rlim_max : (rlim_t)value;
+	return setrlimit(which, &r);
+}
+
+static int set_limits(const struct proc_limits *l)
+{
+	/* At the hard limit of CPU time the kernel kills; SIGXCPU a second before says why. */
+	if (set_limit(RLIMIT_AS, l->address_space_bytes, 0) < 0 ||
+	    set_limit(RLIMIT_FSIZE, l->file_size_bytes, 0) < 0 ||
+	    set_limit(RLIMIT_NPROC, l->processes, 0) < 0 ||
+	    set_limit(RLIMIT_CPU, l->cpu_seconds, 1) < 0)
+		return -1;
+	return 0;
+}
+
+/*
+ * A directory descriptor of the server belongs to the server's mounts: from there ".." would lead
+ * out of the sandbox's. So the same directory is opened anew by name and must be the same one.
+ */
+static int enter_cwd(const struct launch *l)
+{
+	struct stat asked, found;
+
+	if (!sandbox_has_mounts(l->sandbox))
+		return fchdir(l->fd[ORDER_CWD]);
+	AUTO_FD dir = open(l->cwd_name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0 || fstat(l->fd[ORDER_CWD], &asked) < 0 || fstat(dir, &found) < 0)
+		return -1;
+	if (asked.st_dev != found.st_dev || asked.st_ino != found.st_ino) {
+		errno = ENOENT;
+		return -1;
+	}
+	return fchdir(dir);
+}
+
+static int place_descriptors(const struct launch *l)
+{
+	/* Standard input is /dev/null in the spawner already. */
+	if (dup2(l->fd[ORDER_OUT], STDOUT_FILENO) < 0 || dup2(l->fd[ORDER_ERR], STDERR_FILENO) < 0)
+		return -1;
+	/* Every descriptor here is close-on-exec; this is the second lock on the same door. */
+	(void)syscall(SYS_close_range, SCRIPT_FD, ~0U, CLOSE_RANGE_CLOEXEC);
+	if (!l->order->script)
+		return 0;
+	const int fd = l->fd[ORDER_SCRIPT];
+	return fd == SCRIPT_FD ? fcntl(fd, F_SETFD, 0) : dup2(fd, SCRIPT_FD);
+}
+
+struct failure {
+	enum launch_step step;
+	int error;
+};
+
+_Noreturn static void fail(int to, enum launch_step step)
+{
+	const struct failure f = { step, errno };
+
+	(void)!write(to, &f, sizeof(f));
+	_exit(127);
+}
+
+/* Runs in the memory of the reaper, which waits: it changes nothing there. Until the program runs,
+ * it can say through the pipe which step failed. */
+_Noreturn static void child(const struct launch *l, int to)
+{
+	sigset_t none;
+
+	if (setsid() < 0)
+		fail(to, LAUNCH_SESSION);
+	(void)umask((mode_t)l->order->umask);
+	if (enter_cwd(l) < 0)
+		fail(to, LAUNCH_CWD);
+	if (l->sandbox && sandbox_enter(l->sandbox) < 0)
+		fail(to, LAUNCH_SANDBOX);
+	if (place_descriptors(l) < 0)
+		fail(to, LAUNCH_STDIO);
+	if (set_limits(&l->order->limits) < 0)
+		fail(to, LAUNCH_LIMITS);
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	(void)execvp(l->program, (char *const *)(uintptr_t)l->argv);
+	fail(to, LAUNCH_EXEC);
+}
+
+pid_t launch_start(struct launch *l)
+{
+	struct failure f;
+	int p[2];
+
+	l->failed = LAUNCH_FORK;
+	if (pipe2(p, O_CLOEXEC) < 0) {
+		l->error = errno;
+		return -1;
+	}
+	AUTO_FD from = p[0];
+	AUTO_FD to = p[1]; /* above `from`, so never where the script's descriptor goes */
+	/* execvp looks along the PATH of the environment that the command will have. */
+	environ = l->env;
+	const pid_t pid = vfork();
+	if (pid == 0)
+		child(l, to);
+	if (pid < 0) {
+		l->error = errno;
+		return -1;
+	}
+	fd_closep(&to);
+	l->failed = LAUNCH_DONE;
+	if (io_read_full(from, &f, sizeof(f)) != sizeof(f))
+		return pid;
+	l->failed = f.step;
+	l->error = f.error;
+	return -1;
+}
+
+static const struct {
+	enum err_code code;
+	const char *sentence;
+} reasons[] = {
+	[LAUNCH_DONE] = { ERR_SPAWN_FAILED, "The command did not start" },
+	[LAUNCH_ORDER] = { ERR_SPAWN_FAILED, "The command could not be handed to the spawner" },
+	[LAUNCH_FORK] = { ERR_SPAWN_FAILED, "No new process could be made for the command; end "
+					    "others and try again" },
+	[LAUNCH_SESSION] = { ERR_SPAWN_FAILED, "The command could not get its own session" },
+	[LAUNCH_CWD] = { ERR_SPAWN_FAILED, "The working directory cannot be entered" },
+	[LAUNCH_SANDBOX] = { ERR_SPAWN_FAILED,
+			     "The sandbox could not be put in force, so the command was not run" },
+	[LAUNCH_LIMITS] = { ERR_SPAWN_FAILED, "A resource limit could not be set" },
+	[LAUNCH_STDIO] = { ERR_SPAWN_FAILED, "The command's output could not be connected" },
+	[LAUNCH_EXEC] = { ERR_SPAWN_FAILED, "The program could not be started" },
+};
+
+int launch_error(struct err *e, enum launch_step step, int error)
+{
+	const size_t i = (size_t)step < ARRAY_LEN(reasons) ? (size_t)step : LAUNCH_DONE;
+	struct err why = { 0 };
+
+	errno = error;
+	(void)err_errno(&why, "%s", reasons[i].sentence);
+	return err_set(e, reasons[i].code, "%s", why.msg);
+}

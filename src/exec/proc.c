@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+/* proc: write the order, carry the output, read the report. */
+
+#include "exec/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/limits.h"
+#include "base/own.h"
+
+struct run {
+	const struct proc_sink *sink;
+	int control;
+	int output[2];	 /* reading ends, by enum proc_stream; -1 at their end */
+	int cancel;	 /* -1 once seen */
+	bool ending;	 /* the reaper has been told to end the command */
+	bool deaf;	 /* the sink does not want any more */
+	struct buf tail; /* the last words on stderr */
+	char *chunk;
+};
+
+static void run_done(struct run *r)
+{
+	fd_closep(&r->control);
+	fd_closep(&r->output[PROC_STDOUT]);
+	fd_closep(&r->output[PROC_STDERR]);
+	buf_done(&r->tail);
+	mem_free(r->chunk);
+}
+
+static bool has_nul(struct str s)
+{
+	return str_index(s, '\0') >= 0;
+}
+
+static int check(const struct proc_request *q, struct err *e)
+{
+	if (!q->argc && (!q->command.n || has_nul(q->command)))
+		return err_set(e, ERR_INVALID_ARGUMENTS, "Missing or invalid command");
+	if (!q->argc && q->command.n > LIMIT_SCRIPT)
+		return err_set(
+			e, ERR_INVALID_ARGUMENTS,
+			"The command is longer than %d bytes; write it to a file and run that",
+			LIMIT_SCRIPT);
+	for (size_t i = 0; i < q->argc; i++)
+		if (has_nul(q->argv[i]) || (i == 0 && !q->argv[0].n))
+			return err_set(e, ERR_INVALID_ARGUMENTS, "Missing or invalid argv");
+	for (size_t i = 0; i < q->env_count; i++)
+		if (has_nul(q->env[i]) || str_index(q->env[i], '=') <= 0)
+			return err_set(e, ERR_INVALID_ARGUMENTS, "Missing or invalid env");
+	return 0;
+}
+
+/* The order's strings: the directory's name, the arguments, the variables. */
+static int make_strings(const struct proc_request *q, bool script, struct err *e)
+{
+	AUTO_BUF b = { .max = LIMIT_ARGUMENTS };
+	char link[32], name[4096];
+
+	/* A name that cannot be read or is too long stays empty; only a sandbox with its own mounts
+	 * needs it, and says so. */
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", q->cwd_fd);
+	const ssize_t n = readlink(link, name, sizeof(name));
+	strings_add(&b, (struct str){ name, n > 0 && n < (ssize_t)sizeof(name) ? (size_t)n : 0 });
+	for (size_t i = 0; i < q->argc; i++)
+		strings_add(&b, q->argv[i]);
+	if (!q->argc && !script)
+		strings_add(&b, q->command);
+	for (size_t i = 0; i < q->env_count; i++)
+		strings_add(&b, q->env[i]);
+	if (b.failed)
+		return err_set(e, ERR_INVALID_ARGUMENTS,
+			       "The arguments and variables are longer than %d bytes together",
+			       LIMIT_ARGUMENTS);
+	const int fd = message_memfd("order", buf_str(&b));
+	return fd < 0 ? err_set(e, ERR_SPAWN_FAILED, "No memory to hand the command over") : fd;
+}
+
+static int make_pipe(int *reading, int *writing)
+{
+	int p[2];
+
+	if (pipe2(p, O_CLOEXEC) < 0)
+		return -1;
+	*reading = p[0];
+	*writing = p[1];
+	/* A refusal only costs wake-ups. */
+	(void)fcntl(p[1], F_SETPIPE_SZ, LIMIT_OUTPUT_PIPE);
+	return fcntl(p[0], F_SETFL, O_NONBLOCK);
+}
+
+static int submit(struct run *r, struct spawner *s, const struct proc_request *q, struct err *e)
+{
+	static const char none[] = "The server has no descriptor left for the command's output";
+	AUTO_FD out = -1;
+	AUTO_FD err = -1;
+	AUTO_FD script = -1;
+	int pair[2];
+
+	if (make_pipe(&r->output[PROC_STDOUT], &out) < 0 ||
+	    make_pipe(&r->output[PROC_STDERR], &err) < 0 || message_pair(pair) < 0)
+		return err_set(e, ERR_SPAWN_FAILED, "%s", none);
+	r->control = pair[0];
+	AUTO_FD control = pair[1];
+	const struct order order = {
+		.timeout_ms = q->timeout_ms < INT64_MAX / 2 ? q->timeout_ms : 0,
+		.limits = q->limits,
+		.argc = q->argc ? (uint32_t)q->argc : q->command.n <= LIMIT_ARGUMENT,
+		.umask = (uint32_t)q->umask,
+		.shell = !q->argc,
+		.script = !q->argc && q->command.n > LIMIT_ARGUMENT,
+		.keep = q->keep_survivors,
+	};
+	AUTO_FD strings = make_strings(q, order.script, e);
+	if (strings < 0)
+		return -1;
+	if (order.script && (script = message_memfd("script", q->command)) < 0)
+		return err_set(e, ERR_SPAWN_FAILED, "%s", none);
+	const int fds[] = {
+		[ORDER_CONTROL] = control, [ORDER_OUT] = out,	      [ORDER_ERR] = err,
+		[ORDER_CWD] = q->cwd_fd,   [ORDER_STRINGS] = strings, [ORDER_SCRIPT] = script
+	};
+	return spawner_send(s, &order, fds, ARRAY_LEN(fds) - !order.script, e);
+}
+
+static void end_command(struct run *r)
+{
+	if (r->ending)
+		return;
+	r->ending = true;
+	(void)message_send(r->control, "", 1, NULL, 0, 0);
+}
+
+static void keep_tail(struct run *r, struct str piece)
+{
+	const size_t max = r->tail.max;
+
+	if (piece.n > max / 2)
+		piece = str_from(piece, piece.n - max / 2);
+	if (r->tail.n + piece.n > max)
+		buf_drop(&r->tail, r->tail.n + piece.n - max);
+	buf_add(&r->tail, piece);
+}
+
+/* Hand on what one pipe holds now, at most one chunk. False when it holds nothing. */
+static bool carry(struct run *r, enum proc_stream stream)
+{
+	const ssize_t n = read(r->output[stream], r->chunk, LIMIT_OUTPUT_CHUNK);
+
+	if (n < 0 && errno == EINTR)
+		return true;
+	if (n < 0 && errno == EAGAIN)
+		return false;
+	if (n <= 0) {
+		fd_closep(&r->output[stream]);
+		return false;
+	}
+	const struct str piece = { r->chunk, (size_t)n };
+	if (stream == PROC_STDERR)
+		keep_tail(r, piece);
+	if (!r->deaf && r->sink->write(r->sink->arg, stream, piece) < 0) {
+		r->deaf = true;
+		end_command(r);
+	}
+	return true;
+}
+
+/* Carry output until the report is there. */
+static int follow(struct run *r, struct report *report, struct err *e)
+{
+	int fds[MESSAGE_FDS];
+
+	for (;;) {
+		struct pollfd p[] = {
+			{ .fd = r->output[PROC_STDOUT], .events = POLLIN },
+			{ .fd = r->output[PROC_STDERR], .events = POLLIN },
+			{ .fd = r->control, .events = POLLIN },
+			{ .fd = r->cancel, .events = POLLIN },
+		};
+		if (poll(p, ARRAY_LEN(p), -1) < 0 && errno != EINTR)
+			return err_errno(e, "The command's output could not be waited for");
+		if (p[3].revents) {
+			r->cancel = -1;
+			end_command(r);
+		}
+		if (p[0].revents)
+			(void)carry(r, PROC_STDOUT);
+		if (p[1].revents)
+			(void)carry(r, PROC_STDERR);
+		if (!p[2].revents)
+			continue;
+		if (message_recv(r->control, report, sizeof(*report), fds) == sizeof(*report))
+			return 0;
+		return err_set(
+			e, ERR_SPAWN_FAILED,
+			"The process that runs commands died while this one ran; it is started "
+			"again with the next command");
+	}
+}
+
+/* Everybody who could write has ended, or is not waited for: what the pipes hold now is all. */
+static void drain(struct run *r)
+{
+	for (int stream = PROC_STDOUT; stream <= PROC_STDERR; stream++) {
+		size_t left = 2 * LIMIT_OUTPUT_PIPE / LIMIT_OUTPUT_CHUNK;
+		/* A kept survivor may write for ever: more than a full pipe is not owed. */
+		while (r->output[stream] >= 0 && left-- && carry(r, (enum proc_stream)stream))
+			;
+	}
+}
+
+/* Does it sound as if the sandbox had refused something? */
+static bool sounds_denied(struct str words)
+{
+	return str_find(words, STR("Permission denied")) >= 0 ||
+	       str_find(words, STR("Read-only file system")) >= 0 ||
+	       str_find(words, STR("Operation not permitted")) >= 0 ||
+	       str_find(words, STR("EACCES")) >= 0 || str_find(words, STR("EROFS")) >= 0 ||
+	       str_find(words, STR("EPERM")) >= 0;
+}
+
+static void fill_result(const struct report *p, struct proc_result *ret)
+{
+	*ret = (struct proc_result){
+		.timed_out = p->timed_out,
+		.cancelled = p->cancelled,
+		.stuck = p->stuck,
+		.duration_ms = p->duration_ms,
+		.cpu_ms = p->cpu_ms,
+		.peak_memory_bytes = p->peak_memory_bytes,
+		.oom_killed = p->oom_killed,
+		.limit = p->limit,
+		.survivors_kept = p->kept,
+		.survivor_count = p->survivor_count,
+	};
+	memcpy(ret->survivors, p->survivors, sizeof(ret->survivors));
+	if (p->timed_out || p->cancelled || p->stuck) {
+		ret->exit_code = -1;
+	} else if (WIFSIGNALED(p->status)) {
+		ret->signal = WTERMSIG(p->status);
+		ret->exit_code = 128 + ret->signal;
+	} else {
+		ret->exit_code = WEXITSTATUS(p->status);
+	}
+}
+
+static int run_in_place(struct spawner *s, const struct proc_request *q,
+			const struct proc_sink *sink, int cancel_fd, struct proc_result *ret,
+			struct err *e)
+{
+	CLEANUP(run_done)
+	struct run r = { .sink = sink,
+			 .control = -1,
+			 .output = { -1, -1 },
+			 .cancel = cancel_fd,
+			 .tail = { .max = LIMIT_STDERR_TAIL },
+			 .chunk = mem_new(LIMIT_OUTPUT_CHUNK, 1) };
+	struct report report;
+
+	if (!r.chunk)
+		return err_set(e, ERR_SPAWN_FAILED, "There is not enough memory for the command");
+	if (submit(&r, s, q, e) < 0 || follow(&r, &report, e) < 0)
+		return -1;
+	if (report.failed != LAUNCH_DONE)
+		return launch_error(e, report.failed, report.error);
+	drain(&r);
+	fill_result(&report, ret);
+	ret->denied =
+		spawner_is_sandboxed(s) && ret->exit_code != 0 && sounds_denied(buf_str(&r.tail));
+	return 0;
+}
+
+int proc_run(struct spawner *s, const struct proc_request *q, const struct proc_sink *sink,
+	     int cancel_fd, struct proc_result *ret, struct err *e)
+{
+	if (check(q, e) < 0 || spawner_enter(s, e) < 0)
+		return -1;
+	const int done = run_in_place(s, q, sink, cancel_fd, ret, e);
+	spawner_leave(s);
+	return done;
+}
+
+const char *proc_limit_name(enum proc_limit limit)
+{
+	static const char *const names[] = {
+		[PROC_LIMIT_NONE] = "none",	[PROC_LIMIT_TIME] = "timeout",
+		[PROC_LIMIT_CPU] = "cpu",	[PROC_LIMIT_FILE] = "file_size",
+		[PROC_LIMIT_MEMORY] = "memory",
+	};
+
+	return names[limit];
+}
+
+const char *proc_signal_name(int signal)
+{
+	static const char *const names[] = {
+		[SIGHUP] = "SIGHUP",	   [SIGINT] = "SIGINT",	      [SIGQUIT] = "SIGQUIT",
+		[SIGILL] = "SIGILL",	   [SIGTRAP] = "SIGTRAP",     [SIGABRT] = "SIGABRT",
+		[SIGBUS] = "SIGBUS",	   [SIGFPE] = "SIGFPE",	      [SIGKILL] = "SIGKILL",
+		[SIGUSR1] = "SIGUSR1",	   [SIGSEGV] = "SIGSEGV",     [SIGUSR2] = "SIGUSR2",
+		[SIGPIPE] = "SIGPIPE",	   [SIGALRM] = "SIGALRM",     [SIGTERM] = "SIGTERM",
+		[SIGCHLD] = "SIGCHLD",	   [SIGCONT] = "SIGCONT",     [SIGSTOP] = "SIGSTOP",
+		[SIGTSTP] = "SIGTSTP",	   [SIGTTIN] = "SIGTTIN",     [SIGTTOU] = "SIGTTOU",
+		[SIGURG] = "SIGURG",	   [SIGXCPU] = "SIGXCPU",     [SIGXFSZ] = "SIGXFSZ",
+		[SIGPROF] = "SIGPROF",	   [SIGVTALRM] = "SIGVTALRM", [SIGWINCH] = "SIGWINCH",
+		[SIGIO] = "SIGIO",	   [SIGPWR] = "SIGPWR",	      [SIGSYS] = "SIGSYS",
+		[SIGSTKFLT] = "SIGSTKFLT",
+	};
+
+	if (signal <= 0)
+		return "";
+	if ((size_t)signal < ARRAY_LEN(names) && names[signal])
+		return names[signal];
+	return "a real-time signal";
+}

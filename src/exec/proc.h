@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * proc: run one command.
+ *
+ * proc_run blocks the calling thread until the command and everything it started are gone. Output
+ * is handed on as it comes; while the sink is busy nothing is read, so a slow reader slows the
+ * command down and no more than LIMIT_OUTPUT_CHUNK and two pipes hold output. Time is kept by the
+ * command's reaper and runs on while the sink blocks.
+ *
+ * The command has a clean environment (exec/environ.h), /dev/null as standard input, no other
+ * descriptor than 0 to 2, a session of its own, default signal dispositions, and the sandbox of the
+ * spawner. A script longer than one argument may be is handed over through a descriptor; the script
+ * cannot tell, but for $BASH_EXECUTION_STRING.
+ */
+#ifndef EXEC_PROC_H
+#define EXEC_PROC_H
+
+#include "base/err.h"
+#include "base/str.h"
+#include "exec/reaper.h"
+#include "exec/spawner.h"
+
+struct proc_request {
+	struct str command;	/* a script for the shell; used when argc is 0 */
+	const struct str *argv; /* a program and its arguments, run without a shell */
+	size_t argc;
+	const struct str *env; /* "NAME=value", added to or replacing the server's */
+	size_t env_count;
+	int cwd_fd;	     /* the directory it runs in */
+	int64_t timeout_ms;  /* SIGTERM after this long, SIGKILL LIMIT_TERM_GRACE_MS later; 0: never
+			      */
+	bool keep_survivors; /* what it left running goes on until the server ends */
+	mode_t umask;
+	struct proc_limits limits;
+};
+
+enum proc_stream { PROC_STDOUT, PROC_STDERR };
+
+struct proc_sink {
+	/* Take a piece of output; it may block. Negative: nobody wants it, end the command. */
+	int (*write)(void *arg, enum proc_stream stream, struct str piece);
+	void *arg;
+};
+
+struct proc_result {
+	int exit_code; /* -1 after a timeout or cancel, 128+n when signal n ended it */
+	int signal;    /* 0: it exited by itself (also when it was timed out or cancelled) */
+	bool timed_out;
+	bool cancelled;
+	bool stuck;  /* some process could not be ended: not ours to kill, or in the kernel */
+	bool denied; /* sandboxed, failed, and its last words on stderr sound like a refused
+			write: a guess, good for a hint */
+	int64_t duration_ms;
+	/*
+	 * The receipt. CPU time is that of all processes that were waited for, memory the peak of
+	 * the largest single one. oom_killed is a conclusion: somebody died of SIGKILL while the
+	 * kernel's counter of such kills, which is for the whole machine, went up. The CPU and file
+	 * limits are seen by the signal they send; exhausted address space or processes are not
+	 * visible from outside.
+	 */
+	int64_t cpu_ms;
+	int64_t peak_memory_bytes;
+	bool oom_killed;
+	enum proc_limit limit;
+	bool survivors_kept;
+	size_t survivor_count; /* may be more than are described */
+	struct survivor survivors[LIMIT_SURVIVORS];
+};
+
+/*
+ * Run the command. cancel_fd (or -1): when it becomes readable or hangs up, the command is ended
+ * like after a timeout. Returns 0 and the result however the command ended; or -1 when it did not
+ * run: INVALID_ARGUMENTS, TOO_BUSY, SPAWN_FAILED.
+ */
+int proc_run(struct spawner *s, const struct proc_request *q, const struct proc_sink *sink,
+	     int cancel_fd, struct proc_result *ret, struct err *e);
+
+/* "SIGKILL"; "" for 0. */
+const char *proc_signal_name(int signal);
+
+/* "none", "timeout", "cpu", "file_size", "memory". */
+const char *proc_limit_name(enum proc_limit limit);
+
+#endif

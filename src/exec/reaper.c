@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* reaper: start one command, watch it, end its tree, report. */
+
+#include "exec/reaper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/io.h"
+
+enum phase { RUNNING, LINGERING, TERMINATING, KILLING, KEPT };
+
+struct reaper {
+	const struct reaper_home *home;
+	const struct order *order;
+	int control; /* -1 once the server hung up */
+	int lifeline;
+	pid_t shell;
+	bool shell_ended;
+	bool was_killed; /* somebody died of a SIGKILL that is not ours */
+	bool reported;
+	enum phase phase;
+	int64_t started_ms;
+	int64_t next_ms;    /* when the phase ends */
+	int64_t timeout_ms; /* when the command has to end */
+	int64_t patience_ms;
+	int64_t oom_before;
+	struct report report;
+};
+
+/* How many processes the kernel has killed for want of memory, on the whole machine. */
+static int64_t count_oom_kills(void)
+{
+	char text[16384];
+	AUTO_FD fd = open("/proc/vmstat", O_RDONLY | O_CLOEXEC);
+	const ssize_t n = fd < 0 ? -1 : io_read_full(fd, text, sizeof(text) - 1);
+
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	const char *p = strstr(text, "\noom_kill ");
+	return p ? strtoll(p + sizeof("\noom_kill ") - 1, NULL, 10) : 0;
+}
+
+static void note_status(struct reaper *r, int status)
+{
+	const int sig = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status) - 128;
+
+	if (sig == SIGXCPU)
+		r->report.limit = PROC_LIMIT_CPU;
+	if (sig == SIGXFSZ)
+		r->report.limit = PROC_LIMIT_FILE;
+	if (sig == SIGKILL && r->phase != KILLING)
+		r->was_killed = true;
+}
+
+/* Reap whoever has ended. True when no child is left. */
+static bool reap(struct reaper *r)
+{
+	for (;;) {
+		int status;
+		const pid_t pid = waitpid(-1, &status, WNOHANG);
+		if (pid < 0)
+			return errno == ECHILD;
+		if (pid == 0)
+			return false;
+		note_status(r, status);
+		if (pid == r->shell) {
+			r->shell_ended = true;
+			r->report.status = status;
+			r->report.duration_ms = io_now_ms() - r->started_ms;
+		}
+	}
+}
+
+static void send_report(struct reaper *r)
+{
+	struct rusage u;
+	struct report *p = &r->report;
+
+	if (r->reported)
+		return;
+	r->reported = true;
+	if (!r->shell_ended) {
+		p->status = -1;
+		p->duration_ms = io_now_ms() - r->started_ms;
+	}
+	(void)getrusage(RUSAGE_CHILDREN, &u);
+	p->cpu_ms = (int64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000 +
+		    (u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1000;
+	p->peak_memory_bytes = (int64_t)u.ru_maxrss * 1024;
+	if (r->was_killed && count_oom_kills() > r->oom_before)
+		p->oom_killed = true;
+	if (p->oom_killed)
+		p->limit = PROC_LIMIT_MEMORY;
+	if (p->timed_out)
+		p->limit = PROC_LIMIT_TIME;
+	if (r->control >= 0)
+		(void)message_send(r->control, p, sizeof(*p), NULL, 0,
+				   io_now_ms() + LIMIT_SPAWNER_MS);
+}
+
+static void terminate(struct reaper *r, int64_t grace_ms)
+{
+	const int64_t until = io_now_ms() + grace_ms;
+
+	if (r->phase >= TERMINATING && r->phase != KEPT) {
+		if (until < r->next_ms)
+			r->next_ms = until;
+		return;
+	}
+	(void)tree_signal(SIGTERM);
+	(void)tree_signal(SIGCONT); /* a stopped process could not take the SIGTERM */
+	r->phase = TERMINATING;
+	r->next_ms = until;
+}
+
+static void end_survivors(struct reaper *r)
+{
+	r->report.survivor_count = tree_survivors(r->report.survivors, LIMIT_SURVIVORS);
+	if (!r->order->keep) {
+		terminate(r, LIMIT_SURVIVOR_GRACE_MS);
+		return;
+	}
+	r->report.kept = true;
+	r->phase = KEPT;
+	r->next_ms = IO_FOREVER;
+	send_report(r);
+	fd_closep(&r->control);
+}
+
+static void kill_round(struct reaper *r)
+{
+	if (r->phase != KILLING)
+		r->patience_ms = io_now_ms() + LIMIT_KILL_PATIENCE_MS;
+	r->phase = KILLING;
+	(void)tree_kill(NULL, 0);
+	r->next_ms = io_now_ms() + LIMIT_KILL_PAUSE_MS;
+	if (io_now_ms() >= r->patience_ms) {
+		r->report.stuck = true;
+		send_report(r);
+		r->next_ms = io_now_ms() + LIMIT_KILL_PATIENCE_MS;
+	}
+}
+
+/* What the clock and the shell's end make due. */
+static void advance(struct reaper *r)
+{
+	const int64_t now = io_now_ms();
+
+	if (r->phase == RUNNING && r->shell_ended) {
+		r->phase = LINGERING;
+		r->next_ms = now + LIMIT_LINGER_MS;
+	} else if (r->phase == RUNNING && now >= r->timeout_ms) {
+		r->report.timed_out = true;
+		terminate(r, LIMIT_TERM_GRACE_MS);
+	} else if (r->phase == LINGERING && now >= r->next_ms) {
+		end_survivors(r);
+	} else if ((r->phase == TERMINATING || r->phase == KILLING) && now >= r->next_ms) {
+		kill_round(r);
+	}
+}
+
+static void wait_for_news(struct reaper *r)
+{
+	struct pollfd p[] = {
+		{ .fd = r->home->signals, .events = POLLIN },
+		{ .fd = r->control, .events = POLLIN },
+		{ .fd = r->lifeline },
+	};
+	struct signalfd_siginfo info;
+
+	const int64_t until = r->phase == RUNNING ? r->timeout_ms : r->next_ms;
+	if (poll(p, sizeof(p) / sizeof(p[0]), io_timeout(until)) <= 0)
+		return;
+	if (p[0].revents)
+		(void)!read(r->home->signals, &info, sizeof(info));
+	if (p[1].revents) {
+		if (!r->report.timed_out)
+			r->report.cancelled = true;
+		if (p[1].revents & POLLHUP)
+			fd_closep(&r->control);
+		else
+			(void)!read(r->control, &info, sizeof(info));
+		terminate(r, LIMIT_TERM_GRACE_MS);
+	}
+	if (p[2].revents) {
+		r->lifeline = -1;
+		terminate(r, LIMIT_ORPHAN_GRACE_MS);
+	}
+}
+
+void reaper_refuse(int control, enum launch_step step, int error)
+{
+	const struct report p = { .failed = step, .error = error };
+
+	(void)message_send(control, &p, sizeof(p), NULL, 0, io_now_ms() + LIMIT_SPAWNER_MS);
+}
+
+void reaper_run(const struct reaper_home *home, struct launch *l)
+{
+	struct reaper r = { .home = home,
+			    .order = l->order,
+			    .control = l->fd[ORDER_CONTROL],
+			    .lifeline = home->lifeline,
+			    .started_ms = io_now_ms(),
+			    .timeout_ms = IO_FOREVER };
+
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	(void)prctl(PR_SET_NAME, "sidecar-reaper", 0, 0, 0);
+	if (l->order->timeout_ms > 0)
+		r.timeout_ms = r.started_ms + l->order->timeout_ms;
+	if (launch_prepare(l, home->shell, home->env) == 0)
+		r.shell = launch_start(l);
+	for (size_t i = ORDER_OUT; i < MESSAGE_FDS; i++)
+		fd_closep(&l->fd[i]);
+	if (l->failed != LAUNCH_DONE) {
+		reaper_refuse(r.control, l->failed, l->error);
+		_exit(0);
+	}
+	/* Counted while the program is being loaded, where it costs no time. */
+	r.oom_before = count_oom_kills();
+	while (!reap(&r)) {
+		advance(&r);
+		wait_for_news(&r);
+	}
+	send_report(&r);
+	_exit(0);
+}

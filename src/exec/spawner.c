@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* spawner: start the keeper, start it again when it died, hand over orders. */
+
+#include "exec/spawner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/limits.h"
+#include "base/own.h"
+#include "exec/environ.h"
+#include "exec/keeper.h"
+
+struct spawner {
+	pthread_mutex_t lock; /* over sock, keeper and report */
+	int sock;
+	unsigned generation; /* how many keepers there have been */
+	int keeper;	     /* pidfd */
+	int lifeline[2];     /* one pipe for all keepers: what an earlier one started goes on */
+	size_t max;
+	atomic_size_t running;
+	struct keeper_setup setup;
+	struct buf strings;
+	struct sandbox_report report;
+};
+
+static uint32_t add_list(struct buf *b, struct path_list list)
+{
+	for (size_t i = 0; i < list.count; i++)
+		strings_add(b, str_of(list.item[i]));
+	return (uint32_t)list.count;
+}
+
+static int keep_config(struct spawner *s, const struct spawner_config *c, struct err *e)
+{
+	const struct sandbox_config *sb = &c->sandbox;
+
+	s->strings.max = LIMIT_ARGUMENTS;
+	strings_add(&s->strings, str_of(c->at_death));
+	strings_add(&s->strings, str_of(sb->workspace));
+	strings_add(&s->strings, str_of(sb->scratch));
+	s->setup = (struct keeper_setup){
+		.mode = sb->mode,
+		.no_network = sb->no_network,
+		.read_only = sb->read_only,
+	};
+	s->setup.write_count = add_list(&s->strings, sb->write);
+	s->setup.read_count = add_list(&s->strings, sb->read);
+	s->setup.hide_count = add_list(&s->strings, sb->hide);
+	s->max = c->max_commands;
+	if (!s->max || s->max > LIMIT_COMMANDS)
+		s->max = LIMIT_COMMANDS;
+	if (s->strings.failed)
+		return err_set(e, ERR_SPAWN_FAILED, "There is not enough memory for the spawner");
+	return 0;
+}
+
+/* Execute this program anew, with the socket as KEEPER_FD and nothing else of the server's. */
+static int execute(int sock, pid_t *ret)
+{
+	char name[] = "sidecar", verb[] = KEEPER_VERB;
+	char *const argv[] = { name, verb, NULL };
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	sigset_t none;
+
+	char **env = environ_merge(environ, NULL, 0);
+	if (!env)
+		return ENOMEM;
+	(void)sigemptyset(&none);
+	(void)posix_spawnattr_init(&attr);
+	(void)posix_spawnattr_setsigmask(&attr, &none);
+	(void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
+	(void)posix_spawn_file_actions_init(&files);
+	(void)posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	(void)posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+	(void)posix_spawn_file_actions_adddup2(&files, sock, KEEPER_FD);
+	const int error = posix_spawn(ret, "/proc/self/exe", &files, &attr, argv, env);
+	(void)posix_spawn_file_actions_destroy(&files);
+	(void)posix_spawnattr_destroy(&attr);
+	mem_free(env);
+	return error;
+}
+
+static int greet(struct spawner *s, int sock, struct keeper_hello *hello, struct err *e)
+{
+	static const char silent[] = "The process that runs commands did not start";
+	const int64_t deadline = io_now_ms() + LIMIT_SPAWNER_MS;
+	int fds[MESSAGE_FDS];
+
+	AUTO_FD strings = message_memfd("setup", buf_str(&s->strings));
+	if (strings < 0)
+		return err_set(e, ERR_SPAWN_FAILED, "%s: no memory for its settings", silent);
+	const int give[] = { [KEEPER_LIFELINE] = s->lifeline[0], [KEEPER_STRINGS] = strings };
+	if (message_send(sock, &s->setup, sizeof(s->setup), give, ARRAY_LEN(give), deadline) < 0 ||
+	    io_wait(sock, POLLIN, deadline) <= 0 ||
+	    message_recv(sock, hello, sizeof(*hello), fds) != sizeof(*hello))
+		return err_set(e, ERR_SPAWN_FAILED, "%s", silent);
+	if (hello->err.code != ERR_NONE) {
+		*e = hello->err;
+		return -1;
+	}
+	return 0;
+}
+
+static void reap_keeper(struct spawner *s)
+{
+	siginfo_t info;
+
+	if (s->keeper >= 0)
+		(void)waitid(P_PIDFD, (id_t)s->keeper, &info, WEXITED);
+	fd_closep(&s->keeper);
+}
+
+/* Start a keeper in place of the one there was. */
+static int start(struct spawner *s, struct err *e)
+{
+	struct keeper_hello hello;
+	int pair[2];
+	pid_t pid;
+
+	if (message_pair(pair) < 0)
+		return err_errno(e, "The process that runs commands could not be started");
+	AUTO_FD mine = pair[0];
+	AUTO_FD its = pair[1];
+	errno = execute(its, &pid);
+	if (errno) {
+		(void)err_errno(e, "The process that runs commands could not be started");
+		e->code = ERR_SPAWN_FAILED;
+		return -1;
+	}
+	fd_closep(&its);
+	fd_closep(&s->sock); /* an old keeper that only lost its spawner ends by this */
+	reap_keeper(s);
+	s->keeper = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (greet(s, mine, &hello, e) < 0) {
+		fd_closep(&mine);
+		reap_keeper(s);
+		return -1;
+	}
+	s->report = hello.sandbox;
+	s->sock = TAKE(mine, -1);
+	s->generation++;
+	return 0;
+}
+
+int spawner_new(const struct spawner_config *config, struct spawner **ret, struct err *e)
+{
+	struct spawner *s = mem_new(1, sizeof(*s));
+
+	if (!s)
+		return err_set(e, ERR_SPAWN_FAILED, "There is not enough memory for the spawner");
+	(void)pthread_mutex_init(&s->lock, NULL);
+	s->sock = s->keeper = s->lifeline[0] = s->lifeline[1] = -1;
+	if (pipe2(s->lifeline, O_CLOEXEC) < 0) {
+		(void)err_errno(e, "The process that runs commands could not be started");
+		spawner_free(s);
+		return -1;
+	}
+	if (keep_config(s, config, e) < 0 || start(s, e) < 0) {
+		spawner_free(s);
+		return -1;
+	}
+	*ret = s;
+	return 0;
+}
+
+void spawner_free(struct spawner *s)
+{
+	if (!s)
+		return;
+	fd_closep(&s->sock);
+	fd_closep(&s->lifeline[1]);
+	reap_keeper(s);
+	fd_closep(&s->lifeline[0]);
+	buf_done(&s->strings);
+	(void)pthread_mutex_destroy(&s->lock);
+	mem_free(s);
+}
+
+void spawner_report(struct spawner *s, struct sandbox_report *ret)
+{
+	(void)pthread_mutex_lock(&s->lock);
+	*ret = s->report;
+	(void)pthread_mutex_unlock(&s->lock);
+}
+
+bool spawner_is_sandboxed(struct spawner *s)
+{
+	(void)pthread_mutex_lock(&s->lock);
+	const bool sandboxed = s->report.mode != SANDBOX_OFF;
+	(void)pthread_mutex_unlock(&s->lock);
+	return sandboxed;
+}
+
+size_t spawner_running(struct spawner *s)
+{
+	return atomic_load(&s->running);
+}
+
+int spawner_enter(struct spawner *s, struct err *e)
+{
+	if (atomic_fetch_add(&s->running, 1) < s->max)
+		return 0;
+	spawner_leave(s);
+	return err_set(e, ERR_TOO_BUSY,
+		       "%zu commands are running already; wait for one to end, or stop one",
+		       s->max);
+}
+
+void spawner_leave(struct spawner *s)
+{
+	(void)atomic_fetch_sub(&s->running, 1);
+}
+
+/* Our own descriptor of the socket to a spawner; -1 with *e. If the last try found generation
+ * `broken` dead, that one is replaced first, by whoever comes here first. */
+static int borrow(struct spawner *s, unsigned broken, unsigned *generation, struct err *e)
+{
+	int fd = -1;
+
+	(void)pthread_mutex_lock(&s->lock);
+	if ((s->sock >= 0 && s->generation != broken) || start(s, e) == 0) {
+		fd = fcntl(s->sock, F_DUPFD_CLOEXEC, 0);
+		if (fd < 0)
+			(void)err_set(e, ERR_SPAWN_FAILED, "The server has no descriptor left");
+	}
+	*generation = s->generation;
+	(void)pthread_mutex_unlock(&s->lock);
+	return fd;
+}
+
+int spawner_send(struct spawner *s, const struct order *order, const int *fds, size_t fd_count,
+		 struct err *e)
+{
+	unsigned generation = 0;
+
+	/* The second try meets a spawner started just now. */
+	for (int try = 0; try < 2; try++) {
+		AUTO_FD sock = borrow(s, generation, &generation, e);
+		if (sock < 0)
+			return -1;
+		const int64_t deadline = io_now_ms() + LIMIT_SPAWNER_MS;
+		if (message_send(sock, order, sizeof(*order), fds, fd_count, deadline) == 0)
+			return 0;
+		if (errno != EPIPE && errno != ECONNRESET)
+			break;
+	}
+	return err_set(e, ERR_SPAWN_FAILED,
+		       "The process that runs commands does not take orders; try again");
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * starter: the spawner process itself: in the sandbox's namespaces, it forks a reaper for each
+ * order from the server and reaps them.
+ */
+#ifndef EXEC_STARTER_H
+#define EXEC_STARTER_H
+
+#include <sys/types.h>
+
+#include "exec/sandbox.h"
+
+/* Start the spawner below the calling process, which has one thread. It tells the server over its
+ * socket what is in force, or why not. Returns its pid, or -1. It exits with 0 when the server is
+ * gone and every tree has been ended. */
+pid_t starter_start(int server, int lifeline, const struct sandbox_config *config);
+
+#endif

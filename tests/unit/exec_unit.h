@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * exec_unit: what the tests of src/exec share: a spawner in this program, a sink that collects, and
+ * the search for processes that should be gone, over all of /proc by a mark in their environment.
+ */
+#ifndef TESTS_EXEC_UNIT_H
+#define TESTS_EXEC_UNIT_H
+
+#include "unit.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include "base/buf.h"
+#include "base/io.h"
+#include "exec/keeper.h"
+#include "exec/proc.h"
+#include "exec/spawner.h"
+
+/* Every test program is also a keeper; at_death may be NULL. */
+#define EXEC_MAIN(at_death)                                                                        \
+	if (argc == 2 && strcmp(argv[1], KEEPER_VERB) == 0)                                        \
+		return keeper_main(at_death);
+
+struct capture {
+	struct buf out, err;
+	int64_t bytes;
+	bool count_only;
+};
+
+static inline int capture_write(void *arg, enum proc_stream stream, struct str piece)
+{
+	struct capture *c = arg;
+
+	c->bytes += (int64_t)piece.n;
+	if (!c->count_only)
+		buf_add(stream == PROC_STDOUT ? &c->out : &c->err, piece);
+	return 0;
+}
+
+static inline void capture_done(struct capture *c)
+{
+	buf_done(&c->out);
+	buf_done(&c->err);
+}
+
+#define CAPTURE CLEANUP(capture_done) struct capture
+
+static inline struct spawner *spawner_start(const struct spawner_config *config)
+{
+	struct spawner *s = NULL;
+	struct err e = { 0 };
+
+	if (spawner_new(config, &s, &e) < 0)
+		fail_msg("%s", e.msg);
+	return s;
+}
+
+/* Run with the current directory, no cancel; the test fails when it could not be run. */
+static inline struct proc_result run_request(struct spawner *s, struct proc_request *q,
+					     struct capture *c)
+{
+	struct proc_result r = { 0 };
+	struct err e = { 0 };
+	const struct proc_sink sink = { capture_write, c };
+	AUTO_FD cwd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	c->out.max = c->err.max = 8 << 20;
+	if (!q->cwd_fd)
+		q->cwd_fd = cwd;
+	if (!q->umask)
+		q->umask = 022;
+	if (proc_run(s, q, &sink, -1, &r, &e) < 0)
+		fail_msg("%s: %s", err_name(e.code), e.msg);
+	return r;
+}
+
+static inline struct proc_result run_script(struct spawner *s, const char *script,
+					    int64_t timeout_ms, struct capture *c)
+{
+	struct proc_request q = { .command = str_of(script), .timeout_ms = timeout_ms };
+
+	return run_request(s, &q, c);
+}
+
+static inline bool is_marked(const char *pid, struct str mark)
+{
+	char path[300], text[65536];
+
+	(void)snprintf(path, sizeof(path), "/proc/%s/environ", pid);
+	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
+	const ssize_t n = fd < 0 ? -1 : io_read_full(fd, text, sizeof(text));
+	return n > 0 && str_find((struct str){ text, (size_t)n }, mark) >= 0;
+}
+
+/* How many processes, other than this one, have the mark in their environment. */
+static inline int count_marked(struct str mark)
+{
+	int count = 0;
+	DIR *proc = opendir("/proc");
+
+	assert_non_null(proc);
+	for (const struct dirent *d; (d = readdir(proc));)
+		if (d->d_name[0] >= '1' && d->d_name[0] <= '9' && atol(d->d_name) != getpid())
+			count += is_marked(d->d_name, mark);
+	(void)closedir(proc);
+	return count;
+}
+
+/* The same after waiting for it to become 0, for up to ten seconds. */
+static inline int count_marked_finally(struct str mark)
+{
+	int count = 0;
+
+	for (int i = 0; i < 1000 && (count = count_marked(mark)) > 0; i++)
+		(void)usleep(10000);
+	return count;
+}
+
+#endif
