@@ -242,6 +242,9 @@ enum {
 	/* How much more likely than the server a command is to be killed when memory runs out. */
 	LIMIT_OOM_SCORE = 200,
 
+	/* How old the count of kills for want of memory may be when a command starts. */
+	LIMIT_OOM_AGE_MS = 1000,
+
 	/* Directories inside one another that are removed with the private /tmp. */
 	LIMIT_SCRATCH_DEPTH = 256,
 

@@ -33,12 +33,10 @@ struct reaper {
 	int64_t next_ms;    /* when the phase ends */
 	int64_t timeout_ms; /* when the command has to end */
 	int64_t patience_ms;
-	int64_t oom_before;
 	struct report report;
 };
 
-/* How many processes the kernel has killed for want of memory, on the whole machine. */
-static int64_t count_oom_kills(void)
+int64_t reaper_count_oom_kills(void)
 {
 	char text[16384];
 	AUTO_FD fd = open("/proc/vmstat", O_RDONLY | O_CLOEXEC);
@@ -98,7 +96,7 @@ static void send_report(struct reaper *r)
 	p->cpu_ms = (int64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000 +
 		    (u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1000;
 	p->peak_memory_bytes = (int64_t)u.ru_maxrss * 1024;
-	if (r->was_killed && count_oom_kills() > r->oom_before)
+	if (r->was_killed && reaper_count_oom_kills() > r->home->oom_kills)
 		p->oom_killed = true;
 	if (p->oom_killed)
 		p->limit = PROC_LIMIT_MEMORY;
@@ -227,8 +225,6 @@ void reaper_run(const struct reaper_home *home, struct launch *l)
 		reaper_refuse(r.control, l->failed, l->error);
 		_exit(0);
 	}
-	/* Counted while the program is being loaded, where it costs no time. */
-	r.oom_before = count_oom_kills();
 	while (!reap(&r)) {
 		advance(&r);
 		wait_for_news(&r);

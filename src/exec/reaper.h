@@ -52,7 +52,11 @@ struct reaper_home {
 	int signals;  /* signalfd for SIGCHLD, which is blocked */
 	const char *shell;
 	char *const *env;
+	int64_t oom_kills; /* reaper_count_oom_kills some time before the command */
 };
+
+/* How many processes the kernel has killed for want of memory, on the whole machine. */
+int64_t reaper_count_oom_kills(void);
 
 /* Run the order to its end. The descriptors in l are closed on the way. */
 _Noreturn void reaper_run(const struct reaper_home *home, struct launch *l);

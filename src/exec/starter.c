@@ -30,6 +30,7 @@ struct starter {
 	size_t count;
 	bool orphans; /* a reaper died before its tree */
 	int64_t give_up_ms;
+	int64_t oom_counted_ms;
 };
 
 /* Commands are more likely to be chosen than the server when memory runs out; inherited by all. */
@@ -46,8 +47,20 @@ static void offer_to_oom_killer(void)
 		(void)!dprintf(fd, "%d", LIMIT_OOM_SCORE);
 }
 
+/* Reading the counter costs as much as a fork, so not for every command. */
+static void count_oom_kills(struct starter *s)
+{
+	const int64_t now = io_now_ms();
+
+	if (s->oom_counted_ms && now - s->oom_counted_ms < LIMIT_OOM_AGE_MS)
+		return;
+	s->home.oom_kills = reaper_count_oom_kills();
+	s->oom_counted_ms = now;
+}
+
 static void carry_out(struct starter *s, struct order *order, int fds[static MESSAGE_FDS])
 {
+	count_oom_kills(s);
 	const pid_t pid = s->count < LIMIT_COMMANDS ? fork() : (errno = EAGAIN, -1);
 
 	if (pid == 0) {
