@@ -248,6 +248,9 @@ enum {
 	/* Directories inside one another that are removed with the private /tmp. */
 	LIMIT_SCRATCH_DEPTH = 256,
 
+	/* A variable that points into the private /tmp. */
+	LIMIT_SANDBOX_VARIABLE = 4096 + 64,
+
 	/* The spawner answers at once; a silence this long means that it hangs. */
 	LIMIT_SPAWNER_MS = 10000,
 };

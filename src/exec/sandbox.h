@@ -2,14 +2,14 @@
 /*
  * sandbox: what a command cannot do, whatever it tries.
  *
- * The keeper (exec/keeper.h) prepares a sandbox once: it lives in the namespaces, holds the
- * Landlock rule set and the compiled filter. A new process only enters it, a handful of system
- * calls between vfork and exec. Two strengths:
+ * The spawner (exec/keeper.h) itself lives in most of it: namespaces, system-call filter,
+ * no_new_privs, no capabilities; all commands inherit that for free. A new process only enters a
+ * Landlock domain of its own, one system call between vfork and exec. Two strengths:
  *
  *	the floor	Landlock, seccomp, no_new_privs, no capabilities. Works everywhere.
  *	namespaces	Everything outside is mounted read-only; other processes, foreign sockets
- *			and secret files are not there at all. Shared by all commands of a server,
- *			so they cost a command nothing.
+ *			and secret files are not there at all. Commands of one server share them,
+ *and with them /tmp.
  *
  * What is in force is found by trying (sandbox_probe) and listed in a struct sandbox_report. What
  * was asked for and cannot be had is an error that names the remedy; nothing is weakened silently.
@@ -20,9 +20,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/buf.h"
 #include "base/err.h"
-#include "exec/message.h"
+#include "base/str.h"
 
 enum sandbox_mode { SANDBOX_OFF, SANDBOX_WORKSPACE, SANDBOX_STRICT, SANDBOX_AUTO };
 
@@ -64,6 +63,30 @@ const char *sandbox_mode_name(enum sandbox_mode mode);
 
 /* The mode of that name, or -1. */
 int sandbox_mode_by_name(struct str name);
+
+/*
+ * In the keeper, in this order.
+ */
+
+/* Settle what is asked for: auto becomes off or workspace, read_only brings at least workspace,
+ * strict has no network. The report gets the mode and why. Fails when this kernel cannot hold it.
+ */
+int sandbox_settle(struct sandbox_config *config, struct sandbox_report *report, struct err *e);
+
+/* Namespaces could not be had for the reason in *e. 0: the mode can do without, and the report says
+ * so; -1: it cannot, and *e names the remedy. */
+int sandbox_forgo_namespaces(const struct sandbox_config *config, struct sandbox_report *report,
+			     struct err *e);
+
+/* In the spawner, which has one thread and has just been forked (with namespaces: by
+ * namespaces_fork): put in force what its children inherit, prepare what each of them enters, and
+ * try everything out in a child. The sandbox is NULL when the mode is off. */
+int sandbox_make(const struct sandbox_config *config, bool namespaces, struct sandbox **ret,
+		 struct sandbox_report *report, struct err *e);
+
+/* The variables a command starts from: the spawner's own, with TMPDIR, and with caches in the
+ * private /tmp when HOME cannot be written. */
+char *const *sandbox_environ(const struct sandbox *sb);
 
 /* Does a process of this sandbox see other mounts than the server? NULL sees the same. */
 bool sandbox_has_mounts(const struct sandbox *sb);

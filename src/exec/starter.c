@@ -20,7 +20,7 @@
 #include "base/own.h"
 #include "exec/keeper.h"
 #include "exec/reaper.h"
-#include "exec/sandbox_make.h"
+#include "exec/namespaces.h"
 
 struct starter {
 	int server; /* -1 once it hung up */
@@ -180,7 +180,7 @@ static int try_start(int server, int lifeline, const struct sandbox_config *conf
 		return err_errno(&hello->err, "The spawner could not be started");
 	AUTO_FD from = pipefd[0];
 	AUTO_FD to = pipefd[1];
-	const pid_t pid = namespaces ? sandbox_fork(config) : fork();
+	const pid_t pid = namespaces ? namespaces_fork(config->no_network) : fork();
 	if (pid < 0)
 		return err_errno(&hello->err, "The spawner could not be started");
 	if (pid == 0) {
@@ -208,13 +208,15 @@ pid_t starter_start(int server, int lifeline, const struct sandbox_config *asked
 {
 	struct keeper_hello hello = { 0 };
 	struct sandbox_config config = *asked;
-	bool namespaces;
+	struct sandbox_report *report = &hello.sandbox;
+	struct err *e = &hello.err;
 	pid_t pid = -1;
 
-	if (sandbox_choose(&config, &namespaces, &hello.sandbox, &hello.err) == 0) {
-		int started = try_start(server, lifeline, &config, namespaces, &pid, &hello);
-		if (started < 0 && namespaces && sandbox_without(&config, &hello)) {
-			hello.err.code = ERR_NONE;
+	if (sandbox_settle(&config, report, e) == 0) {
+		const bool namespaces = config.mode != SANDBOX_OFF;
+		if (try_start(server, lifeline, &config, namespaces, &pid, &hello) < 0 &&
+		    namespaces && sandbox_forgo_namespaces(&config, report, e) == 0) {
+			e->code = ERR_NONE;
 			(void)try_start(server, lifeline, &config, false, &pid, &hello);
 		}
 	}

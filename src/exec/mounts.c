@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* mounts: everything read-only, some things private, some hidden, the workspace as it was. */
+
+#include "exec/mounts.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "base/own.h"
+
+/* The kernel's interface, which C libraries began to declare at different times. */
+struct attributes {
+	uint64_t set, clear, propagation, userns_fd;
+};
+
+enum { TREE_CLONE = 1, MOVE_FROM_FD = 4, READ_ONLY = 1, RECURSIVE = 0x8000 };
+
+/* A tree of mounts taken before everything is made read-only, to be put back where it was. */
+struct kept {
+	const char *path;
+	int tree;
+	bool is_dir;
+};
+
+static int take_tree(const char *path)
+{
+	return (int)syscall(SYS_open_tree, AT_FDCWD, path, TREE_CLONE | O_CLOEXEC | RECURSIVE);
+}
+
+static int put_tree(int tree, const char *path)
+{
+	return (int)syscall(SYS_move_mount, tree, "", AT_FDCWD, path, MOVE_FROM_FD);
+}
+
+static int make_read_only(const char *path)
+{
+	const struct attributes a = { .set = READ_ONLY };
+
+	return (int)syscall(SYS_mount_setattr, AT_FDCWD, path, RECURSIVE, &a, sizeof(a));
+}
+
+/* Make sure that there is something to mount on; it may lie in a private directory by now. */
+static int make_place(const char *path, bool is_dir)
+{
+	char at[PATH_MAX];
+	struct stat st;
+
+	if (stat(path, &st) == 0)
+		return 0;
+	if (snprintf(at, sizeof(at), "%s", path) >= (int)sizeof(at)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	for (char *slash = at + 1; (slash = strchr(slash, '/')); *slash++ = '/') {
+		*slash = '\0';
+		if (mkdir(at, 0755) < 0 && errno != EEXIST)
+			return -1;
+	}
+	if (is_dir)
+		return mkdir(at, 0755);
+	AUTO_FD fd = open(at, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
+	return fd < 0 ? -1 : 0;
+}
+
+static int keep(struct kept *k, const char *path)
+{
+	struct stat st;
+
+	*k = (struct kept){ .path = path, .tree = take_tree(path) };
+	if (k->tree < 0 || fstat(k->tree, &st) < 0)
+		return -1;
+	k->is_dir = S_ISDIR(st.st_mode);
+	return 0;
+}
+
+static int put_back(const struct kept *k)
+{
+	return make_place(k->path, k->is_dir) < 0 ? -1 : put_tree(k->tree, k->path);
+}
+
+/* Put something empty over a path. What is not there needs no hiding. */
+static int hide(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return 0;
+	if (S_ISDIR(st.st_mode))
+		return mount("none", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0755");
+	return mount("/dev/null", path, NULL, MS_BIND, NULL);
+}
+
+/* Host keys and the like, which strict must not show though /etc is to be read. */
+static int hide_etc_keys(void)
+{
+	static const char *const secrets[] = {
+		"/etc/shadow",	    "/etc/shadow-",	"/etc/gshadow",
+		"/etc/gshadow-",    "/etc/sudoers",	"/etc/sudoers.d",
+		"/etc/ssl/private", "/etc/krb5.keytab", "/etc/NetworkManager/system-connections",
+		"/etc/wireguard",
+	};
+	int bad = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(secrets); i++)
+		bad |= hide(secrets[i]);
+	DIR *ssh = opendir("/etc/ssh");
+	if (!ssh)
+		return bad;
+	for (const struct dirent *d; (d = readdir(ssh));) {
+		char path[300];
+		const size_t n = strlen(d->d_name);
+		if (n < 4 || strcmp(d->d_name + n - 4, "_key") != 0)
+			continue;
+		(void)snprintf(path, sizeof(path), "/etc/ssh/%s", d->d_name);
+		bad |= hide(path);
+	}
+	(void)closedir(ssh);
+	return bad;
+}
+
+/* /run is where other programs have their sockets; the resolver's file often lies there, too. */
+static int hide_run(void)
+{
+	char resolver[PATH_MAX];
+	struct kept k = { .tree = -1 };
+
+	if (realpath("/etc/resolv.conf", resolver) && strncmp(resolver, "/run/", 5) == 0)
+		(void)keep(&k, resolver);
+	int bad = hide("/run");
+	if (k.tree >= 0 && !bad)
+		bad = put_back(&k);
+	fd_closep(&k.tree);
+	struct stat run, var_run;
+	if (!bad && stat("/run", &run) == 0 && stat("/var/run", &var_run) == 0 &&
+	    (run.st_dev != var_run.st_dev || run.st_ino != var_run.st_ino))
+		bad = hide("/var/run");
+	return bad;
+}
+
+static int make_private(int scratch)
+{
+	if (put_tree(scratch, "/tmp") < 0)
+		return -1;
+	if (access("/dev/shm", F_OK) == 0 &&
+	    mount("none", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") < 0)
+		return -1;
+	/* Without it commands have no terminals of their own, and none of anybody else's. */
+	(void)mount("none", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "ptmxmode=0666,mode=620");
+	return mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
+}
+
+static int arrange(const struct sandbox_config *c, struct kept *kept, size_t *count)
+{
+	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return -1;
+	AUTO_FD scratch = take_tree(c->scratch);
+	if (scratch < 0 || keep(&kept[(*count)++], c->workspace) < 0)
+		return -1;
+	for (size_t i = 0; i < c->write.count; i++)
+		/* What does not exist at the start cannot be written later. */
+		if (access(c->write.item[i], F_OK) == 0 &&
+		    keep(&kept[(*count)++], c->write.item[i]) < 0)
+			return -1;
+	if (make_read_only("/") < 0 || make_private(scratch) < 0 || hide_run() != 0)
+		return -1;
+	for (size_t i = 0; i < *count; i++)
+		if (put_back(&kept[i]) < 0)
+			return -1;
+	if (c->read_only && make_read_only(c->workspace) < 0)
+		return -1;
+	for (size_t i = 0; i < c->hide.count; i++)
+		if (hide(c->hide.item[i]) < 0)
+			return -1;
+	if (c->mode == SANDBOX_STRICT && hide_etc_keys() != 0)
+		return -1;
+	/* Nobody may stand on a mount that is now covered. */
+	return chdir("/");
+}
+
+int mounts_arrange(const struct sandbox_config *c, struct err *e)
+{
+	struct kept *kept = mem_new(c->write.count + 1, sizeof(*kept));
+	size_t count = 0;
+
+	if (!kept)
+		return err_set(e, ERR_SPAWN_FAILED, "There is no memory for the sandbox");
+	const int bad = arrange(c, kept, &count);
+	if (bad)
+		(void)err_errno(e, "The sandbox's mounts cannot be arranged");
+	for (size_t i = 0; i < count; i++)
+		fd_closep(&kept[i].tree);
+	mem_free(kept);
+	return bad ? -1 : 0;
+}
