@@ -89,7 +89,11 @@ static int put_back(const struct kept *k)
 	return make_place(k->path, k->is_dir) < 0 ? -1 : put_tree(k->tree, k->path);
 }
 
-/* Put something empty over a path. What is not there needs no hiding. */
+/* A file that nobody without capabilities can open, in the empty /run. */
+static const char sealed[] = "/run/.sealed";
+
+/* Put something empty over a directory, something sealed over a file. What is not there needs no
+ * hiding. */
 static int hide(const char *path)
 {
 	struct stat st;
@@ -98,7 +102,10 @@ static int hide(const char *path)
 		return 0;
 	if (S_ISDIR(st.st_mode))
 		return mount("none", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0755");
-	return mount("/dev/null", path, NULL, MS_BIND, NULL);
+	AUTO_FD fd = open(sealed, O_CREAT | O_WRONLY | O_CLOEXEC, 0);
+	if (fd < 0 && errno != EACCES)
+		return -1;
+	return mount(sealed, path, NULL, MS_BIND, NULL);
 }
 
 /* Host keys and the like, which strict must not show though /etc is to be read. */
@@ -137,6 +144,8 @@ static int hide_run(void)
 
 	if (realpath("/etc/resolv.conf", resolver) && strncmp(resolver, "/run/", 5) == 0)
 		(void)keep(&k, resolver);
+	if (make_place("/run", true) < 0)
+		return -1;
 	int bad = hide("/run");
 	if (k.tree >= 0 && !bad)
 		bad = put_back(&k);
