@@ -36,11 +36,12 @@ static void measure(struct scan *s, struct str piece)
 	while (s->carried && piece.n) {
 		s->carry[s->carried++] = piece.p[0];
 		piece = str_from(piece, 1);
+		/* What broke the character off may itself begin one. */
 		const struct str tail = { s->carry, s->carried };
-		if (utf8_whole(tail) == s->carried || s->carried == sizeof s->carry) {
-			s->bytes += (int64_t)utf8_replaced_length(tail);
-			s->carried = 0;
-		}
+		const size_t whole = utf8_whole(tail);
+		s->bytes += (int64_t)utf8_replaced_length(str_upto(tail, whole));
+		s->carried -= whole;
+		memmove(s->carry, s->carry + whole, s->carried);
 	}
 	const size_t whole = utf8_whole(piece);
 	s->bytes += (int64_t)utf8_replaced_length(str_upto(piece, whole));
