@@ -192,10 +192,12 @@ static enum step enter(struct walk *w, const char *name, struct err *e)
 		}
 		if (errno == ENOENT && !w->make_dirs)
 			return STEP_MISSING;
-		if (errno != ENOENT || (mkdirat(w->dir, name, 0777) < 0 && errno != EEXIST)) {
-			(void)beneath_fail(w->b, w->asked, e);
-			return STEP_FAILED;
-		}
+		/* Made by somebody else at the same moment is as good, but not for ever. */
+		if (errno == ENOENT && (mkdirat(w->dir, name, 0777) == 0 ||
+					(errno == EEXIST && ++w->links <= LIMIT_LINK_HOPS)))
+			continue;
+		(void)beneath_fail(w->b, w->asked, e);
+		return STEP_FAILED;
 	}
 }
 
