@@ -10,10 +10,7 @@
 #include "base/own.h"
 
 struct version {
-	dev_t dev;
-	ino_t ino;
 	off_t size;
-	struct timespec mtime;
 	uint64_t hash;
 };
 
@@ -137,15 +134,6 @@ static struct entry *add(struct tracker *t, uint64_t key, struct str session, st
 	return e;
 }
 
-static struct version version_of(const struct stat *st, uint64_t hash)
-{
-	return (struct version){ .dev = st->st_dev,
-				 .ino = st->st_ino,
-				 .size = st->st_size,
-				 .mtime = st->st_mtim,
-				 .hash = hash };
-}
-
 void tracker_saw_hash(struct tracker *t, struct str session, struct str path, const struct stat *st,
 		      uint64_t hash)
 {
@@ -161,7 +149,7 @@ void tracker_saw_hash(struct tracker *t, struct str session, struct str path, co
 	}
 	/* Without memory the file stays unseen: the session is asked to read it again. */
 	if (e)
-		e->version = version_of(st, hash);
+		e->version = (struct version){ .size = st->st_size, .hash = hash };
 	(void)pthread_mutex_unlock(&t->lock);
 }
 
@@ -169,12 +157,6 @@ void tracker_saw(struct tracker *t, struct str session, struct str path, const s
 		 struct str content)
 {
 	tracker_saw_hash(t, session, path, st, hash_of(content, 0));
-}
-
-static bool same_identity(const struct version *v, const struct stat *st)
-{
-	return v->dev == st->st_dev && v->ino == st->st_ino && v->size == st->st_size &&
-	       v->mtime.tv_sec == st->st_mtim.tv_sec && v->mtime.tv_nsec == st->st_mtim.tv_nsec;
 }
 
 enum tracker_verdict tracker_check(struct tracker *t, struct str session, struct str path,
@@ -187,7 +169,7 @@ enum tracker_verdict tracker_check(struct tracker *t, struct str session, struct
 	struct entry *e = find(t, key, session, path);
 	if (e) {
 		const bool same =
-			same_identity(&e->version, st) || e->version.hash == hash_of(content, 0);
+			e->version.size == st->st_size && e->version.hash == hash_of(content, 0);
 		verdict = same ? TRACKER_SAME : TRACKER_CHANGED;
 		unlist(t, e);
 		list_newest(t, e);

@@ -3,9 +3,9 @@
  * tracker: which version of which file a session has seen.
  *
  * A session is a name the client gives. For every file it read or wrote the tracker remembers the
- * canonical path (so that a link is no way round it) and the version: a hash of the content, and
- * device, inode, size and time, which only save hashing. A file that was touched but has the same
- * content has not changed.
+ * canonical path (so that a link is no way round it) and the version: size and hash of the content.
+ * Neither inode nor time is part of it: a file that was touched, or replaced by an equal one, has
+ * not changed, and one that was rewritten within a tick of the clock has.
  *
  * Memory is bounded: the file that was looked at longest ago is forgotten first, which makes a
  * session read it again, never trust it. Safe for many threads.
@@ -30,7 +30,7 @@ enum tracker_verdict {
 struct tracker *tracker_new(size_t max);
 void tracker_free(struct tracker *t);
 
-/* The session has seen this content of the file. */
+/* The session has seen this content of the file; *st is the file's status with that content. */
 void tracker_saw(struct tracker *t, struct str session, struct str path, const struct stat *st,
 		 struct str content);
 
