@@ -73,3 +73,9 @@ void pending_each(struct pending *p, void (*each)(void *arg, const char *dir, co
 		if (atomic_load(&p->slots[i].state) == SLOT_NOTED)
 			each(arg, p->slots[i].dir, p->slots[i].name);
 }
+
+void pending_clear(struct pending *p)
+{
+	for (int i = 0; p && i < SLOTS; i++)
+		atomic_store(&p->slots[i].state, SLOT_FREE);
+}

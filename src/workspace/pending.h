@@ -28,4 +28,7 @@ void pending_remove(struct pending_slot *slot);
 void pending_each(struct pending *p, void (*each)(void *arg, const char *dir, const char *name),
 		  void *arg);
 
+/* Empty the table; for when whoever noted the names is dead. */
+void pending_clear(struct pending *p);
+
 #endif

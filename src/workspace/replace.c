@@ -13,6 +13,8 @@
 #include "base/io.h"
 #include "workspace/pending.h"
 
+enum { GROWTH = 64 << 10 }; /* read at once of what was added to a file while it was read */
+
 /* The new content on its way. */
 struct temp {
 	int fd;
@@ -64,8 +66,10 @@ static int named_temp(struct replace *r, struct temp *t)
 {
 	new_name(t);
 	t->slot = pending_add(ws_pending(r->ws), r->at.dir, t->name);
+	/* It can be seen while it is written: an old file's mode is set before it gets its name,
+	 * and until then nobody else may look. */
 	t->fd = openat(r->at.dir, t->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		       0666);
+		       r->old < 0 ? 0666 : 0600);
 	if (t->fd >= 0)
 		return 0;
 	t->name[0] = '\0';
@@ -122,8 +126,9 @@ static int write_in_place(struct replace *r, struct str content, struct err *e)
 {
 	const off_t size = (off_t)content.n;
 
-	/* Room first: running out of it half way would leave neither old nor new content. */
-	if (size > r->st.st_size && fallocate(r->old, 0, 0, size) < 0 && errno != EOPNOTSUPP) {
+	/* Room first, also in the holes of a sparse file: running out of it half way would leave
+	 * neither old nor new content. */
+	if (size > 0 && fallocate(r->old, 0, 0, size) < 0 && errno != EOPNOTSUPP) {
 		const int error = errno;
 		(void)ftruncate(r->old, r->st.st_size);
 		errno = error;
@@ -208,6 +213,12 @@ static int open_old(struct replace *r)
 		r->old = openat(r->at.dir, r->at.name, O_WRONLY | flags);
 	if (r->old < 0)
 		return errno == ENOENT && !(r->flags & REPLACE_MUST_EXIST) ? 0 : -1;
+	if (fstat(r->old, &r->st) < 0)
+		return -1;
+	if (r->st.st_nlink < 2)
+		return 0;
+	/* Written in place, and its other names have other locks: one for the file itself. */
+	r->file_lock = ws_lock_file(r->ws, &r->st);
 	return fstat(r->old, &r->st);
 }
 
@@ -234,32 +245,46 @@ int replace_begin(const struct workspace *ws, const struct path *path, unsigned 
 	return 0;
 }
 
-int replace_read(const struct replace *r, struct buf *out, struct err *e)
+static int fail_large(const struct replace *r, const struct buf *out, struct err *e)
 {
 	char shown[2 * PATH_MAX];
 
-	if ((uint64_t)r->st.st_size >= out->max)
-		return err_set(e, ERR_FILE_TOO_LARGE,
-			       "File is %lld bytes, the largest that can be edited is %zu: %.*s",
-			       (long long)r->st.st_size, out->max - 1,
-			       STR_FMT(ws_display(r->ws, r->path, shown)));
-	/* One byte more than it should have, to see that it did not grow meanwhile. */
-	const size_t want = (size_t)r->st.st_size + 1;
-	char *to = buf_room(out, want);
-	if (!to)
-		return err_set(e, ERR_TOO_BUSY, "Not enough memory to read the file, try again");
-	const ssize_t n = io_pread_full(r->old, to, want, 0);
-	if (n < 0)
-		return fail(r, "read", e);
-	buf_filled(out, (size_t)n);
-	return 0;
+	return err_set(e, ERR_FILE_TOO_LARGE,
+		       "File is %lld bytes, the largest that can be edited is %zu: %.*s",
+		       (long long)r->st.st_size, out->max - 1,
+		       STR_FMT(ws_display(r->ws, r->path, shown)));
+}
+
+int replace_read(const struct replace *r, struct buf *out, struct err *e)
+{
+	if ((uint64_t)r->st.st_size >= out->max - out->n)
+		return fail_large(r, out, e);
+	/* One byte more than it should have, to see whether it has grown meanwhile. */
+	size_t want = (size_t)r->st.st_size + 1;
+	for (off_t at = 0; want;) {
+		char *to = buf_room(out, want);
+		if (!to)
+			return err_set(e, ERR_TOO_BUSY,
+				       "Not enough memory to read the file, try again");
+		const ssize_t n = io_pread_full(r->old, to, want, at);
+		if (n < 0)
+			return fail(r, "read", e);
+		buf_filled(out, (size_t)n);
+		if ((size_t)n < want)
+			return 0;
+		at += n;
+		want = out->max - out->n < GROWTH ? out->max - out->n : GROWTH;
+	}
+	return fail_large(r, out, e);
 }
 
 void replace_done(struct replace *r)
 {
 	fd_closep(&r->old);
 	place_done(&r->at);
+	if (r->file_lock)
+		(void)pthread_mutex_unlock(r->file_lock);
 	if (r->lock)
 		(void)pthread_mutex_unlock(r->lock);
-	r->lock = NULL;
+	r->lock = r->file_lock = NULL;
 }

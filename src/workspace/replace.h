@@ -44,7 +44,8 @@ struct replace {
 	struct place at;
 	int old;	/* the existing file, open for writing (and reading); -1 for a new file */
 	struct stat st; /* of the existing file */
-	pthread_mutex_t *lock;
+	pthread_mutex_t *lock;	    /* of its place */
+	pthread_mutex_t *file_lock; /* of the file, when it has several places */
 };
 
 #define AUTO_REPLACE CLEANUP(replace_done) struct replace

@@ -19,7 +19,7 @@
 enum { LOCKS = 64 }; /* files that share a lock wait for each other, nothing worse */
 
 struct workspace {
-	pthread_mutex_t locks[LOCKS];
+	pthread_mutex_t locks[LOCKS], file_locks[LOCKS];
 	struct pending *pending;
 	struct root roots[PATH_BASES];
 	struct beneath bases[PATH_BASES];
@@ -111,8 +111,10 @@ int ws_new(const struct ws_options *o, struct workspace **ret, struct err *e)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory for the workspace");
 	for (int i = 0; i < PATH_BASES; i++)
 		ws->roots[i].fd = -1;
-	for (int i = 0; i < LOCKS; i++)
+	for (int i = 0; i < LOCKS; i++) {
 		(void)pthread_mutex_init(&ws->locks[i], NULL);
+		(void)pthread_mutex_init(&ws->file_locks[i], NULL);
+	}
 	ws->pending = pending_new();
 	if (open_all(ws, o, e) < 0) {
 		for (int i = 0; i < PATH_BASES; i++)
@@ -129,8 +131,10 @@ void ws_free(struct workspace *ws)
 		return;
 	for (int i = 0; i < PATH_BASES; i++)
 		root_done(&ws->roots[i]);
-	for (int i = 0; i < LOCKS; i++)
+	for (int i = 0; i < LOCKS; i++) {
 		(void)pthread_mutex_destroy(&ws->locks[i]);
+		(void)pthread_mutex_destroy(&ws->file_locks[i]);
+	}
 	pending_free(ws->pending);
 	mem_free(ws);
 }
@@ -223,15 +227,28 @@ int ws_canonical(const struct workspace *ws, const struct path *p, struct path *
 	return 0;
 }
 
+/* A number for what the status is of: the file or directory itself, whatever its names. */
+static uint64_t identity(const struct stat *st)
+{
+	return (uint64_t)st->st_ino ^ (uint64_t)st->st_dev << 32;
+}
+
 pthread_mutex_t *ws_lock(const struct workspace *ws, const struct place *at)
 {
 	struct stat st = { 0 };
 
 	/* By the directory's identity, not its name: it may have several. */
 	(void)fstat(at->dir, &st);
-	const uint64_t seed = (uint64_t)st.st_ino ^ (uint64_t)st.st_dev << 32;
-	const uint64_t hash = XXH3_64bits_withSeed(at->name, strlen(at->name), seed);
+	const uint64_t hash = XXH3_64bits_withSeed(at->name, strlen(at->name), identity(&st));
 	pthread_mutex_t *lock = (pthread_mutex_t *)&ws->locks[hash % LOCKS];
+	(void)pthread_mutex_lock(lock);
+	return lock;
+}
+
+pthread_mutex_t *ws_lock_file(const struct workspace *ws, const struct stat *st)
+{
+	pthread_mutex_t *lock = (pthread_mutex_t *)&ws->file_locks[identity(st) % LOCKS];
+
 	(void)pthread_mutex_lock(lock);
 	return lock;
 }
@@ -262,6 +279,7 @@ static void remove_pending(void *arg, const char *dir, const char *name)
 void ws_sweep(const struct workspace *ws)
 {
 	pending_each(ws->pending, remove_pending, (void *)ws);
+	pending_clear(ws->pending);
 }
 
 static void close_dir(DIR **d)

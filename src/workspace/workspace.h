@@ -78,6 +78,10 @@ int ws_canonical(const struct workspace *ws, const struct path *p, struct path *
 /* The lock of the file at that place, taken. One lock may serve several files; nobody holds two. */
 pthread_mutex_t *ws_lock(const struct workspace *ws, const struct place *at);
 
+/* The lock of a file that has several places (hard links), taken. Nobody holds two of these either,
+ * and whoever takes one has the place's lock already. */
+pthread_mutex_t *ws_lock_file(const struct workspace *ws, const struct stat *st);
+
 /* Temporary names under way (pending.h), and their removal by a guardian process after the server's
  * death. */
 struct pending *ws_pending(const struct workspace *ws);
