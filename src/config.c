@@ -197,7 +197,7 @@ static int set_tcp(const char *text, struct config *c, struct err *e)
 	const char *colon = strrchr(text, ':');
 
 	if (!colon || colon == text || (size_t)(colon - text) >= sizeof c->tcp_text ||
-	    !str_int(str_of(colon + 1), &port))
+	    !str_int(str_of(colon + 1), &port) || port < 0 || port > 65535)
 		return err_set(e, ERR_INVALID_ARGUMENTS, "--tcp must be HOST:PORT, not \"%s\"",
 			       text);
 	struct str host = { text, (size_t)(colon - text) };
@@ -227,7 +227,9 @@ static int read_flags(int argc, char **argv, struct config *c, struct err *e)
 		if (!given && !(s && s->type == SWITCH) && ++i >= argc)
 			return err_set(e, ERR_INVALID_ARGUMENTS, "--%.*s needs a value",
 				       STR_FMT(name));
-		if (tcp ? set_tcp(text, c, e) < 0 : set(s, s->flag, text, c, e) < 0)
+		char shown[64];
+		(void)snprintf(shown, sizeof shown, "--%.*s", STR_FMT(name));
+		if (tcp ? set_tcp(text, c, e) < 0 : set(s, shown, text, c, e) < 0)
 			return -1;
 	}
 	return 0;

@@ -26,6 +26,7 @@ struct listeners {
 	struct listener list[MAX_LISTENERS];
 	size_t count;
 	int64_t tcp_port;
+	bool activated; /* they came from the service manager; none of the settings holds */
 };
 
 static void listeners_done(struct listeners *l)
@@ -51,7 +52,8 @@ static int open_listeners(const struct config *c, struct listeners *l, struct er
 	if (got < 0)
 		return -1;
 	listen_forget_activation();
-	if (l->count)
+	l->activated = l->count > 0;
+	if (l->activated)
 		return 0;
 	if (c->socket) {
 		if (listen_unix(c->socket, (mode_t)c->socket_mode, &l->list[l->count], e) < 0)
@@ -103,8 +105,9 @@ static void write_facts(struct buf *out, const struct config *c, const struct wo
 
 	jw_object(&w, NULL);
 	jw_str(&w, "workspace", rules->root);
-	optional(&w, "socket", str_of(c->socket));
-	if (c->tcp_host) {
+	jw_bool(&w, "activated", l->activated);
+	optional(&w, "socket", l->activated ? STR("") : str_of(c->socket));
+	if (c->tcp_host && !l->activated) {
 		char tcp[300];
 		(void)snprintf(tcp, sizeof tcp, "%s:%lld", c->tcp_host, (long long)l->tcp_port);
 		jw_str(&w, "tcp", str_of(tcp));
@@ -134,11 +137,12 @@ static void banner(const struct config *c, const struct workspace *ws, const str
 	char mode[8], tcp[300] = "";
 
 	(void)snprintf(mode, sizeof mode, "%04o", (unsigned)c->socket_mode);
-	if (c->tcp_host)
+	if (c->tcp_host && !l->activated)
 		(void)snprintf(tcp, sizeof tcp, "%s:%lld", c->tcp_host, (long long)l->tcp_port);
 	log_event(LOG_INFO, "sidecar " SIDECAR_VERSION " is ready", LOG_STR("workspace", r->root),
-		  LOG_STR("socket", str_of(c->socket)), LOG_STR("mode", str_of(mode)),
-		  LOG_STR("tcp", str_of(tcp)),
+		  LOG_BOOL("activated", l->activated),
+		  LOG_STR("socket", l->activated ? STR("") : str_of(c->socket)),
+		  LOG_STR("mode", str_of(mode)), LOG_STR("tcp", str_of(tcp)),
 		  LOG_STR("auth", c->require_auth ? STR("required")
 				  : c->token	  ? STR("optional")
 						  : STR("none")));
@@ -199,8 +203,12 @@ int serve(const struct config *config, struct err *e)
 
 	prepare_process(config);
 	if (parse_uids(config->allowed_uids, uids, &uid_count, e) < 0 ||
-	    ws_new(&options, &ws, e) < 0 || open_listeners(config, &listeners, e) < 0)
+	    ws_new(&options, &ws, e) < 0)
 		return -1;
+	if (open_listeners(config, &listeners, e) < 0) {
+		ws_unmake(ws);
+		return -1;
+	}
 	write_facts(&facts, config, ws, &listeners);
 	struct service service = {
 		.call = {

@@ -21,6 +21,7 @@
 enum {
 	BACKLOG = 1024,
 	ACTIVATION_FIRST = 3, /* SD_LISTEN_FDS_START */
+	SOCKET_PATH_SIZE = sizeof(((struct sockaddr_un *)0)->sun_path),
 };
 
 static int new_socket(int family)
@@ -28,18 +29,33 @@ static int new_socket(int family)
 	return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 }
 
-static int make_directory(const char *path, struct err *e)
+/* Make the directories of the socket. *made is how many there were to make. */
+static int make_directories(const char *path, int *made, struct err *e)
 {
-	char dir[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	char dir[SOCKET_PATH_SIZE];
 
 	(void)snprintf(dir, sizeof dir, "%s", path);
 	for (char *slash = strchr(dir + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		if (mkdir(dir, 0755) < 0 && errno != EEXIST && access(dir, F_OK) < 0)
+		if (mkdir(dir, 0755) == 0)
+			(*made)++;
+		else if (errno != EEXIST && access(dir, F_OK) < 0)
 			return err_errno(e, "Cannot make the directory %s for the socket", dir);
 		*slash = '/';
 	}
 	return 0;
+}
+
+/* The innermost directories again: a start that is refused changes nothing. */
+static void unmake_directories(const char *path, int made)
+{
+	char dir[SOCKET_PATH_SIZE];
+
+	(void)snprintf(dir, sizeof dir, "%s", path);
+	for (char *slash; made-- > 0 && (slash = strrchr(dir, '/')) && slash != dir;) {
+		*slash = '\0';
+		(void)rmdir(dir);
+	}
 }
 
 /* Remove a socket file that nobody answers on; leave everything else alone. */
@@ -71,21 +87,14 @@ static int remove_stale(const struct sockaddr_un *address, struct err *e)
 	return 0;
 }
 
-int listen_unix(const char *path, mode_t mode, struct listener *ret, struct err *e)
+static int listen_at(const char *path, mode_t mode, struct listener *ret, struct err *e)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	struct listener l = { .fd = -1, .local = true };
 	struct stat st;
 
-	if (!*path)
-		return err_set(e, ERR_INVALID_PATH, "SOCKET_PATH is empty");
-	if (strlen(path) >= sizeof address.sun_path)
-		return err_set(
-			e, ERR_INVALID_PATH,
-			"SOCKET_PATH is %zu bytes long, a Unix socket's path has at most %zu: %s",
-			strlen(path), sizeof address.sun_path - 1, path);
 	memcpy(address.sun_path, path, strlen(path) + 1);
-	if (make_directory(path, e) < 0 || remove_stale(&address, e) < 0)
+	if (remove_stale(&address, e) < 0)
 		return -1;
 	AUTO_FD fd = new_socket(AF_UNIX);
 	if (fd < 0)
@@ -106,6 +115,23 @@ int listen_unix(const char *path, mode_t mode, struct listener *ret, struct err 
 	l.fd = TAKE(fd, -1);
 	*ret = l;
 	return 0;
+}
+
+int listen_unix(const char *path, mode_t mode, struct listener *ret, struct err *e)
+{
+	int made = 0;
+
+	if (!*path)
+		return err_set(e, ERR_INVALID_PATH, "SOCKET_PATH is empty");
+	if (strlen(path) >= SOCKET_PATH_SIZE)
+		return err_set(
+			e, ERR_INVALID_PATH,
+			"SOCKET_PATH is %zu bytes long, a Unix socket's path has at most %d: %s",
+			strlen(path), SOCKET_PATH_SIZE - 1, path);
+	if (make_directories(path, &made, e) == 0 && listen_at(path, mode, ret, e) == 0)
+		return 0;
+	unmake_directories(path, made);
+	return -1;
 }
 
 /* A numeric address: names are not looked up, which a static binary could not do anyway. */

@@ -117,12 +117,17 @@ int ws_new(const struct ws_options *o, struct workspace **ret, struct err *e)
 	}
 	ws->pending = pending_new();
 	if (open_all(ws, o, e) < 0) {
-		for (int i = 0; i < PATH_BASES; i++)
-			root_unmake(&ws->roots[i]);
+		ws_unmake(ws);
 		return -1;
 	}
 	*ret = TAKE(ws, NULL);
 	return 0;
+}
+
+void ws_unmake(const struct workspace *ws)
+{
+	for (int i = 0; i < PATH_BASES; i++)
+		root_unmake(&ws->roots[i]);
 }
 
 void ws_free(struct workspace *ws)

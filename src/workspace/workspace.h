@@ -43,6 +43,9 @@ struct ws_options {
  * has changed. */
 int ws_new(const struct ws_options *o, struct workspace **ret, struct err *e);
 void ws_free(struct workspace *ws);
+
+/* The program will not start after all: remove the directories ws_new made. */
+void ws_unmake(const struct workspace *ws);
 void ws_freep(struct workspace **ws);
 
 #define AUTO_WORKSPACE CLEANUP(ws_freep) struct workspace *

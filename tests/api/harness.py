@@ -17,7 +17,13 @@ import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BIN = os.environ.get("SIDECAR_BIN", str(ROOT / "build" / "sidecar"))
+BIN = os.path.abspath(os.environ.get("SIDECAR_BIN", str(ROOT / "build" / "sidecar")))
+
+
+def is_sanitized():
+    """Whether the binary is built with a sanitizer, whose memory is not ours to judge."""
+    data = pathlib.Path(BIN).read_bytes()
+    return b"__asan_init" in data or b"__tsan_init" in data
 
 
 class UnixConnection(http.client.HTTPConnection):
@@ -39,10 +45,39 @@ class Answer:
         return json.loads(self.body)
 
 
+def read_answer(stream, method="POST"):
+    """The next answer on a connection (sock.makefile("rb")); None when it has ended."""
+    line = stream.readline()
+    if not line:
+        return None
+    version, status, _ = line.decode("latin-1").split(" ", 2)
+    if version != "HTTP/1.1":
+        raise ValueError("not an answer: %r" % line)
+    headers = {}
+    while (line := stream.readline()) not in (b"\r\n", b""):
+        name, value = line.decode("latin-1").split(":", 1)
+        headers[name.strip().lower()] = value.strip()
+    size = 0 if method == "HEAD" or status[0] == "1" else int(headers.get("content-length", 0))
+    return Answer(int(status), headers, stream.read(size))
+
+
+def post(url, body=b"", headers=""):
+    """The bytes of a request."""
+    body = body.encode() if isinstance(body, str) else body
+    head = ("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            "Content-Length: %d\r\n%s\r\n" % (url, len(body), headers))
+    return head.encode() + body
+
+
+def can_be_root():
+    return os.geteuid() == 0 and shutil.which("setpriv") is not None
+
+
 class Sidecar:
     """One running server. `env` and `flags` are added to the defaults."""
 
-    def __init__(self, env=None, flags=(), workspace=None, socket_path=True, wait=True):
+    def __init__(self, env=None, flags=(), workspace=None, socket_path=True, wait=True, prefix=()):
+        self.prefix = list(prefix)  # a program that starts the server
         self.dir = tempfile.mkdtemp(prefix="sidecar-test-")
         self.workspace = os.path.realpath(workspace or os.path.join(self.dir, "ws"))
         os.makedirs(self.workspace, exist_ok=True)
@@ -60,7 +95,7 @@ class Sidecar:
 
     def start(self, wait=True):
         with open(self.log_path, "ab") as log:
-            self.process = subprocess.Popen([BIN, "serve", *self.flags], env=self.env, stderr=log,
+            self.process = subprocess.Popen([*self.prefix, BIN, "serve", *self.flags], env=self.env, stderr=log,
                                             stdout=log, stdin=subprocess.DEVNULL)
         if not wait:
             return
@@ -78,7 +113,17 @@ class Sidecar:
         return pathlib.Path(self.log_path).read_text(errors="replace")
 
     def log_lines(self):
-        return [json.loads(line) for line in self.log().splitlines() if line.startswith("{")]
+        return [json.loads(line) for line in self.log().split("\n")[:-1] if line.startswith("{")]
+
+    def wait_for_log(self, wanted, seconds=20):
+        """The first log line for which wanted(line) holds; lines are written a little later."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            for line in self.log_lines():
+                if wanted(line):
+                    return line
+            time.sleep(0.02)
+        raise AssertionError("no such line in the log: " + self.log())
 
     def stop(self, how=signal.SIGTERM):
         """Ends the server and returns its exit status."""
@@ -119,6 +164,25 @@ class Sidecar:
         s.settimeout(timeout)
         s.connect(self.socket)
         return s
+
+    def send(self, data, half_close=False, timeout=30):
+        """Sends bytes on a connection of their own; the first answer, and all that came behind it."""
+        with self.connect(timeout) as s, s.makefile("rb") as stream:
+            with contextlib.suppress(BrokenPipeError):
+                s.sendall(data)
+            if half_close:
+                s.shutdown(socket.SHUT_WR)
+            answer = read_answer(stream)
+            with contextlib.suppress(ConnectionResetError):
+                return answer, stream.read()
+            return answer, b""
+
+    def rss(self, field="VmRSS"):
+        """Kilobytes of memory in use."""
+        for line in pathlib.Path("/proc/%d/status" % self.process.pid).read_text().splitlines():
+            if line.startswith(field + ":"):
+                return int(line.split()[1])
+        raise RuntimeError(field)
 
     def request(self, method, url, body=None, headers=None, timeout=60):
         connection = UnixConnection(self.socket, timeout)
