@@ -285,7 +285,7 @@ static void sweep(void *arg)
 
 	for (uint32_t i = 0; i < s->slots.size && s->slots.used; i++) {
 		struct slot *c = &s->slots.all[i];
-		if (!slot_claim_expired(c, s->stopping ? INT64_MAX : now))
+		if (!slot_claim_expired(c, now, s->stopping))
 			continue;
 		body.n = 0;
 		routes_error_body(&body, "The request was not complete in time", ERR_NONE);

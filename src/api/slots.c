@@ -99,6 +99,7 @@ bool slot_let_go(struct slot *c)
 	uint64_t ticket = c->ticket;
 
 	c->deadline_ms = c->http.deadline_ms;
+	c->answering = c->http.state == HTTP_OUT;
 	while (state_of(ticket) == BUSY) {
 		/* The turn is what lies between generation and state; it may wrap around. */
 		const uint64_t turn = (uint32_t)(ticket + STATES);
@@ -110,12 +111,13 @@ bool slot_let_go(struct slot *c)
 	return false;
 }
 
-bool slot_claim_expired(struct slot *c, int64_t now_ms)
+bool slot_claim_expired(struct slot *c, int64_t now_ms, bool ending)
 {
 	uint64_t ticket = c->ticket;
+	const bool over = now_ms >= c->deadline_ms || (ending && !c->answering);
 
 	/* The deadline is that of this very turn, or the exchange fails. */
-	return state_of(ticket) == WAITING && now_ms >= c->deadline_ms &&
+	return state_of(ticket) == WAITING && over &&
 	       atomic_compare_exchange_strong(&c->ticket, &ticket, with_state(ticket, BUSY));
 }
 
@@ -123,5 +125,5 @@ bool slot_is_busy(const struct slot *c)
 {
 	const unsigned state = state_of(c->ticket);
 
-	return state == BUSY || state == AGAIN;
+	return state == BUSY || state == AGAIN || (state == WAITING && c->answering);
 }

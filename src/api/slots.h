@@ -26,6 +26,7 @@
 struct slot {
 	_Atomic uint64_t ticket;     /* generation, turn and state */
 	_Atomic int64_t deadline_ms; /* of the connection, while it waits */
+	atomic_bool answering;	     /* it waits for its client to take an answer */
 	uint32_t next;		     /* in the list of free ones */
 	bool tcp;
 	bool watched; /* the descriptor is in the epoll set */
@@ -63,9 +64,11 @@ struct slot *slots_claim(struct slots *s, uint64_t key);
  * meanwhile: the caller still owns it and must look again. */
 bool slot_let_go(struct slot *c);
 
-/* Own the slot if it has been waiting beyond its deadline. */
-bool slot_claim_expired(struct slot *c, int64_t now_ms);
+/* Own the slot if it has been waiting beyond its deadline; when the server is ending, also if it
+ * waits for anything but its client taking an answer. */
+bool slot_claim_expired(struct slot *c, int64_t now_ms, bool ending);
 
+/* Whether a call, or the sending of its answer, is under way. */
 bool slot_is_busy(const struct slot *c);
 
 #endif
