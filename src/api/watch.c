@@ -73,11 +73,13 @@ void watch_run(struct watch *w, const _Atomic int64_t *connections, void (*tick)
 		int timeout = TICK_MS;
 		if (idle > LINGER_TICKS) {
 			w->asleep = true;
-			timeout = w->watchdog_ms ? (int)w->watchdog_ms : -1;
+			timeout = -1;
 			/* A connection may have come before the flag could be seen. */
 			if (*connections)
 				timeout = TICK_MS;
 		}
+		if (w->watchdog_ms && (timeout < 0 || timeout > w->watchdog_ms))
+			timeout = (int)w->watchdog_ms;
 		(void)poll(p, 2, timeout);
 		w->asleep = false;
 		(void)!read(w->kick, &count, sizeof count);

@@ -1,0 +1,119 @@
+"""Service managers: sockets that are passed on, and what they are told."""
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from harness import BIN, UnixConnection
+
+# Puts the descriptors it inherited at 3 and up, as a service manager does, and becomes the server.
+PARENT = """
+import os, sys
+fds = [int(x) for x in sys.argv[1].split(",") if x]
+spare = [os.dup(fd) for fd in fds]
+high = [__import__("fcntl").fcntl(fd, 0, 100) for fd in spare]
+for i, fd in enumerate(high):
+    os.dup2(fd, 3 + i, inheritable=True)
+os.environ["LISTEN_FDS"] = str(len(fds))
+os.environ["LISTEN_PID"] = str(os.getpid() + int(sys.argv[2]))
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+
+
+class Activation(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory(prefix="sidecar-test-")
+        self.addCleanup(temporary.cleanup)
+        self.dir = temporary.name
+        self.notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.notify.bind(self.dir + "/notify")
+        self.notify.settimeout(20)
+        self.addCleanup(self.notify.close)
+
+    def run_server(self, sockets=(), other_pid=0, env=None):
+        fds = [s.fileno() for s in sockets]
+        settings = {"PATH": os.environ["PATH"], "WORKSPACE_ROOT": self.dir + "/ws",
+                    "SOCKET_PATH": self.dir + "/own.sock", "NOTIFY_SOCKET": self.dir + "/notify", **(env or {})}
+        process = subprocess.Popen(
+            [sys.executable, "-c", PARENT, ",".join(map(str, fds)), str(other_pid), BIN, "serve"],
+            env=settings, pass_fds=fds, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def listening(self, name):
+        s = socket.socket(socket.AF_UNIX)
+        s.bind(self.dir + "/" + name)
+        s.listen()
+        self.addCleanup(s.close)
+        return s
+
+    def health(self, name):
+        connection = UnixConnection(self.dir + "/" + name)
+        connection.request("GET", "/health")
+        answer = json.loads(connection.getresponse().read())
+        connection.close()
+        return answer
+
+    def test_passed_sockets_are_served(self):
+        process = self.run_server([self.listening("one"), self.listening("two")])
+        self.assertEqual(self.notify.recv(100), b"READY=1")
+        self.assertTrue(self.health("one")["ok"])
+        self.assertTrue(self.health("two")["ok"])
+        self.assertFalse(os.path.exists(self.dir + "/own.sock"))
+        process.terminate()
+        self.assertEqual(self.notify.recv(100), b"STOPPING=1")
+        self.assertEqual(process.wait(20), 0)
+        self.assertTrue(os.path.exists(self.dir + "/one"), "the manager's socket is not ours to remove")
+
+    def test_health_does_not_name_a_socket_that_is_not_there(self):
+        self.run_server([self.listening("one")])
+        self.notify.recv(100)
+        self.assertNotEqual(self.health("one")["socket"], self.dir + "/own.sock")
+
+    def test_sockets_for_another_process_are_not_used(self):
+        process = self.run_server([self.listening("one")], other_pid=1)
+        self.assertEqual(self.notify.recv(100), b"READY=1")
+        self.assertTrue(self.health("own.sock")["ok"])
+        process.terminate()
+        self.assertEqual(process.wait(20), 0)
+
+    def test_what_is_no_listener_is_refused(self):
+        with open(self.dir + "/file", "w+b") as file:
+            process = self.run_server([file])
+            self.assertEqual(process.wait(20), 1)
+            self.assertIn(b"not a listening socket", process.stderr.read())
+        with socket.socket(socket.AF_UNIX) as idle:
+            self.assertEqual(self.run_server([idle]).wait(20), 1)
+
+    def test_tcp_socket_needs_no_token_on_loopback_only(self):
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            s.listen()
+            self.run_server([s])
+            self.assertEqual(self.notify.recv(100), b"READY=1")
+
+    def test_ready_means_connectable(self):
+        self.run_server()
+        self.assertEqual(self.notify.recv(100), b"READY=1")
+        self.assertTrue(self.health("own.sock")["ok"])
+
+    def test_watchdog_is_fed_also_while_busy(self):
+        self.run_server(env={"WATCHDOG_USEC": "200000"})
+        self.assertEqual(self.notify.recv(100), b"READY=1")
+        with socket.socket(socket.AF_UNIX) as idle:
+            idle.connect(self.dir + "/own.sock")
+            began = time.monotonic()
+            for _ in range(5):
+                self.assertEqual(self.notify.recv(100), b"WATCHDOG=1")
+            # Ten times what the manager would have waited: noise is no failure.
+            self.assertLess(time.monotonic() - began, 10)
+
+
+if __name__ == "__main__":
+    unittest.main()
