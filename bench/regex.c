@@ -88,8 +88,7 @@ static double reading(const char *file)
 
 static double theirs(const char *rg, const char *pattern, const char *file, int64_t *lines)
 {
-	AUTO_BUF
-	command = { .max = 8192 };
+	AUTO_BUF command = { .max = 8192 };
 	const double start = now();
 	char answer[64] = "0";
 
@@ -113,13 +112,11 @@ static double least(double a, double b)
 
 int main(int argc, char **argv)
 {
-	AUTO_BUF
-	text = { .max = (size_t)1 << 30 };
+	AUTO_BUF text = { .max = (size_t)1 << 30 };
 	const char *rg = argc > 2 ? argv[2] : "rg";
 	struct stat st;
 
-	AUTO_FD
-	fd = argc > 1 ? open(argv[1], O_RDONLY | O_CLOEXEC) : -1;
+	AUTO_FD fd = argc > 1 ? open(argv[1], O_RDONLY | O_CLOEXEC) : -1;
 	char *room = fd >= 0 && fstat(fd, &st) == 0 ? buf_room(&text, (size_t)st.st_size) : NULL;
 
 	if (!room) {

@@ -77,7 +77,10 @@ static size_t run_ours(int dirfd, const struct task *t)
 	AUTO_FOUND found = { 0 };
 	struct err e = { 0 };
 	const struct walk_request where = {
-		.dirfd = dirfd, .threads = 2, .deadline_ms = IO_FOREVER, .limit = t->limit,
+		.dirfd = dirfd,
+		.threads = 2,
+		.deadline_ms = IO_FOREVER,
+		.limit = t->limit,
 	};
 	int status;
 
@@ -108,21 +111,45 @@ int main(int argc, char **argv)
 	const int rounds = argc > 2 ? atoi(argv[2]) : 7;
 	const int dirfd = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const struct task tasks[] = {
-		{ "find everything", "*", NULL, 0,
+		{ "find everything",
+		  "*",
+		  NULL,
+		  0,
 		  { "fdfind", "-H", "-j2", "--glob", "*", tree, NULL } },
-		{ "find *.c", "*.c", NULL, 0,
+		{ "find *.c",
+		  "*.c",
+		  NULL,
+		  0,
 		  { "fdfind", "-H", "-j2", "--glob", "*.c", tree, NULL } },
-		{ "find rare", "kbuild", NULL, 0,
+		{ "find rare",
+		  "kbuild",
+		  NULL,
+		  0,
 		  { "fdfind", "-H", "-j2", "--glob", "kbuild", tree, NULL } },
-		{ "find limit 100", "*.c", NULL, 100,
+		{ "find limit 100",
+		  "*.c",
+		  NULL,
+		  100,
 		  { "fdfind", "-H", "-j2", "--max-results=100", "--glob", "*.c", tree, NULL } },
-		{ "grep rare literal", NULL, "schedule_timeout_killable", 0,
+		{ "grep rare literal",
+		  NULL,
+		  "schedule_timeout_killable",
+		  0,
 		  { "rg", "--hidden", "-j2", "-nF", "schedule_timeout_killable", tree, NULL } },
-		{ "grep no match", NULL, "zqxjkvbpzqxjkvbp", 0,
+		{ "grep no match",
+		  NULL,
+		  "zqxjkvbpzqxjkvbp",
+		  0,
 		  { "rg", "--hidden", "-j2", "-nF", "zqxjkvbpzqxjkvbp", tree, NULL } },
-		{ "grep common literal", NULL, "kmalloc", 0,
+		{ "grep common literal",
+		  NULL,
+		  "kmalloc",
+		  0,
 		  { "rg", "--hidden", "-j2", "-nF", "kmalloc", tree, NULL } },
-		{ "grep limit 100", NULL, "kmalloc", 100,
+		{ "grep limit 100",
+		  NULL,
+		  "kmalloc",
+		  100,
 		  { "rg", "--hidden", "-j2", "-nF", "kmalloc", tree, NULL } },
 	};
 

@@ -11,8 +11,10 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/limits.h"
 #include "base/log.h"
 #include "base/own.h"
+#include "exec/sandbox.h"
 #include "net/listen.h"
 
 enum type {
@@ -74,6 +76,31 @@ static const struct setting settings[] = {
 	  .help = "what /x means: x below the workspace, or an error (default shorthand)" },
 	{ "SIDECAR_READ_ONLY", "read-only", SWITCH, AT(read_only),
 	  .help = "nothing in the workspace may be changed" },
+	{ "SIDECAR_SANDBOX",
+	  "sandbox",
+	  CHOICE,
+	  AT(sandbox),
+	  NULL,
+	  { "off", "workspace", "strict", "auto" },
+	  .def = SANDBOX_AUTO,
+	  .help = "what holds commands: workspace on a bare host, off in a container (default "
+		  "auto)" },
+	{ "SIDECAR_SANDBOX_WRITE", "sandbox-write", TEXT, AT(sandbox_write), "DIR:...",
+	  .help = "more that sandboxed commands may write" },
+	{ "SIDECAR_SANDBOX_READ", "sandbox-read", TEXT, AT(sandbox_read), "DIR:...",
+	  .help = "more that strictly sandboxed commands may read" },
+	{ "SIDECAR_NETWORK",
+	  "network",
+	  CHOICE,
+	  AT(network),
+	  NULL,
+	  { "none", "on" },
+	  .def = 1,
+	  .help = "whether sandboxed commands have a network (default on)" },
+	{ "SIDECAR_MAX_COMMANDS", "max-commands", NUMBER, AT(max_commands), "N", .def = 64,
+	  .min = 1, .max = LIMIT_COMMANDS, .help = "commands running at once (default 64)" },
+	{ "SIDECAR_SEARCH_SECONDS", "search-seconds", NUMBER, AT(search_seconds), "SECONDS",
+	  .def = 30, .min = 1, .max = 3600, .help = "how long a search may take (default 30)" },
 	{ "SIDECAR_FSYNC", "fsync", SWITCH, AT(fsync),
 	  .help = "files are on disk before a write is answered" },
 	{ "SIDECAR_OPENAT2",

@@ -33,6 +33,11 @@ struct config {
 	const char *allowed_uids, *allowed_origins, *allowed_hosts;
 
 	bool read_only, fsync;
+	int64_t sandbox;	/* enum sandbox_mode */
+	int64_t network;	/* 0: none */
+	int64_t command_policy; /* enum policy_mode */
+	const char *command_rules, *sandbox_write, *sandbox_read;
+	int64_t max_commands, search_seconds;
 	int64_t grace_seconds;
 	int64_t log;	   /* enum config_log */
 	int64_t log_level; /* enum log_level */

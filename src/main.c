@@ -9,7 +9,9 @@
 #include "base/err.h"
 #include "base/io.h"
 #include "base/own.h"
+#include "commands.h"
 #include "config.h"
+#include "exec/keeper.h"
 #include "serve.h"
 
 static int run_serve(int argc, char **argv)
@@ -132,6 +134,9 @@ static int unknown(const char *name)
 
 int main(int argc, char **argv)
 {
+	/* The program's second process, started by the server itself: exec/keeper.h. */
+	if (argc == 2 && strcmp(argv[1], KEEPER_VERB) == 0)
+		return keeper_main(commands_at_death);
 	if (argc < 2) {
 		usage(stderr);
 		return 2;

@@ -3,9 +3,13 @@
 
 #include "serve.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <malloc.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -13,10 +17,12 @@
 #include "api/server.h"
 #include "base/buf.h"
 #include "base/io.h"
-#include "base/jw.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/own.h"
+#include "commands.h"
+#include "exec/spawner.h"
+#include "facts.h"
 #include "net/listen.h"
 #include "workspace/workspace.h"
 
@@ -88,79 +94,6 @@ static int parse_uids(const char *text, uid_t uids[MAX_UIDS], size_t *count, str
 	return 0;
 }
 
-static void optional(struct jw *w, const char *name, struct str value)
-{
-	if (value.n)
-		jw_str(w, name, value);
-	else
-		jw_null(w, name);
-}
-
-/* What is in force, as members of an object: for /health, and for the start of the log. */
-static void write_facts(struct buf *out, const struct config *c, const struct workspace *ws,
-			const struct listeners *l)
-{
-	const struct path_rules *rules = ws_rules(ws);
-	struct jw w = { .out = out };
-
-	jw_object(&w, NULL);
-	jw_str(&w, "workspace", rules->root);
-	jw_bool(&w, "activated", l->activated);
-	optional(&w, "socket", l->activated ? STR("") : str_of(c->socket));
-	if (c->tcp_host && !l->activated) {
-		char tcp[300];
-		(void)snprintf(tcp, sizeof tcp, "%s:%lld", c->tcp_host, (long long)l->tcp_port);
-		jw_str(&w, "tcp", str_of(tcp));
-	}
-	jw_str(&w, "auth",
-	       c->require_auth ? STR("required")
-	       : c->token      ? STR("optional")
-			       : STR("none"));
-	jw_str(&w, "absolutePaths",
-	       c->allow_outside			       ? STR("outside")
-	       : c->absolute_paths == CONFIG_SHORTHAND ? STR("shorthand")
-						       : STR("strict"));
-	optional(&w, "allowedRoot", rules->allowed);
-	optional(&w, "dataDir", rules->data);
-	jw_str(&w, "resolver", ws_uses_openat2(ws) ? STR("openat2") : STR("walk"));
-	jw_bool(&w, "readOnly", c->read_only);
-	jw_object(&w, "limits");
-	jw_int(&w, "bodyBytes", LIMIT_BODY);
-	jw_int(&w, "connections", LIMIT_CONNECTIONS);
-	jw_end(&w);
-	jw_end(&w);
-}
-
-static void banner(const struct config *c, const struct workspace *ws, const struct listeners *l)
-{
-	const struct path_rules *r = ws_rules(ws);
-	char mode[8], tcp[300] = "";
-
-	(void)snprintf(mode, sizeof mode, "%04o", (unsigned)c->socket_mode);
-	if (c->tcp_host && !l->activated)
-		(void)snprintf(tcp, sizeof tcp, "%s:%lld", c->tcp_host, (long long)l->tcp_port);
-	log_event(LOG_INFO, "sidecar " SIDECAR_VERSION " is ready", LOG_STR("workspace", r->root),
-		  LOG_BOOL("activated", l->activated),
-		  LOG_STR("socket", l->activated ? STR("") : str_of(c->socket)),
-		  LOG_STR("mode", str_of(mode)), LOG_STR("tcp", str_of(tcp)),
-		  LOG_STR("auth", c->require_auth ? STR("required")
-				  : c->token	  ? STR("optional")
-						  : STR("none")));
-	log_event(LOG_INFO, "boundary", LOG_STR("allowed_root", r->allowed),
-		  LOG_STR("data_dir", r->data),
-		  LOG_STR("absolute_paths", c->allow_outside ? STR("outside")
-					    : c->absolute_paths == CONFIG_STRICT
-						    ? STR("strict")
-						    : STR("shorthand")),
-		  LOG_STR("resolver", ws_uses_openat2(ws) ? STR("openat2") : STR("walk")),
-		  LOG_BOOL("read_only", c->read_only));
-	if (c->allow_outside && r->allowed.n == 0)
-		log_event(LOG_WARN,
-			  "ALLOWED_ROOT_DIRECTORY not set: every path on this machine may be "
-			  "touched",
-			  LOG_BOOL("allow_outside", true));
-}
-
 /* Signals become descriptors; a write to a client that left is an error, not a death. */
 static void prepare_process(const struct config *c)
 {
@@ -186,6 +119,41 @@ static void prepare_process(const struct config *c)
 	log_configure((enum log_level)c->log_level, text ? LOG_TEXT : LOG_JSON);
 }
 
+static void spawner_freep(struct spawner **s)
+{
+	if (*s)
+		spawner_free(*s);
+}
+
+/* As many threads for one search as there are processors for us. */
+static unsigned search_threads(void)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof set, &set) < 0)
+		return 1;
+	const int n = CPU_COUNT(&set);
+	return n < 1 ? 1 : n > LIMIT_SEARCH_THREADS ? LIMIT_SEARCH_THREADS : (unsigned)n;
+}
+
+/* The user's own ignore rules, where git keeps them; most users have none. */
+static void read_excludes(struct buf *out)
+{
+	const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	char path[PATH_MAX];
+
+	if (xdg && *xdg)
+		(void)snprintf(path, sizeof path, "%s/git/ignore", xdg);
+	else if (home && *home)
+		(void)snprintf(path, sizeof path, "%s/.config/git/ignore", home);
+	else
+		return;
+	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	char *to = fd < 0 ? NULL : buf_room(out, out->max);
+	const ssize_t n = to ? io_read_full(fd, to, out->max) : 0;
+	buf_filled(out, n > 0 ? (size_t)n : 0);
+}
+
 int serve(const struct config *config, struct err *e)
 {
 	const struct ws_options options = {
@@ -194,10 +162,14 @@ int serve(const struct config *config, struct err *e)
 		.allowed_root = config->allowed_root,
 		.allow_outside = config->allow_outside,
 		.walk_only = config->openat2 == 0,
+		.guarded = true,
 	};
 	CLEANUP(listeners_done) struct listeners listeners = { 0 };
+	CLEANUP(spawner_freep) struct spawner *spawner = NULL;
 	AUTO_WORKSPACE ws = NULL;
-	AUTO_BUF facts = { .max = 64 << 10 };
+	AUTO_BUF facts_json = { .max = 64 << 10 };
+	AUTO_BUF excludes = { .max = 1 << 20 };
+	struct sandbox_report report;
 	uid_t uids[MAX_UIDS];
 	size_t uid_count;
 
@@ -205,25 +177,33 @@ int serve(const struct config *config, struct err *e)
 	if (parse_uids(config->allowed_uids, uids, &uid_count, e) < 0 ||
 	    ws_new(&options, &ws, e) < 0)
 		return -1;
-	if (open_listeners(config, &listeners, e) < 0) {
+	/* The socket last: whoever can connect is served. */
+	if (commands_start(config, ws, &spawner, e) < 0 ||
+	    open_listeners(config, &listeners, e) < 0) {
 		ws_unmake(ws);
 		return -1;
 	}
-	write_facts(&facts, config, ws, &listeners);
+	spawner_report(spawner, &report);
+	const struct facts facts = { config, ws, &report, listeners.tcp_port };
+	facts_write(&facts, &facts_json);
+	read_excludes(&excludes);
 	struct service service = {
 		.call = {
 			.ws = ws,
+			.spawner = spawner,
 			.policy = config->absolute_paths == CONFIG_STRICT ? PATH_STRICT : PATH_SHORTHAND,
 			.read_only = config->read_only,
 			.sync = config->fsync,
+			.excludes = buf_str(&excludes),
+			.threads = search_threads(),
+			.search_ms = config->search_seconds * 1000,
 			.cancel_fd = -1,
 		},
 		.token = str_of(config->token),
 		.require_auth = config->require_auth,
 		.origins = str_of(config->allowed_origins),
 		.hosts = str_of(config->allowed_hosts),
-		/* Without the braces: /health adds members before them. */
-		.facts = { facts.p + 1, facts.n - 2 },
+		.facts = buf_str(&facts_json),
 		.started_ms = io_now_ms(),
 	};
 	const struct server_options server = {
@@ -236,7 +216,7 @@ int serve(const struct config *config, struct err *e)
 	};
 	if (log_start(e) < 0)
 		return -1;
-	banner(config, ws, &listeners);
+	facts_log(&facts);
 	const int rc = server_run(&server, e);
 	log_stop();
 	return rc;

@@ -27,9 +27,15 @@ struct exchange {
 	pid_t pid;
 	struct arena *arena;
 	struct buf *out;	 /* the answer is built here */
+	const bool *cancelled;	 /* becomes true (__atomic) when the client has left */
 	void (*slow)(void *arg); /* called before a tool that may take long */
 	void *slow_arg;
 };
+
+/* Send x->out as JSON, or an error instead of it. */
+void routes_send(struct exchange *x, int status, const char *extra);
+void routes_send_error(struct exchange *x, int status, const char *extra, const char *sentence,
+		       enum err_code code);
 
 /* Answer a complete request. */
 void routes_answer(struct exchange *x, const struct http_request *request);

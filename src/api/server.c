@@ -50,6 +50,12 @@ struct worker {
 	struct http_request request;
 };
 
+/* What before_slow needs to know. */
+struct slow {
+	struct server *server;
+	struct slot *slot;
+};
+
 static void add_worker(struct server *s);
 
 static void close_slot(struct server *s, struct slot *c)
@@ -85,16 +91,20 @@ static void refuse(struct slot *c, const struct http_refusal *why)
 	http_refuse_with(&c->http, why->status, NULL, buf_str(&body));
 }
 
+/* A call is about to take long: somebody else must be waiting for events meanwhile, among them that
+ * the client of this one leaves. */
 static void before_slow(void *arg)
 {
-	struct server *s = arg;
+	struct slow *slow = arg;
 
-	if (s->waiting == 0)
-		add_worker(s);
+	if (slow->server->waiting == 0)
+		add_worker(slow->server);
+	(void)watch_slot(slow->server, slow->slot);
 }
 
 static void answer(struct server *s, struct worker *w, struct slot *c)
 {
+	struct slow slow = { s, c };
 	struct exchange x = {
 		.service = s->o->service,
 		.http = &c->http,
@@ -104,7 +114,8 @@ static void answer(struct server *s, struct worker *w, struct slot *c)
 		.arena = &w->arena,
 		.out = &w->out,
 		.slow = before_slow,
-		.slow_arg = s,
+		.slow_arg = &slow,
+		.cancelled = &c->gone,
 	};
 
 	if (s->stopping)
@@ -245,6 +256,8 @@ static void *work(void *arg)
 				accept_one(s, &w, &s->o->listeners[ev.data.u64 - KEY_LISTENER]);
 			continue;
 		}
+		if (ev.events & (EPOLLHUP | EPOLLERR))
+			slots_gone(&s->slots, ev.data.u64);
 		struct slot *c = slots_claim(&s->slots, ev.data.u64);
 		if (!c)
 			continue;

@@ -57,20 +57,31 @@ struct slot *slots_take(struct slots *s)
 	if (!c)
 		return NULL;
 	s->used++;
-	c->watched = c->for_out = c->ended = false;
+	c->watched = c->for_out = c->ended = c->gone = false;
 	c->ticket = with_state(c->ticket, BUSY);
 	return c;
 }
 
 void slots_give(struct slots *s, struct slot *c)
 {
+	(void)pthread_mutex_lock(&s->lock);
 	/* The next generation: events of this one are recognised as old. */
 	c->ticket = ((c->ticket >> 32) + 1) << 32 | FREE;
-	(void)pthread_mutex_lock(&s->lock);
 	c->next = s->first_free;
 	s->first_free = (uint32_t)(c - s->all);
 	(void)pthread_mutex_unlock(&s->lock);
 	s->used--;
+}
+
+void slots_gone(struct slots *s, uint64_t key)
+{
+	struct slot *c = &s->all[(uint32_t)key];
+
+	/* Under the lock the slot cannot become another connection's. */
+	(void)pthread_mutex_lock(&s->lock);
+	if (c->ticket >> 32 == key >> 32)
+		__atomic_store_n(&c->gone, true, __ATOMIC_RELAXED);
+	(void)pthread_mutex_unlock(&s->lock);
 }
 
 uint64_t slots_key(const struct slots *s, const struct slot *c)

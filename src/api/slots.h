@@ -32,6 +32,7 @@ struct slot {
 	bool watched; /* the descriptor is in the epoll set */
 	bool for_out; /* … for the client taking more of an answer */
 	bool ended;   /* the client sends nothing more: the end must still be read */
+	bool gone;    /* the client has left for good (__atomic): whoever works for it may stop */
 	uid_t uid;    /* of the client; (uid_t)-1 on TCP */
 	pid_t pid;
 	struct http http;
@@ -59,6 +60,9 @@ uint64_t slots_key(const struct slots *s, const struct slot *c);
 /* Own the connection an event speaks of. NULL when it is gone, or when another thread owns it: that
  * one is told to look again. */
 struct slot *slots_claim(struct slots *s, uint64_t key);
+
+/* The client of that connection has left: whoever works for it is told. */
+void slots_gone(struct slots *s, uint64_t key);
 
 /* Let go of a busy slot: from here on it may belong to another thread. False when an event came
  * meanwhile: the caller still owns it and must look again. */

@@ -26,6 +26,18 @@ enum {
 	/* Names in one listing unless the caller asks for another number: the wire contract. */
 	LIMIT_LS_ENTRIES = 500,
 
+	/* Results of a search unless the caller asks for another number: the wire contract. */
+	LIMIT_FIND_RESULTS = 1000,
+	LIMIT_GREP_MATCHES = 100,
+
+	/* Characters shown of a matching line: the wire contract. */
+	LIMIT_GREP_LINE = 500,
+
+	/* Longest script; the wire contract's time for it; and the longest anybody may ask for. */
+	LIMIT_COMMAND_BYTES = 1 << 20,
+	LIMIT_BASH_MS = 300 * 1000,
+	LIMIT_COMMAND_MS = 24 * 3600 * 1000,
+
 	/* An image travels as base64 in one answer. */
 	LIMIT_IMAGE_BYTES = 20 << 20,
 
@@ -136,13 +148,15 @@ enum {
 	/* Steps of PCRE2 on one line: hundreds of milliseconds. The deadline comes first. */
 	LIMIT_PCRE_STEPS = 10 << 20,
 
-	/* PCRE2's interpreter (no memory that is writable and executable): slower steps, so fewer. */
+	/* PCRE2's interpreter (no memory that is writable and executable): slower steps, so fewer.
+	 */
 	LIMIT_PCRE_STEPS_INTERPRETED = 1 << 20,
 
 	/* PCRE2's memory for one match, in KB. */
 	LIMIT_PCRE_HEAP_KB = 8 << 10,
 
-	/* Compiled pattern given to PCRE2's just-in-time compiler, whose recursion follows the size. */
+	/* Compiled pattern given to PCRE2's just-in-time compiler, whose recursion follows the
+	   size. */
 	LIMIT_PCRE_JIT_BYTES = 16 << 10,
 
 	/* Compiled pattern that PCRE2 accepts at all. */
@@ -217,12 +231,13 @@ enum {
 	LIMIT_LINGER_MS = 50,
 	LIMIT_SURVIVOR_GRACE_MS = 100,
 
-	/* A tree that cannot be killed (stuck in the kernel, or of another user) holds the answer up
-	 * for this long; the pause between attempts. */
+	/* A tree that cannot be killed (stuck in the kernel, or of another user) holds the answer
+	 * up for this long; the pause between attempts. */
 	LIMIT_KILL_PATIENCE_MS = 2000,
 	LIMIT_KILL_PAUSE_MS = 5,
 
-	/* Processes looked at in one round of ending a tree, and rounds of stopping before killing. */
+	/* Processes looked at in one round of ending a tree, and rounds of stopping before killing.
+	 */
 	LIMIT_TREE = 1 << 17,
 	LIMIT_STOP_ROUNDS = 16,
 
@@ -232,7 +247,8 @@ enum {
 	LIMIT_SURVIVOR_PORTS = 8,
 	LIMIT_SURVIVOR_SOCKETS = 1024,
 
-	/* One read of a command's output, and what its pipe may hold: few wake-ups, bounded memory. */
+	/* One read of a command's output, and what its pipe may hold: few wake-ups, bounded memory.
+	 */
 	LIMIT_OUTPUT_CHUNK = 64 << 10,
 	LIMIT_OUTPUT_PIPE = 256 << 10,
 

@@ -20,8 +20,9 @@
 struct run {
 	const struct proc_sink *sink;
 	int control;
-	int output[2];	 /* reading ends, by enum proc_stream; -1 at their end */
-	int cancel;	 /* -1 once seen */
+	int output[2]; /* reading ends, by enum proc_stream; -1 at their end */
+	int cancel;    /* -1 once seen */
+	short cancel_events;
 	bool ending;	 /* the reaper has been told to end the command */
 	bool deaf;	 /* the sink does not want any more */
 	struct buf tail; /* the last words on stderr */
@@ -184,7 +185,7 @@ static int follow(struct run *r, struct report *report, struct err *e)
 			{ .fd = r->output[PROC_STDOUT], .events = POLLIN },
 			{ .fd = r->output[PROC_STDERR], .events = POLLIN },
 			{ .fd = r->control, .events = POLLIN },
-			{ .fd = r->cancel, .events = POLLIN },
+			{ .fd = r->cancel, .events = r->cancel_events },
 		};
 		if (poll(p, ARRAY_LEN(p), -1) < 0 && errno != EINTR)
 			return err_errno(e, "The command's output could not be waited for");
@@ -262,6 +263,7 @@ static int run_in_place(struct spawner *s, const struct proc_request *q,
 			 .control = -1,
 			 .output = { -1, -1 },
 			 .cancel = cancel_fd,
+			 .cancel_events = q->cancel_events ? q->cancel_events : POLLIN,
 			 .tail = { .max = LIMIT_STDERR_TAIL },
 			 .chunk = mem_new(LIMIT_OUTPUT_CHUNK, 1) };
 	struct report report;

@@ -27,6 +27,8 @@ struct proc_request {
 	const struct str *env; /* "NAME=value", added to or replacing the server's */
 	size_t env_count;
 	int cwd_fd;	     /* the directory it runs in */
+	short cancel_events; /* poll events on cancel_fd that cancel, besides its hanging up;
+				0: POLLIN, POLLERR: only hanging up */
 	int64_t timeout_ms;  /* SIGTERM after this long, SIGKILL LIMIT_TERM_GRACE_MS later; 0: never
 			      */
 	bool keep_survivors; /* what it left running goes on until the server ends */

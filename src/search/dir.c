@@ -67,8 +67,7 @@ int dirs_init(struct dirs *all, int dirfd)
 {
 	*all = (struct dirs){ 0 };
 	/* Not the caller's descriptor: reading a directory moves its position. */
-	AUTO_FD
-	fd = openat(dirfd, ".", OPEN_DIR);
+	AUTO_FD fd = openat(dirfd, ".", OPEN_DIR);
 	if (fd < 0)
 		return -1;
 	all->root = mem_new(1, sizeof *all->root + 1);
@@ -140,8 +139,7 @@ static int open_way(struct dirs *all, struct dir *from, struct dir *d)
 	const size_t n = d->depth - from->depth;
 	struct dir **way = mem_new(n, sizeof *way);
 	struct dir *at = from; /* entered; NULL while below a descriptor of our own */
-	AUTO_FD
-	own = -1;
+	AUTO_FD own = -1;
 
 	for (struct dir *up = d; way && up != from; up = up->up)
 		way[up->depth - from->depth - 1] = up;
@@ -240,8 +238,7 @@ int64_t dir_entry_size(int dirfd, const char *name)
 
 void dir_read_small(int dirfd, const char *const path[], size_t components, struct buf *out)
 {
-	AUTO_FD
-	dir = -1;
+	AUTO_FD dir = -1;
 	int at = dirfd;
 	struct stat st;
 
@@ -253,8 +250,7 @@ void dir_read_small(int dirfd, const char *const path[], size_t components, stru
 		if (next < 0)
 			return;
 	}
-	AUTO_FD
-	fd = openat(at, path[components - 1], OPEN_FILE);
+	AUTO_FD fd = openat(at, path[components - 1], OPEN_FILE);
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return;
 	const size_t size =

@@ -43,8 +43,7 @@ static struct str strip_front(struct str p, bool *whole_path)
 int glob_new(struct str pattern, unsigned flags, struct glob **ret, struct err *e)
 {
 	struct glob g = { 0 };
-	AUTO_BUF
-	text = { .max = LIMIT_GLOB_BYTES + 2 };
+	AUTO_BUF text = { .max = LIMIT_GLOB_BYTES + 2 };
 	struct str p = pattern;
 
 	if (flags & GLOB_FILTER && str_starts(p, STR("!"))) {

@@ -215,8 +215,7 @@ static int need_words(struct need *n, const struct piece *p)
 
 static int need_plain_text(struct need *n, const struct ast *root)
 {
-	AUTO_BUF
-	text = { .max = LIMIT_REGEX_PATTERN };
+	AUTO_BUF text = { .max = LIMIT_REGEX_PATTERN };
 
 	for (int nocase = 0; nocase < 2; nocase++) {
 		buf_reset(&text, text.cap);

@@ -191,8 +191,7 @@ static void scan_files(struct worker *me, struct piece *p, struct piece_list *ou
 		if (walk_must_stop(w) || enough(w, done->hits.count, done->hits.bytes))
 			break;
 		const struct str name = str_of(p->names + at);
-		AUTO_FD
-		fd = dir_open_file(dirfd, name.p);
+		AUTO_FD fd = dir_open_file(dirfd, name.p);
 		me->path.n = dir_n;
 		buf_add(&me->path, name);
 		if (fd < 0 || me->path.failed)
@@ -329,8 +328,7 @@ int walk_run(const struct walk_request *r, const struct walk_visitor *v, struct 
 {
 	struct walk w = { .request = r, .visitor = v };
 	struct worker workers[LIMIT_SEARCH_THREADS] = { 0 };
-	AUTO_BUF
-	base = { .max = SIZE_MAX };
+	AUTO_BUF base = { .max = SIZE_MAX };
 	unsigned n = 0;
 
 	if (walk_init(&w, &base, e) < 0)

@@ -4,17 +4,13 @@
 #include "tools/tool.h"
 
 #include <math.h>
-#include <poll.h>
 
 #include "base/buf.h"
 #include "workspace/workspace.h"
 
 bool call_cancelled(const struct call *c)
 {
-	struct pollfd p = { .fd = c->cancel_fd, .events = c->cancel_events };
-
-	return c->cancel_fd >= 0 && poll(&p, 1, 0) > 0 &&
-	       (p.revents & (c->cancel_events | POLLHUP | POLLERR | POLLNVAL)) != 0;
+	return c->cancelled && __atomic_load_n(c->cancelled, __ATOMIC_RELAXED);
 }
 
 int call_path(const struct call *c, struct str requested, struct path *ret, struct err *e)

@@ -26,23 +26,41 @@
 #include "base/str.h"
 #include "workspace/path.h"
 
+struct policy;
+struct spawner;
 struct tracker;
 struct workspace;
+
+/* Where the output of a command goes while it runs, if the front end wants it then. */
+struct call_stream {
+	/* The answer begins: whatever fails from here on is said within the stream. */
+	int (*begin)(void *arg);
+	/* A piece of output, whole characters; waits for a slow client. -1: nobody wants it. */
+	int (*emit)(void *arg, bool is_stderr, struct str text);
+	void *arg;
+};
 
 /* Everything one execution may use. The server keeps one filled with what all calls share and
  * copies it for each. */
 struct call {
 	struct workspace *ws;
-	struct tracker *tracker; /* what sessions have read; NULL when nobody asks for that */
-	enum path_policy policy; /* what an absolute path means */
-	bool read_only;		 /* nothing may be changed */
-	bool sync;		 /* changes are on disk before they are answered */
+	struct tracker *tracker;    /* what sessions have read; NULL when nobody asks for that */
+	enum path_policy policy;    /* what an absolute path means */
+	bool read_only;		    /* nothing may be changed */
+	struct spawner *spawner;    /* starts commands */
+	const struct policy *rules; /* which commands are refused; NULL: none */
+	struct str excludes;	    /* the user's own ignore rules for searches */
+	unsigned threads;	    /* that a search may use */
+	int64_t search_ms;	    /* and how long it may take */
+	bool sync;		    /* changes are on disk before they are answered */
 
-	struct arena *arena; /* memory of this call */
-	struct jw *out;	     /* the result: its object is open */
-	struct str session;  /* as the client calls it; or empty */
-	int cancel_fd;	     /* hangs up when nobody waits for the answer any more; or -1 */
-	short cancel_events; /* the poll events on it that mean so */
+	struct arena *arena;		  /* memory of this call */
+	struct jw *out;			  /* the result: its object is open */
+	struct str session;		  /* as the client calls it; or empty */
+	const struct call_stream *stream; /* NULL: output is part of the result */
+	const bool *cancelled; /* becomes true (__atomic) when nobody waits any more; or NULL */
+	int cancel_fd;	       /* hangs up when nobody waits for the answer any more; or -1 */
+	short cancel_events;   /* further poll events on it that mean so; POLLERR for none */
 };
 
 /* Whether nobody waits for the answer any more: long work asks now and then. */
@@ -108,10 +126,11 @@ struct arg {
 	}
 
 enum {
-	TOOL_WIRE = 1 << 0,  /* an endpoint of the existing HTTP contract */
-	TOOL_MODEL = 1 << 1, /* offered to models */
-	TOOL_CORE = 1 << 2,  /* one of the five that small models can hold */
-	TOOL_SLOW = 1 << 3,  /* may take long: its worker must not be the last one waiting */
+	TOOL_WIRE = 1 << 0,   /* an endpoint of the existing HTTP contract */
+	TOOL_MODEL = 1 << 1,  /* offered to models */
+	TOOL_CORE = 1 << 2,   /* one of the five that small models can hold */
+	TOOL_STREAM = 1 << 4, /* its output goes through call->stream */
+	TOOL_SLOW = 1 << 3,   /* may take long: its worker must not be the last one waiting */
 };
 
 struct tool {
@@ -127,7 +146,7 @@ struct tool {
 const struct tool *tool_at(size_t i);
 
 /* The tool of that name with at least one of the flags, or NULL. */
-const struct tool *tool_find(struct str name, unsigned flags);
+const struct tool *tool_by_name(struct str name, unsigned flags);
 
 /*
  * Bind the members of a JSON object to an argument struct (args_size bytes, zeroed).

@@ -3,22 +3,34 @@
  * pending: temporary names that exist right now, in memory shared with a guardian process.
  *
  * Between making a temporary name and renaming it there are microseconds in which a kill -9 would
- * leave it behind. So the name is noted here first, in a page that a forked process shares: when
- * the server dies, that process calls ws_sweep (workspace.h), which removes what is still noted.
- * Noting costs no more than one readlink. When the table is full or /proc is missing the name is
- * simply not noted.
+ * leave it behind. So the name is noted here first, in memory that another process can look at:
+ * when the server dies, that process removes what is still noted. Noting costs no more than one
+ * readlink. When the table is full or /proc is missing the name is simply not noted.
  */
 #ifndef WORKSPACE_PENDING_H
 #define WORKSPACE_PENDING_H
 
+#include <stdbool.h>
+
 #include "base/str.h"
+
+/* How every temporary name begins. */
+#define PENDING_PREFIX ".sidecar-"
 
 struct pending;
 struct pending_slot;
 
-/* Shared memory, kept over fork; NULL when there is none. */
-struct pending *pending_new(void);
+/* Shared memory, kept over fork; NULL when there is none. With `file` it also has a name, by which
+ * pending_sweep finds it. */
+struct pending *pending_new(bool file);
 void pending_free(struct pending *p);
+
+/* The name of the table; "" when it has none. */
+const char *pending_file(const struct pending *p);
+
+/* After the death of whoever noted them: remove the files noted in the table of that name, and the
+ * table. Nothing but our own temporary names is ever removed. */
+void pending_sweep(const char *file);
 
 /* Note a name in a directory; NULL when it could not be noted. Both functions accept NULL. */
 struct pending_slot *pending_add(struct pending *p, int dir, const char *name);

@@ -42,7 +42,8 @@ static void new_name(struct temp *t)
 	uint64_t random;
 
 	io_random(&random, sizeof random);
-	(void)snprintf(t->name, sizeof t->name, ".sidecar-%016llx.tmp", (unsigned long long)random);
+	(void)snprintf(t->name, sizeof t->name, PENDING_PREFIX "%016llx.tmp",
+		       (unsigned long long)random);
 }
 
 /* Give the nameless file a name beside its target. */

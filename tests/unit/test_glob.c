@@ -198,10 +198,8 @@ static void mistakes(void **unused)
  * the test never does. */
 static void time_is_bounded(void **unused)
 {
-	AUTO_BUF
-	pattern = { .max = LIMIT_GLOB_BYTES };
-	AUTO_BUF
-	text = { .max = LIMIT_GLOB_BYTES };
+	AUTO_BUF pattern = { .max = LIMIT_GLOB_BYTES };
+	AUTO_BUF text = { .max = LIMIT_GLOB_BYTES };
 
 	(void)unused;
 	for (int i = 0; i < 250; i++) {

@@ -53,8 +53,7 @@ static struct str shown(const struct hits *h, struct buf *out)
 
 static void expect(const struct grep_request *r, const char *want)
 {
-	AUTO_BUF
-	text = { .max = TEXT_MAX };
+	AUTO_BUF text = { .max = TEXT_MAX };
 	AUTO_FOUND found = grep(r);
 
 	assert_str(shown(&found.hits, &text), want);
@@ -200,8 +199,7 @@ static void files_larger_than_the_window(void **unused)
 {
 	enum { LINES = 60000 };
 	struct tree t = tree_new();
-	AUTO_BUF
-	text = { .max = TEXT_MAX }, got = { .max = TEXT_MAX }, want = { .max = TEXT_MAX };
+	AUTO_BUF text = { .max = TEXT_MAX }, got = { .max = TEXT_MAX }, want = { .max = TEXT_MAX };
 
 	(void)unused;
 	for (int i = 1; i <= LINES; i++)
@@ -229,8 +227,7 @@ static void huge_lines(void **unused)
 {
 	enum { HUGE_LINE = 5 << 20 };
 	struct tree t = tree_new();
-	AUTO_BUF
-	text = { .max = TEXT_MAX };
+	AUTO_BUF text = { .max = TEXT_MAX };
 
 	(void)unused;
 	char *room = buf_room(&text, HUGE_LINE);
@@ -288,8 +285,7 @@ static void one_file(void **unused)
 	struct tree t = sources();
 
 	(void)unused;
-	AUTO_FD
-	fd = openat(t.fd, "src/util.c", O_RDONLY | O_CLOEXEC);
+	AUTO_FD fd = openat(t.fd, "src/util.c", O_RDONLY | O_CLOEXEC);
 	struct grep_request r = request(&t, "return");
 	r.file_fd = fd;
 	r.file_path = STR("src/util.c");
@@ -309,10 +305,9 @@ static void one_file(void **unused)
 static void limits_and_resuming(void **unused)
 {
 	struct tree t = tree_new();
-	AUTO_BUF
-	all = { .max = TEXT_MAX }, text = { .max = TEXT_MAX }, joined = { .max = TEXT_MAX };
-	AUTO_BUF
-	cursor = { .max = 4096 };
+	AUTO_BUF all = { .max = TEXT_MAX }, text = { .max = TEXT_MAX },
+		 joined = { .max = TEXT_MAX };
+	AUTO_BUF cursor = { .max = 4096 };
 	char path[64], lines[512];
 
 	(void)unused;
@@ -370,8 +365,7 @@ static void *swap_and_grow(void *arg)
 	while (!__atomic_load_n(&d->stop, __ATOMIC_RELAXED)) {
 		(void)renameat2(d->fd, "in/dir", d->fd, "link", RENAME_EXCHANGE);
 		(void)renameat2(d->fd, "in/file", d->fd, "flink", RENAME_EXCHANGE);
-		AUTO_FD
-		grows = openat(d->fd, "in/z", O_WRONLY | O_APPEND | O_CLOEXEC);
+		AUTO_FD grows = openat(d->fd, "in/z", O_WRONLY | O_APPEND | O_CLOEXEC);
 		(void)!write(grows, "open\n", 5);
 	}
 	return NULL;
@@ -390,16 +384,14 @@ static void nothing_from_outside(void **unused)
 	assert_int_equal(symlinkat("../outside", t.fd, "link"), 0);
 	assert_int_equal(symlinkat("../outside/x", t.fd, "flink"), 0);
 	struct disturber d = { .fd = t.fd };
-	AUTO_FD
-	in = openat(t.fd, "in", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD in = openat(t.fd, "in", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_int_equal(pthread_create(&thread, NULL, swap_and_grow, &d), 0);
 	struct grep_request r = request(&t, "secret|open");
 	r.where.dirfd = in;
 	bool leaked = false;
 	for (const int64_t end = io_now_ms() + 1000; io_now_ms() < end && !leaked;) {
 		AUTO_FOUND found = grep(&r);
-		AUTO_BUF
-		text = { .max = TEXT_MAX };
+		AUTO_BUF text = { .max = TEXT_MAX };
 		leaked = str_find(shown(&found.hits, &text), STR("secret")) >= 0;
 	}
 	__atomic_store_n(&d.stop, true, __ATOMIC_RELAXED);

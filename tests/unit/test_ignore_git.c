@@ -64,8 +64,7 @@ static void pattern_line(struct buf *out)
 
 static void write_at(int dir, const char *name, struct str text)
 {
-	AUTO_FD
-	fd = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	AUTO_FD fd = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 	assert_true(fd >= 0);
 	assert_int_equal(io_write_all(fd, text, IO_FOREVER), 0);
@@ -73,8 +72,7 @@ static void write_at(int dir, const char *name, struct str text)
 
 static void write_rules(int dir, const char *name)
 {
-	AUTO_BUF
-	text = { .max = 1 << 16 };
+	AUTO_BUF text = { .max = 1 << 16 };
 
 	if (roll(8) == 0)
 		buf_add(&text, STR("\xef\xbb\xbf"));
@@ -114,8 +112,7 @@ static void grow_tree(struct tree *t, int at, const char *prefix, unsigned depth
 
 		if (mkdirat(at, name, 0700) < 0)
 			continue;
-		AUTO_FD
-		sub = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		AUTO_FD sub = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		assert_true(sub >= 0);
 		snprintf(path, sizeof path, "%s%s/", prefix, name);
 		/* git is asked about the directory, which it can see is one. */
@@ -141,8 +138,7 @@ static bool has_path(struct str list, struct str path)
 static struct buf read_at(int dir, const char *name)
 {
 	struct buf b = { .max = 1 << 22 };
-	AUTO_FD
-	fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
+	AUTO_FD fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
 	assert_true(fd >= 0);
 	char *to = buf_room(&b, 1 << 21);
 	const ssize_t n = io_read_full(fd, to, 1 << 21);
@@ -155,19 +151,16 @@ static size_t compare_tree(int top, const char *path, unsigned seed)
 {
 	struct tree t = { .paths = { .max = 1 << 22 } };
 	AUTO_FOUND found = { 0 };
-	AUTO_BUF
-	shown = { .max = 1 << 22 };
+	AUTO_BUF shown = { .max = 1 << 22 };
 	struct err e = { 0 };
 	char command[1024];
 	size_t wrong = 0;
 
 	state = seed;
-	AUTO_FD
-	work = openat(top, "work", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD work = openat(top, "work", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(work >= 0);
 	if (seed % 3 == 0) {
-		AUTO_FD
-		info = openat(work, ".git/info", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		AUTO_FD info = openat(work, ".git/info", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		write_rules(info, "exclude");
 	}
 	grow_tree(&t, work, "", 4);
@@ -222,8 +215,7 @@ static void same_as_git(void **unused)
 		assert_non_null(mkdtemp(path));
 		snprintf(command, sizeof command, "git init -q %s/work", path);
 		assert_int_equal(system(command), 0);
-		AUTO_FD
-		top = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		AUTO_FD top = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		const size_t n = compare_tree(top, path, seed);
 		if (n == SIZE_MAX)
 			fail_msg("kept for a look: %s", path);

@@ -23,9 +23,8 @@ static void note(void *arg, const char *dir, const char *name)
 static void names_come_and_go(void **state)
 {
 	struct scratch s = scratch_new();
-	AUTO_FD
-	dir = open(s.path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	struct pending *p = pending_new();
+	AUTO_FD dir = open(s.path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct pending *p = pending_new(false);
 	struct noted n = { 0 };
 
 	(void)state;
@@ -47,9 +46,8 @@ static void names_come_and_go(void **state)
 
 static void a_full_table_notes_nothing_more(void **state)
 {
-	AUTO_FD
-	dir = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	struct pending *p = pending_new();
+	AUTO_FD dir = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct pending *p = pending_new(false);
 	struct pending_slot *slots[1000];
 	struct noted n = { 0 };
 	int held = 0;
@@ -87,7 +85,7 @@ static int add_and_die(void *arg)
 
 static void a_dead_process_leaves_its_names(void **state)
 {
-	struct pending *p = pending_new();
+	struct pending *p = pending_new(false);
 	struct noted n = { 0 };
 
 	(void)state;

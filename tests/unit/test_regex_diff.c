@@ -162,10 +162,8 @@ static void compare_span(struct subject *s, struct str text)
 static unsigned compare(uint64_t seed, bool multiline, enum oracle_kind kind)
 {
 	const struct regex_options o = { .multiline = multiline, .ignore_case = seed % 5 == 0 };
-	AUTO_BUF
-	pattern = { .max = 4096 };
-	AUTO_BUF
-	text = { .max = 4096 };
+	AUTO_BUF pattern = { .max = 4096 };
+	AUTO_BUF text = { .max = 4096 };
 	struct subject s = { 0 };
 	struct err e = { 0 };
 

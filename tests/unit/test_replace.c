@@ -331,8 +331,7 @@ static void *read_on(void *arg)
 
 	(void)snprintf(path, sizeof path, "%s", in(&r->f->s, "ws/f"));
 	while (!atomic_load(&r->stop)) {
-		AUTO_FD
-		fd = open(path, O_RDONLY | O_CLOEXEC);
+		AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
 		const ssize_t n = fd < 0 ? -1 : io_read_full(fd, text, sizeof text);
 		bool ok = n == BLOCK;
 		for (ssize_t i = 1; ok && i < n; i++)
@@ -376,8 +375,7 @@ static void *increment(void *arg)
 	struct counter *c = arg;
 
 	for (int i = 0; i < c->turns; i++) {
-		AUTO_BUF
-		b = { .max = 64 };
+		AUTO_BUF b = { .max = 64 };
 		AUTO_REPLACE r = { .at = { .dir = -1 }, .old = -1 };
 		struct path p;
 		struct err e;
@@ -433,10 +431,8 @@ static void reading_is_bounded(void **state)
 {
 	const struct fixture *f = *state;
 	AUTO_REPLACE r = { .at = { .dir = -1 }, .old = -1 };
-	AUTO_BUF
-	small = { .max = 3 };
-	AUTO_BUF
-	enough = { .max = 100 };
+	AUTO_BUF small = { .max = 3 };
+	AUTO_BUF enough = { .max = 100 };
 	struct path p;
 	struct err e;
 
@@ -474,8 +470,7 @@ static void killed_writers_leave_nothing(void **state)
 		assert_int_equal(waitpid(pid, NULL, 0), pid);
 		ws_sweep(f->ws);
 		assert_no_temporary(f);
-		AUTO_FD
-		fd = open(path, O_RDONLY | O_CLOEXEC);
+		AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
 		assert_int_equal(io_read_full(fd, got, sizeof got), BLOCK);
 		assert_true(memcmp(got, text[0], BLOCK) == 0 || memcmp(got, text[1], BLOCK) == 0);
 	}
@@ -503,8 +498,7 @@ static bool hide_tmpfile(void)
 static void *watch_modes(void *arg)
 {
 	struct reader *r = arg;
-	AUTO_FD
-	dir = open(in(&r->f->s, "ws"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD dir = open(in(&r->f->s, "ws"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fdopendir(dup(dir));
 
 	while (!atomic_load(&r->stop)) {

@@ -61,8 +61,7 @@ static void selections(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		AUTO_ARENA a = { .max = ARENA_MAX };
-		AUTO_FD
-		fd = file_of(rows[i].file);
+		AUTO_FD fd = file_of(rows[i].file);
 		const struct text_want want = { .first = rows[i].first,
 						.count = rows[i].count,
 						.max_lines = rows[i].max_lines,
@@ -195,8 +194,7 @@ static void random_input_as_the_plain_way(void **state)
 			turn % 4 ? next(&seed) % 300 : (64 << 10) - 8 + next(&seed) % (100 << 10);
 		const struct str all = { bytes, random_text(&seed, bytes, room) };
 		AUTO_ARENA a = { .max = ARENA_MAX };
-		AUTO_FD
-		fd = file_of(all);
+		AUTO_FD fd = file_of(all);
 		const struct text_want want = {
 			.first = 1 + next(&seed) % (turn % 3 ? 8 : 1),
 			.count = next(&seed) % 3 ? 1 + next(&seed) % 9 : TEXT_ALL,
@@ -233,8 +231,7 @@ static void a_character_across_chunks_is_one(void **state)
 			memcpy(bytes + CHUNK - before, ends[i].p, ends[i].n);
 			const struct str all = { bytes, CHUNK - before + ends[i].n };
 			AUTO_ARENA a = { .max = ARENA_MAX };
-			AUTO_FD
-			fd = file_of(all);
+			AUTO_FD fd = file_of(all);
 			const struct text_want want = {
 				.first = 1, .count = TEXT_ALL, .max_lines = 9, .max_bytes = 1 << 20
 			};
@@ -250,8 +247,7 @@ static void a_character_across_chunks_is_one(void **state)
 static void bytes_added_later_are_not_read(void **state)
 {
 	AUTO_ARENA a = { .max = ARENA_MAX };
-	AUTO_FD
-	fd = file_of(STR("one\ntwo\nthree"));
+	AUTO_FD fd = file_of(STR("one\ntwo\nthree"));
 	const struct text_want want = {
 		.first = 1, .count = TEXT_ALL, .max_lines = 9, .max_bytes = 99, .size = 7
 	};
@@ -270,8 +266,7 @@ static void binary_files_are_described(void **state)
 		.first = 1, .count = TEXT_ALL, .max_lines = 9, .max_bytes = 99
 	};
 	AUTO_ARENA a = { .max = ARENA_MAX };
-	AUTO_FD
-	elf = file_of(STR("\177ELF\2\1\1\0\0\0"));
+	AUTO_FD elf = file_of(STR("\177ELF\2\1\1\0\0\0"));
 	char late[(8 << 10) + 1];
 	struct text t = { .lines = 77 };
 	struct err e;
@@ -286,13 +281,11 @@ static void binary_files_are_described(void **state)
 	/* The last byte that is looked at, and the first that is not. */
 	memset(late, 'a', sizeof late);
 	late[sizeof late - 2] = '\0';
-	AUTO_FD
-	last = file_of((struct str){ late, sizeof late });
+	AUTO_FD last = file_of((struct str){ late, sizeof late });
 	assert_int_equal(text_read(last, &want, &a, &t, &e), -1);
 	late[sizeof late - 2] = 'a';
 	late[sizeof late - 1] = '\0';
-	AUTO_FD
-	behind = file_of((struct str){ late, sizeof late });
+	AUTO_FD behind = file_of((struct str){ late, sizeof late });
 	assert_int_equal(text_read(behind, &want, &a, &t, &e), 0);
 }
 
@@ -305,8 +298,7 @@ static bool always(void *arg)
 static void a_long_scan_can_be_cancelled(void **state)
 {
 	AUTO_ARENA a = { .max = ARENA_MAX };
-	AUTO_FD
-	fd = memfd_create("long", MFD_CLOEXEC);
+	AUTO_FD fd = memfd_create("long", MFD_CLOEXEC);
 	const struct text_want want = {
 		.first = 9, .count = 1, .max_lines = 9, .max_bytes = 99, .cancelled = always
 	};
@@ -329,8 +321,7 @@ static void a_long_scan_can_be_cancelled(void **state)
 static void memory_is_bounded(void **state)
 {
 	AUTO_ARENA a = { .max = 4096 };
-	AUTO_FD
-	fd = file_of(STR("a"));
+	AUTO_FD fd = file_of(STR("a"));
 	const struct text_want want = {
 		.first = 1, .count = 1, .max_lines = 9, .max_bytes = 1 << 20
 	};
@@ -344,8 +335,7 @@ static void memory_is_bounded(void **state)
 
 static void truncation_as_on_the_wire(void **state)
 {
-	AUTO_BUF
-	b = { .max = 4096 };
+	AUTO_BUF b = { .max = 4096 };
 	struct jw w = { .out = &b };
 	struct text t;
 

@@ -28,8 +28,7 @@ static struct find_request everything(const struct tree *t)
 
 static void expect(const struct find_request *r, const char *want)
 {
-	AUTO_BUF
-	text = { .max = TEXT_MAX };
+	AUTO_BUF text = { .max = TEXT_MAX };
 	AUTO_FOUND found = find(r);
 
 	assert_str(hits_paths(&found.hits, &text), want);
@@ -97,10 +96,8 @@ static void rules_of_the_directories_above(void **unused)
 	tree_put(&t, "mid/sub/x.b", STR(""));
 	tree_put(&t, "mid/sub/here", STR(""));
 	tree_put(&t, "mid/sub/ok", STR(""));
-	AUTO_FD
-	mid = openat(t.fd, "mid", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	AUTO_FD
-	sub = openat(t.fd, "mid/sub", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD mid = openat(t.fd, "mid", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD sub = openat(t.fd, "mid/sub", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const int parents[] = { t.fd, mid };
 	struct find_request r = everything(&t);
 	r.where.dirfd = sub;
@@ -150,8 +147,8 @@ static void put_many(const struct tree *t)
 static void limits_and_resuming(void **unused)
 {
 	struct tree t = tree_new();
-	AUTO_BUF
-	all = { .max = TEXT_MAX }, text = { .max = TEXT_MAX }, joined = { .max = TEXT_MAX };
+	AUTO_BUF all = { .max = TEXT_MAX }, text = { .max = TEXT_MAX },
+		 joined = { .max = TEXT_MAX };
 
 	(void)unused;
 	put_many(&t);
@@ -175,8 +172,7 @@ static void limits_and_resuming(void **unused)
 	/* Page by page gives the whole, whatever the page. */
 	r.where.limit = 37;
 	struct str last = { 0 };
-	AUTO_BUF
-	cursor = { .max = 4096 };
+	AUTO_BUF cursor = { .max = 4096 };
 	for (int page = 0; page < 100; page++) {
 		r.where.after = last;
 		AUTO_FOUND found = find(&r);
@@ -323,8 +319,7 @@ static void walk_disturbed(void (*once)(int))
 	assert_int_equal(symlinkat("../outside", t.fd, "link"), 0);
 	assert_int_equal(mkdirat(t.fd, "in/more", 0700), 0);
 	struct disturber d = { .fd = t.fd, .once = once };
-	AUTO_FD
-	in = openat(t.fd, "in", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD in = openat(t.fd, "in", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_int_equal(pthread_create(&thread, NULL, disturb, &d), 0);
 	struct find_request r = everything(&t);
 	r.where.dirfd = in;
@@ -393,8 +388,7 @@ static void bad_requests(void **unused)
 	assert_int_equal(find_run(&r, &found, &e), -1);
 	assert_int_equal(e.code, ERR_INVALID_GLOB);
 	tree_put(&t, "file", STR(""));
-	AUTO_FD
-	file = openat(t.fd, "file", O_RDONLY | O_CLOEXEC);
+	AUTO_FD file = openat(t.fd, "file", O_RDONLY | O_CLOEXEC);
 	r = everything(&t);
 	r.where.dirfd = file;
 	assert_int_equal(find_run(&r, &found, &e), -1);

@@ -51,8 +51,7 @@ static inline void tree_put(const struct tree *t, const char *path, struct str t
 	}
 	if (path[strlen(path) - 1] == '/')
 		return;
-	AUTO_FD
-	fd = openat(t->fd, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	AUTO_FD fd = openat(t->fd, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	assert_true(fd >= 0);
 	assert_int_equal(io_write_all(fd, text, IO_FOREVER), 0);
 }

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* commands: from the configuration to a running spawner. */
+
+#include "commands.h"
+
+#include <string.h>
+
+#include "exec/scratch.h"
+#include "workspace/pending.h"
+
+enum { LIST_MAX = 32 };
+
+/* A colon-separated list of directories, as an array; `text` keeps the strings. */
+struct list {
+	char text[4096];
+	const char *item[LIST_MAX + 2];
+	size_t count;
+};
+
+static int split(const char *setting, const char *value, struct list *l, struct err *e)
+{
+	if (!value)
+		return 0;
+	if (strlen(value) >= sizeof l->text)
+		return err_set(e, ERR_INVALID_ARGUMENTS, "%s is too long", setting);
+	memcpy(l->text, value, strlen(value) + 1);
+	for (char *next = l->text, *item; (item = strsep(&next, ":"));) {
+		if (!*item)
+			continue;
+		if (*item != '/' || l->count == LIST_MAX)
+			return err_set(
+				e, ERR_INVALID_ARGUMENTS,
+				"%s must be up to %d absolute paths separated by colons, not "
+				"\"%s\"",
+				setting, LIST_MAX, value);
+		l->item[l->count++] = item;
+	}
+	return 0;
+}
+
+static void add(struct list *l, const char *path)
+{
+	if (path && *path)
+		l->item[l->count++] = path;
+}
+
+static struct path_list paths(const struct list *l)
+{
+	return (struct path_list){ l->item, l->count };
+}
+
+int commands_start(const struct config *c, const struct workspace *ws, struct spawner **ret,
+		   struct err *e)
+{
+	struct list write = { .count = 0 }, read = { .count = 0 }, hide = { .count = 0 };
+	char scratch[128];
+
+	if (split("SIDECAR_SANDBOX_WRITE", c->sandbox_write, &write, e) < 0 ||
+	    split("SIDECAR_SANDBOX_READ", c->sandbox_read, &read, e) < 0)
+		return -1;
+	add(&write, ws_rules(ws)->data.p);
+	add(&hide, c->socket);
+	add(&hide, c->token_file);
+	if (scratch_new(scratch, sizeof scratch, e) < 0)
+		return -1;
+	const struct spawner_config config = {
+		.sandbox = {
+			.mode = (enum sandbox_mode)c->sandbox,
+			.no_network = c->network == 0,
+			.read_only = c->read_only,
+			.workspace = ws_rules(ws)->root.p,
+			.scratch = scratch,
+			.write = paths(&write),
+			.read = paths(&read),
+			.hide = paths(&hide),
+		},
+		.at_death = pending_file(ws_pending(ws)),
+		.max_commands = (size_t)c->max_commands,
+	};
+	if (spawner_new(&config, ret, e) == 0)
+		return 0;
+	scratch_remove(scratch);
+	return -1;
+}
+
+void commands_at_death(const char *arg)
+{
+	if (arg && *arg)
+		pending_sweep(arg);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * commands: what runs commands, as configured: a spawner with its sandbox.
+ */
+#ifndef COMMANDS_H
+#define COMMANDS_H
+
+#include "base/err.h"
+#include "config.h"
+#include "exec/spawner.h"
+#include "workspace/workspace.h"
+
+/* Start the spawner for this configuration. The sandbox asked for is in force, or this fails with
+ * the remedy. */
+int commands_start(const struct config *c, const struct workspace *ws, struct spawner **ret,
+		   struct err *e);
+
+/* What the keeper does last when the server is gone: remove unfinished files. */
+void commands_at_death(const char *arg);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* find: entries of a tree by a glob. */
+
+#include "search/find.h"
+
+#include "base/buf.h"
+#include "base/limits.h"
+#include "base/utf8.h"
+#include "tools/scope.h"
+#include "tools/tool.h"
+#include "workspace/text.h"
+
+struct find_args {
+	struct str pattern, path;
+	int64_t limit;
+};
+
+static const struct arg find_table[] = {
+	A_STR(struct find_args, pattern, "pattern", REQUIRED | NONBLANK, "Glob to match"),
+	A_STR(struct find_args, path, "path", NONBLANK, "Directory to search; the root if absent"),
+	A_INT(struct find_args, limit, "limit", LIMIT_FIND_RESULTS, 1, INT64_MAX, "Most results"),
+	A_END,
+};
+
+/* As many whole paths as the limits allow, joined by newlines: the wire contract cuts results as if
+ * they were a text. Not text_cut_head, because a name may hold a newline. */
+static void cut_paths(const struct hits *hits, int64_t limit, struct buf *joined, struct text *t)
+{
+	struct hits_reader reader = { .hits = hits };
+	struct hit hit;
+
+	*t = (struct text){ 0 };
+	while (hits_next(&reader, &hit)) {
+		const int64_t length = (int64_t)utf8_replaced_length(hit.path) + (t->lines > 0);
+		t->lines++;
+		t->bytes += length;
+		if (t->cut == TEXT_WHOLE && t->lines > limit)
+			t->cut = TEXT_CUT_LINES;
+		if (t->cut == TEXT_WHOLE && t->bytes > LIMIT_HEAD_BYTES)
+			t->cut = TEXT_CUT_BYTES;
+		if (t->cut != TEXT_WHOLE)
+			continue;
+		if (joined->n)
+			buf_addc(joined, '\n');
+		buf_add(joined, hit.path);
+		t->out_lines++;
+		t->out_bytes += length;
+	}
+	t->content = buf_str(joined);
+}
+
+static void write_files(struct jw *w, const struct hits *hits, int64_t count)
+{
+	struct hits_reader reader = { .hits = hits };
+	struct hit hit;
+
+	jw_array(w, "files");
+	while (count-- > 0 && hits_next(&reader, &hit))
+		jw_str(w, NULL, hit.path);
+	jw_end(w);
+}
+
+static int find_run_wire(struct call *c, const void *args, struct err *e)
+{
+	const struct find_args *a = args;
+	const int64_t limit = a->limit > 0 ? a->limit : LIMIT_FIND_RESULTS;
+	AUTO_SCOPE scope = { .dir = -1, .file = -1 };
+	AUTO_FOUND found = { 0 };
+	AUTO_BUF text = { .max = LIMIT_ANSWER };
+	struct text t;
+
+	if (scope_open(c, a->path, true, &scope, e) < 0)
+		return -1;
+	/* One more than asked for tells whether there are more. */
+	const struct find_request request = {
+		.where = scope_walk(c, &scope, limit < INT32_MAX ? (size_t)limit + 1 : 0),
+		.pattern = str_trim(a->pattern),
+	};
+	if (find_run(&request, &found, e) < 0)
+		return -1;
+	if (found.hits.count == 0 && found.account.stopped == WALK_TIMEOUT)
+		return err_set(e, ERR_SEARCH_TIMEOUT,
+			       "Nothing was found before the time was up: "
+			       "search a smaller directory");
+	cut_paths(&found.hits, limit, &text, &t);
+	write_files(c->out, &found.hits, t.out_lines);
+	jw_bool(c->out, "truncated", t.cut != TEXT_WHOLE);
+	jw_int(c->out, "limit", limit);
+	if (t.cut != TEXT_WHOLE)
+		text_write_truncation(c->out, "truncation", &t, limit, LIMIT_HEAD_BYTES);
+	return 0;
+}
+
+const struct tool tool_find = {
+	.name = "find",
+	.about = "Find files and directories by a glob.",
+	.args = find_table,
+	.args_size = sizeof(struct find_args),
+	.flags = TOOL_WIRE | TOOL_SLOW,
+	.run = find_run_wire,
+};

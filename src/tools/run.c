@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* run: a command in the workspace, its output as it comes. */
+
+#include <math.h>
+#include <sys/stat.h>
+
+#include "base/limits.h"
+#include "base/own.h"
+#include "base/utf8.h"
+#include "exec/proc.h"
+#include "exec/spawner.h"
+#include "tools/tool.h"
+#include "workspace/workspace.h"
+
+struct bash_args {
+	struct str command, cwd;
+	double timeout_seconds;
+	const struct json *env, *argv;
+};
+
+static const struct arg bash_table[] = {
+	A_STR(struct bash_args, command, "command", NONBLANK | NO_NUL, "Script for the shell"),
+	A_JSON(struct bash_args, argv, "argv", 0, "Instead: a program and its arguments, no shell"),
+	A_NUM(struct bash_args, timeout_seconds, "timeoutSeconds", 0, 0, INT64_MAX,
+	      "Longest run time"),
+	A_STR(struct bash_args, cwd, "cwd", NONBLANK, "Directory to run in; the root if absent"),
+	A_JSON(struct bash_args, env, "env", 0, "Variables to add to the environment"),
+	A_END,
+};
+
+/* Output on its way to the client: characters that a read has split are put together again. */
+struct relay {
+	const struct call_stream *stream;
+	struct {
+		char bytes[4];
+		size_t n;
+	} held[2];
+};
+
+static int relay(void *arg, enum proc_stream which, struct str piece)
+{
+	struct relay *r = arg;
+	const bool is_stderr = which == PROC_STDERR;
+
+	/* First what the last read left over, completed byte by byte. */
+	while (r->held[which].n && piece.n) {
+		char *bytes = r->held[which].bytes;
+		bytes[r->held[which].n++] = piece.p[0];
+		piece = str_from(piece, 1);
+		const struct str held = { bytes, r->held[which].n };
+		if (utf8_whole(held) != held.n && held.n < sizeof r->held[which].bytes)
+			continue;
+		r->held[which].n = 0;
+		if (r->stream->emit(r->stream->arg, is_stderr, held) < 0)
+			return -1;
+	}
+	const size_t whole = utf8_whole(piece);
+	r->held[which].n = piece.n - whole;
+	memcpy(r->held[which].bytes, piece.p + whole, piece.n - whole);
+	return whole ? r->stream->emit(r->stream->arg, is_stderr, str_upto(piece, whole)) : 0;
+}
+
+/* What is still held at the end is not going to be completed. */
+static void relay_rest(struct relay *r)
+{
+	for (int i = 0; i < 2; i++)
+		if (r->held[i].n)
+			(void)r->stream->emit(r->stream->arg, i == PROC_STDERR,
+					      (struct str){ r->held[i].bytes, r->held[i].n });
+}
+
+/* {"NAME":"value"} as "NAME=value" strings; anything else in it is ignored. */
+static int bind_env(struct call *c, const struct json *env, struct proc_request *q, struct err *e)
+{
+	size_t n = 0;
+
+	if (!env || env->type != JSON_OBJECT)
+		return 0;
+	for (const struct json *v = env->first; v; v = v->next)
+		n++;
+	struct str *list = arena_array(c->arena, n + 1, sizeof *list);
+	for (const struct json *v = env->first; v && list; v = v->next) {
+		if (v->type != JSON_STRING || v->name.n == 0 || str_index(v->name, '=') >= 0 ||
+		    str_index(v->name, '\0') >= 0 || str_index(v->string, '\0') >= 0)
+			continue;
+		char *text = arena_alloc(c->arena, v->name.n + 1 + v->string.n);
+		if (!text)
+			break;
+		memcpy(text, v->name.p, v->name.n);
+		text[v->name.n] = '=';
+		if (v->string.n)
+			memcpy(text + v->name.n + 1, v->string.p, v->string.n);
+		list[q->env_count++] = (struct str){ text, v->name.n + 1 + v->string.n };
+	}
+	q->env = list;
+	return c->arena->failed ? err_set(e, ERR_TOO_BUSY, "Not enough memory for the environment")
+				: 0;
+}
+
+static int bind_argv(struct call *c, const struct json *argv, struct proc_request *q, struct err *e)
+{
+	size_t n = 0;
+
+	for (const struct json *v = argv->first; v; v = v->next, n++)
+		if (v->type != JSON_STRING || str_index(v->string, '\0') >= 0)
+			return err_set(e, ERR_INVALID_ARGUMENTS, "Missing or invalid argv");
+	if (n == 0 || argv->type != JSON_ARRAY)
+		return err_set(e, ERR_INVALID_ARGUMENTS, "Missing or invalid argv");
+	struct str *list = arena_array(c->arena, n, sizeof *list);
+	if (!list)
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory for the arguments");
+	q->argv = list;
+	for (const struct json *v = argv->first; v; v = v->next)
+		list[q->argc++] = v->string;
+	return 0;
+}
+
+static int64_t timeout_of(double seconds)
+{
+	if (!(seconds > 0))
+		return LIMIT_BASH_MS;
+	return seconds * 1000 < LIMIT_COMMAND_MS ? (int64_t)ceil(seconds * 1000) : LIMIT_COMMAND_MS;
+}
+
+static int open_cwd(struct call *c, struct str requested, struct err *e)
+{
+	struct path path;
+
+	if (call_path(c, requested.n ? requested : STR("."), &path, e) < 0)
+		return -1;
+	return ws_open_dir(c->ws, &path, e);
+}
+
+static int bash_run(struct call *c, const void *args, struct err *e)
+{
+	const struct bash_args *a = args;
+	struct relay r = { .stream = c->stream };
+	const struct proc_sink sink = { .write = relay, .arg = &r };
+	struct proc_request q = {
+		.command = a->command,
+		.timeout_ms = timeout_of(a->timeout_seconds),
+		.umask = 022,
+		.cancel_events = c->cancel_events,
+	};
+	struct proc_result result;
+
+	if (a->command.n == 0 && !a->argv)
+		return err_set(e, ERR_INVALID_ARGUMENTS, "Missing or invalid command");
+	if (a->command.n > LIMIT_COMMAND_BYTES)
+		return err_set(e, ERR_INVALID_ARGUMENTS,
+			       "The command has %zu bytes, the longest is %d: write it to a file "
+			       "and run that",
+			       a->command.n, LIMIT_COMMAND_BYTES);
+	if ((a->argv && a->command.n == 0 && bind_argv(c, a->argv, &q, e) < 0) ||
+	    bind_env(c, a->env, &q, e) < 0)
+		return -1;
+	AUTO_FD cwd = open_cwd(c, a->cwd, e);
+	if (cwd < 0)
+		return -1;
+	q.cwd_fd = cwd;
+	if (c->stream->begin(c->stream->arg) < 0)
+		return err_set(e, ERR_EXECUTION_ERROR, "The client has gone");
+	if (proc_run(c->spawner, &q, &sink, c->cancel_fd, &result, e) < 0)
+		return -1;
+	relay_rest(&r);
+	jw_int(c->out, "exitCode", result.exit_code);
+	if (result.timed_out)
+		jw_bool(c->out, "timedOut", true);
+	return 0;
+}
+
+const struct tool tool_bash = {
+	.name = "bash",
+	.about = "Run a command in the workspace.",
+	.args = bash_table,
+	.args_size = sizeof(struct bash_args),
+	.flags = TOOL_WIRE | TOOL_SLOW | TOOL_STREAM,
+	.run = bash_run,
+};
