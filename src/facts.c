@@ -4,6 +4,7 @@
 #include "facts.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/jw.h"
 #include "base/limits.h"
@@ -105,7 +106,8 @@ void facts_log(const struct facts *f)
 		  LOG_STR("why", str_of(f->sandbox->why)),
 		  LOG_INT("max_commands", c->max_commands));
 	for (size_t i = 0; i < f->sandbox->count; i++)
-		if (!f->sandbox->fact[i].in_force && f->sandbox->mode != SANDBOX_OFF)
+		if (!f->sandbox->fact[i].in_force &&
+		    strcmp(f->sandbox->fact[i].note, "not asked for") != 0)
 			log_event(LOG_WARN, "protection not in force",
 				  LOG_STR("name", str_of(f->sandbox->fact[i].name)),
 				  LOG_STR("note", str_of(f->sandbox->fact[i].note)));

@@ -14,17 +14,17 @@ exec       base exec
 search     base search
 tools      base workspace exec search tools
 api        base net tools api
-client     base net client sidecar.h
+client     base net workspace client sidecar.h
 T
 }
 
 # calls, and the only files that may make them (extended regular expressions)
 owned_calls() {
 	cat <<'T'
-open|creat|fopen|opendir|stat|lstat|access|realpath|readlink       src/(workspace|exec)/[a-z_]*\.c|src/net/listen\.c
+open|creat|fopen|opendir|stat|lstat|access|realpath|readlink       src/(workspace|exec)/[a-z_]*\.c|src/net/listen\.c|src/(config|serve)\.c
 rename|unlink|remove|rmdir|mkdir|link|symlink|chdir|chmod|chown    src/(workspace|exec)/[a-z_]*\.c|src/net/listen\.c
-openat|openat2|fstatat|statx|faccessat|readlinkat                  src/workspace/[a-z_]*\.c|src/search/walk\.c
-renameat|renameat2|unlinkat|mkdirat|linkat|symlinkat|mknodat       src/workspace/[a-z_]*\.c|src/search/walk\.c
+openat|openat2|fstatat|statx|faccessat|readlinkat                  src/(workspace|exec)/[a-z_]*\.c|src/search/dir\.c
+renameat|renameat2|unlinkat|mkdirat|linkat|symlinkat|mknodat       src/(workspace|exec)/[a-z_]*\.c
 fork|vfork|clone|clone3|posix_spawn|posix_spawnp                   src/exec/[a-z_]*\.c
 execve|execv|execvp|execvpe|execl|execlp|execveat|fexecve          src/exec/[a-z_]*\.c
 kill|killpg|pidfd_send_signal|wait|wait4|waitid|waitpid            src/exec/[a-z_]*\.c

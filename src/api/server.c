@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "api/door.h"
 #include "api/routes.h"
 #include "api/slots.h"
 #include "api/watch.h"
@@ -24,7 +25,6 @@
 enum {
 	KEEP_ANSWER = 96 << 10, /* a worker keeps its answer buffer up to this size */
 	STACK = 512 << 10,	/* of a worker: paths and read chunks live there */
-	NO_FILES_MS = 20,	/* pause when no descriptor is left for a new connection */
 };
 
 /* Events of the set that are not connections. */
@@ -37,6 +37,7 @@ struct server {
 	int stop; /* readable for ever once workers are to leave */
 	struct slots slots;
 	struct http_budget budget;
+	struct door door;
 	struct watch watch;
 	_Atomic int workers, waiting;
 	atomic_bool stopping;
@@ -81,14 +82,6 @@ static int watch_slot(struct server *s, struct slot *c)
 	c->watched = true;
 	c->for_out = for_out;
 	return epoll_ctl(s->epoll, op, c->http.fd, &ev);
-}
-
-static void refuse(struct slot *c, const struct http_refusal *why)
-{
-	AUTO_BUF body = { .max = 1024 };
-
-	routes_error_body(&body, why->sentence, ERR_NONE);
-	http_refuse_with(&c->http, why->status, NULL, buf_str(&body));
 }
 
 /* A call is about to take long: somebody else must be waiting for events meanwhile, among them that
@@ -144,7 +137,7 @@ static void carry(struct server *s, struct worker *w, struct slot *c)
 				return;
 			break;
 		case HTTP_REFUSED:
-			refuse(c, &why);
+			door_refuse(h, why.status, why.sentence);
 			break;
 		case HTTP_GONE:
 			h->state = HTTP_CLOSED;
@@ -164,54 +157,14 @@ static void serve(struct server *s, struct worker *w, struct slot *c)
 	} while (!slot_let_go(c));
 }
 
-static bool uid_allowed(const struct server_options *o, uid_t uid)
+static void welcome(struct server *s, struct worker *w, const struct listener *l)
 {
-	for (size_t i = 0; i < o->uid_count; i++)
-		if (o->uids[i] == uid)
-			return true;
-	return o->uid_count == 0;
-}
+	struct slot *c = door_open(&s->door, l);
 
-/* Too many connections, or one that may not be: an answer, and gone. */
-static void turn_away(struct server *s, int fd, int status, const char *sentence)
-{
-	struct slot c = { .http = { .fd = -1 } };
-
-	http_init(&c.http, fd, &s->budget);
-	refuse(&c, &(struct http_refusal){ status, sentence });
-	http_done(&c.http);
-}
-
-static void accept_one(struct server *s, struct worker *w, const struct listener *l)
-{
-	struct ucred peer = { .uid = (uid_t)-1 };
-	socklen_t size = sizeof peer;
-	const int fd = accept4(l->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-
-	if (fd < 0) {
-		/* The listener stays readable: without a pause this would spin. */
-		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
-			watch_sleep_ms(NO_FILES_MS);
+	if (!c)
 		return;
-	}
-	if (!l->tcp)
-		(void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
-	if (!l->tcp && !uid_allowed(s->o, peer.uid)) {
-		log_event(LOG_WARN, "connection refused: uid not allowed", LOG_INT("uid", peer.uid),
-			  LOG_INT("pid", peer.pid));
-		turn_away(s, fd, 403, "Forbidden: this user may not connect");
-		return;
-	}
-	struct slot *c = slots_take(&s->slots);
-	if (!c) {
-		turn_away(s, fd, 503, "Too many connections, try again later");
-		return;
-	}
-	c->tcp = l->tcp;
-	c->uid = peer.uid;
-	c->pid = peer.pid;
-	http_init(&c->http, fd, &s->budget);
 	watch_wake(&s->watch);
+	/* Its first request is probably there already. */
 	serve(s, w, c);
 }
 
@@ -253,7 +206,7 @@ static void *work(void *arg)
 			break;
 		if (ev.data.u64 >= KEY_LISTENER) {
 			if (!s->stopping)
-				accept_one(s, &w, &s->o->listeners[ev.data.u64 - KEY_LISTENER]);
+				welcome(s, &w, &s->o->listeners[ev.data.u64 - KEY_LISTENER]);
 			continue;
 		}
 		if (ev.events & (EPOLLHUP | EPOLLERR))
@@ -390,6 +343,7 @@ int server_run(const struct server_options *o, struct err *e)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory for the server");
 	s->o = o;
 	s->budget.left = LIMIT_BODIES;
+	s->door = (struct door){ &s->slots, &s->budget, o->uids, o->uid_count };
 	s->epoll = s->stop = -1;
 	if (start(s, e) == 0) {
 		listen_notify("READY=1");

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* test_glob: globs: which names they fit, and which are refused. */
 
 #include "unit.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* test_grep: grep: searching contents, against small trees. */
 
 #include "tree.h"
 

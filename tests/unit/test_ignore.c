@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* test_ignore: ignore rules, line by line. */
 
 #include "unit.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* test_proc: proc: one command, how it runs and how it ends. */
 #include "exec_unit.h"
 
 #include <pthread.h>

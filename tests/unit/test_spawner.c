@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* test_spawner: spawner: many commands, and what happens when a process of ours dies. */
 #include "exec_unit.h"
 
 #include <pthread.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* test_walk: walk: order, limits, deep trees, races. */
 
 #include "tree.h"
 
