@@ -172,11 +172,17 @@ static const struct beneath *base_of(const struct workspace *ws, const struct pa
 
 struct str ws_display(const struct workspace *ws, const struct path *p, char out[2 * PATH_MAX])
 {
-	const struct str prefix = base_of(ws, p)->prefix;
-	const int n = snprintf(out, 2 * PATH_MAX, "%.*s%s", STR_FMT(prefix),
-			       *p->name || prefix.n ? p->name : ".");
+	const struct beneath *b = base_of(ws, p);
+	const struct str itself = b->prefix.n ? b->path : STR(".");
+	const int n = *p->name ? snprintf(out, 2 * PATH_MAX, "%.*s%s", STR_FMT(b->prefix), p->name)
+			       : snprintf(out, 2 * PATH_MAX, "%.*s", STR_FMT(itself));
 
 	return (struct str){ out, n > 0 ? (size_t)n : 0 };
+}
+
+int ws_open(const struct workspace *ws, const struct path *p, int flags, struct err *e)
+{
+	return beneath_open(base_of(ws, p), p->name, flags, e);
 }
 
 int ws_open_file(const struct workspace *ws, const struct path *p, struct stat *st, struct err *e)

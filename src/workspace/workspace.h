@@ -61,6 +61,9 @@ bool ws_uses_openat2(const struct workspace *ws);
 int ws_resolve(const struct workspace *ws, struct str requested, enum path_policy policy,
 	       struct path *ret, struct err *e);
 
+/* Open whatever exists at the path, with open flags as in beneath_open. */
+int ws_open(const struct workspace *ws, const struct path *p, int flags, struct err *e);
+
 /* Open an existing regular file for reading; NOT_A_FILE for anything else, which is neither read
  * nor waited for. *st is its status. */
 int ws_open_file(const struct workspace *ws, const struct path *p, struct stat *st, struct err *e);

@@ -318,6 +318,8 @@ static void paths_are_shown_as_the_agent_knows_them(void **state)
 	assert_str(ws_display(ws, &p, out), ".");
 	assert_int_equal(ws_resolve(ws, str_of(in(&f->s, "data/x")), PATH_STRICT, &p, &e), 0);
 	assert_str(ws_display(ws, &p, out), in(&f->s, "data/x"));
+	assert_int_equal(ws_resolve(ws, str_of(f->data), PATH_STRICT, &p, &e), 0);
+	assert_str(ws_display(ws, &p, out), f->data);
 	assert_int_equal(ws_resolve(ws, str_of(in(&f->s, "out")), PATH_STRICT, &p, &e), 0);
 	assert_str(ws_display(ws, &p, out), in(&f->s, "out"));
 	assert_int_equal(ws_resolve(ws, STR("/"), PATH_STRICT, &p, &e), 0);

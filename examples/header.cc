@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* header: sidecar.h is C++ as well. */
+
+#include <sidecar.h>
+
+int main()
+{
+	sidecar_options options = {};
+	sidecar_error error = {};
+	sidecar_boundary *boundary = sidecar_boundary_new(&options, &error);
+
+	/* Without a workspace there is no boundary, and the error says so. */
+	sidecar_boundary_free(boundary);
+	return boundary != nullptr || error.message[0] == '\0';
+}
