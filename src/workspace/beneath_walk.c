@@ -120,7 +120,7 @@ static int replace_link(struct walk *w, struct str target, struct err *e)
 {
 	const struct str here = component(w);
 	const struct str rest = { w->text + w->at + here.n, w->length - w->at - here.n };
-	char text[sizeof w->text];
+	char text[sizeof w->text] UNINITIALISED;
 	size_t n = 0;
 	struct str below = target, before = { w->text, w->at };
 
@@ -164,7 +164,7 @@ static int remove_parent(struct walk *w, struct err *e)
 /* Whether the component in hand is a link; then it has been replaced and the walk begins again. */
 static enum step try_link(struct walk *w, const char *name, struct err *e)
 {
-	char target[PATH_MAX];
+	char target[PATH_MAX] UNINITIALISED;
 	const ssize_t n = readlinkat(w->dir, name, target, sizeof target);
 
 	if (n < 0)
@@ -229,11 +229,13 @@ static enum step walk_to_last(struct walk *w, char name[NAME_MAX + 1], struct er
 
 static int walk_init(struct walk *w, const struct beneath *b, const char *name, struct err *e)
 {
+	/* All but the text, which is large. */
 	w->b = b;
 	w->asked = name;
 	w->dir = b->fd;
 	w->length = w->at = 0;
 	w->links = w->parents = 0;
+	w->make_dirs = false;
 	if (add_parts(w->text, &w->length, sizeof w->text, str_of(name)))
 		return 0;
 	errno = ENAMETOOLONG;
@@ -270,7 +272,7 @@ static enum step open_last(struct walk *w, const char *name, int flags, int *fd,
 
 int beneath_walk_open(const struct beneath *b, const char *name, int flags, struct err *e)
 {
-	CLEANUP(walk_done) struct walk w = { .dir = b->fd, .b = b };
+	CLEANUP(walk_done) struct walk w UNINITIALISED;
 	char last[NAME_MAX + 1];
 	int fd = -1;
 
@@ -294,7 +296,7 @@ int beneath_walk_open(const struct beneath *b, const char *name, int flags, stru
 int beneath_walk_place(const struct beneath *b, const char *name, bool make_dirs, struct place *ret,
 		       struct err *e)
 {
-	CLEANUP(walk_done) struct walk w = { .dir = b->fd, .b = b };
+	CLEANUP(walk_done) struct walk w UNINITIALISED;
 	char last[NAME_MAX + 1];
 
 	if (walk_init(&w, b, name, e) < 0)
@@ -339,7 +341,7 @@ static bool has_parent(const struct walk *w)
 int beneath_walk_canonical(const struct beneath *b, const char *name, char ret[PATH_MAX],
 			   struct err *e)
 {
-	CLEANUP(walk_done) struct walk w = { .dir = b->fd, .b = b };
+	CLEANUP(walk_done) struct walk w UNINITIALISED;
 	char last[NAME_MAX + 1];
 
 	if (walk_init(&w, b, name, e) < 0)

@@ -3,6 +3,8 @@
 
 #include "workspace/path.h"
 
+#include "base/own.h"
+
 /* Root and request joined, both of legal length. */
 enum { JOINED_MAX = 2 * PATH_MAX + 2 };
 
@@ -114,7 +116,7 @@ static int outside(const struct path_rules *rules, struct str absolute, struct p
 static int relative(const struct path_rules *rules, struct str name, struct str requested,
 		    struct path *ret, struct err *e)
 {
-	char joined[JOINED_MAX], normal[JOINED_MAX];
+	char joined[JOINED_MAX] UNINITIALISED, normal[JOINED_MAX] UNINITIALISED;
 	struct str below;
 	size_t n = rules->root.n;
 
@@ -133,7 +135,7 @@ static int relative(const struct path_rules *rules, struct str name, struct str 
 int path_resolve(const struct path_rules *rules, struct str requested, enum path_policy policy,
 		 struct path *ret, struct err *e)
 {
-	char slashed[PATH_MAX], normal[PATH_MAX + 1];
+	char slashed[PATH_MAX] UNINITIALISED, normal[PATH_MAX + 1] UNINITIALISED;
 	struct str below;
 
 	if (check_bytes(requested, e) < 0)

@@ -24,7 +24,7 @@ struct temp {
 
 static int fail(const struct replace *r, const char *what, struct err *e)
 {
-	char shown[2 * PATH_MAX];
+	char shown[2 * PATH_MAX] UNINITIALISED;
 
 	return err_errno(e, "Cannot %s %.*s", what, STR_FMT(ws_display(r->ws, r->path, shown)));
 }
@@ -91,7 +91,7 @@ static int open_temp(struct replace *r, struct temp *t)
 /* Extended attributes; those of the security modules are theirs to set. */
 static int copy_xattrs(int from, int to)
 {
-	char names[4096], value[64 << 10];
+	char names[4096] UNINITIALISED, value[64 << 10] UNINITIALISED;
 	const ssize_t n = flistxattr(from, names, sizeof names);
 
 	if (n < 0)
@@ -226,7 +226,7 @@ static int open_old(struct replace *r)
 int replace_begin(const struct workspace *ws, const struct path *path, unsigned flags,
 		  struct replace *ret, struct err *e)
 {
-	char shown[2 * PATH_MAX];
+	char shown[2 * PATH_MAX] UNINITIALISED;
 	AUTO_REPLACE r = { .ws = ws, .path = path, .flags = flags, .at = { .dir = -1 }, .old = -1 };
 
 	*ret = (struct replace){ .at = { .dir = -1 }, .old = -1 };
@@ -248,7 +248,7 @@ int replace_begin(const struct workspace *ws, const struct path *path, unsigned 
 
 static int fail_large(const struct replace *r, const struct buf *out, struct err *e)
 {
-	char shown[2 * PATH_MAX];
+	char shown[2 * PATH_MAX] UNINITIALISED;
 
 	return err_set(e, ERR_FILE_TOO_LARGE,
 		       "File is %lld bytes, the largest that can be edited is %zu: %.*s",

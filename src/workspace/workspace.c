@@ -187,7 +187,7 @@ int ws_open(const struct workspace *ws, const struct path *p, int flags, struct 
 
 int ws_open_file(const struct workspace *ws, const struct path *p, struct stat *st, struct err *e)
 {
-	char shown[2 * PATH_MAX];
+	char shown[2 * PATH_MAX] UNINITIALISED;
 	AUTO_FD fd = beneath_open(base_of(ws, p), p->name, O_RDONLY, e);
 
 	/* A socket answers ENXIO, which is NOT_A_FILE as well. */
@@ -212,7 +212,7 @@ int ws_open_dir(const struct workspace *ws, const struct path *p, struct err *e)
 
 int ws_stat(const struct workspace *ws, const struct path *p, struct stat *st, struct err *e)
 {
-	char shown[2 * PATH_MAX];
+	char shown[2 * PATH_MAX] UNINITIALISED;
 	AUTO_FD fd = beneath_open(base_of(ws, p), p->name, O_PATH, e);
 
 	if (fd < 0)
