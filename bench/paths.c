@@ -71,22 +71,19 @@ static void make_tree(const char *root)
 {
 	static const char *const dirs[] = { "one", "one/two", "one/two/three",
 					    "one/two/three/four" };
-	AUTO_FD
-	fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
 		if (mkdirat(fd, dirs[i], 0755) < 0)
 			exit(1);
-	AUTO_FD
-	file = openat(fd, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	AUTO_FD file = openat(fd, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 	if (file < 0)
 		exit(1);
 }
 
 static void remove_tree(const char *root)
 {
-	AUTO_FD
-	fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	(void)unlinkat(fd, name, 0);
 	(void)unlinkat(fd, "one/two/three/four", AT_REMOVEDIR);
@@ -114,8 +111,7 @@ int main(void)
 	}
 	if (!ws_uses_openat2(ws[1]))
 		printf("this kernel has no openat2: both are the walk\n");
-	AUTO_FD
-	fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	for (int i = 0; i < ROUNDS; i++)
 		for (int way = 0; way < WAYS; way++)
 			times[way][i] = round_of(way, fd, ws);
