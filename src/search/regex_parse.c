@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* regex_parse: the structure of a pattern: alternatives, repeats, anchors. */
+/* regex_parse: the structure of a pattern: alternatives, sequences, atoms. */
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -96,7 +96,7 @@ void parser_append(struct ast *parent, struct ast *node)
 	parent->last = node;
 }
 
-static void skip_blank(struct parser *p)
+void parser_skip_blank(struct parser *p)
 {
 	for (;; p->at++) {
 		const int c = parser_peek(p, 0);
@@ -110,95 +110,6 @@ static void skip_blank(struct parser *p)
 			   c != '\v') {
 			return;
 		}
-	}
-}
-
-/* Digits at an offset from the cursor; the number of digits, 0 when there is none. */
-static size_t digits(const struct parser *p, size_t ahead, uint32_t *ret)
-{
-	size_t n = 0;
-	uint32_t value = 0;
-
-	for (int c; (c = parser_peek(p, ahead + n)) >= '0' && c <= '9'; n++)
-		value = value > LIMIT_REGEX_REPEAT ? value : value * 10 + (uint32_t)(c - '0');
-	*ret = value;
-	return n;
-}
-
-/* Whether {n}, {n,} or {n,m} stands at the cursor; any other brace is a brace. Returns the length
- * or 0. */
-static size_t braces(const struct parser *p, uint32_t *min, uint32_t *max)
-{
-	size_t at = 1, n;
-
-	if (parser_peek(p, 0) != '{' || (n = digits(p, at, min)) == 0)
-		return 0;
-	at += n;
-	*max = *min;
-	if (parser_peek(p, at) == ',') {
-		at++;
-		n = digits(p, at, max);
-		if (n == 0)
-			*max = AST_MANY;
-		at += n;
-	}
-	return parser_peek(p, at) == '}' ? at + 1 : 0;
-}
-
-/* Whether a quantifier stands at the cursor: its length or 0. */
-static size_t quantifier(const struct parser *p, uint32_t *min, uint32_t *max)
-{
-	*max = AST_MANY;
-	switch (parser_peek(p, 0)) {
-	case '*':
-		*min = 0;
-		return 1;
-	case '+':
-		*min = 1;
-		return 1;
-	case '?':
-		*min = 0;
-		*max = 1;
-		return 1;
-	default:
-		return braces(p, min, max);
-	}
-}
-
-static struct ast *parse_repeats(struct parser *p, struct ast *node)
-{
-	uint32_t min, max;
-	unsigned levels = p->depth;
-
-	for (;;) {
-		if (p->flags.extended)
-			skip_blank(p);
-
-		const size_t at = p->at, n = quantifier(p, &min, &max);
-
-		if (n == 0)
-			return node;
-		if (++levels > LIMIT_REGEX_DEPTH)
-			return parser_fail(p, at, "too many quantifiers behind each other"), NULL;
-		if (min > LIMIT_REGEX_REPEAT || (max != AST_MANY && max > LIMIT_REGEX_REPEAT))
-			return parser_fail(p, at, "a repeat is limited to %d", LIMIT_REGEX_REPEAT),
-			       NULL;
-		if (min > max)
-			return parser_fail(p, at, "the numbers of the repeat are out of order"),
-			       NULL;
-		p->at += n;
-
-		struct ast *repeat = parser_node(p, AST_REPEAT);
-
-		if (!repeat)
-			return NULL;
-		repeat->min = min;
-		repeat->max = max;
-		repeat->lazy = parser_take(p, "?");
-		repeat->possessive = !repeat->lazy && parser_take(p, "+");
-		p->pcre |= repeat->possessive;
-		parser_append(repeat, node);
-		node = repeat;
 	}
 }
 
@@ -267,7 +178,7 @@ static struct ast *parse_atom(struct parser *p)
 	case '{': /* nothing in front of it: a brace */
 		break;
 	default:
-		if (quantifier(p, &min, &max))
+		if (parser_quantifier(p, &min, &max))
 			return parser_fail(p, at, "there is nothing to repeat"), NULL;
 	}
 	return parser_char(p, parser_code_point(p), at);
@@ -281,7 +192,7 @@ static struct ast *parse_quoted_or_atom(struct parser *p)
 
 	if (p->quoting && parser_take(p, "\\E"))
 		p->quoting = false;
-	return node && !p->quoting ? parse_repeats(p, node) : node;
+	return node && !p->quoting ? parser_repeats(p, node) : node;
 }
 
 static struct ast *parse_cat(struct parser *p)
@@ -292,7 +203,7 @@ static struct ast *parse_cat(struct parser *p)
 		return NULL;
 	for (;;) {
 		if (p->flags.extended && !p->quoting)
-			skip_blank(p);
+			parser_skip_blank(p);
 		if (parser_take(p, "\\E")) {
 			p->quoting = false;
 			continue;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * regex_parser: what the parts of the parser share: regex_parse.c reads the structure,
- * regex_group.c parentheses, regex_escape.c and regex_class.c what stands for characters.
+ * regex_repeat.c quantifiers, regex_group.c parentheses, regex_escape.c and regex_class.c what
+ * stands for characters.
  */
 #ifndef SEARCH_REGEX_PARSER_H
 #define SEARCH_REGEX_PARSER_H
@@ -71,6 +72,15 @@ struct ast *parser_class(struct parser *p);
 
 /* Everything up to the end of the group or of the pattern. */
 struct ast *parser_alternatives(struct parser *p);
+
+/* The quantifier at the cursor, which is not passed: its length, or 0 when there is none. */
+size_t parser_quantifier(const struct parser *p, uint32_t *min, uint32_t *max);
+
+/* The node with the quantifiers that follow. */
+struct ast *parser_repeats(struct parser *p, struct ast *node);
+
+/* White space and comments, as the flag x ignores them. */
+void parser_skip_blank(struct parser *p);
 
 /* Behind the opening parenthesis. */
 struct ast *parser_group(struct parser *p);

@@ -12,57 +12,6 @@
 
 enum { FIRST_STATES = 16 };
 
-static bool asks(const struct nfa *n, unsigned looks)
-{
-	return n->looks & looks;
-}
-
-static enum side side_of(const struct nfa *n, unsigned byte)
-{
-	const unsigned line = 1u << LOOK_LINE_START | 1u << LOOK_LINE_END;
-	const unsigned text = 1u << LOOK_TEXT_START | 1u << LOOK_TEXT_END;
-	const unsigned word = 1u << LOOK_WORD | 1u << LOOK_NOT_WORD;
-	const bool letter = (byte | 32) >= 'a' && (byte | 32) <= 'z';
-
-	if (byte == UTF8_END && asks(n, text))
-		return SIDE_EDGE;
-	if ((byte == '\n' || byte == UTF8_END) && asks(n, line))
-		return SIDE_NEWLINE;
-	if ((byte == '_' || (byte >= '0' && byte <= '9') || letter) && asks(n, word))
-		return SIDE_WORD;
-	return SIDE_OTHER;
-}
-
-static bool look_holds(const struct states *s, enum look look, const struct state *at,
-		       unsigned next)
-{
-	const enum side read = at->before, coming = side_of(s->nfa, next);
-	const enum side before = s->nfa->reverse ? coming : read;
-	const enum side behind = s->nfa->reverse ? read : coming;
-
-	switch (look) {
-	case LOOK_LINE_START:
-		return before >= SIDE_NEWLINE;
-	case LOOK_LINE_END:
-		return behind >= SIDE_NEWLINE;
-	case LOOK_TEXT_START:
-		return before == SIDE_EDGE;
-	case LOOK_TEXT_END:
-		return behind == SIDE_EDGE;
-	case LOOK_WORD:
-		return (before == SIDE_WORD) != (behind == SIDE_WORD);
-	case LOOK_NOT_WORD:
-		return (before == SIDE_WORD) == (behind == SIDE_WORD);
-	case LOOK_CHAR:
-		return !utf8_state_inside(at->utf8, next);
-	case LOOK_INSIDE:
-		return utf8_state_inside(at->utf8, next);
-	case LOOK_ILL:
-		return utf8_state_ill(at->utf8, next);
-	}
-	return false;
-}
-
 /* Add a node and what it leads to without reading a byte, preferred ways first. With `at` positions
  * are decided, without they are kept for later. */
 static void reach(struct states *s, uint16_t node, uint16_t *list, size_t *n,
@@ -82,7 +31,7 @@ static void reach(struct states *s, uint16_t node, uint16_t *list, size_t *n,
 			s->stack[depth++] = k->to_last;
 			s->stack[depth++] = k->to;
 		} else if (k->op == NFA_LOOK && at) {
-			if (look_holds(s, k->look, at, next))
+			if (look_holds(s->nfa, k->look, at->before, at->utf8, next))
 				s->stack[depth++] = k->to;
 		} else {
 			list[(*n)++] = id;
@@ -317,7 +266,7 @@ uint32_t states_step(struct states *s, uint32_t row, unsigned class)
 		entry = STATE_DEAD;
 	} else {
 		k.before = (uint8_t)side_of(nfa, byte);
-		if (asks(nfa, 1u << LOOK_CHAR | 1u << LOOK_ILL) && !nfa->reverse)
+		if (nfa->looks & (1u << LOOK_CHAR | 1u << LOOK_ILL) && !nfa->reverse)
 			k.utf8 = (uint8_t)utf8_state_next(from.utf8, byte);
 		entry = intern(s, k);
 	}

@@ -15,6 +15,7 @@
 
 #include "search/bytesets.h"
 #include "search/regex_dfa.h"
+#include "search/regex_look.h"
 
 #define STATE_SPECIAL UINT32_C(0x80000000)
 #define STATE_FLAGGED UINT32_C(0xc0000000) /* a row whose state skips (DFA_EARLIEST) or matched */
@@ -22,9 +23,6 @@
 #define STATE_MATCH   (STATE_SPECIAL | 2)
 #define STATE_DEAD    (STATE_SPECIAL | 3)
 #define STATE_ROW     UINT32_C(0x3fffffff)
-
-/* What a position must know about the byte beside it. */
-enum side { SIDE_OTHER, SIDE_WORD, SIDE_NEWLINE, SIDE_EDGE };
 
 struct state {
 	uint32_t at;	/* its nodes: ids[at] … */
