@@ -158,11 +158,16 @@ static int next_candidate(const struct regex *re, struct regex_cache *c, struct 
 			  size_t from, const struct regex_budget *budget, struct regex_match *ret,
 			  struct err *e)
 {
-	while (from < text.n) {
+	for (size_t checked = from; from < text.n;) {
 		const size_t at = need_find(&re->need, text, from);
 
 		if (at >= text.n)
 			return 0;
+		if (at - checked >= LIMIT_REGEX_SLICE) {
+			if (regex_budget_check(budget, e) < 0)
+				return -1;
+			checked = at;
+		}
 
 		const struct regex_match line = line_at(text, from, at);
 		const int got = line_matches(re, c, text, &line, at, budget, e);
@@ -222,7 +227,10 @@ static int next_multiline(const struct regex *re, struct regex_cache *c, struct 
 		lines_of(text, start, start + re->need.length, ret);
 		return 1;
 	}
-	const int got = dfa_run(c->dfa, text, from, true, budget, &end, e);
+	if (re->need.kind != NEED_NOTHING)
+		start = earliest(&re->need, text, from, start);
+
+	const int got = dfa_run(c->dfa, text, start, true, budget, &end, e);
 
 	if (got <= 0)
 		return got;
