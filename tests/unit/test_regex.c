@@ -3,6 +3,8 @@
 
 #include "unit.h"
 
+#include <pthread.h>
+
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
@@ -627,6 +629,58 @@ static void test_pcre_skips_long_lines(void **state)
 	mem_free(text);
 }
 
+struct share {
+	const struct regex *re;
+	struct str text;
+	unsigned lines;
+};
+
+static void *count_lines(void *arg)
+{
+	struct share *s = arg;
+	struct regex_cache *c = regex_cache_new(s->re);
+	struct regex_match m;
+	struct err e;
+	size_t from = 0;
+
+	while (c && regex_next(s->re, c, s->text, from, &forever, &m, &e) > 0) {
+		from = m.line_end + 1;
+		s->lines++;
+	}
+	regex_cache_free(c);
+	return NULL;
+}
+
+static void test_threads_share_a_pattern(void **state)
+{
+	static const char *const patterns[] = { "skb", "ab|kb->", "[^x]\\w+->", "(?!x)skb->" };
+	const struct regex_options o = { 0 };
+	char *text = many("skb->len\nxyz\n", 1000);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
+		struct regex *re = NULL;
+		struct err e;
+		struct share shares[4] = { 0 };
+		pthread_t threads[4];
+
+		if (i == 3 && !have_pcre2())
+			continue;
+		assert_int_equal(regex_new(str_of(patterns[i]), &o, &re, &e), 0);
+		for (size_t k = 0; k < 4; k++) {
+			shares[k] = (struct share){ .re = re, .text = str_of(text) };
+			assert_int_equal(pthread_create(&threads[k], NULL, count_lines, &shares[k]),
+					 0);
+		}
+		for (size_t k = 0; k < 4; k++) {
+			assert_int_equal(pthread_join(threads[k], NULL), 0);
+			assert_int_equal(shares[k].lines, 1000);
+		}
+		regex_free(re);
+	}
+	mem_free(text);
+}
+
 static void test_needs_a_literal(void **state)
 {
 	static const struct {
@@ -664,6 +718,7 @@ int main(void)
 		cmocka_unit_test(test_budget),
 		cmocka_unit_test(test_pcre_gives_up),
 		cmocka_unit_test(test_pcre_skips_long_lines),
+		cmocka_unit_test(test_threads_share_a_pattern),
 		cmocka_unit_test(test_needs_a_literal),
 	};
 
