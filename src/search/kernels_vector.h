@@ -136,12 +136,14 @@ INLINED size_t NAME(literals_loop)(const struct literals *l, const uint8_t *p, s
 		const size_t at = i + BLOCK <= places ? i : places - BLOCK;
 		const VEC a = NAME(literals_test)(l, p + at, bytes);
 		const VEC b = NAME(literals_test)(l, p + at + WIDTH, bytes);
-		uint64_t m = MASK(EQ(a, zero)) | (uint64_t)MASK(EQ(b, zero)) << WIDTH;
-		uint8_t buckets[BLOCK];
+		const uint64_t none = MASK(EQ(a, zero)) | (uint64_t)MASK(EQ(b, zero)) << WIDTH;
+		uint64_t m = FROM(~none & all, i - at);
 
-		m = FROM(~m & all, i - at);
 		if (!m)
 			continue;
+
+		uint8_t buckets[BLOCK];
+
 		STORE(buckets, a);
 		STORE(buckets + WIDTH, b);
 		for (; m; m &= m - 1) {

@@ -126,6 +126,11 @@ static size_t skip(const struct states *s, uint32_t row, struct str text, size_t
 	return from;
 }
 
+static size_t slice_end(struct str text, size_t from)
+{
+	return text.n - from > LIMIT_REGEX_SLICE ? from + LIMIT_REGEX_SLICE : text.n;
+}
+
 static int run_earliest(struct dfa *d, struct str text, size_t from, bool edge,
 			const struct regex_budget *budget, size_t *ret, struct err *e)
 {
@@ -151,7 +156,7 @@ static int run_earliest(struct dfa *d, struct str text, size_t from, bool edge,
 				return -1;
 			checked = i;
 		}
-		const size_t end = text.n - i > LIMIT_REGEX_SLICE ? i + LIMIT_REGEX_SLICE : text.n;
+		const size_t end = slice_end(text, i);
 
 		row = (uint32_t)glide(s, p, &i, end, row);
 		if (i == end && end < text.n) {
@@ -173,26 +178,27 @@ static int run_earliest(struct dfa *d, struct str text, size_t from, bool edge,
 	}
 }
 
-/* The last place at which the preferred (or, backwards, longest) match can end. */
-static int run_to_end(struct dfa *d, struct str text, size_t from,
-		      const struct regex_budget *budget, size_t *ret, struct err *e)
+/* Forwards to the place where the preferred match ends. */
+static int run_first(struct dfa *d, struct str text, size_t from, const struct regex_budget *budget,
+		     size_t *ret, struct err *e)
 {
 	struct states *s = &d->states;
-	const bool back = s->nfa->reverse;
 	const uint8_t *p = (const uint8_t *)text.p;
-	const size_t stop = back ? 0 : text.n;
-	const bool lonely = back ? from == text.n : from == 0;
-	int64_t entry = states_start(s, lonely ? UTF8_END : back ? p[from] : p[from - 1]);
+	int64_t entry = states_start(s, from ? p[from - 1] : UTF8_END);
 	int found = 0;
 
-	for (size_t i = from, steps = 1;; steps++) {
-		const uint32_t row = (uint32_t)entry & STATE_ROW;
-		const unsigned class =
-			i == stop ? s->nfa->classes : s->nfa->class_of[back ? p[i - 1] : p[i]];
+	for (size_t i = from;; i++) {
+		size_t end = slice_end(text, i);
+		size_t row = glide(s, p, &i, end, (uint32_t)entry & STATE_ROW);
 
-		if (steps % LIMIT_REGEX_SLICE == 0 && regex_budget_check(budget, e) < 0)
-			return -1;
-		entry = follow(s, row, class, budget, e);
+		while (i == end && end < text.n) {
+			if (regex_budget_check(budget, e) < 0)
+				return -1;
+			end = slice_end(text, i);
+			row = glide(s, p, &i, end, row);
+		}
+		entry = follow(s, (uint32_t)row,
+			       i < text.n ? s->nfa->class_of[p[i]] : s->nfa->classes, budget, e);
 		if (entry < 0)
 			return -1;
 		if (entry == STATE_DEAD)
@@ -201,9 +207,36 @@ static int run_to_end(struct dfa *d, struct str text, size_t from,
 			found = 1;
 			*ret = i;
 		}
-		if (i == stop)
+		if (i == text.n)
 			return found;
-		i = back ? i - 1 : i + 1;
+	}
+}
+
+/* Backwards to the farthest place where a match can begin. */
+static int run_back(struct dfa *d, struct str text, size_t from, const struct regex_budget *budget,
+		    size_t *ret, struct err *e)
+{
+	struct states *s = &d->states;
+	const uint8_t *p = (const uint8_t *)text.p;
+	int64_t entry = states_start(s, from < text.n ? p[from] : UTF8_END);
+	int found = 0;
+
+	for (size_t i = from;; i--) {
+		const unsigned class = i ? s->nfa->class_of[p[i - 1]] : s->nfa->classes;
+
+		if (i % LIMIT_REGEX_SLICE == 0 && regex_budget_check(budget, e) < 0)
+			return -1;
+		entry = follow(s, (uint32_t)entry & STATE_ROW, class, budget, e);
+		if (entry < 0)
+			return -1;
+		if (entry == STATE_DEAD)
+			return found;
+		if ((uint32_t)entry & STATE_SPECIAL) {
+			found = 1;
+			*ret = i;
+		}
+		if (i == 0)
+			return found;
 	}
 }
 
@@ -212,5 +245,7 @@ int dfa_run(struct dfa *d, struct str text, size_t from, bool edge,
 {
 	if (d->states.mode == DFA_EARLIEST)
 		return run_earliest(d, text, from, edge, budget, ret, e);
-	return run_to_end(d, text, from, budget, ret, e);
+	if (d->states.mode == DFA_FIRST)
+		return run_first(d, text, from, budget, ret, e);
+	return run_back(d, text, from, budget, ret, e);
 }
