@@ -4,9 +4,9 @@
 #include "search/regex.h"
 
 #include "base/arena.h"
-#include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "search/regex_budget.h"
 #include "search/regex_dfa.h"
 #include "search/regex_need.h"
 #include "search/regex_pcre.h"

@@ -3,9 +3,9 @@
 
 #include "search/regex_dfa.h"
 
-#include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "search/regex_budget.h"
 #include "search/regex_states.h"
 #include "search/regex_utf8.h"
 
@@ -35,20 +35,6 @@ void dfa_free(struct dfa *d)
 struct dfa_counts dfa_counts(const struct dfa *d)
 {
 	return (struct dfa_counts){ d->states.built, d->states.forgotten };
-}
-
-int regex_budget_check(const struct regex_budget *budget, struct err *e)
-{
-	if (!budget)
-		return 0;
-	if (budget->cancelled && __atomic_load_n(budget->cancelled, __ATOMIC_RELAXED))
-		return err_set(e, ERR_SEARCH_TIMEOUT, "The search was cancelled");
-	if (budget->deadline_ms != IO_FOREVER && io_now_ms() >= budget->deadline_ms)
-		return err_set(
-			e, ERR_SEARCH_TIMEOUT,
-			"The search took too long; use a simpler pattern, or search a smaller "
-			"directory");
-	return 0;
 }
 
 /* The column of a byte. Computed ahead of the state, so that a step costs a load and no more. */

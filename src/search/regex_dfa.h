@@ -35,9 +35,6 @@ void dfa_free(struct dfa *d);
 int dfa_run(struct dfa *d, struct str text, size_t from, bool edge,
 	    const struct regex_budget *budget, size_t *ret, struct err *e);
 
-/* What the budget says: 0, or -1 with SEARCH_TIMEOUT. */
-int regex_budget_check(const struct regex_budget *budget, struct err *e);
-
 /* How many states were built and how often all were forgotten, for tests of linearity. */
 struct dfa_counts {
 	uint64_t built, forgotten;

@@ -5,7 +5,7 @@
 
 #include "base/limits.h"
 #include "base/own.h"
-#include "search/regex_dfa.h"
+#include "search/regex_budget.h"
 
 #ifdef HAVE_PCRE2
 
