@@ -124,8 +124,12 @@ enum {
 	/* A search pattern. A list of a thousand words is 10 KB; more is not meant as a pattern. */
 	LIMIT_REGEX_PATTERN = 32 << 10,
 
-	/* Groups and quantifiers inside each other: parser and compiler recurse once a level. */
+	/* Groups inside each other: the parser recurses once a level. */
 	LIMIT_REGEX_DEPTH = 128,
+
+	/* Levels of a pattern's tree at which a quantifier may still be added. Groups make up to three
+	 * levels each, so nothing that walks the tree recurses more than a thousand times. */
+	LIMIT_REGEX_HEIGHT = 512,
 
 	/* {n,m}: as in PCRE. The number of nodes stops large ones long before. */
 	LIMIT_REGEX_REPEAT = 65535,

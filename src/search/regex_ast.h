@@ -47,6 +47,7 @@ enum { AST_MANY = UINT32_MAX };
 
 struct ast {
 	enum ast_kind kind;
+	unsigned height;	  /* levels below it: whoever walks the tree recurses */
 	struct ast *child, *last; /* first and last child */
 	struct ast *next, *prev;  /* siblings */
 	struct charset chars;	  /* AST_CHARS */

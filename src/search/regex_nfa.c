@@ -92,7 +92,6 @@ static uint16_t add_look(struct compiler *c, enum look look, uint16_t to)
 static uint16_t add_decoded(struct compiler *c, enum look end, uint16_t to)
 {
 	const uint16_t fork = add_fork(c, NOWHERE, NOWHERE);
-
 	const uint16_t out = add_look(c, end, to);
 	const uint16_t more = add_look(c, LOOK_INSIDE, add_bytes(c, 0x80, 0xbf, fork));
 
@@ -280,10 +279,12 @@ int nfa_compile(struct nfa *n, const struct ast *root, enum nfa_direction way, s
 
 	uint16_t at = add_node(&c, (struct nfa_node){ .op = NFA_MATCH });
 
-	at = add_ast(&c, root, at);
-	if (way == NFA_SEARCH)
-		at = add_search_loop(&c, at);
-	add_context_sets(&c);
+	if (!c.failed) { /* node 0 is there, which everything else may lean on */
+		at = add_ast(&c, root, at);
+		if (way == NFA_SEARCH)
+			at = add_search_loop(&c, at);
+		add_context_sets(&c);
+	}
 	if (c.failed)
 		return err_set(
 			e, ERR_INVALID_REGEX,

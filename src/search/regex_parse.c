@@ -88,6 +88,8 @@ uint32_t parser_code_point(struct parser *p)
 
 void parser_append(struct ast *parent, struct ast *node)
 {
+	if (parent->height <= node->height)
+		parent->height = node->height + 1;
 	node->prev = parent->last;
 	if (parent->last)
 		parent->last->next = node;

@@ -58,7 +58,6 @@ size_t parser_quantifier(const struct parser *p, uint32_t *min, uint32_t *max)
 struct ast *parser_repeats(struct parser *p, struct ast *node)
 {
 	uint32_t min, max;
-	unsigned levels = p->depth;
 
 	for (;;) {
 		if (p->flags.extended)
@@ -68,8 +67,8 @@ struct ast *parser_repeats(struct parser *p, struct ast *node)
 
 		if (n == 0)
 			return node;
-		if (++levels > LIMIT_REGEX_DEPTH)
-			return parser_fail(p, at, "too many quantifiers behind each other"), NULL;
+		if (node->height > LIMIT_REGEX_HEIGHT)
+			return parser_fail(p, at, "there are too many repeats of repeats"), NULL;
 		if (min > LIMIT_REGEX_REPEAT || (max != AST_MANY && max > LIMIT_REGEX_REPEAT))
 			return parser_fail(p, at, "a repeat is limited to %d", LIMIT_REGEX_REPEAT),
 			       NULL;

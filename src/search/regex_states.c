@@ -10,7 +10,7 @@
 #include "search/bytefreq.h"
 #include "search/regex_utf8.h"
 
-enum { FIRST_STATES = 16 };
+enum { FIRST_STATES = 16, FEW_TIMES = 4, SKIP_SHARE = 16 };
 
 /* Add a node and what it leads to without reading a byte, preferred ways first. With `at` positions
  * are decided, without they are kept for later. */
@@ -145,9 +145,12 @@ static bool grow_ids(struct states *s)
 	return true;
 }
 
+/* Whether it is worth a look if most bytes lead back to this state. A guess: the nodes are those of
+ * the oldest state, which is where searches start; with many states it does not pay. */
 static bool is_waiting(const struct states *s, const struct state *k)
 {
-	return s->mode == DFA_EARLIEST && s->n > 0 && k->n == s->list[0].n &&
+	return s->mode == DFA_EARLIEST && s->n > 0 && s->forgotten < FEW_TIMES &&
+	       k->n == s->list[0].n &&
 	       memcmp(s->ids + k->at, s->ids + s->list[0].at, k->n * sizeof(*s->ids)) == 0;
 }
 
@@ -310,7 +313,6 @@ uint32_t states_examine(struct states *s, uint32_t row)
 	struct state *state = states_of(s, row);
 	const struct state kept = *state;
 	struct byteset leave = { 0 };
-	unsigned frequency = 0;
 
 	state->examined = true;
 	if (s->skips == ARRAY_LEN(s->skip))
@@ -321,9 +323,7 @@ uint32_t states_examine(struct states *s, uint32_t row)
 		s->n_then = kept.n;
 		return intern(s, (struct state){ .before = kept.before, .utf8 = kept.utf8 });
 	}
-	for (unsigned b = 0; b < 256; b++)
-		frequency += byteset_has(&leave, b) ? bytefreq[b] : 0;
-	if (frequency > BYTEFREQ_ALL / 16)
+	if (byteset_frequency(&leave) > BYTEFREQ_ALL / SKIP_SHARE)
 		return row;
 
 	struct bytesets **skip = &s->skip[s->skips];

@@ -31,7 +31,7 @@ struct state {
 	uint8_t utf8;	/* enum utf8_state, UTF8_WHOLE when nothing asks */
 	bool looks;	/* some node is a position */
 	bool matched;	/* the match ended before the byte that led here */
-	bool waiting;	/* no match has begun; worth a look whether bytes can be skipped */
+	bool waiting;	/* worth a look whether bytes can be skipped */
 	bool examined;	/* that look was taken */
 };
 

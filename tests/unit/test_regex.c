@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "base/buf.h"
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
@@ -453,6 +454,31 @@ static void test_oversized(void **state)
 	}
 }
 
+/* Groups in groups, each with as many quantifiers as there is room for. */
+static void test_deep_trees(void **state)
+{
+	const struct regex_options o = { 0 };
+
+	(void)state;
+	for (unsigned groups = 1; groups <= LIMIT_REGEX_DEPTH; groups++) {
+		AUTO_BUF
+		pattern = { .max = LIMIT_REGEX_PATTERN };
+		struct err e = { 0 };
+		struct regex *re = NULL;
+		char *stars = many("*", (LIMIT_REGEX_PATTERN - 8 * groups) / groups);
+
+		for (unsigned i = 0; i < groups; i++)
+			buf_add(&pattern, STR("("));
+		buf_add(&pattern, STR("a"));
+		for (unsigned i = 0; i < groups; i++)
+			buf_addf(&pattern, ")%s", stars);
+		assert_false(pattern.failed);
+		assert_int_equal(regex_new(buf_str(&pattern), &o, &re, &e), -1);
+		assert_non_null(strstr(e.msg, "repeats of repeats"));
+		mem_free(stars);
+	}
+}
+
 static void test_all_lines_in_order(void **state)
 {
 	static const char text[] = "foo\nbar\n\nxfoo\r\nnone\nfoo";
@@ -712,6 +738,7 @@ int main(void)
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_oversized),
+		cmocka_unit_test(test_deep_trees),
 		cmocka_unit_test(test_all_lines_in_order),
 		cmocka_unit_test(test_multiline),
 		cmocka_unit_test(test_multiline_needs_no_pcre),
