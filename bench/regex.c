@@ -33,8 +33,8 @@ static const char *const patterns[] = {
 	"[\\w.+-]+@[\\w-]+\\.[\\w.-]+",
 	"^static\\s+int\\s+\\w+\\(",
 	"(?:ab|cd|ef){2}",
-	"mutex|spinlock|semaphore|completion|workqueue|tasklet|kthread|timer|hrtimer|rcu|seqlock|"
-	"atomic|barrier|preempt|softirq|hardirq|irqsave|lockdep|futex|waitqueue",
+	("mutex|spinlock|semaphore|completion|workqueue|tasklet|kthread|timer|hrtimer|rcu|seqlock|"
+	 "atomic|barrier|preempt|softirq|hardirq|irqsave|lockdep|futex|waitqueue"),
 	"^\\s*$",
 	"\\b\\w{3}\\b\\s\\d",
 	"[^a-z]x[^a-z]",

@@ -42,8 +42,9 @@ unsigned byteset_frequency(const struct byteset *s)
 {
 	unsigned sum = 0;
 
-	for (unsigned b = 0; b < 256; b++)
-		sum += byteset_has(s, b) ? bytefreq[b] : 0;
+	for (unsigned w = 0; w < 4; w++)
+		for (uint64_t bits = s->bits[w]; bits; bits &= bits - 1)
+			sum += bytefreq[w * 64 + (unsigned)__builtin_ctzll(bits)];
 	return sum;
 }
 

@@ -25,8 +25,12 @@ struct regex_cache {
 	struct pcre_cache *pcre;
 };
 
-static int compile(struct regex *re, const struct ast_pattern *p, struct arena *a, struct err *e)
+static int compile(struct regex *re, struct ast_pattern *p, struct arena *a, struct err *e)
 {
+	const bool fits = p->pcre || nfa_fits(p->root);
+
+	if (!re->multiline && !p->pcre)
+		regex_trim(p);
 	if (need_init(&re->need, p) < 0)
 		return err_set(e, ERR_EXECUTION_ERROR, "Not enough memory for the pattern");
 	if (re->multiline && re->need.kind != NEED_LITERAL)
@@ -40,6 +44,8 @@ static int compile(struct regex *re, const struct ast_pattern *p, struct arena *
 	}
 	if (re->need.exact)
 		return 0;
+	if (!fits)
+		return nfa_too_large(e);
 	if (nfa_compile(&re->nfa, p->root, NFA_SEARCH, e) < 0)
 		return -1;
 	return re->multiline ? nfa_compile(&re->reverse, p->root, NFA_REVERSE, e) : 0;

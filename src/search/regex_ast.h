@@ -73,6 +73,11 @@ int regex_parse(struct str pattern, const struct regex_options *o, struct arena 
 int regex_parse_literal(struct str text, const struct regex_options *o, struct arena *a,
 			struct ast_pattern *ret, struct err *e);
 
+/* Drop what does not change which lines match: the repeats beyond the least at both ends (\w+x is
+ * \wx, .*x.* is x). Not for multiline searches, which must know where a match begins, nor for
+ * PCRE2's nodes. */
+void regex_trim(struct ast_pattern *p);
+
 /* The pattern that PCRE2 gets: written from the tree, so nothing of the caller's reaches it. When
  * counted, a callout stands behind every repeat of variable length. */
 int regex_unparse(const struct ast_pattern *p, bool counted, struct arena *a, struct str *ret,

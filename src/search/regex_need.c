@@ -171,6 +171,8 @@ static int plain_text(const struct ast *t, bool nocase, struct buf *to)
 	const struct charset *c = &t->chars;
 	char bytes[4];
 
+	if (t->kind == AST_EMPTY)
+		return 0;
 	if (t->kind == AST_GROUP)
 		return plain_text(t->child, nocase, to);
 	if (t->kind == AST_CAT) {

@@ -271,6 +271,38 @@ static uint16_t add_search_loop(struct compiler *c, uint16_t pattern)
 	return fork;
 }
 
+static size_t at_most_too_many(size_t n)
+{
+	return n > LIMIT_REGEX_NODES ? LIMIT_REGEX_NODES + 1 : n;
+}
+
+/* Nodes, about; LIMIT_REGEX_NODES + 1 stands for more than that. */
+static size_t estimate(const struct ast *t)
+{
+	size_t n = 1;
+
+	if (t->kind == AST_CHARS)
+		return charset_last(&t->chars) < 0x80 ? 1 : 6;
+	for (const struct ast *k = t->child; k; k = k->next)
+		n = at_most_too_many(n + estimate(k));
+	if (t->kind == AST_REPEAT)
+		n *= at_most_too_many(t->max == AST_MANY ? t->min + 1 : t->max);
+	return at_most_too_many(n);
+}
+
+int nfa_too_large(struct err *e)
+{
+	return err_set(
+		e, ERR_INVALID_REGEX,
+		"The pattern becomes too large when its repeats are written out; use smaller "
+		"numbers in {n,m}, or * and +");
+}
+
+bool nfa_fits(const struct ast *root)
+{
+	return estimate(root) <= LIMIT_REGEX_NODES;
+}
+
 int nfa_compile(struct nfa *n, const struct ast *root, enum nfa_direction way, struct err *e)
 {
 	struct compiler c = { .nfa = n };
@@ -286,10 +318,7 @@ int nfa_compile(struct nfa *n, const struct ast *root, enum nfa_direction way, s
 		add_context_sets(&c);
 	}
 	if (c.failed)
-		return err_set(
-			e, ERR_INVALID_REGEX,
-			"The pattern becomes too large when its repeats are written out; use "
-			"smaller numbers in {n,m}, or * and +");
+		return nfa_too_large(e);
 	n->start = at;
 	make_classes(n);
 	return 0;

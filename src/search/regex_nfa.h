@@ -45,6 +45,13 @@ enum nfa_direction {
 	NFA_REVERSE, /* the text is read backwards, from the match's end */
 };
 
+/* Whether a tree, with its repeats written out, is small enough to be compiled. An estimate; it
+ * makes the bound one of the pattern as it was written, whatever is simplified later. */
+bool nfa_fits(const struct ast *root);
+
+/* The error for one that does not. Returns -1. */
+int nfa_too_large(struct err *e);
+
 /* Compile a tree without PCRE2's nodes. Fails with INVALID_REGEX when the graph would be too large.
  */
 int nfa_compile(struct nfa *n, const struct ast *root, enum nfa_direction way, struct err *e);
