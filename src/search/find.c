@@ -42,8 +42,6 @@ int find_run(const struct find_request *r, struct found *ret, struct err *e)
 	struct find f = { r, glob };
 	const struct walk_visitor v = { .search = &f, .entry = find_entry, .report = find_report };
 	const int status = walk_run(&r->where, &v, ret, e);
-	if (status == 0)
-		walk_hint(&r->where, &v, ret);
 	glob_free(glob);
 	return status;
 }

@@ -158,23 +158,26 @@ static void *grep_worker_new(void *search)
 	return w;
 }
 
+static void grep_hint(void *search)
+{
+	struct grep *g = search;
+
+	g->scan.mode = SCAN_FILES;
+	g->scan.limit = 0;
+}
+
 static int grep_tree(struct grep *g, struct found *ret, struct err *e)
 {
-	const struct walk_request *where = &g->request->where;
 	const struct walk_visitor v = {
 		.search = g,
 		.entry = grep_entry,
 		.file = grep_file,
 		.worker_new = grep_worker_new,
 		.worker_free = grep_worker_free,
+		.hint = grep_hint,
 	};
 
-	if (walk_run(where, &v, ret, e) < 0)
-		return -1;
-	g->scan.mode = SCAN_FILES;
-	g->scan.limit = 0;
-	walk_hint(where, &v, ret);
-	return 0;
+	return walk_run(&g->request->where, &v, ret, e);
 }
 
 static int grep_one(struct grep *g, struct found *ret, struct err *e)

@@ -19,13 +19,20 @@ struct rule {
 	uint32_t same_key; /* an earlier rule with the same hashed name, +1; 0 for none */
 };
 
+/* A rule that must be tried, behind the two bytes that mostly make it unnecessary. */
+struct slow {
+	uint32_t rule;
+	int16_t first, last; /* of what it is matched against; -1 for any */
+	bool whole_path;
+};
+
 struct ignore {
 	unsigned owners;
 	struct ignore *up;
 	size_t depth;
 	struct rule *rules; /* in the order of the lines */
 	size_t count;
-	uint32_t *slow; /* the rules that are not hashed, last one first */
+	struct slow *slow; /* the rules that are not hashed, last one first */
 	size_t slow_count;
 	uint32_t *table; /* a hash of a name or extension -> its last rule, +1; 0 is empty */
 	size_t mask;
@@ -118,13 +125,23 @@ static int parse_line(struct str line, struct rule *r, struct str *pattern)
 	return wild_new(p, WILD_GIT, &r->wild, &unused) < 0 ? -1 : 1;
 }
 
+static struct slow slow_rule(const struct rule *r, uint32_t i)
+{
+	return (struct slow){
+		.rule = i,
+		.first = (int16_t)(r->plain.n ? (unsigned char)r->plain.p[0] : wild_first(r->wild)),
+		.last = (int16_t)wild_last(r->wild),
+		.whole_path = r->whole_path,
+	};
+}
+
 /* Put rule number i where ignore_match will look for it. */
 static void place(struct ignore *set, uint32_t i, struct str pattern)
 {
 	uint32_t key;
 
 	if (!hash_key(&set->rules[i], pattern, &key)) {
-		set->slow[set->slow_count++] = i;
+		set->slow[set->slow_count++] = slow_rule(&set->rules[i], i);
 		return;
 	}
 	/* Different names in one slot only cost a comparison: the chain is tested anyway. */
@@ -133,10 +150,10 @@ static void place(struct ignore *set, uint32_t i, struct str pattern)
 	*slot = i + 1;
 }
 
-static void reverse(uint32_t *a, size_t n)
+static void reverse(struct slow *a, size_t n)
 {
 	for (size_t i = 0; i < n / 2; i++) {
-		const uint32_t swap = a[i];
+		const struct slow swap = a[i];
 
 		a[i] = a[n - 1 - i];
 		a[n - 1 - i] = swap;
@@ -233,8 +250,6 @@ static bool fits(const struct rule *r, struct str path, struct str name, bool is
 		return false;
 	if (!r->whole_path)
 		return wild_match(r->wild, name);
-	if (r->plain.n && (path.n < r->plain.n || path.p[0] != r->plain.p[0]))
-		return false; /* before a call: most anchored rules are about one name */
 	return str_starts(path, r->plain) && wild_match(r->wild, str_from(path, r->plain.n));
 }
 
@@ -251,9 +266,18 @@ static uint32_t last_rule(const struct ignore *set, struct str path, struct str 
 			i = set->rules[i - 1].same_key;
 		best = i > best ? i : best;
 	}
-	for (size_t s = 0; s < set->slow_count && set->slow[s] >= best; s++)
-		if (fits(&set->rules[set->slow[s]], path, name, is_dir))
-			return set->slow[s] + 1;
+	/* No name is empty, so there is a first and a last byte. */
+	const int first[2] = { (unsigned char)name.p[0], (unsigned char)path.p[0] };
+	const int last = (unsigned char)name.p[name.n - 1];
+	for (size_t i = 0; i < set->slow_count && set->slow[i].rule >= best; i++) {
+		const struct slow *s = &set->slow[i];
+
+		if ((s->last >= 0 && s->last != last) ||
+		    (s->first >= 0 && s->first != first[s->whole_path]))
+			continue;
+		if (fits(&set->rules[s->rule], path, name, is_dir))
+			return s->rule + 1;
+	}
 	return best;
 }
 

@@ -13,73 +13,6 @@
 
 enum { DENTS_BYTES = 64 << 10 };
 
-struct piece *piece_new(struct walk *w, enum piece_state state, struct dir *d, size_t names_n)
-{
-	struct piece *p = mem_new(1, sizeof *p + names_n);
-
-	if (!p)
-		return NULL;
-	p->state = state;
-	p->dir = d;
-	if (d)
-		dir_hold(&w->dirs, d);
-	p->names_n = names_n;
-	return p;
-}
-
-void piece_free(struct walk *w, struct piece *p)
-{
-	dir_drop(&w->dirs, p->dir);
-	hits_done(&p->hits);
-	mem_free(p);
-}
-
-void piece_list_add(struct piece_list *l, struct piece *p)
-{
-	p->prev = l->last;
-	p->next = NULL;
-	*(l->last ? &l->last->next : &l->first) = p;
-	l->last = p;
-}
-
-static void list_remove(struct piece_list *l, struct piece *p)
-{
-	*(p->prev ? &p->prev->next : &l->first) = p->next;
-	*(p->next ? &p->next->prev : &l->last) = p->prev;
-}
-
-/* Put the pieces of `in` where p is; p goes. */
-static void list_replace(struct walk *w, struct piece *p, struct piece_list *in)
-{
-	if (in->first) {
-		in->first->prev = p->prev;
-		*(p->prev ? &p->prev->next : &w->list.first) = in->first;
-		in->last->next = p->next;
-		*(p->next ? &p->next->prev : &w->list.last) = in->last;
-	} else {
-		list_remove(&w->list, p);
-	}
-}
-
-/* Join neighbours that are done, from p's predecessor up to `end`. */
-static void merge(struct walk *w, struct piece *p, const struct piece *end)
-{
-	while (p && p->next) {
-		struct piece *next = p->next;
-		const bool at_end = next == end;
-
-		if (p->state == PIECE_DONE && next->state == PIECE_DONE) {
-			hits_join(&p->hits, &next->hits);
-			list_remove(&w->list, next);
-			piece_free(w, next);
-		} else {
-			p = next;
-		}
-		if (at_end)
-			return;
-	}
-}
-
 static bool enough(const struct walk *w, size_t count, size_t bytes)
 {
 	return (w->request->limit && count >= w->request->limit) || bytes >= LIMIT_SEARCH_BYTES;
@@ -155,13 +88,25 @@ static struct piece *take(struct walk *w, enum piece_state *was)
 	return NULL;
 }
 
+/* Under the lock: keep what a directory hides, for walk_hidden. */
+static void put_hidden(struct walk *w, struct worker *me)
+{
+	__atomic_add_fetch(&w->hidden_n, TAKE(me->hidden_n, 0), __ATOMIC_RELAXED);
+	while (me->hidden.first) {
+		struct piece *p = me->hidden.first;
+
+		piece_list_remove(&me->hidden, p);
+		piece_list_add(&w->hidden, p);
+	}
+}
+
 /* Under the lock: what came out takes the place of the piece. */
 static void put(struct walk *w, struct piece *p, struct piece_list *out)
 {
 	struct piece *before = p->prev, *after = p->next;
 
-	list_replace(w, p, out);
-	merge(w, before ? before : w->list.first, after);
+	piece_list_replace(&w->list, p, out);
+	piece_list_merge(w, before ? before : w->list.first, after);
 	const struct piece *front = w->list.first;
 	if (front && front->state == PIECE_DONE && enough(w, front->hits.count, front->hits.bytes))
 		stop(w, WALK_LIMIT);
@@ -222,6 +167,7 @@ static bool work_once(struct worker *me)
 		scan_files(me, p, &out);
 	pthread_mutex_lock(&w->lock);
 	put(w, p, &out);
+	put_hidden(w, me);
 	pthread_mutex_unlock(&w->lock);
 	piece_free(w, p);
 	return true;
@@ -244,17 +190,10 @@ static bool worker_init(struct worker *me, struct walk *w)
 	return me->dents && (me->scanner || !w->visitor->worker_new);
 }
 
-static void worker_done(struct worker *me, struct walk_account *total)
+static void worker_done(struct worker *me)
 {
 	if (me->scanner)
 		me->walk->visitor->worker_free(me->scanner);
-	total->files += me->account.files;
-	total->ignored += me->account.ignored;
-	total->hidden += me->account.hidden;
-	total->filtered += me->account.filtered;
-	total->binary += me->account.binary;
-	total->too_large += me->account.too_large;
-	total->unreadable += me->account.unreadable;
 	mem_free(me->dents);
 	mem_free(me->list);
 	buf_done(&me->path);
@@ -275,7 +214,7 @@ static void run_workers(struct walk *w, struct worker *workers, unsigned n)
 	unsigned started = 0;
 	pthread_attr_t attr;
 
-	while (!is_wide(w))
+	while (n > 1 && !is_wide(w))
 		if (!work_once(&workers[0]))
 			return;
 	pthread_attr_init(&attr);
@@ -295,7 +234,7 @@ static void gather(struct walk *w, struct hits *ret)
 	while (w->list.first) {
 		struct piece *p = w->list.first;
 
-		list_remove(&w->list, p);
+		piece_list_remove(&w->list, p);
 		hits_join(ret, &p->hits);
 		piece_free(w, p);
 	}
@@ -323,10 +262,42 @@ static int walk_init(struct walk *w, struct buf *base, struct err *e)
 	return 0;
 }
 
+/* Nothing was found: the same search through what the rules hide, for a short time. */
+static void walk_hidden(struct walk *w, struct worker *workers, unsigned n, struct found *ret)
+{
+	const int64_t soon = io_now_ms() + LIMIT_SEARCH_HINT_MS;
+	struct walk_request short_one = *w->request;
+	struct hits found = { 0 };
+
+	if (short_one.deadline_ms > soon)
+		short_one.deadline_ms = soon;
+	short_one.limit = LIMIT_SEARCH_HINTS;
+	w->request = &short_one;
+	w->note_hidden = w->finished = false;
+	w->list = TAKE(w->hidden, (struct piece_list){ 0 });
+	if (w->visitor->hint)
+		w->visitor->hint(w->visitor->search);
+	run_workers(w, workers, n);
+	gather(w, &found);
+	ret->ignored_matches = (int64_t)found.count;
+	hits_done(&found);
+}
+
+static void add_account(struct walk_account *total, const struct walk_account *a)
+{
+	total->files += a->files;
+	total->ignored += a->ignored;
+	total->hidden += a->hidden;
+	total->filtered += a->filtered;
+	total->binary += a->binary;
+	total->too_large += a->too_large;
+	total->unreadable += a->unreadable;
+}
+
 int walk_run(const struct walk_request *r, const struct walk_visitor *v, struct found *ret,
 	     struct err *e)
 {
-	struct walk w = { .request = r, .visitor = v };
+	struct walk w = { .request = r, .visitor = v, .note_hidden = !r->after.n && !r->all };
 	struct worker workers[LIMIT_SEARCH_THREADS] = { 0 };
 	AUTO_BUF base = { .max = SIZE_MAX };
 	unsigned n = 0;
@@ -339,32 +310,20 @@ int walk_run(const struct walk_request *r, const struct walk_visitor *v, struct 
 	if (n)
 		run_workers(&w, workers, n);
 	gather(&w, &ret->hits);
-	for (unsigned i = 0; i < LIMIT_SEARCH_THREADS; i++)
-		worker_done(&workers[i], &ret->account);
+	for (unsigned i = 0; i < n; i++)
+		add_account(&ret->account, &workers[i].account);
 	ret->account.stopped = w.stopped;
 	if (r->limit)
 		hits_keep(&ret->hits, r->limit);
+	if (n && w.hidden.first && w.stopped == WALK_COMPLETE && ret->hits.count == 0)
+		walk_hidden(&w, workers, n, ret);
+	piece_list_free(&w, &w.hidden);
+	for (unsigned i = 0; i < LIMIT_SEARCH_THREADS; i++)
+		worker_done(&workers[i]);
 	pthread_cond_destroy(&w.change);
 	pthread_mutex_destroy(&w.lock);
 	dirs_done(&w.dirs);
 	return n ? 0 : err_set(e, ERR_IO_ERROR, "Out of memory");
-}
-
-void walk_hint(const struct walk_request *r, const struct walk_visitor *v, struct found *ret)
-{
-	const int64_t soon = io_now_ms() + LIMIT_SEARCH_HINT_MS;
-	struct walk_request again = *r;
-	AUTO_FOUND hidden = { 0 };
-	struct err unused;
-
-	if (ret->hits.count || r->after.n || !ret->account.ignored ||
-	    ret->account.stopped != WALK_COMPLETE)
-		return;
-	again.ignored_only = true;
-	again.limit = LIMIT_SEARCH_HINTS;
-	again.deadline_ms = soon < r->deadline_ms ? soon : r->deadline_ms;
-	if (walk_run(&again, v, &hidden, &unused) == 0)
-		ret->ignored_matches = (int64_t)hidden.hits.count;
 }
 
 void found_done(struct found *f)

@@ -72,6 +72,8 @@ struct walk_visitor {
 	void (*file)(void *worker, int fd, struct str path, struct hits *, struct walk_account *);
 	void *(*worker_new)(void *search); /* NULL when there is no memory */
 	void (*worker_free)(void *worker);
+	void (*hint)(void *search); /* nothing was found; from now on the files the rules hide are
+				       searched, for one hit each */
 };
 
 struct walk_request {
@@ -91,7 +93,6 @@ struct walk_request {
 	struct str after;      /* only paths that sort behind this one, and it itself when it is
 				  a file; empty for all */
 	bool all;	       /* no ignore rules */
-	bool ignored_only;     /* only what the rules hide */
 };
 
 /* What a search found, and its account. */
@@ -108,14 +109,12 @@ void found_done(struct found *f);
 
 /*
  * Walk. The hits are the first `limit` in order. After a timeout or a cancelling they are all that
- * was found until then, still in order but with gaps. -1 when the directory cannot be read at all.
+ * was found until then, still in order but with gaps. When all was seen and nothing found, what the
+ * rules hide is looked through for a short time, for found.ignored_matches. -1 when the directory
+ * cannot be read at all. *ret is zeroed by the caller.
  */
 int walk_run(const struct walk_request *r, const struct walk_visitor *v, struct found *ret,
 	     struct err *e);
-
-/* When there is no hit although all was seen: the same walk through what the rules hide, for
- * found.ignored_matches. The visitor should give one hit for each file. */
-void walk_hint(const struct walk_request *r, const struct walk_visitor *v, struct found *ret);
 
 /* Whether the work must stop now. For a worker that is busy with one file for long. */
 bool walk_expired(const struct walk_request *r);

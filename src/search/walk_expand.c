@@ -182,14 +182,13 @@ static bool decide(struct worker *me, struct dir *d, int fd, size_t dir_n, struc
 	if (me->path.failed)
 		return false;
 	me->path.n--; /* the NUL only stands behind it */
-	l->ignored = d->ignored || (!r->all && is_ignored(d, buf_str(&me->path), dir_n, is_dir));
-	if (l->ignored && !r->ignored_only) {
+	l->ignored = !d->ignored && !r->all && is_ignored(d, buf_str(&me->path), dir_n, is_dir);
+	if (l->ignored) {
 		me->account.ignored++;
-		return false;
-	}
-	if (r->ignored_only && !l->ignored) {
-		l->wanted = is_dir ? WALK_DESCEND : 0;
-		return is_dir;
+		const size_t noted = __atomic_load_n(&w->hidden_n, __ATOMIC_RELAXED) + me->hidden_n;
+		if (!w->note_hidden || noted >= LIMIT_SEARCH_HIDDEN)
+			return false;
+		me->hidden_n++;
 	}
 	const struct walk_entry entry = {
 		.dirfd = fd,
@@ -197,7 +196,9 @@ static bool decide(struct worker *me, struct dir *d, int fd, size_t dir_n, struc
 		.name = { me->path.p + dir_n, name.n },
 		.type = l->type,
 	};
-	l->wanted = w->visitor->entry(w->visitor->search, &entry, &me->account);
+	struct walk_account uncounted = { 0 };
+	l->wanted = w->visitor->entry(w->visitor->search, &entry,
+				      l->ignored ? &uncounted : &me->account);
 	if (r->max_depth && d->depth + 1 >= r->max_depth)
 		l->wanted &= ~(unsigned)WALK_DESCEND;
 	if (r->after.n && l->wanted)
@@ -275,7 +276,7 @@ static void add_directory(struct worker *me, struct dir *d, const struct listed 
 	struct piece *p = sub ? piece_new(me->walk, PIECE_DIR, sub, 0) : NULL;
 
 	if (sub)
-		sub->ignored = l->ignored;
+		sub->ignored = d->ignored || l->ignored;
 	if (p)
 		piece_list_add(out, p);
 	else
@@ -289,7 +290,8 @@ static size_t add_files(struct worker *me, struct dir *d, size_t i, struct piece
 {
 	size_t n = 0, bytes = 0;
 
-	while (i + n < me->list_n && n < LIMIT_WALK_FILES && me->list[i + n].wanted == WALK_SCAN)
+	while (i + n < me->list_n && n < LIMIT_WALK_FILES && me->list[i + n].wanted == WALK_SCAN &&
+	       me->list[i + n].ignored == me->list[i].ignored)
 		bytes += me->list[i + n++].name_n + 1;
 	struct piece *p = piece_new(me->walk, PIECE_FILES, d, bytes);
 	if (!p) {
@@ -311,15 +313,16 @@ static void make_pieces(struct worker *me, struct dir *d, int fd, size_t dir_n,
 {
 	for (size_t i = 0; i < me->list_n;) {
 		const struct listed *l = &me->list[i];
+		struct piece_list *to = l->ignored ? &me->hidden : out;
 
 		if (l->wanted & WALK_REPORT)
-			report(me, fd, dir_n, l, out);
+			report(me, fd, dir_n, l, to);
 		if (l->wanted & WALK_SCAN) {
-			i += add_files(me, d, i, out);
+			i += add_files(me, d, i, to);
 			continue;
 		}
 		if (l->wanted & WALK_DESCEND && l->type == HIT_DIRECTORY)
-			add_directory(me, d, l, out);
+			add_directory(me, d, l, to);
 		i++;
 	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* walk_list: what the two halves of the walk share: pieces of work in order (walk.c) and the
- * reading of one directory (walk_expand.c). */
+/* walk_list: what the parts of the walk share: pieces of work in order (walk_list.c), the threads
+ * that do them (walk.c) and the reading of one directory (walk_expand.c). */
 #ifndef SEARCH_WALK_LIST_H
 #define SEARCH_WALK_LIST_H
 
@@ -49,6 +49,8 @@ struct worker {
 	struct listed *list;
 	size_t list_n, list_cap;
 	char *dents;
+	struct piece_list hidden; /* what the rules hide of the directory at hand */
+	size_t hidden_n;
 };
 
 struct walk {
@@ -60,13 +62,28 @@ struct walk {
 	pthread_mutex_t lock; /* for what follows */
 	pthread_cond_t change;
 	struct piece_list list;
+	struct piece_list hidden; /* what the rules hide, in no order, for when nothing is found */
+	size_t hidden_n;  /* entries, up to LIMIT_SEARCH_HIDDEN; also read without the lock */
+	bool note_hidden; /* constant while threads run */
 	unsigned waiting;
 	enum walk_stop stopped; /* also read without the lock */
 	bool finished;
 };
 
+/* A piece that holds the directory (which may be NULL), with room for names; NULL when there is no
+ * memory. */
 struct piece *piece_new(struct walk *w, enum piece_state state, struct dir *d, size_t names_n);
 void piece_free(struct walk *w, struct piece *p);
+
+void piece_list_add(struct piece_list *l, struct piece *p);
+void piece_list_remove(struct piece_list *l, struct piece *p);
+void piece_list_free(struct walk *w, struct piece_list *l);
+
+/* Put the pieces of `in` where p is; p is then in no list. */
+void piece_list_replace(struct piece_list *l, struct piece *p, struct piece_list *in);
+
+/* Join neighbours in the list of the walk that are done, from p on up to `end`. */
+void piece_list_merge(struct walk *w, struct piece *p, const struct piece *end);
 
 /* Whether to stop; remembers why. */
 bool walk_must_stop(struct walk *w);
@@ -76,7 +93,5 @@ void walk_expand(struct worker *me, struct dir *d, struct piece_list *out);
 
 /* The rules of the directories above the root. */
 void walk_parent_rules(struct walk *w);
-
-void piece_list_add(struct piece_list *l, struct piece *p);
 
 #endif

@@ -129,6 +129,18 @@ void wild_free(struct wild *w)
 	mem_free(w);
 }
 
+int wild_first(const struct wild *w)
+{
+	return w->head.n && !w->nocase ? (unsigned char)w->head.p[0] : -1;
+}
+
+int wild_last(const struct wild *w)
+{
+	const struct str s = w->shape == SHAPE_EXACT ? w->head : w->tail;
+
+	return s.n && !w->nocase ? (unsigned char)s.p[s.n - 1] : -1;
+}
+
 static bool class_has(const struct wild *w, const struct wild_class *c, uint32_t unit)
 {
 	bool in = false;

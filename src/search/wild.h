@@ -39,6 +39,10 @@ enum {
 int wild_new(struct str pattern, unsigned flags, struct wild **ret, struct err *e);
 void wild_free(struct wild *w);
 
+/* The byte with which every match begins or ends, or -1 when it may be any. */
+int wild_first(const struct wild *w);
+int wild_last(const struct wild *w);
+
 /* Whether the pattern matches the whole text. */
 bool wild_match(const struct wild *w, struct str text);
 
