@@ -6,7 +6,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -259,6 +261,24 @@ void dir_read_small(int dirfd, const char *const path[], size_t components, stru
 	const ssize_t n = to ? io_read_full(fd, to, size) : -1;
 	if (n > 0)
 		buf_filled(out, (size_t)n);
+}
+
+bool dir_reads_whole(int dirfd)
+{
+	struct statfs fs;
+
+	if (fstatfs(dirfd, &fs) < 0)
+		return false;
+	switch ((uint32_t)fs.f_type) {
+	case EXT4_SUPER_MAGIC:
+	case XFS_SUPER_MAGIC:
+	case BTRFS_SUPER_MAGIC:
+	case OVERLAYFS_SUPER_MAGIC:
+	case TMPFS_MAGIC:
+		return true;
+	default:
+		return false;
+	}
 }
 
 bool dir_has(int dirfd, const char *name)

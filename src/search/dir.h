@@ -73,6 +73,11 @@ int64_t dir_entry_size(int dirfd, const char *name);
  * `path` may have several components, none of which is followed if it is a link. */
 void dir_read_small(int dirfd, const char *const path[], size_t components, struct buf *out);
 
+/* Whether the directory's file system gives less than was asked for only at the end of a file. True
+ * of the usual ones that keep files on a disk or in memory; then the last read of each file, which
+ * would only tell that there is no more, can be saved. */
+bool dir_reads_whole(int dirfd);
+
 /* Whether there is an entry of that name. */
 bool dir_has(int dirfd, const char *name);
 

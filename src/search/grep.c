@@ -124,14 +124,20 @@ static void count(struct walk_account *account, enum scan_outcome outcome)
 	account->unreadable += outcome == SCAN_UNREADABLE;
 }
 
-static void grep_file(void *worker, int fd, struct str path, struct hits *out,
+static void grep_file(void *worker, const struct walk_file *file, struct hits *out,
 		      struct walk_account *account)
 {
 	struct grep_worker *w = worker;
 	const struct grep_request *r = w->grep->request;
-	const bool resume = r->where.after.n && str_eq(path, r->where.after);
+	const bool resume = r->where.after.n && str_eq(file->path, r->where.after);
+	const struct scan_input in = {
+		.fd = file->fd,
+		.path = file->path,
+		.after_line = resume ? r->after_line : 0,
+		.reads_whole = file->reads_whole,
+	};
 
-	count(account, scan_file(w->scanner, fd, path, resume ? r->after_line : 0, out));
+	count(account, scan_file(w->scanner, &in, out));
 }
 
 static void grep_worker_free(void *worker)
@@ -187,8 +193,8 @@ static int grep_one(struct grep *g, struct found *ret, struct err *e)
 
 	if (!s)
 		return err_set(e, ERR_IO_ERROR, "Out of memory");
-	const enum scan_outcome outcome =
-		scan_file(s, r->file_fd, r->file_path, r->after_line, &ret->hits);
+	const struct scan_input in = { r->file_fd, r->file_path, r->after_line, false };
+	const enum scan_outcome outcome = scan_file(s, &in, &ret->hits);
 	count(&ret->account, outcome);
 	if (outcome == SCAN_STOPPED)
 		ret->account.stopped =

@@ -25,10 +25,8 @@ struct scanner {
 	bool eof;
 
 	/* The file at hand. */
-	int fd;
+	const struct scan_input *in;
 	int64_t left; /* bytes to read at most: a file may grow faster than it is searched */
-	struct str path;
-	int64_t after_line;
 	struct hits *out;
 	struct hits_mark mark; /* where its hits begin */
 	size_t from;	       /* searched up to here; always the start of a line */
@@ -71,7 +69,7 @@ static bool fill(struct scanner *s)
 	while (s->n < s->cap) {
 		const size_t room = s->cap - s->n;
 		const size_t most = s->left < (int64_t)room ? (size_t)s->left : room;
-		const ssize_t got = most ? read(s->fd, s->p + s->n, most) : 0;
+		const ssize_t got = most ? read(s->in->fd, s->p + s->n, most) : 0;
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -83,6 +81,10 @@ static bool fill(struct scanner *s)
 		}
 		s->n += (size_t)got;
 		s->left -= got;
+		if (s->in->reads_whole && (size_t)got < most) {
+			s->eof = true;
+			return true;
+		}
 	}
 	return true;
 }
@@ -151,7 +153,7 @@ static void add_hit(struct scanner *s, const struct regex_match *m)
 	const size_t top = lines_up(s, m->line, context);
 	const size_t above = bytes_count((struct str){ s->p + top, m->line - top }, '\n');
 
-	hits_begin(s->out, HIT_FILE, s->o->prefix, s->path);
+	hits_begin(s->out, HIT_FILE, s->o->prefix, s->in->path);
 	add_lines(s, top, m->line, context, false);
 	size_t at = m->line;
 	for (unsigned n = 0; n < LIMIT_SEARCH_CONTEXT && (at < m->line_end || n == 0); n++) {
@@ -167,7 +169,7 @@ static void add_hit(struct scanner *s, const struct regex_match *m)
 
 static void add_file(struct scanner *s)
 {
-	hits_begin(s->out, HIT_FILE, s->o->prefix, s->path);
+	hits_begin(s->out, HIT_FILE, s->o->prefix, s->in->path);
 	hits_end(s->out, 0, 0, s->matches);
 }
 
@@ -193,7 +195,7 @@ static bool is_new(struct scanner *s, size_t at)
 {
 	s->line += (int64_t)bytes_count((struct str){ s->p + s->counted, at - s->counted }, '\n');
 	s->counted = at;
-	if (s->line <= s->after_line || s->line == s->last_line)
+	if (s->line <= s->in->after_line || s->line == s->last_line)
 		return false;
 	s->last_line = s->line;
 	s->matches++;
@@ -262,7 +264,7 @@ static bool too_large(struct scanner *s)
 	struct stat st;
 	const int64_t most = s->o->multiline ? LIMIT_SEARCH_MULTILINE : INT64_MAX;
 
-	if (fstat(s->fd, &st) < 0)
+	if (fstat(s->in->fd, &st) < 0)
 		return false;
 	if (st.st_size >= (int64_t)s->n)
 		s->left = st.st_size - (int64_t)s->n;
@@ -320,12 +322,9 @@ static enum scan_outcome scan_windows(struct scanner *s)
 	}
 }
 
-enum scan_outcome scan_file(struct scanner *s, int fd, struct str path, int64_t after_line,
-			    struct hits *out)
+enum scan_outcome scan_file(struct scanner *s, const struct scan_input *in, struct hits *out)
 {
-	s->fd = fd;
-	s->path = path;
-	s->after_line = after_line;
+	s->in = in;
 	s->out = out;
 	s->mark = hits_mark(out);
 	s->n = s->from = s->counted = 0;

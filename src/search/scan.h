@@ -51,9 +51,14 @@ struct scanner;
 struct scanner *scanner_new(const struct scan_options *o); /* NULL when there is no memory */
 void scanner_free(struct scanner *s);
 
-/* Search a file from its present position, lines behind after_line only (0 for all), and add what
- * is found. */
-enum scan_outcome scan_file(struct scanner *s, int fd, struct str path, int64_t after_line,
-			    struct hits *out);
+struct scan_input {
+	int fd;		    /* read from its present position */
+	struct str path;    /* for the hits */
+	int64_t after_line; /* only lines behind this one count; 0 for all */
+	bool reads_whole;   /* a read gives less than asked for only at the end (dir_reads_whole) */
+};
+
+/* Search a file and add what is found. */
+enum scan_outcome scan_file(struct scanner *s, const struct scan_input *in, struct hits *out);
 
 #endif

@@ -132,6 +132,7 @@ static void scan_files(struct worker *me, struct piece *p, struct piece_list *ou
 	me->path.n = 0;
 	dir_path(p->dir, &me->path);
 	const size_t dir_n = me->path.n;
+	struct walk_file file = { .reads_whole = dir_reads_whole(dirfd) };
 	for (size_t at = 0; at < p->names_n; at += strlen(p->names + at) + 1) {
 		if (walk_must_stop(w) || enough(w, done->hits.count, done->hits.bytes))
 			break;
@@ -139,11 +140,13 @@ static void scan_files(struct worker *me, struct piece *p, struct piece_list *ou
 		AUTO_FD fd = dir_open_file(dirfd, name.p);
 		me->path.n = dir_n;
 		buf_add(&me->path, name);
-		if (fd < 0 || me->path.failed)
+		if (fd < 0 || me->path.failed) {
 			me->account.unreadable++;
-		else
-			w->visitor->file(me->scanner, fd, buf_str(&me->path), &done->hits,
-					 &me->account);
+			continue;
+		}
+		file.fd = fd;
+		file.path = buf_str(&me->path);
+		w->visitor->file(me->scanner, &file, &done->hits, &me->account);
 	}
 	dir_leave(&w->dirs, p->dir);
 	piece_list_add(out, done);

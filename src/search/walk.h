@@ -56,6 +56,12 @@ struct walk_entry {
 	enum hit_type type;
 };
 
+struct walk_file {
+	int fd;
+	struct str path;
+	bool reads_whole; /* see dir_reads_whole */
+};
+
 /* What a visitor wants done with an entry. */
 enum {
 	WALK_SCAN = 1 << 0,    /* call `file` with it later (files only) */
@@ -69,7 +75,7 @@ struct walk_visitor {
 	void *search;
 	unsigned (*entry)(void *search, const struct walk_entry *, struct walk_account *);
 	void (*report)(void *search, const struct walk_entry *, struct hits *);
-	void (*file)(void *worker, int fd, struct str path, struct hits *, struct walk_account *);
+	void (*file)(void *worker, const struct walk_file *, struct hits *, struct walk_account *);
 	void *(*worker_new)(void *search); /* NULL when there is no memory */
 	void (*worker_free)(void *worker);
 	void (*hint)(void *search); /* nothing was found; from now on the files the rules hide are
