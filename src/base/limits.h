@@ -184,7 +184,7 @@ enum {
 
 	/* Files that a thread of a walk takes at once: enough that taking costs nothing, few
 	 * enough that the threads finish together. */
-	LIMIT_WALK_FILES = 32,
+	LIMIT_WALK_FILES = 16,
 
 	/* Threads of one search, and the stack of each (virtual; compiling a pattern for PCRE2's
 	 * JIT needs it). */

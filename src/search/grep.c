@@ -134,6 +134,7 @@ static void grep_file(void *worker, const struct walk_file *file, struct hits *o
 		.fd = file->fd,
 		.path = file->path,
 		.after_line = resume ? r->after_line : 0,
+		.stop = file->stop,
 		.reads_whole = file->reads_whole,
 	};
 
@@ -164,12 +165,13 @@ static void *grep_worker_new(void *search)
 	return w;
 }
 
-static void grep_hint(void *search)
+static void grep_hint(void *search, int64_t deadline_ms)
 {
 	struct grep *g = search;
 
 	g->scan.mode = SCAN_FILES;
 	g->scan.limit = 0;
+	g->scan.budget.deadline_ms = deadline_ms;
 }
 
 static int grep_tree(struct grep *g, struct found *ret, struct err *e)
@@ -193,7 +195,11 @@ static int grep_one(struct grep *g, struct found *ret, struct err *e)
 
 	if (!s)
 		return err_set(e, ERR_IO_ERROR, "Out of memory");
-	const struct scan_input in = { r->file_fd, r->file_path, r->after_line, false };
+	const struct scan_input in = {
+		.fd = r->file_fd,
+		.path = r->file_path,
+		.after_line = r->after_line,
+	};
 	const enum scan_outcome outcome = scan_file(s, &in, &ret->hits);
 	count(&ret->account, outcome);
 	if (outcome == SCAN_STOPPED)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
 
@@ -299,6 +300,16 @@ static bool choose_end(struct scanner *s, size_t *end, bool *forced)
 	return !s->o->multiline;
 }
 
+/* Asked once for each window: the pattern engine asks only while it has something to do. */
+static bool must_stop(const struct scanner *s)
+{
+	const struct regex_budget *b = &s->o->budget;
+
+	return (s->in->stop && __atomic_load_n(s->in->stop, __ATOMIC_RELAXED)) ||
+	       (b->cancelled && __atomic_load_n(b->cancelled, __ATOMIC_RELAXED)) ||
+	       (b->deadline_ms != IO_FOREVER && io_now_ms() >= b->deadline_ms);
+}
+
 static enum scan_outcome scan_windows(struct scanner *s)
 {
 	size_t end;
@@ -316,6 +327,8 @@ static enum scan_outcome scan_windows(struct scanner *s)
 			return SCAN_STOPPED;
 		if (more == 0 || s->eof)
 			return s->matches && is_binary(s) ? SCAN_BINARY : SCAN_SEARCHED;
+		if (must_stop(s))
+			return SCAN_STOPPED;
 		slide(s, forced ? 0 : s->o->context);
 		if (!fill(s))
 			return SCAN_UNREADABLE;

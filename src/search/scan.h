@@ -43,7 +43,7 @@ enum scan_outcome {
 	SCAN_BINARY,
 	SCAN_TOO_LARGE,
 	SCAN_UNREADABLE,
-	SCAN_STOPPED, /* the budget is used up; hits found until then are kept */
+	SCAN_STOPPED, /* told to, or the budget is used up; hits found until then are kept */
 };
 
 struct scanner;
@@ -55,6 +55,7 @@ struct scan_input {
 	int fd;		    /* read from its present position */
 	struct str path;    /* for the hits */
 	int64_t after_line; /* only lines behind this one count; 0 for all */
+	const bool *stop;   /* looked at now and then (__atomic); may be NULL */
 	bool reads_whole;   /* a read gives less than asked for only at the end (dir_reads_whole) */
 };
 

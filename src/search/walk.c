@@ -24,9 +24,10 @@ static void stop(struct walk *w, enum walk_stop why)
 
 	__atomic_compare_exchange_n(&w->stopped, &none, why, false, __ATOMIC_RELAXED,
 				    __ATOMIC_RELAXED);
+	__atomic_store_n(&w->stop, true, __ATOMIC_RELAXED);
 }
 
-bool walk_expired(const struct walk_request *r)
+static bool expired(const struct walk_request *r)
 {
 	return (r->cancelled && __atomic_load_n(r->cancelled, __ATOMIC_RELAXED)) ||
 	       (r->deadline_ms != IO_FOREVER && io_now_ms() >= r->deadline_ms);
@@ -38,7 +39,7 @@ bool walk_must_stop(struct walk *w)
 
 	if (__atomic_load_n(&w->stopped, __ATOMIC_RELAXED) != WALK_COMPLETE)
 		return true;
-	if (!walk_expired(r))
+	if (!expired(r))
 		return false;
 	const bool cancelled = r->cancelled && __atomic_load_n(r->cancelled, __ATOMIC_RELAXED);
 	stop(w, cancelled ? WALK_CANCELLED : WALK_TIMEOUT);
@@ -132,7 +133,7 @@ static void scan_files(struct worker *me, struct piece *p, struct piece_list *ou
 	me->path.n = 0;
 	dir_path(p->dir, &me->path);
 	const size_t dir_n = me->path.n;
-	struct walk_file file = { .reads_whole = dir_reads_whole(dirfd) };
+	struct walk_file file = { .reads_whole = dir_reads_whole(dirfd), .stop = &w->stop };
 	for (size_t at = 0; at < p->names_n; at += strlen(p->names + at) + 1) {
 		if (walk_must_stop(w) || enough(w, done->hits.count, done->hits.bytes))
 			break;
@@ -279,7 +280,7 @@ static void walk_hidden(struct walk *w, struct worker *workers, unsigned n, stru
 	w->note_hidden = w->finished = false;
 	w->list = TAKE(w->hidden, (struct piece_list){ 0 });
 	if (w->visitor->hint)
-		w->visitor->hint(w->visitor->search);
+		w->visitor->hint(w->visitor->search, short_one.deadline_ms);
 	run_workers(w, workers, n);
 	gather(w, &found);
 	ret->ignored_matches = (int64_t)found.count;

@@ -60,6 +60,7 @@ struct walk_file {
 	int fd;
 	struct str path;
 	bool reads_whole; /* see dir_reads_whole */
+	const bool *stop; /* set (__atomic) when nothing more is wanted of any file */
 };
 
 /* What a visitor wants done with an entry. */
@@ -78,8 +79,9 @@ struct walk_visitor {
 	void (*file)(void *worker, const struct walk_file *, struct hits *, struct walk_account *);
 	void *(*worker_new)(void *search); /* NULL when there is no memory */
 	void (*worker_free)(void *worker);
-	void (*hint)(void *search); /* nothing was found; from now on the files the rules hide are
-				       searched, for one hit each */
+	/* Nothing was found: from now on the files that the rules hide are searched, for one hit
+	 * each and only until this deadline. */
+	void (*hint)(void *search, int64_t deadline_ms);
 };
 
 struct walk_request {
@@ -121,8 +123,5 @@ void found_done(struct found *f);
  */
 int walk_run(const struct walk_request *r, const struct walk_visitor *v, struct found *ret,
 	     struct err *e);
-
-/* Whether the work must stop now. For a worker that is busy with one file for long. */
-bool walk_expired(const struct walk_request *r);
 
 #endif

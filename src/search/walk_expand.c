@@ -13,11 +13,6 @@
 
 enum { DENTS_BYTES = 64 << 10, LIST_FIRST = 256 };
 
-/* Names in a directory that change what is seen of it. */
-struct special {
-	bool git, gitignore, ignore;
-};
-
 /* As the kernel writes it (getdents64). */
 struct kernel_dirent {
 	uint64_t ino;
@@ -61,15 +56,15 @@ static bool list_add(struct worker *me, struct str name, enum hit_type type)
 	return !me->names.failed;
 }
 
-static void note_special(struct str name, struct special *sp)
+static void note_rule_file(struct str name, struct rule_files *has)
 {
-	sp->git |= str_eq(name, STR(".git"));
-	sp->gitignore |= str_eq(name, STR(".gitignore"));
-	sp->ignore |= str_eq(name, STR(".ignore"));
+	has->git |= str_eq(name, STR(".git"));
+	has->gitignore |= str_eq(name, STR(".gitignore"));
+	has->ignore |= str_eq(name, STR(".ignore"));
 }
 
 /* All names of a directory, or fewer when the walk must stop. False when it cannot be read. */
-static bool read_names(struct worker *me, int fd, struct special *sp)
+static bool read_names(struct worker *me, int fd, struct rule_files *has)
 {
 	long n;
 
@@ -82,7 +77,7 @@ static bool read_names(struct worker *me, int fd, struct special *sp)
 			if (d->name[0] == '.') {
 				if (str_eq(name, STR(".")) || str_eq(name, STR("..")))
 					continue;
-				note_special(name, sp);
+				note_rule_file(name, has);
 			}
 			const unsigned char type =
 				d->type == DT_UNKNOWN ? dir_entry_type(fd, d->name) : d->type;
@@ -93,62 +88,6 @@ static bool read_names(struct worker *me, int fd, struct special *sp)
 			return true;
 	}
 	return n == 0;
-}
-
-static struct ignore *rules_of(int fd, const char *const path[], size_t components, size_t depth,
-			       struct ignore *up)
-{
-	AUTO_BUF text = { .max = LIMIT_IGNORE_BYTES };
-
-	dir_read_small(fd, path, components, &text);
-	return ignore_new(buf_str(&text), depth, up);
-}
-
-/* The rules that hold in a directory whose path is `depth` bytes long. A repository begins anew: no
- * .gitignore above it counts, only its own exclude file and the user's. */
-static void add_rules(struct walk *w, struct dir *d, int fd, const struct special *sp, size_t depth)
-{
-	static const char *const gitignore[] = { ".gitignore" };
-	static const char *const ignore[] = { ".ignore" };
-	static const char *const exclude[] = { ".git", "info", "exclude" };
-
-	if (sp->git) {
-		ignore_drop(d->git);
-		d->git = ignore_new(w->request->excludes, depth, NULL);
-		d->git = rules_of(fd, exclude, ARRAY_LEN(exclude), depth, d->git);
-	}
-	if (sp->gitignore)
-		d->git = rules_of(fd, gitignore, ARRAY_LEN(gitignore), depth, d->git);
-	if (sp->ignore)
-		d->dot = rules_of(fd, ignore, ARRAY_LEN(ignore), depth, d->dot);
-}
-
-void walk_parent_rules(struct walk *w)
-{
-	const struct walk_request *r = w->request;
-	struct dir *root = w->dirs.root;
-	size_t depth = 0;
-
-	root->ignored = false;
-	if (r->all)
-		return;
-	root->git = ignore_new(r->excludes, 0, NULL);
-	for (size_t i = 0; i < r->parent_count; i++) {
-		const struct special sp = { dir_has(r->parents[i], ".git"), true, true };
-
-		add_rules(w, root, r->parents[i], &sp, depth);
-		const ptrdiff_t slash = str_index(str_from(w->base, depth), '/');
-		depth += (size_t)(slash + 1);
-	}
-}
-
-static bool is_ignored(const struct dir *d, struct str path, size_t name_at, bool is_dir)
-{
-	enum ignore_verdict v = ignore_match(d->dot, path, name_at, is_dir);
-
-	if (v == IGNORE_SILENT)
-		v = ignore_match(d->git, path, name_at, is_dir);
-	return v == IGNORE_YES;
 }
 
 /* What is wanted of an entry when the search goes on behind a path seen before. */
@@ -182,7 +121,8 @@ static bool decide(struct worker *me, struct dir *d, int fd, size_t dir_n, struc
 	if (me->path.failed)
 		return false;
 	me->path.n--; /* the NUL only stands behind it */
-	l->ignored = !d->ignored && !r->all && is_ignored(d, buf_str(&me->path), dir_n, is_dir);
+	l->ignored =
+		!d->ignored && !r->all && walk_is_ignored(d, buf_str(&me->path), dir_n, is_dir);
 	if (l->ignored) {
 		me->account.ignored++;
 		const size_t noted = __atomic_load_n(&w->hidden_n, __ATOMIC_RELAXED) + me->hidden_n;
@@ -330,12 +270,12 @@ static void make_pieces(struct worker *me, struct dir *d, int fd, size_t dir_n,
 void walk_expand(struct worker *me, struct dir *d, struct piece_list *out)
 {
 	struct walk *w = me->walk;
-	struct special sp = { 0 };
+	struct rule_files has = { 0 };
 	size_t kept = 0;
 	const int fd = dir_enter(&w->dirs, d);
 
 	me->names.n = me->list_n = 0;
-	if (fd < 0 || !read_names(me, fd, &sp))
+	if (fd < 0 || !read_names(me, fd, &has))
 		me->account.unreadable++;
 	if (fd < 0)
 		return;
@@ -343,12 +283,8 @@ void walk_expand(struct worker *me, struct dir *d, struct piece_list *out)
 	buf_add(&me->path, w->base);
 	dir_path(d, &me->path);
 	const size_t dir_n = me->path.n;
-	if (d->up) {
-		d->git = ignore_hold(d->up->git);
-		d->dot = ignore_hold(d->up->dot);
-	}
 	if (!w->request->all)
-		add_rules(w, d, fd, &sp, dir_n);
+		walk_rules(w, d, fd, &has, dir_n);
 	for (size_t i = 0; i < me->list_n; i++) {
 		struct listed l = me->list[i];
 

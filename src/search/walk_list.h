@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* walk_list: what the parts of the walk share: pieces of work in order (walk_list.c), the threads
- * that do them (walk.c) and the reading of one directory (walk_expand.c). */
+ * that do them (walk.c), the reading of one directory (walk_expand.c) and its ignore rules
+ * (walk_rules.c). */
 #ifndef SEARCH_WALK_LIST_H
 #define SEARCH_WALK_LIST_H
 
@@ -66,7 +67,8 @@ struct walk {
 	size_t hidden_n;  /* entries, up to LIMIT_SEARCH_HIDDEN; also read without the lock */
 	bool note_hidden; /* constant while threads run */
 	unsigned waiting;
-	enum walk_stop stopped; /* also read without the lock */
+	enum walk_stop stopped; /* why; also read without the lock */
+	bool stop;		/* `stopped` is set; read by scanners without the lock */
 	bool finished;
 };
 
@@ -91,7 +93,15 @@ bool walk_must_stop(struct walk *w);
 /* Read the directory: *out becomes the pieces it consists of, in order. */
 void walk_expand(struct worker *me, struct dir *d, struct piece_list *out);
 
-/* The rules of the directories above the root. */
+/* Which of the names that matter were seen in a directory. */
+struct rule_files {
+	bool git, gitignore, ignore;
+};
+
+/* The rules of the directories above the root; then those of each directory, whose path from the
+ * outermost parent is `depth` bytes long; then what they say. */
 void walk_parent_rules(struct walk *w);
+void walk_rules(struct walk *w, struct dir *d, int fd, const struct rule_files *has, size_t depth);
+bool walk_is_ignored(const struct dir *d, struct str path, size_t name_at, bool is_dir);
 
 #endif
