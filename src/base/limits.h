@@ -182,6 +182,9 @@ enum {
 	/* Directories that one walk keeps open, far below the usual 1024 descriptors a process. */
 	LIMIT_WALK_DIRS = 64,
 
+	/* Directory entries that are read at once: a few thousand. */
+	LIMIT_WALK_DENTS = 64 << 10,
+
 	/* Files that a thread of a walk takes at once: enough that taking costs nothing, few
 	 * enough that the threads finish together. */
 	LIMIT_WALK_FILES = 16,
@@ -214,6 +217,66 @@ enum {
 	LIMIT_SEARCH_HINT_MS = 300,
 	LIMIT_SEARCH_HINTS = 1000,
 	LIMIT_SEARCH_HIDDEN = 4096,
+
+	/* A command's script, and all of its arguments and variables together. */
+	LIMIT_SCRIPT = 1 << 20,
+	LIMIT_ARGUMENTS = 2 << 20,
+
+	/* Longest single argument the kernel takes (MAX_ARG_STRLEN with its NUL, 4 KiB pages). */
+	LIMIT_ARGUMENT = (128 << 10) - 1,
+
+	/* Commands running at once, kept ones included: places in the spawner's table. */
+	LIMIT_COMMANDS = 512,
+
+	/* SIGTERM, then this long until SIGKILL: enough to save state, short enough to wait for. */
+	LIMIT_TERM_GRACE_MS = 5000,
+
+	/* The same when the server itself is gone and nobody reads the output any more. */
+	LIMIT_ORPHAN_GRACE_MS = 500,
+
+	/* What the shell left running may end by itself for this long before it is a survivor, and
+	 * after its SIGTERM for this long before SIGKILL: the answer waits for both. */
+	LIMIT_LINGER_MS = 50,
+	LIMIT_SURVIVOR_GRACE_MS = 100,
+
+	/* A tree that cannot be killed (stuck in the kernel, or of another user) holds the answer
+	 * up for this long; the pause between attempts. */
+	LIMIT_KILL_PATIENCE_MS = 2000,
+	LIMIT_KILL_PAUSE_MS = 5,
+
+	/* Processes looked at in one round of ending a tree, and rounds of stopping before killing.
+	 */
+	LIMIT_TREE = 1 << 17,
+	LIMIT_STOP_ROUNDS = 16,
+
+	/* Survivors described in an answer: how many, and how much of each. */
+	LIMIT_SURVIVORS = 16,
+	LIMIT_SURVIVOR_TEXT = 256,
+	LIMIT_SURVIVOR_PORTS = 8,
+	LIMIT_SURVIVOR_SOCKETS = 1024,
+
+	/* One read of a command's output, and what its pipe may hold: few wake-ups, bounded memory.
+	 */
+	LIMIT_OUTPUT_CHUNK = 64 << 10,
+	LIMIT_OUTPUT_PIPE = 256 << 10,
+
+	/* Last words on stderr kept to see whether the sandbox refused something. */
+	LIMIT_STDERR_TAIL = 4 << 10,
+
+	/* How much more likely than the server a command is to be killed when memory runs out. */
+	LIMIT_OOM_SCORE = 200,
+
+	/* How old the count of kills for want of memory may be when a command starts. */
+	LIMIT_OOM_AGE_MS = 1000,
+
+	/* Directories inside one another that are removed with the private /tmp. */
+	LIMIT_SCRATCH_DEPTH = 256,
+
+	/* A variable that points into the private /tmp. */
+	LIMIT_SANDBOX_VARIABLE = 4096 + 64,
+
+	/* The spawner answers at once; a silence this long means that it hangs. */
+	LIMIT_SPAWNER_MS = 10000,
 };
 
 #endif

@@ -201,15 +201,15 @@ bool hits_next(struct hits_reader *r, struct hit *ret)
 	return true;
 }
 
-void hits_keep(struct hits *h, size_t n)
+void hits_keep(struct hits *h, size_t n, size_t bytes)
 {
 	struct hits_reader r = { .hits = h };
 	struct hits_mark mark = { 0 };
 	struct hit hit;
 
-	if (h->count <= n)
+	if (h->count <= n && h->bytes <= bytes)
 		return;
-	while (mark.count < n && hits_next(&r, &hit)) {
+	while (mark.count < n && mark.bytes < bytes && hits_next(&r, &hit)) {
 		mark.count++;
 		mark.bytes += (size_t)(hit.rest.p + hit.rest.n - hit.path.p) + sizeof(struct head);
 	}

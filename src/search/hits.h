@@ -72,8 +72,8 @@ struct hits_mark {
 struct hits_mark hits_mark(const struct hits *h);
 void hits_cut(struct hits *h, const struct hits_mark *mark);
 
-/* Keep only the first n hits. */
-void hits_keep(struct hits *h, size_t n);
+/* Keep only the first hits: n of them, and no more once they have so many bytes. */
+void hits_keep(struct hits *h, size_t n, size_t bytes);
 
 /* Move all hits of `from` behind those of h. */
 void hits_join(struct hits *h, struct hits *from);

@@ -3,15 +3,10 @@
 
 #include "search/walk.h"
 
-#include <errno.h>
-#include <unistd.h>
-
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
 #include "search/walk_list.h"
-
-enum { DENTS_BYTES = 64 << 10 };
 
 static bool enough(const struct walk *w, size_t count, size_t bytes)
 {
@@ -188,7 +183,7 @@ static bool worker_init(struct worker *me, struct walk *w)
 {
 	me->walk = w;
 	me->path.max = me->names.max = SIZE_MAX;
-	me->dents = mem_new(1, DENTS_BYTES);
+	me->dents = mem_new(1, LIMIT_WALK_DENTS);
 	if (w->visitor->worker_new)
 		me->scanner = w->visitor->worker_new(w->visitor->search);
 	return me->dents && (me->scanner || !w->visitor->worker_new);
@@ -257,12 +252,15 @@ static int walk_init(struct walk *w, struct buf *base, struct err *e)
 		return err_set(e, ERR_IO_ERROR, "Out of memory");
 	if (dirs_init(&w->dirs, r->dirfd) < 0)
 		return err_errno(e, "The directory cannot be searched");
+	struct piece *root = piece_new(w, PIECE_DIR, w->dirs.root, 0);
+	if (!root) {
+		dirs_done(&w->dirs);
+		return err_set(e, ERR_IO_ERROR, "Out of memory");
+	}
+	piece_list_add(&w->list, root);
+	walk_parent_rules(w);
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->change, NULL);
-	struct piece *root = piece_new(w, PIECE_DIR, w->dirs.root, 0);
-	if (root)
-		piece_list_add(&w->list, root);
-	walk_parent_rules(w);
 	return 0;
 }
 
@@ -317,8 +315,7 @@ int walk_run(const struct walk_request *r, const struct walk_visitor *v, struct 
 	for (unsigned i = 0; i < n; i++)
 		add_account(&ret->account, &workers[i].account);
 	ret->account.stopped = w.stopped;
-	if (r->limit)
-		hits_keep(&ret->hits, r->limit);
+	hits_keep(&ret->hits, r->limit ? r->limit : SIZE_MAX, LIMIT_SEARCH_BYTES);
 	if (n && w.hidden.first && w.stopped == WALK_COMPLETE && ret->hits.count == 0)
 		walk_hidden(&w, workers, n, ret);
 	piece_list_free(&w, &w.hidden);

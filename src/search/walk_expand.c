@@ -2,7 +2,6 @@
 /* walk_expand: one directory becomes pieces of work: read, filtered by the rules, sorted. */
 
 #include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -11,7 +10,7 @@
 #include "base/own.h"
 #include "search/walk_list.h"
 
-enum { DENTS_BYTES = 64 << 10, LIST_FIRST = 256 };
+enum { LIST_FIRST = 256 };
 
 /* As the kernel writes it (getdents64). */
 struct kernel_dirent {
@@ -68,7 +67,7 @@ static bool read_names(struct worker *me, int fd, struct rule_files *has)
 {
 	long n;
 
-	while ((n = syscall(SYS_getdents64, fd, me->dents, DENTS_BYTES)) > 0) {
+	while ((n = syscall(SYS_getdents64, fd, me->dents, LIMIT_WALK_DENTS)) > 0) {
 		for (long at = 0; at < n;) {
 			const struct kernel_dirent *d = (const void *)(me->dents + at);
 			const struct str name = str_of(d->name);
@@ -104,6 +103,24 @@ static unsigned wanted_after(struct str after, struct str path, bool is_dir, uns
 	return next < '/' ? wanted : 0;
 }
 
+/* The entry as visitors see it; its path is the worker's until the next one. */
+static bool entry_of(struct worker *me, int fd, size_t dir_n, const struct listed *l,
+		     struct walk_entry *ret)
+{
+	me->path.n = dir_n;
+	buf_add(&me->path, (struct str){ me->names.p + l->name, l->name_n + 1 });
+	if (me->path.failed)
+		return false;
+	me->path.n--; /* the NUL only stands behind it */
+	*ret = (struct walk_entry){
+		.dirfd = fd,
+		.path = str_from(buf_str(&me->path), me->walk->base.n),
+		.name = { me->path.p + dir_n, l->name_n },
+		.type = l->type,
+	};
+	return true;
+}
+
 /* Decide about one entry: whether it stays in the list. */
 static bool decide(struct worker *me, struct dir *d, int fd, size_t dir_n, struct listed *l)
 {
@@ -116,11 +133,9 @@ static bool decide(struct worker *me, struct dir *d, int fd, size_t dir_n, struc
 		me->account.hidden++;
 		return false;
 	}
-	me->path.n = dir_n;
-	buf_add(&me->path, (struct str){ name.p, name.n + 1 });
-	if (me->path.failed)
+	struct walk_entry entry;
+	if (!entry_of(me, fd, dir_n, l, &entry))
 		return false;
-	me->path.n--; /* the NUL only stands behind it */
 	l->ignored =
 		!d->ignored && !r->all && walk_is_ignored(d, buf_str(&me->path), dir_n, is_dir);
 	if (l->ignored) {
@@ -130,12 +145,6 @@ static bool decide(struct worker *me, struct dir *d, int fd, size_t dir_n, struc
 			return false;
 		me->hidden_n++;
 	}
-	const struct walk_entry entry = {
-		.dirfd = fd,
-		.path = str_from(buf_str(&me->path), w->base.n),
-		.name = { me->path.p + dir_n, name.n },
-		.type = l->type,
-	};
 	struct walk_account uncounted = { 0 };
 	l->wanted = w->visitor->entry(w->visitor->search, &entry,
 				      l->ignored ? &uncounted : &me->account);
@@ -189,23 +198,14 @@ static struct piece *done_piece(struct walk *w, struct piece_list *out)
 static void report(struct worker *me, int fd, size_t dir_n, const struct listed *l,
 		   struct piece_list *out)
 {
-	struct walk *w = me->walk;
-	struct piece *p = done_piece(w, out);
+	const struct walk_visitor *v = me->walk->visitor;
+	struct piece *p = done_piece(me->walk, out);
+	struct walk_entry entry;
 
-	me->path.n = dir_n;
-	buf_add(&me->path, (struct str){ me->names.p + l->name, l->name_n + 1 });
-	if (!p || me->path.failed) {
+	if (p && entry_of(me, fd, dir_n, l, &entry))
+		v->report(v->search, &entry, &p->hits);
+	else
 		me->account.unreadable++;
-		return;
-	}
-	me->path.n--;
-	const struct walk_entry entry = {
-		.dirfd = fd,
-		.path = str_from(buf_str(&me->path), w->base.n),
-		.name = { me->path.p + dir_n, l->name_n },
-		.type = l->type,
-	};
-	w->visitor->report(w->visitor->search, &entry, &p->hits);
 }
 
 static void add_directory(struct worker *me, struct dir *d, const struct listed *l,
@@ -283,7 +283,7 @@ void walk_expand(struct worker *me, struct dir *d, struct piece_list *out)
 	buf_add(&me->path, w->base);
 	dir_path(d, &me->path);
 	const size_t dir_n = me->path.n;
-	if (!w->request->all)
+	if (!w->request->all && !d->ignored)
 		walk_rules(w, d, fd, &has, dir_n);
 	for (size_t i = 0; i < me->list_n; i++) {
 		struct listed l = me->list[i];

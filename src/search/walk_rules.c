@@ -8,8 +8,7 @@
 static struct ignore *rules_of(int fd, const char *const path[], size_t components, size_t depth,
 			       struct ignore *up)
 {
-	AUTO_BUF
-	text = { .max = LIMIT_IGNORE_BYTES };
+	AUTO_BUF text = { .max = LIMIT_IGNORE_BYTES };
 
 	dir_read_small(fd, path, components, &text);
 	return ignore_new(buf_str(&text), depth, up);

@@ -222,7 +222,7 @@ static void depth_and_sizes(void **unused)
  * descriptors to do it with. */
 static void deeper_than_paths(void **unused)
 {
-	enum { DEEP = 1500 };
+	enum { DEEP = 1100 };
 	struct tree t = tree_new();
 	int at = dup(t.fd);
 	struct rlimit old, few;
