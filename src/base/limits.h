@@ -275,6 +275,20 @@ enum {
 	/* A variable that points into the private /tmp. */
 	LIMIT_SANDBOX_VARIABLE = 4096 + 64,
 
+	/* Background jobs remembered, running and ended; output kept of each, and given at once. */
+	LIMIT_JOBS = 64,
+	LIMIT_JOB_OUTPUT = 1 << 20,
+	LIMIT_JOB_PIECE = 256 << 10,
+
+	/* Whoever waits for a job looks this often whether the client is still there. */
+	LIMIT_JOB_WAIT_MS = 100,
+
+	/* A job's command line as it is listed. */
+	LIMIT_JOB_TEXT = 256,
+
+	/* Stack of a thread that only carries a job's output. */
+	LIMIT_JOB_STACK = 256 << 10,
+
 	/* The spawner answers at once; a silence this long means that it hangs. */
 	LIMIT_SPAWNER_MS = 10000,
 };

@@ -31,6 +31,7 @@ struct kept {
 	const char *path;
 	int tree;
 	bool is_dir;
+	bool read_only;
 };
 
 static int take_tree(const char *path)
@@ -73,11 +74,11 @@ static int make_place(const char *path, bool is_dir)
 	return fd < 0 ? -1 : 0;
 }
 
-static int keep(struct kept *k, const char *path)
+static int keep(struct kept *k, const char *path, bool read_only)
 {
 	struct stat st;
 
-	*k = (struct kept){ .path = path, .tree = take_tree(path) };
+	*k = (struct kept){ .path = path, .tree = take_tree(path), .read_only = read_only };
 	if (k->tree < 0 || fstat(k->tree, &st) < 0)
 		return -1;
 	k->is_dir = S_ISDIR(st.st_mode);
@@ -86,7 +87,9 @@ static int keep(struct kept *k, const char *path)
 
 static int put_back(const struct kept *k)
 {
-	return make_place(k->path, k->is_dir) < 0 ? -1 : put_tree(k->tree, k->path);
+	if (make_place(k->path, k->is_dir) < 0 || put_tree(k->tree, k->path) < 0)
+		return -1;
+	return k->read_only ? make_read_only(k->path) : 0;
 }
 
 /* A file that nobody without capabilities can open, in the empty /run. */
@@ -143,7 +146,7 @@ static int hide_run(void)
 	struct kept k = { .tree = -1 };
 
 	if (realpath("/etc/resolv.conf", resolver) && strncmp(resolver, "/run/", 5) == 0)
-		(void)keep(&k, resolver);
+		(void)keep(&k, resolver, true);
 	if (make_place("/run", true) < 0)
 		return -1;
 	int bad = hide("/run");
@@ -169,25 +172,30 @@ static int make_private(int scratch)
 	return mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
 }
 
+/* What does not exist at the start is not there later either. */
+static int keep_list(struct kept *kept, size_t *count, struct path_list list, bool read_only)
+{
+	for (size_t i = 0; i < list.count; i++)
+		if (access(list.item[i], F_OK) == 0 &&
+		    keep(&kept[(*count)++], list.item[i], read_only) < 0)
+			return -1;
+	return 0;
+}
+
 static int arrange(const struct sandbox_config *c, struct kept *kept, size_t *count)
 {
 	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		return -1;
 	AUTO_FD scratch = take_tree(c->scratch);
-	if (scratch < 0 || keep(&kept[(*count)++], c->workspace) < 0)
+	if (scratch < 0 || keep_list(kept, count, c->read, true) < 0 ||
+	    keep(&kept[(*count)++], c->workspace, c->read_only) < 0 ||
+	    keep_list(kept, count, c->write, false) < 0)
 		return -1;
-	for (size_t i = 0; i < c->write.count; i++)
-		/* What does not exist at the start cannot be written later. */
-		if (access(c->write.item[i], F_OK) == 0 &&
-		    keep(&kept[(*count)++], c->write.item[i]) < 0)
-			return -1;
 	if (make_read_only("/") < 0 || make_private(scratch) < 0 || hide_run() != 0)
 		return -1;
 	for (size_t i = 0; i < *count; i++)
 		if (put_back(&kept[i]) < 0)
 			return -1;
-	if (c->read_only && make_read_only(c->workspace) < 0)
-		return -1;
 	for (size_t i = 0; i < c->hide.count; i++)
 		if (hide(c->hide.item[i]) < 0)
 			return -1;
@@ -199,7 +207,7 @@ static int arrange(const struct sandbox_config *c, struct kept *kept, size_t *co
 
 int mounts_arrange(const struct sandbox_config *c, struct err *e)
 {
-	struct kept *kept = mem_new(c->write.count + 1, sizeof(*kept));
+	struct kept *kept = mem_new(c->read.count + c->write.count + 1, sizeof(*kept));
 	size_t count = 0;
 
 	if (!kept)

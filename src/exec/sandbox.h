@@ -38,7 +38,8 @@ struct sandbox_config {
 	const char *workspace;	/* needed unless the mode is off and read_only is not set */
 	const char *scratch;	/* the private /tmp (exec/scratch.h) */
 	struct path_list write; /* more that may be written (DATA_DIR, SIDECAR_SANDBOX_WRITE) */
-	struct path_list read;	/* strict: more that may be read (SIDECAR_SANDBOX_READ) */
+	struct path_list read;	/* more that may be read (SIDECAR_SANDBOX_READ), also when it
+				     lies below a private directory such as /tmp */
 	struct path_list hide;	/* with namespaces: not to be seen (socket, token file) */
 };
 

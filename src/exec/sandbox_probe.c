@@ -210,6 +210,7 @@ static int attempt_all(const struct sandbox *sb, const struct sandbox_config *c,
 	AUTO_FD listener = listen_abstract(&a);
 	int p[2];
 
+	(void)listener; /* only has to be there */
 	if (pipe2(p, O_CLOEXEC) < 0)
 		return -1;
 	AUTO_FD from = p[0];

@@ -586,13 +586,14 @@ static void test_runaways_in_the_sandbox(void **state)
 static int make_place(void **state)
 {
 	(void)state;
-	char here[400];
+	char here[4096];
 	const ssize_t n = readlink("/proc/self/exe", place.program, sizeof(place.program) - 1);
 
 	assert_true(n > 0 && getcwd(here, sizeof(here)));
 	place.program[n] = '\0';
-	(void)snprintf(place.outside, sizeof(place.outside), "%s/outside-XXXXXX", here);
-	(void)snprintf(place.workspace, sizeof(place.workspace), "%s/inside-XXXXXX", here);
+	/* Not in /tmp, which is another one inside. */
+	(void)snprintf(place.outside, sizeof(place.outside), "/var/tmp/exec-outside-XXXXXX");
+	(void)snprintf(place.workspace, sizeof(place.workspace), "/var/tmp/exec-inside-XXXXXX");
 	assert_non_null(mkdtemp(place.outside));
 	assert_non_null(mkdtemp(place.workspace));
 	put_file(place.outside, "hidden");

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/* jobs: a thread and a ring of output for each background command. */
+
+#include "exec/jobs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/limits.h"
+#include "base/own.h"
+#include "base/utf8.h"
+
+struct job {
+	struct jobs *table;
+	pthread_t thread;
+	struct proc_request request; /* points into `copy` */
+	struct buf copy;
+	struct str *words; /* the request's argv, then its env */
+	int stop;	   /* eventfd: readable when it has to end */
+	char *ring;
+	struct job_state state;
+};
+
+struct jobs {
+	struct spawner *spawner;
+	pthread_mutex_t lock;	     /* over everything below, and each job's ring and state */
+	pthread_cond_t news;	     /* some job has output or has ended */
+	struct job *job[LIMIT_JOBS]; /* oldest first */
+	size_t count;
+	uint64_t last_id;
+};
+
+static void job_free(struct job *b)
+{
+	if (!b)
+		return;
+	if (b->request.cwd_fd >= 0)
+		(void)close(b->request.cwd_fd);
+	fd_closep(&b->stop);
+	buf_done(&b->copy);
+	mem_free(b->words);
+	mem_free(b->ring);
+	mem_free(b);
+}
+
+/* The request's strings, all in one buf that no longer grows once they are pointed to. */
+static int copy_request(struct job *b, const struct proc_request *q)
+{
+	const size_t count = q->argc + q->env_count;
+	size_t at = 0;
+
+	b->request = *q;
+	b->request.cwd_fd = fcntl(q->cwd_fd, F_DUPFD_CLOEXEC, 0);
+	b->copy.max = LIMIT_ARGUMENTS + LIMIT_SCRIPT;
+	b->words = mem_new(count + 1, sizeof(*b->words));
+	if (!b->words || b->request.cwd_fd < 0)
+		return -1;
+	buf_add(&b->copy, q->command);
+	for (size_t i = 0; i < count; i++)
+		buf_add(&b->copy, i < q->argc ? q->argv[i] : q->env[i - q->argc]);
+	if (b->copy.failed)
+		return -1;
+	b->request.command = (struct str){ b->copy.p, q->command.n };
+	at = q->command.n;
+	for (size_t i = 0; i < count; i++) {
+		const size_t n = i < q->argc ? q->argv[i].n : q->env[i - q->argc].n;
+		b->words[i] = (struct str){ b->copy.p + at, n };
+		at += n;
+	}
+	b->request.argv = b->words;
+	b->request.env = b->words + q->argc;
+	return 0;
+}
+
+static void describe(struct job *b)
+{
+	const struct proc_request *q = &b->request;
+	struct job_state *s = &b->state;
+	size_t n = 0;
+
+	for (size_t i = 0; i < (q->argc ? q->argc : 1) && n < sizeof(s->command) - 1; i++) {
+		const struct str word = str_upto(q->argc ? q->argv[i] : q->command,
+						 sizeof(s->command) - 1 - n - (i > 0));
+		n += (size_t)snprintf(s->command + n, sizeof(s->command) - n, "%s%.*s",
+				      i ? " " : "", STR_FMT(word));
+	}
+	s->command[utf8_whole((struct str){ s->command, n })] = '\0';
+}
+
+static struct job *job_new(struct jobs *j, const struct proc_request *q, struct err *e)
+{
+	struct timespec now;
+	struct job *b = mem_new(1, sizeof(*b));
+
+	if (b) {
+		b->table = j;
+		b->request.cwd_fd = -1;
+		b->stop = eventfd(0, EFD_CLOEXEC);
+		b->ring = mem_new(LIMIT_JOB_OUTPUT, 1);
+	}
+	if (!b || b->stop < 0 || !b->ring || copy_request(b, q) < 0) {
+		job_free(b);
+		(void)err_set(e, ERR_SPAWN_FAILED, "There is not enough memory for the job");
+		return NULL;
+	}
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	b->state.started_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	b->state.running = true;
+	describe(b);
+	return b;
+}
+
+static int keep_output(void *arg, enum proc_stream stream, struct str piece)
+{
+	struct job *b = arg;
+
+	(void)stream;
+	(void)pthread_mutex_lock(&b->table->lock);
+	while (piece.n) {
+		const size_t at = (size_t)(b->state.cursor % LIMIT_JOB_OUTPUT);
+		const struct str part = str_upto(piece, LIMIT_JOB_OUTPUT - at);
+		memcpy(b->ring + at, part.p, part.n);
+		b->state.cursor += (int64_t)part.n;
+		piece = str_from(piece, part.n);
+	}
+	(void)pthread_cond_broadcast(&b->table->news);
+	(void)pthread_mutex_unlock(&b->table->lock);
+	return 0;
+}
+
+static void *run_job(void *arg)
+{
+	struct job *b = arg;
+	struct jobs *j = b->table;
+	const struct proc_sink sink = { keep_output, b };
+	struct proc_result result = { 0 };
+	struct err e = { 0 };
+	const int done = proc_run(j->spawner, &b->request, &sink, b->stop, &result, &e);
+
+	(void)pthread_mutex_lock(&j->lock);
+	b->state.running = false;
+	b->state.failed = done < 0;
+	b->state.err = e;
+	b->state.result = result;
+	(void)pthread_cond_broadcast(&j->news);
+	(void)pthread_mutex_unlock(&j->lock);
+	return NULL;
+}
+
+int jobs_new(struct spawner *s, struct jobs **ret, struct err *e)
+{
+	pthread_condattr_t attr;
+	struct jobs *j = mem_new(1, sizeof(*j));
+
+	if (!j)
+		return err_set(e, ERR_SPAWN_FAILED, "There is not enough memory for jobs");
+	j->spawner = s;
+	(void)pthread_mutex_init(&j->lock, NULL);
+	(void)pthread_condattr_init(&attr);
+	(void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	(void)pthread_cond_init(&j->news, &attr);
+	(void)pthread_condattr_destroy(&attr);
+	*ret = j;
+	return 0;
+}
+
+static void tell_to_stop(const struct job *b)
+{
+	const uint64_t one = 1;
+
+	(void)!write(b->stop, &one, sizeof(one));
+}
+
+void jobs_free(struct jobs *j)
+{
+	if (!j)
+		return;
+	for (size_t i = 0; i < j->count; i++)
+		tell_to_stop(j->job[i]);
+	for (size_t i = 0; i < j->count; i++) {
+		(void)pthread_join(j->job[i]->thread, NULL);
+		job_free(j->job[i]);
+	}
+	(void)pthread_cond_destroy(&j->news);
+	(void)pthread_mutex_destroy(&j->lock);
+	mem_free(j);
+}
+
+/* Forget the oldest ended job when the table is full. Its thread has nothing left to do. */
+static int make_room(struct jobs *j)
+{
+	size_t at = 0;
+
+	if (j->count < LIMIT_JOBS)
+		return 0;
+	while (at < j->count && j->job[at]->state.running)
+		at++;
+	if (at == j->count)
+		return -1;
+	struct job *old = j->job[at];
+	memmove(&j->job[at], &j->job[at + 1], (j->count - at - 1) * sizeof(struct job *));
+	j->count--;
+	/* It ends without the lock it has just given back. */
+	(void)pthread_join(old->thread, NULL);
+	job_free(old);
+	return 0;
+}
+
+static int start_thread(struct job *b)
+{
+	pthread_attr_t attr;
+
+	(void)pthread_attr_init(&attr);
+	(void)pthread_attr_setstacksize(&attr, LIMIT_JOB_STACK);
+	const int error = pthread_create(&b->thread, &attr, run_job, b);
+	(void)pthread_attr_destroy(&attr);
+	return error ? -1 : 0;
+}
+
+int jobs_start(struct jobs *j, const struct proc_request *q, uint64_t *ret, struct err *e)
+{
+	struct job *b = job_new(j, q, e);
+	int done = -1;
+
+	if (!b)
+		return -1;
+	(void)pthread_mutex_lock(&j->lock);
+	if (make_room(j) < 0) {
+		(void)err_set(e, ERR_TOO_BUSY, "%d jobs are running already; stop one first",
+			      LIMIT_JOBS);
+	} else if (start_thread(b) < 0) {
+		(void)err_set(e, ERR_SPAWN_FAILED, "The server has no thread left for the job");
+	} else {
+		b->state.id = ++j->last_id;
+		*ret = b->state.id;
+		j->job[j->count++] = b;
+		done = 0;
+	}
+	(void)pthread_mutex_unlock(&j->lock);
+	if (done < 0)
+		job_free(b);
+	return done;
+}
+
+size_t jobs_list(struct jobs *j, struct job_state *to, size_t max)
+{
+	(void)pthread_mutex_lock(&j->lock);
+	const size_t count = j->count;
+	for (size_t i = 0; i < count && i < max; i++)
+		to[i] = j->job[i]->state;
+	(void)pthread_mutex_unlock(&j->lock);
+	return count;
+}
+
+static struct job *find(struct jobs *j, uint64_t id, struct err *e)
+{
+	for (size_t i = 0; i < j->count; i++)
+		if (j->job[i]->state.id == id)
+			return j->job[i];
+	(void)err_set(e, ERR_INVALID_ARGUMENTS,
+		      "There is no job %llu; it may have ended long ago, list the jobs",
+		      (unsigned long long)id);
+	return NULL;
+}
+
+/* Sleep on the condition for a moment, in which a cancelled caller is noticed. */
+static void wait_a_moment(struct jobs *j, int64_t deadline_ms)
+{
+	const int64_t now = io_now_ms();
+	const int64_t until =
+		deadline_ms - now > LIMIT_JOB_WAIT_MS ? now + LIMIT_JOB_WAIT_MS : deadline_ms;
+	const struct timespec t = { .tv_sec = until / 1000, .tv_nsec = until % 1000 * 1000000 };
+
+	(void)pthread_cond_timedwait(&j->news, &j->lock, &t);
+}
+
+/* The job once it has something new, has ended, or the caller need not wait longer. It is looked up
+ * again after each wait: it may have been forgotten. */
+static struct job *await(struct jobs *j, uint64_t id, int64_t since, int64_t deadline_ms,
+			 int cancel_fd, struct err *e)
+{
+	struct job *b;
+
+	while ((b = find(j, id, e)) && b->state.running && b->state.cursor <= since &&
+	       io_now_ms() < deadline_ms && (cancel_fd < 0 || io_wait(cancel_fd, POLLIN, 0) == 0))
+		wait_a_moment(j, deadline_ms);
+	return b;
+}
+
+int jobs_output(struct jobs *j, uint64_t id, int64_t since, int64_t deadline_ms, int cancel_fd,
+		struct buf *out, int64_t *cursor, int64_t *dropped, struct job_state *state,
+		struct err *e)
+{
+	if (since < 0)
+		since = 0;
+	(void)pthread_mutex_lock(&j->lock);
+	struct job *b = await(j, id, since, deadline_ms, cancel_fd, e);
+	if (b) {
+		const int64_t end = b->state.cursor;
+		const int64_t oldest = end > LIMIT_JOB_OUTPUT ? end - LIMIT_JOB_OUTPUT : 0;
+		int64_t at = since > end ? end : since < oldest ? oldest : since;
+		*dropped = at > since ? at - since : 0;
+		const int64_t last = end - at > LIMIT_JOB_PIECE ? at + LIMIT_JOB_PIECE : end;
+		while (at < last) {
+			const size_t from = (size_t)(at % LIMIT_JOB_OUTPUT);
+			const struct str ring = { b->ring + from, LIMIT_JOB_OUTPUT - from };
+			const struct str part = str_upto(ring, (size_t)(last - at));
+			buf_add(out, part);
+			at += (int64_t)part.n;
+		}
+		*cursor = at;
+		*state = b->state;
+	}
+	(void)pthread_mutex_unlock(&j->lock);
+	return b ? 0 : -1;
+}
+
+int jobs_stop(struct jobs *j, uint64_t id, struct err *e)
+{
+	(void)pthread_mutex_lock(&j->lock);
+	struct job *b = find(j, id, e);
+	if (b)
+		tell_to_stop(b);
+	(void)pthread_mutex_unlock(&j->lock);
+	return b ? 0 : -1;
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+#include "exec_unit.h"
+
+#include <pthread.h>
+
+#include "base/limits.h"
+#include "exec/jobs.h"
+
+static struct spawner *spawner;
+static struct jobs *jobs;
+
+static int setup(void **state)
+{
+	struct err e;
+
+	(void)state;
+	spawner = spawner_start(&(struct spawner_config){ 0 });
+	return jobs_new(spawner, &jobs, &e);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	jobs_free(jobs);
+	spawner_free(spawner);
+	return 0;
+}
+
+static uint64_t start(const char *script)
+{
+	uint64_t id = 0;
+	struct err e = { 0 };
+	const struct str env[] = { STR("EXEC_TEST_MARK=job") };
+	char *copy = strdup(script);
+	AUTO_FD cwd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const struct proc_request q = {
+		.command = str_of(copy), .cwd_fd = cwd, .umask = 022, .env = env, .env_count = 1
+	};
+
+	if (jobs_start(jobs, &q, &id, &e) < 0)
+		fail_msg("%s", e.msg);
+	/* The job has its own copy of everything. */
+	memset(copy, 'x', strlen(copy));
+	free(copy);
+	return id;
+}
+
+/* Read on from *cursor, waiting for news. */
+static struct job_state read_on(uint64_t id, int64_t *cursor, struct buf *out, int64_t *dropped)
+{
+	struct job_state s = { 0 };
+	struct err e = { 0 };
+
+	out->max = 4 << 20;
+	assert_int_equal(jobs_output(jobs, id, *cursor, io_now_ms() + 20000, -1, out, cursor,
+				     dropped, &s, &e),
+			 0);
+	return s;
+}
+
+static struct job_state read_to_end(uint64_t id, struct buf *out)
+{
+	int64_t cursor = 0, dropped = 0;
+	struct job_state s;
+
+	do
+		s = read_on(id, &cursor, out, &dropped);
+	while (s.running || cursor < s.cursor);
+	return s;
+}
+
+static void test_output_by_cursor(void **state)
+{
+	(void)state;
+	AUTO_BUF out = { 0 };
+	int64_t cursor = 0, dropped = -1;
+	const uint64_t id = start("echo one; sleep 0.3; echo two >&2; exit 4");
+	struct job_state s = read_on(id, &cursor, &out, &dropped);
+
+	assert_str(buf_str(&out), "one\n");
+	assert_true(s.running);
+	assert_int_equal(cursor, 4);
+	assert_int_equal(dropped, 0);
+	s = read_to_end(id, &out);
+	assert_str(buf_str(&out), "one\none\ntwo\n");
+	assert_false(s.running);
+	assert_int_equal(s.result.exit_code, 4);
+	assert_memory_equal(s.command, "echo one; sleep", 15);
+	/* A cursor beyond the end, or before the beginning, is put right. */
+	buf_reset(&out, 0);
+	cursor = 1000;
+	(void)read_on(id, &cursor, &out, &dropped);
+	assert_int_equal(cursor, 8);
+	cursor = -5;
+	(void)read_on(id, &cursor, &out, &dropped);
+	assert_str(buf_str(&out), "one\ntwo\n");
+}
+
+static void test_what_the_ring_lost_is_counted(void **state)
+{
+	(void)state;
+	AUTO_BUF out = { 0 };
+	int64_t cursor = 0, dropped = 0;
+	const uint64_t id = start("seq 1 400000; echo end");
+	struct job_state s;
+
+	do {
+		(void)usleep(10000);
+		assert_true(jobs_list(jobs, &s, 0) > 0);
+		cursor = INT64_MAX;
+		s = read_on(id, &cursor, &out, &dropped);
+	} while (s.running);
+	cursor = 0;
+	buf_reset(&out, 0);
+	(void)read_on(id, &cursor, &out, &dropped);
+	assert_int_equal(dropped, s.cursor - LIMIT_JOB_OUTPUT);
+	assert_int_equal(out.n, LIMIT_JOB_PIECE);
+	while (cursor < s.cursor)
+		(void)read_on(id, &cursor, &out, &dropped);
+	assert_int_equal(out.n, LIMIT_JOB_OUTPUT);
+	assert_memory_equal(out.p + out.n - 11, "400000\nend\n", 11);
+}
+
+static void test_stop(void **state)
+{
+	(void)state;
+	AUTO_BUF out = { 0 };
+	struct err e = { 0 };
+	const uint64_t id = start("setsid sleep 50 & sleep 50");
+
+	assert_int_equal(jobs_stop(jobs, id, &e), 0);
+	const struct job_state s = read_to_end(id, &out);
+	assert_true(s.result.cancelled);
+	assert_int_equal(s.result.exit_code, -1);
+	assert_int_equal(jobs_stop(jobs, id, &e), 0);
+	assert_int_equal(jobs_stop(jobs, 99999, &e), -1);
+	assert_int_equal(e.code, ERR_INVALID_ARGUMENTS);
+	assert_int_equal(count_marked(STR("EXEC_TEST_MARK=job")), 0);
+}
+
+static void test_a_job_that_cannot_run(void **state)
+{
+	(void)state;
+	AUTO_BUF out = { 0 };
+	uint64_t id = 0;
+	struct err e = { 0 };
+	const struct str argv[] = { STR("/nosuch/program"), STR("with words") };
+	AUTO_FD cwd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const struct proc_request q = { .argv = argv, .argc = 2, .cwd_fd = cwd };
+
+	assert_int_equal(jobs_start(jobs, &q, &id, &e), 0);
+	const struct job_state s = read_to_end(id, &out);
+	assert_true(s.failed);
+	assert_int_equal(s.err.code, ERR_SPAWN_FAILED);
+	assert_string_equal(s.command, "/nosuch/program with words");
+}
+
+static void test_waiting_ends_with_the_deadline_and_with_the_client(void **state)
+{
+	(void)state;
+	AUTO_BUF out = { .max = 100 };
+	struct job_state s;
+	struct err e = { 0 };
+	int64_t cursor, dropped;
+	int p[2];
+	const uint64_t id = start("sleep 50");
+
+	assert_int_equal(
+		jobs_output(jobs, id, 0, io_now_ms() + 50, -1, &out, &cursor, &dropped, &s, &e), 0);
+	assert_true(s.running);
+	assert_int_equal(pipe2(p, O_CLOEXEC), 0);
+	(void)close(p[1]);
+	assert_int_equal(
+		jobs_output(jobs, id, 0, IO_FOREVER, p[0], &out, &cursor, &dropped, &s, &e), 0);
+	(void)close(p[0]);
+	assert_int_equal(jobs_stop(jobs, id, &e), 0);
+	(void)read_to_end(id, &out);
+}
+
+static void test_old_jobs_make_room(void **state)
+{
+	(void)state;
+	struct job_state s[2];
+	AUTO_BUF out = { 0 };
+	uint64_t last = 0;
+
+	for (int i = 0; i < LIMIT_JOBS + 3; i++) {
+		last = start("echo x");
+		(void)read_to_end(last, &out);
+	}
+	assert_int_equal(jobs_list(jobs, s, 2), LIMIT_JOBS);
+	assert_int_equal(s[0].id, last - LIMIT_JOBS + 1);
+}
+
+static void *hammer(void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < 10; i++) {
+		AUTO_BUF out = { 0 };
+		assert_int_equal(read_to_end(start("echo a; echo b"), &out).result.exit_code, 0);
+		assert_str(buf_str(&out), "a\nb\n");
+	}
+	return NULL;
+}
+
+static void test_several_threads(void **state)
+{
+	(void)state;
+	pthread_t t[4];
+
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&t[i], NULL, hammer, NULL), 0);
+	for (size_t i = 0; i < 4; i++)
+		(void)pthread_join(t[i], NULL);
+}
+
+static void test_shutdown_ends_jobs(void **state)
+{
+	struct err e;
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		(void)start("setsid sleep 50 & sleep 50");
+	jobs_free(jobs);
+	assert_int_equal(count_marked(STR("EXEC_TEST_MARK=job")), 0);
+	assert_int_equal(jobs_new(spawner, &jobs, &e), 0);
+}
+
+int main(int argc, char **argv)
+{
+	EXEC_MAIN(NULL)
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_output_by_cursor),
+		cmocka_unit_test(test_what_the_ring_lost_is_counted),
+		cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_a_job_that_cannot_run),
+		cmocka_unit_test(test_waiting_ends_with_the_deadline_and_with_the_client),
+		cmocka_unit_test(test_old_jobs_make_room),
+		cmocka_unit_test(test_several_threads),
+		cmocka_unit_test(test_shutdown_ends_jobs),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
