@@ -97,8 +97,9 @@ static int keep(struct keeper *k, void (*at_death)(const char *arg))
 	/* Only the spawner may hold these: the server notices its death by them. */
 	fd_closep(&k->server);
 	fd_closep(&k->lifeline);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	/* Whoever stops the spawner would hold up all commands. */
+	while (waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status))
+		(void)kill(pid, SIGCONT);
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
 		return 1;
 	if (k->config.scratch)

@@ -204,6 +204,12 @@ void reaper_refuse(int control, enum launch_step step, int error)
 	(void)message_send(control, &p, sizeof(p), NULL, 0, io_now_ms() + LIMIT_SPAWNER_MS);
 }
 
+void reaper_settle(void)
+{
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	(void)prctl(PR_SET_NAME, "sidecar-reaper", 0, 0, 0);
+}
+
 void reaper_run(const struct reaper_home *home, struct launch *l)
 {
 	struct reaper r = { .home = home,
@@ -213,8 +219,6 @@ void reaper_run(const struct reaper_home *home, struct launch *l)
 			    .started_ms = io_now_ms(),
 			    .timeout_ms = IO_FOREVER };
 
-	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-	(void)prctl(PR_SET_NAME, "sidecar-reaper", 0, 0, 0);
 	if (l->order->timeout_ms > 0)
 		r.timeout_ms = r.started_ms + l->order->timeout_ms;
 	if (launch_prepare(l, home->shell, home->env) == 0)

@@ -2,9 +2,9 @@
 /*
  * reaper: the process above one command.
  *
- * The spawner forks one for each order. It is a child subreaper, so all descendants of the command
- * stay below it, and it lives until none of them is left. It alone watches the command's time: a
- * server that is busy, or gone, changes nothing about that.
+ * The spawner forks one for each order, in advance. It is a child subreaper, so all descendants of
+ *the command stay below it, and it lives until none of them is left. It alone watches the command's
+ *time: a server that is busy, or gone, changes nothing about that.
  *
  *	running ──shell ended──► lingering ──some still run──► terminating ──grace over──► killing
  *	   └──────timeout, cancel, server gone──────────────────┘                (or kept, if asked)
@@ -57,6 +57,9 @@ struct reaper_home {
 
 /* How many processes the kernel has killed for want of memory, on the whole machine. */
 int64_t reaper_count_oom_kills(void);
+
+/* What a reaper does before it has an order: be one. */
+void reaper_settle(void);
 
 /* Run the order to its end. The descriptors in l are closed on the way. */
 _Noreturn void reaper_run(const struct reaper_home *home, struct launch *l);

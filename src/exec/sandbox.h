@@ -30,7 +30,7 @@ struct path_list {
 	size_t count;
 };
 
-/* What the operator asked for. Paths are absolute. */
+/* What the operator asked for. Paths are absolute and free of symbolic links. */
 struct sandbox_config {
 	enum sandbox_mode mode;
 	bool no_network;

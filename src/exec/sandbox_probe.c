@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/limits.h"
 #include "base/own.h"
 
 struct attempt {
@@ -48,10 +49,25 @@ static bool sees_read_only_mounts(const struct attempt *a)
 	return statvfs("/", &root) == 0 && (root.f_flag & ST_RDONLY);
 }
 
+/* Make a file and take it away again. */
+static bool can_make_file(const char *dir)
+{
+	char path[LIMIT_SANDBOX_VARIABLE];
+
+	(void)snprintf(path, sizeof(path), "%s/.sidecar-probe-%d", dir, (int)getpid());
+	AUTO_FD fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+	return fd >= 0 && unlink(path) == 0;
+}
+
 static bool cannot_write_workspace(const struct attempt *a)
 {
-	AUTO_FD fd = open(a->config->workspace, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	return fd < 0;
+	return !can_make_file(a->config->workspace);
+}
+
+static bool has_private_tmp(const struct attempt *a)
+{
+	(void)a;
+	return can_make_file("/tmp");
 }
 
 static bool cannot_gain_privileges(const struct attempt *a)
@@ -154,6 +170,8 @@ static const struct probe {
 	  "without namespaces chmod, times and attributes outside are not stopped" },
 	{ "processes-hidden", WITH_NAMESPACES, sees_own_processes_only,
 	  "without namespaces processes, sockets and secret files outside can be seen" },
+	{ "private-tmp", WITH_NAMESPACES, has_private_tmp,
+	  "without namespaces only TMPDIR is private; /tmp cannot be written, /dev/shm is shared" },
 	{ "read-only-workspace", WHEN_READ_ONLY, cannot_write_workspace, "not asked for" },
 	{ "no-new-privileges", ALWAYS, cannot_gain_privileges, "" },
 	{ "no-capabilities", ALWAYS, has_no_capabilities, "" },

@@ -114,12 +114,16 @@ static int greet(struct spawner *s, int sock, struct keeper_hello *hello, struct
 	return 0;
 }
 
+/* Wait for the keeper to end, which it does by itself; one that was stopped is not waited for. */
 static void reap_keeper(struct spawner *s)
 {
 	siginfo_t info;
 
-	if (s->keeper >= 0)
-		(void)waitid(P_PIDFD, (id_t)s->keeper, &info, WEXITED);
+	if (s->keeper < 0)
+		return;
+	if (io_wait(s->keeper, POLLIN, io_now_ms() + LIMIT_SPAWNER_MS) == 0)
+		(void)syscall(SYS_pidfd_send_signal, s->keeper, SIGKILL, NULL, 0);
+	(void)waitid(P_PIDFD, (id_t)s->keeper, &info, WEXITED);
 	fd_closep(&s->keeper);
 }
 

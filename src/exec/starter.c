@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* starter: turn orders into reapers, and end what a dead reaper left behind. */
+/* starter: have a reaper ready for the next order, and end what a dead one left behind. */
 
 #include "exec/starter.h"
 
@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -28,6 +29,8 @@ struct starter {
 	struct sandbox *sandbox; /* NULL: off */
 	pid_t reapers[LIMIT_COMMANDS];
 	size_t count;
+	pid_t spare;  /* the reaper among them that waits for the next order; 0: none */
+	int taken;    /* eventfd: the spare has taken an order */
 	bool orphans; /* a reaper died before its tree */
 	int64_t give_up_ms;
 	int64_t oom_counted_ms;
@@ -58,42 +61,63 @@ static void count_oom_kills(struct starter *s)
 	s->oom_counted_ms = now;
 }
 
-static void carry_out(struct starter *s, struct order *order, int fds[static MESSAGE_FDS])
+/* The spare: everything that can be done before there is an order has been done. */
+_Noreturn static void be_spare(struct starter *s)
 {
-	count_oom_kills(s);
-	const pid_t pid = s->count < LIMIT_COMMANDS ? fork() : (errno = EAGAIN, -1);
+	const uint64_t one = 1;
+	struct order order;
+	struct launch l = { .sandbox = s->sandbox, .order = &order };
 
-	if (pid == 0) {
-		struct launch l = { .sandbox = s->sandbox, .order = order };
-		memcpy(l.fd, fds, sizeof(l.fd));
-		(void)close(s->server);
-		reaper_run(&s->home, &l);
-	}
-	if (pid > 0)
-		s->reapers[s->count++] = pid;
-	else
-		reaper_refuse(fds[ORDER_CONTROL], LAUNCH_FORK, errno);
+	reaper_settle();
+	/* One message goes to one reader: whoever takes the order has it alone. */
+	if (message_recv(s->server, &order, sizeof(order), l.fd) != sizeof(order) ||
+	    l.fd[ORDER_STRINGS] < 0)
+		_exit(0);
+	(void)!write(s->taken, &one, sizeof(one));
+	(void)close(s->server);
+	reaper_run(&s->home, &l);
 }
 
+static void make_spare(struct starter *s)
+{
+	if (s->spare || s->server < 0)
+		return;
+	count_oom_kills(s);
+	const pid_t pid = s->count < LIMIT_COMMANDS ? fork() : (errno = EAGAIN, -1);
+	if (pid == 0)
+		be_spare(s);
+	if (pid < 0)
+		return;
+	s->spare = pid;
+	s->reapers[s->count++] = pid;
+}
+
+/* There is no spare: try to make one, which will then take the order, or refuse it. */
 static void take_order(struct starter *s)
 {
 	struct order order;
 	int fds[MESSAGE_FDS];
-	const ssize_t n = message_recv(s->server, &order, sizeof(order), fds);
 
-	if (n <= 0) {
-		fd_closep(&s->server);
-		s->give_up_ms = io_now_ms() + LIMIT_ORPHAN_GRACE_MS + LIMIT_KILL_PATIENCE_MS;
+	make_spare(s);
+	if (s->spare)
 		return;
-	}
-	if (n == sizeof(order) && fds[ORDER_STRINGS] >= 0)
-		carry_out(s, &order, fds);
+	const int error = errno;
+	if (message_recv(s->server, &order, sizeof(order), fds) == sizeof(order))
+		reaper_refuse(fds[ORDER_CONTROL], LAUNCH_FORK, error);
 	for (size_t i = 0; i < MESSAGE_FDS; i++)
 		fd_closep(&fds[i]);
 }
 
+static void hang_up(struct starter *s)
+{
+	fd_closep(&s->server);
+	s->give_up_ms = io_now_ms() + LIMIT_ORPHAN_GRACE_MS + LIMIT_KILL_PATIENCE_MS;
+}
+
 static void forget(struct starter *s, pid_t pid)
 {
+	if (pid == s->spare)
+		s->spare = 0;
 	for (size_t i = 0; i < s->count; i++)
 		if (s->reapers[i] == pid)
 			s->reapers[i] = s->reapers[--s->count];
@@ -104,7 +128,12 @@ static void reap(struct starter *s)
 	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+		if (WIFSTOPPED(status)) {
+			/* A reaper that sleeps could not keep the time of its command. */
+			(void)kill(pid, SIGCONT);
+			continue;
+		}
 		forget(s, pid);
 		if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
 			s->orphans = true;
@@ -116,10 +145,12 @@ static void reap(struct starter *s)
 static void wait_for_news(struct starter *s)
 {
 	struct pollfd p[] = {
-		{ .fd = s->server, .events = POLLIN },
+		{ .fd = s->server, .events = s->spare ? 0 : POLLIN },
 		{ .fd = s->home.signals, .events = POLLIN },
+		{ .fd = s->taken, .events = POLLIN },
 	};
 	struct signalfd_siginfo info;
+	uint64_t taken;
 	int64_t until = s->server < 0 ? s->give_up_ms : IO_FOREVER;
 
 	if (s->orphans)
@@ -128,12 +159,20 @@ static void wait_for_news(struct starter *s)
 		return;
 	if (p[1].revents)
 		(void)!read(s->home.signals, &info, sizeof(info));
-	if (p[0].revents)
+	if (p[2].revents) {
+		(void)!read(s->taken, &taken, sizeof(taken));
+		s->spare = 0;
+		make_spare(s);
+	} else if (p[0].revents & POLLIN) {
 		take_order(s);
+	}
+	if (p[0].revents & (POLLHUP | POLLERR))
+		hang_up(s);
 }
 
 _Noreturn static void serve(struct starter *s)
 {
+	make_spare(s);
 	while (s->server >= 0 || s->count || s->orphans) {
 		wait_for_news(s);
 		reap(s);
@@ -156,7 +195,8 @@ static int prepare(struct starter *s, const struct sandbox_config *config, bool 
 	(void)sigaddset(&chld, SIGCHLD);
 	(void)sigprocmask(SIG_BLOCK, &chld, NULL);
 	s->home.signals = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (s->home.signals < 0)
+	s->taken = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (s->home.signals < 0 || s->taken < 0)
 		return err_errno(&hello->err, "The spawner cannot watch its children");
 	if (sandbox_make(config, namespaces, &s->sandbox, &hello->sandbox, &hello->err) < 0)
 		return -1;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * starter: the spawner process itself: in the sandbox's namespaces, it forks a reaper for each
- * order from the server and reaps them.
+ * starter: the spawner process itself, in the sandbox's namespaces.
+ *
+ * It always has one reaper ready, forked in advance, which waits on the server's socket and takes
+ * the next order itself: no command waits for a fork but its own. Then another one is made ready.
  */
 #ifndef EXEC_STARTER_H
 #define EXEC_STARTER_H
