@@ -27,7 +27,16 @@ struct proc_limits {
 	int64_t cpu_seconds;
 };
 
-enum order_fd { ORDER_CONTROL, ORDER_OUT, ORDER_ERR, ORDER_CWD, ORDER_STRINGS, ORDER_SCRIPT };
+enum order_fd {
+	ORDER_CONTROL,
+	ORDER_OUT,
+	ORDER_ERR,
+	ORDER_CWD,
+	ORDER_STRINGS,
+	ORDER_SCRIPT,	/* from here on only if needed */
+	ORDER_OUT_READ, /* the other ends, for kept survivors to go on writing */
+	ORDER_ERR_READ,
+};
 
 struct order {
 	int64_t timeout_ms; /* 0: none */

@@ -127,10 +127,19 @@ static int submit(struct run *r, struct spawner *s, const struct proc_request *q
 	if (order.script && (script = message_memfd("script", q->command)) < 0)
 		return err_set(e, ERR_SPAWN_FAILED, "%s", none);
 	const int fds[] = {
-		[ORDER_CONTROL] = control, [ORDER_OUT] = out,	      [ORDER_ERR] = err,
-		[ORDER_CWD] = q->cwd_fd,   [ORDER_STRINGS] = strings, [ORDER_SCRIPT] = script
+		[ORDER_CONTROL] = control,
+		[ORDER_OUT] = out,
+		[ORDER_ERR] = err,
+		[ORDER_CWD] = q->cwd_fd,
+		[ORDER_STRINGS] = strings,
+		[ORDER_SCRIPT] = order.script ? script : strings, /* no gap can be sent */
+		[ORDER_OUT_READ] = r->output[PROC_STDOUT],
+		[ORDER_ERR_READ] = r->output[PROC_STDERR],
 	};
-	return spawner_send(s, &order, fds, ARRAY_LEN(fds) - !order.script, e);
+	size_t count = order.script ? ORDER_SCRIPT + 1 : ORDER_STRINGS + 1;
+	if (order.keep)
+		count = ARRAY_LEN(fds);
+	return spawner_send(s, &order, fds, count, e);
 }
 
 static void end_command(struct run *r)

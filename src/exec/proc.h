@@ -31,7 +31,8 @@ struct proc_request {
 				0: POLLIN, POLLERR: only hanging up */
 	int64_t timeout_ms;  /* SIGTERM after this long, SIGKILL LIMIT_TERM_GRACE_MS later; 0: never
 			      */
-	bool keep_survivors; /* what it left running goes on until the server ends */
+	bool keep_survivors; /* what it left running goes on until the server ends; what that writes
+				from then on is thrown away */
 	mode_t umask;
 	struct proc_limits limits;
 };
@@ -65,7 +66,8 @@ struct proc_result {
 	bool oom_killed;
 	enum proc_limit limit;
 	bool survivors_kept;
-	size_t survivor_count; /* may be more than are described */
+	size_t survivor_count; /* may be more than are described; with namespaces their numbers are
+				  those that commands see */
 	struct survivor survivors[LIMIT_SURVIVORS];
 };
 

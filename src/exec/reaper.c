@@ -24,6 +24,7 @@ struct reaper {
 	const struct order *order;
 	int control; /* -1 once the server hung up */
 	int lifeline;
+	int output[2]; /* reading ends, to empty once the survivors are kept; else -1 */
 	pid_t shell;
 	bool shell_ended;
 	bool was_killed; /* somebody died of a SIGKILL that is not ours */
@@ -168,12 +169,24 @@ static void advance(struct reaper *r)
 	}
 }
 
+/* Nobody reads what kept survivors write, but they must be able to. */
+static void discard(int *from)
+{
+	char text[4096];
+
+	if (read(*from, text, sizeof(text)) == 0)
+		fd_closep(from);
+}
+
 static void wait_for_news(struct reaper *r)
 {
+	const bool kept = r->phase == KEPT;
 	struct pollfd p[] = {
 		{ .fd = r->home->signals, .events = POLLIN },
 		{ .fd = r->control, .events = POLLIN },
 		{ .fd = r->lifeline },
+		{ .fd = kept ? r->output[0] : -1, .events = POLLIN },
+		{ .fd = kept ? r->output[1] : -1, .events = POLLIN },
 	};
 	struct signalfd_siginfo info;
 
@@ -195,6 +208,9 @@ static void wait_for_news(struct reaper *r)
 		r->lifeline = -1;
 		terminate(r, LIMIT_ORPHAN_GRACE_MS);
 	}
+	for (size_t i = 0; i < 2; i++)
+		if (p[3 + i].revents)
+			discard(&r->output[i]);
 }
 
 void reaper_refuse(int control, enum launch_step step, int error)
@@ -216,6 +232,7 @@ void reaper_run(const struct reaper_home *home, struct launch *l)
 			    .order = l->order,
 			    .control = l->fd[ORDER_CONTROL],
 			    .lifeline = home->lifeline,
+			    .output = { l->fd[ORDER_OUT_READ], l->fd[ORDER_ERR_READ] },
 			    .started_ms = io_now_ms(),
 			    .timeout_ms = IO_FOREVER };
 
@@ -223,7 +240,7 @@ void reaper_run(const struct reaper_home *home, struct launch *l)
 		r.timeout_ms = r.started_ms + l->order->timeout_ms;
 	if (launch_prepare(l, home->shell, home->env) == 0)
 		r.shell = launch_start(l);
-	for (size_t i = ORDER_OUT; i < MESSAGE_FDS; i++)
+	for (size_t i = ORDER_OUT; i < ORDER_OUT_READ; i++)
 		fd_closep(&l->fd[i]);
 	if (l->failed != LAUNCH_DONE) {
 		reaper_refuse(r.control, l->failed, l->error);

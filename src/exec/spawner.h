@@ -30,7 +30,8 @@ struct spawner_config {
 struct spawner;
 
 /* Start the spawner and wait until it is ready: the sandbox asked for is in force, or this fails
- * with a sentence that names the remedy. */
+ * with a sentence that names the remedy. The private /tmp is removed by the keeper from then on;
+ * after a failure it is still the caller's. */
 int spawner_new(const struct spawner_config *config, struct spawner **ret, struct err *e);
 
 /* End every command still running (SIGTERM, LIMIT_ORPHAN_GRACE_MS, SIGKILL), remove the private

@@ -222,7 +222,8 @@ static int try_start(int server, int lifeline, const struct sandbox_config *conf
 	AUTO_FD to = pipefd[1];
 	const pid_t pid = namespaces ? namespaces_fork(config->no_network) : fork();
 	if (pid < 0)
-		return err_errno(&hello->err, "The spawner could not be started");
+		return err_errno(&hello->err, namespaces ? "Namespaces cannot be made"
+							 : "The spawner could not be started");
 	if (pid == 0) {
 		struct starter s = { .server = server, .home.lifeline = lifeline };
 		const int ready = prepare(&s, config, namespaces, hello);

@@ -272,16 +272,19 @@ static void test_survivors_are_kept_when_asked(void **state)
 	const struct str mark = STR("EXEC_TEST_MARK=kept");
 	struct spawner *s = spawner_start(&(struct spawner_config){ 0 });
 	CAPTURE c = { 0 };
-	struct proc_request q = { .command = STR("sleep 1000 & echo ok"),
+	struct proc_request q = { .command =
+					  STR("(while sleep 0.01; do echo alive; done) & echo ok"),
 				  .env = &mark,
 				  .env_count = 1,
 				  .keep_survivors = true };
 	const struct proc_result r = run_request(s, &q, &c);
 
-	assert_int_equal(r.survivor_count, 1);
+	assert_true(r.survivor_count >= 1);
 	assert_true(r.survivors_kept);
-	assert_str(buf_str(&c.out), "ok\n");
-	assert_int_equal(count_marked(mark), 1);
+	assert_true(str_find(buf_str(&c.out), STR("ok\n")) >= 0);
+	/* It can go on writing though nobody reads. */
+	(void)usleep(300000);
+	assert_true(count_marked(mark) >= 1);
 	spawner_free(s);
 	assert_int_equal(count_marked(mark), 0);
 }
