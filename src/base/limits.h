@@ -222,6 +222,9 @@ enum {
 	LIMIT_SCRIPT = 1 << 20,
 	LIMIT_ARGUMENTS = 2 << 20,
 
+	/* Variables added to a command's environment: each is looked for among all the others. */
+	LIMIT_VARIABLES = 1024,
+
 	/* Longest single argument the kernel takes (MAX_ARG_STRLEN with its NUL, 4 KiB pages). */
 	LIMIT_ARGUMENT = (128 << 10) - 1,
 

@@ -87,7 +87,7 @@ static void reset_signals(void)
 
 static int keep(struct keeper *k, void (*at_death)(const char *arg))
 {
-	int status;
+	int status = 1;
 
 	if (fcntl(k->server, F_SETFD, FD_CLOEXEC) < 0 || read_setup(k) < 0)
 		return 1;

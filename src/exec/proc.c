@@ -55,6 +55,9 @@ static int check(const struct proc_request *q, struct err *e)
 	for (size_t i = 0; i < q->argc; i++)
 		if (has_nul(q->argv[i]) || (i == 0 && !q->argv[0].n))
 			return err_set(e, ERR_INVALID_ARGUMENTS, "Missing or invalid argv");
+	if (q->env_count > LIMIT_VARIABLES)
+		return err_set(e, ERR_INVALID_ARGUMENTS, "More than %d variables in env",
+			       LIMIT_VARIABLES);
 	for (size_t i = 0; i < q->env_count; i++)
 		if (has_nul(q->env[i]) || str_index(q->env[i], '=') <= 0)
 			return err_set(e, ERR_INVALID_ARGUMENTS, "Missing or invalid env");

@@ -31,9 +31,10 @@ struct reaper {
 	bool reported;
 	enum phase phase;
 	int64_t started_ms;
-	int64_t next_ms;    /* when the phase ends */
-	int64_t timeout_ms; /* when the command has to end */
-	int64_t patience_ms;
+	int64_t next_ms;     /* when the phase ends */
+	int64_t timeout_ms;  /* when the command has to end */
+	int64_t patience_ms; /* until a tree that cannot be killed is reported as it is */
+	int64_t oom_kills;   /* counted before or just after the start */
 	struct report report;
 };
 
@@ -52,11 +53,15 @@ int64_t reaper_count_oom_kills(void)
 
 static void note_status(struct reaper *r, int status)
 {
-	const int sig = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status) - 128;
+	/* A shell passes on what ended its child as 128 and the signal; or it just said so itself.
+	 */
+	const bool signaled = WIFSIGNALED(status);
+	const int sig = signaled ? WTERMSIG(status) : WEXITSTATUS(status) - 128;
+	const struct proc_limits *l = &r->order->limits;
 
-	if (sig == SIGXCPU)
+	if (sig == SIGXCPU && (signaled || l->cpu_seconds > 0))
 		r->report.limit = PROC_LIMIT_CPU;
-	if (sig == SIGXFSZ)
+	if (sig == SIGXFSZ && (signaled || l->file_size_bytes > 0))
 		r->report.limit = PROC_LIMIT_FILE;
 	if (sig == SIGKILL && r->phase != KILLING)
 		r->was_killed = true;
@@ -97,7 +102,7 @@ static void send_report(struct reaper *r)
 	p->cpu_ms = (int64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000 +
 		    (u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1000;
 	p->peak_memory_bytes = (int64_t)u.ru_maxrss * 1024;
-	if (r->was_killed && reaper_count_oom_kills() > r->home->oom_kills)
+	if (r->was_killed && reaper_count_oom_kills() > r->oom_kills)
 		p->oom_killed = true;
 	if (p->oom_killed)
 		p->limit = PROC_LIMIT_MEMORY;
@@ -234,6 +239,7 @@ void reaper_run(const struct reaper_home *home, struct launch *l)
 			    .lifeline = home->lifeline,
 			    .output = { l->fd[ORDER_OUT_READ], l->fd[ORDER_ERR_READ] },
 			    .started_ms = io_now_ms(),
+			    .oom_kills = home->oom_kills,
 			    .timeout_ms = IO_FOREVER };
 
 	if (l->order->timeout_ms > 0)
@@ -246,6 +252,9 @@ void reaper_run(const struct reaper_home *home, struct launch *l)
 		reaper_refuse(r.control, l->failed, l->error);
 		_exit(0);
 	}
+	/* An old count is taken anew now, while the program is being loaded. */
+	if (r.started_ms - home->oom_counted_ms >= LIMIT_OOM_AGE_MS)
+		r.oom_kills = reaper_count_oom_kills();
 	while (!reap(&r)) {
 		advance(&r);
 		wait_for_news(&r);

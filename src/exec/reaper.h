@@ -52,7 +52,8 @@ struct reaper_home {
 	int signals;  /* signalfd for SIGCHLD, which is blocked */
 	const char *shell;
 	char *const *env;
-	int64_t oom_kills; /* reaper_count_oom_kills some time before the command */
+	int64_t oom_kills; /* reaper_count_oom_kills, and when that was */
+	int64_t oom_counted_ms;
 };
 
 /* How many processes the kernel has killed for want of memory, on the whole machine. */

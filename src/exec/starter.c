@@ -27,13 +27,12 @@ struct starter {
 	int server; /* -1 once it hung up */
 	struct reaper_home home;
 	struct sandbox *sandbox; /* NULL: off */
-	pid_t reapers[LIMIT_COMMANDS];
+	pid_t reapers[LIMIT_COMMANDS + 1];
 	size_t count;
 	pid_t spare;  /* the reaper among them that waits for the next order; 0: none */
 	int taken;    /* eventfd: the spare has taken an order */
 	bool orphans; /* a reaper died before its tree */
 	int64_t give_up_ms;
-	int64_t oom_counted_ms;
 };
 
 /* Commands are more likely to be chosen than the server when memory runs out; inherited by all. */
@@ -55,10 +54,10 @@ static void count_oom_kills(struct starter *s)
 {
 	const int64_t now = io_now_ms();
 
-	if (s->oom_counted_ms && now - s->oom_counted_ms < LIMIT_OOM_AGE_MS)
+	if (s->home.oom_counted_ms && now - s->home.oom_counted_ms < LIMIT_OOM_AGE_MS)
 		return;
 	s->home.oom_kills = reaper_count_oom_kills();
-	s->oom_counted_ms = now;
+	s->home.oom_counted_ms = now;
 }
 
 /* The spare: everything that can be done before there is an order has been done. */
@@ -83,7 +82,7 @@ static void make_spare(struct starter *s)
 	if (s->spare || s->server < 0)
 		return;
 	count_oom_kills(s);
-	const pid_t pid = s->count < LIMIT_COMMANDS ? fork() : (errno = EAGAIN, -1);
+	const pid_t pid = s->count < ARRAY_LEN(s->reapers) ? fork() : (errno = EAGAIN, -1);
 	if (pid == 0)
 		be_spare(s);
 	if (pid < 0)
@@ -114,13 +113,31 @@ static void hang_up(struct starter *s)
 	s->give_up_ms = io_now_ms() + LIMIT_ORPHAN_GRACE_MS + LIMIT_KILL_PATIENCE_MS;
 }
 
-static void forget(struct starter *s, pid_t pid)
+static pid_t *find(struct starter *s, pid_t pid)
 {
-	if (pid == s->spare)
-		s->spare = 0;
 	for (size_t i = 0; i < s->count; i++)
 		if (s->reapers[i] == pid)
-			s->reapers[i] = s->reapers[--s->count];
+			return &s->reapers[i];
+	return NULL;
+}
+
+/* A child has ended or stopped: a reaper, or what one that died has left. */
+static void note_status(struct starter *s, pid_t pid, int status)
+{
+	pid_t *reaper = find(s, pid);
+
+	if (WIFSTOPPED(status)) {
+		/* A reaper that sleeps could not keep the time of its command. */
+		if (reaper)
+			(void)kill(pid, SIGCONT);
+		return;
+	}
+	if (reaper)
+		*reaper = s->reapers[--s->count];
+	if (pid == s->spare)
+		s->spare = 0;
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+		s->orphans = true;
 }
 
 static void reap(struct starter *s)
@@ -128,16 +145,8 @@ static void reap(struct starter *s)
 	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
-		if (WIFSTOPPED(status)) {
-			/* A reaper that sleeps could not keep the time of its command. */
-			(void)kill(pid, SIGCONT);
-			continue;
-		}
-		forget(s, pid);
-		if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-			s->orphans = true;
-	}
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0)
+		note_status(s, pid, status);
 	if (s->orphans)
 		s->orphans = tree_kill(s->reapers, s->count) > 0;
 }
@@ -162,7 +171,6 @@ static void wait_for_news(struct starter *s)
 	if (p[2].revents) {
 		(void)!read(s->taken, &taken, sizeof(taken));
 		s->spare = 0;
-		make_spare(s);
 	} else if (p[0].revents & POLLIN) {
 		take_order(s);
 	}
@@ -172,8 +180,8 @@ static void wait_for_news(struct starter *s)
 
 _Noreturn static void serve(struct starter *s)
 {
-	make_spare(s);
 	while (s->server >= 0 || s->count || s->orphans) {
+		make_spare(s);
 		wait_for_news(s);
 		reap(s);
 		if (s->server < 0 && io_now_ms() >= s->give_up_ms)

@@ -135,12 +135,15 @@ static enum state state_of(const struct member *m)
 static enum state signal_member(const struct member *m, int signal)
 {
 	AUTO_FD fd = (int)syscall(SYS_pidfd_open, m->pid, 0);
+	const bool by_number = fd < 0 && errno == ENOSYS;
 
-	if (fd < 0)
+	if (fd < 0 && !by_number)
 		return GONE;
 	const enum state state = state_of(m);
 	if (state == GONE || state == DEAD)
 		return state;
+	if (by_number)
+		return kill(m->pid, signal) < 0 ? GONE : state;
 	return syscall(SYS_pidfd_send_signal, fd, signal, NULL, 0) < 0 ? GONE : state;
 }
 

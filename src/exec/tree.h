@@ -7,7 +7,7 @@
  * /proc/<pid>/task/<tid>/children, and nobody can leave it.
  *
  * A signal is sent through a pidfd after its process has been seen below its parent, so that a
- * number given to a stranger in the meantime is never hit.
+ * number given to a stranger in the meantime is never hit (where the kernel has pidfds).
  */
 #ifndef EXEC_TREE_H
 #define EXEC_TREE_H
