@@ -201,6 +201,7 @@ int serve(const struct config *config, struct err *e)
 		},
 		.token = str_of(config->token),
 		.require_auth = config->require_auth,
+		.tcp_host = str_of(config->tcp_host),
 		.origins = str_of(config->allowed_origins),
 		.hosts = str_of(config->allowed_hosts),
 		.facts = buf_str(&facts_json),

@@ -3,6 +3,10 @@
 
 #include "api/auth.h"
 
+#include <stdio.h>
+
+#include "net/listen.h"
+
 bool auth_listed(struct str list, struct str value)
 {
 	while (list.n) {
@@ -21,8 +25,9 @@ static struct str token_of(const struct http_head *head)
 	const struct str header = http_header(head, STR("authorization"));
 	struct str scheme, rest;
 
-	if (str_cut(header, ' ', &scheme, &rest) && str_eq_nocase(scheme, STR("bearer")))
-		return str_trim(rest);
+	(void)str_cut(header, ' ', &scheme, &rest);
+	if (str_eq_nocase(scheme, STR("bearer")))
+		return rest.n ? str_trim(rest) : STR("");
 	return http_header(head, STR("x-sidecar-token"));
 }
 
@@ -53,9 +58,11 @@ static struct str without_port(struct str host)
 static bool host_ok(const struct service *s, struct str host)
 {
 	const struct str name = without_port(host);
+	char address[64];
 
-	return str_eq_nocase(name, STR("localhost")) || str_eq(name, STR("::1")) ||
-	       str_eq(name, STR("127.0.0.1")) || auth_listed(s->hosts, name);
+	(void)snprintf(address, sizeof address, "%.*s", STR_FMT(name));
+	return str_eq_nocase(name, STR("localhost")) || listen_is_loopback(address) ||
+	       (name.n && str_eq_nocase(name, s->tcp_host)) || auth_listed(s->hosts, name);
 }
 
 /* A page of our own origin, or one the operator allows. */

@@ -17,8 +17,9 @@ struct service {
 
 	struct str token; /* empty: none is configured */
 	bool require_auth;
-	struct str origins; /* allowed Origin values on TCP, separated by commas */
-	struct str hosts;   /* allowed Host names on TCP besides loopback, separated by commas */
+	struct str tcp_host; /* the address TCP is listened on; empty: none */
+	struct str origins;  /* allowed Origin values on TCP, separated by commas */
+	struct str hosts;    /* allowed Host names on TCP besides loopback, separated by commas */
 
 	struct str facts; /* members of the answer to /health, as JSON: what is in force */
 	int64_t started_ms;
