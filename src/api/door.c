@@ -53,12 +53,6 @@ struct slot *door_open(const struct door *d, const struct listener *l)
 	}
 	if (!l->tcp)
 		(void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
-	if (!l->tcp && !uid_allowed(d, peer.uid)) {
-		log_event(LOG_WARN, "connection refused: uid not allowed", LOG_INT("uid", peer.uid),
-			  LOG_INT("pid", peer.pid));
-		turn_away(d, fd, 403, "Forbidden: this user may not connect");
-		return NULL;
-	}
 	struct slot *c = slots_take(d->slots);
 	if (!c) {
 		turn_away(d, fd, 503, "Too many connections, try again later");
@@ -68,5 +62,10 @@ struct slot *door_open(const struct door *d, const struct listener *l)
 	c->uid = peer.uid;
 	c->pid = peer.pid;
 	http_init(&c->http, fd, d->budget);
+	if (!l->tcp && !uid_allowed(d, peer.uid)) {
+		log_event(LOG_WARN, "connection refused: uid not allowed", LOG_INT("uid", peer.uid),
+			  LOG_INT("pid", peer.pid));
+		door_refuse(&c->http, 403, "Forbidden: this user may not connect");
+	}
 	return c;
 }

@@ -144,6 +144,8 @@ static void carry(struct server *s, struct worker *w, struct slot *c)
 			break;
 		}
 	}
+	if (h->state == HTTP_LINGER)
+		http_linger(h);
 }
 
 static void serve(struct server *s, struct worker *w, struct slot *c)

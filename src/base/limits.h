@@ -77,7 +77,8 @@ enum {
 	/* The body of a request: a file written through the API, escaped. */
 	LIMIT_BODY = 32 << 20,
 
-	/* Bodies of all requests together while they arrive; beyond that 503. */
+	/* Bodies of all requests together while they arrive, beyond that 503; and answers that
+	 * clients do not take, beyond that their connections are closed. */
 	LIMIT_BODIES = 256 << 20,
 
 	/* Connections at once; one costs about 300 bytes while it is idle. */
@@ -89,6 +90,11 @@ enum {
 	LIMIT_BODY_MS = 60000,
 	LIMIT_ANSWER_MS = 60000,
 	LIMIT_IDLE_MS = 300000,
+
+	/* A refused client may go on sending this long and this much before the connection is
+	 * closed under it: a body that is too large, with room for what was under way. */
+	LIMIT_REFUSED_MS = 5000,
+	LIMIT_REFUSED_BYTES = 128 << 20,
 
 	/* After the grace time, how long the ends of running calls are waited for: a command gets
 	 * SIGTERM, then SIGKILL. */

@@ -13,15 +13,15 @@
 #include "base/own.h"
 
 enum {
-	READ_AT_ONCE = 4096,  /* most requests fit; larger bodies make the buffer grow */
-	FREE_BODY = 64 << 10, /* bodies up to this size are not counted */
+	READ_AT_ONCE = 4096,   /* most requests fit; larger bodies make the buffer grow */
+	READ_AHEAD = 64 << 10, /* never more of the next requests: each moves what is behind it */
+	FREE_BODY = 64 << 10,  /* bodies up to this size are not counted */
 	IN_MAX = LIMIT_HTTP_HEAD + LIMIT_BODY +
 		 (64 << 10), /* and chunk framing, what is pipelined */
 };
 
-/* Hold at least this much of the shared memory for bodies, in whole megabytes. Small bodies are
- * free: the number of connections bounds them. */
-static int reserve(struct http *h, int64_t bytes, struct http_refusal *why)
+/* In whole megabytes. Small bodies are free: the number of connections bounds them. */
+int http_reserve(struct http *h, int64_t bytes, struct http_refusal *why)
 {
 	const int64_t want = bytes > FREE_BODY ? (bytes | ((1 << 20) - 1)) + 1 : 0;
 	const int64_t more = want - h->reserved;
@@ -88,7 +88,7 @@ static int accept_head(struct http *h, const struct http_head *head, struct http
 		return http_refuse(why, 413, "The request body is larger than this server accepts");
 	if (h->body_n != 0)
 		h->deadline_ms = io_now_ms() + LIMIT_BODY_MS;
-	return reserve(h, h->body_n, why);
+	return 0;
 }
 
 /* Put the chunks that have arrived together, in place: the body never grows beyond its chunks. */
@@ -106,8 +106,6 @@ static int join_chunks(struct http *h, struct http_refusal *why)
 				return http_refuse(
 					why, 413,
 					"The request body is larger than this server accepts");
-			if (reserve(h, (int64_t)(h->body_end - h->head_n + data.n), why) < 0)
-				return -1;
 			memmove(h->in.p + h->body_end, data.p, data.n);
 			h->body_end += data.n;
 		}
@@ -149,6 +147,9 @@ static enum http_event examine(struct http *h, struct http_request *request,
 		if (accept_head(h, head, why) < 0)
 			return HTTP_REFUSED;
 	}
+	/* Counted as it arrives: a client that only announces a body takes nothing from others. */
+	if (http_reserve(h, (int64_t)(h->in.n - h->head_n), why) < 0)
+		return HTTP_REFUSED;
 	if (h->body_n < 0 && join_chunks(h, why) < 0)
 		return HTTP_REFUSED;
 	if (h->body_n < 0 || h->in.n - h->head_n < (size_t)h->body_n) {
@@ -183,7 +184,8 @@ enum http_event http_receive(struct http *h, struct http_request *request, struc
 					  "Not enough memory for this request, try again");
 			return HTTP_REFUSED;
 		}
-		const size_t room = h->in.cap - h->in.n;
+		const size_t most = missing + READ_AHEAD, free = h->in.cap - h->in.n;
+		const size_t room = free < most ? free : most;
 		const ssize_t n = recv(h->fd, to, room, 0);
 		h->drained = n < (ssize_t)room;
 		if (n > 0)
@@ -200,6 +202,30 @@ enum http_event http_receive(struct http *h, struct http_request *request, struc
 	return HTTP_MORE;
 }
 
+static void begin_linger(struct http *h)
+{
+	buf_done(&h->in);
+	h->state = HTTP_LINGER;
+	h->deadline_ms = io_now_ms() + LIMIT_REFUSED_MS;
+	h->lingered = 0;
+	(void)shutdown(h->fd, SHUT_WR);
+}
+
+void http_linger(struct http *h)
+{
+	char waste[16 << 10] UNINITIALISED;
+
+	while (h->lingered < LIMIT_REFUSED_BYTES) {
+		const ssize_t n = recv(h->fd, waste, sizeof waste, 0);
+		if (n < 0 && errno == EAGAIN)
+			return;
+		if (n <= 0)
+			break;
+		h->lingered += n;
+	}
+	h->state = HTTP_CLOSED;
+}
+
 /* The request is answered: what follows it in the buffer is the next one. */
 void http_next(struct http *h)
 {
@@ -210,7 +236,9 @@ void http_next(struct http *h)
 	/* A buffer that held a large body is not kept for small ones. */
 	if (h->in.n == 0)
 		buf_done(&h->in);
-	if (h->last)
+	if (h->refused)
+		begin_linger(h);
+	else if (h->last)
 		h->state = HTTP_CLOSED;
 	else
 		begin_request(h);

@@ -24,7 +24,7 @@
 
 #define HTTP_JSON "application/json; charset=utf-8"
 
-/* Memory that the bodies of all connections share; one for a server. */
+/* Memory that bodies which arrive, and answers that are not taken, share; one for a server. */
 struct http_budget {
 	_Atomic int64_t left;
 };
@@ -34,6 +34,8 @@ enum http_state {
 	HTTP_IN,     /* a request has begun to arrive */
 	HTTP_OUT,    /* an answer is waiting to be taken */
 	HTTP_STREAM, /* a stream is under way */
+	HTTP_LINGER, /* refused: what the client still sends goes by, until it has read the answer
+		      */
 	HTTP_CLOSED, /* nothing more can be done with it */
 };
 
@@ -46,6 +48,7 @@ struct http {
 	bool http10;	     /* the client does not know chunks */
 	bool drained;	     /* the last read took all that had come */
 	bool continued;	     /* "100 Continue" has been sent */
+	bool refused;	     /* linger after this answer */
 
 	struct http_budget *budget;
 	int64_t reserved; /* bytes of the budget this connection holds */
@@ -59,6 +62,8 @@ struct http {
 
 	struct buf out; /* the part of the answer not yet taken */
 	size_t out_at;
+
+	int64_t lingered; /* bytes that went by since it was refused */
 };
 
 /* A complete request. Everything points into the connection's buffer and is valid until the answer
@@ -95,8 +100,13 @@ struct http_answer {
 void http_send(struct http *h, const struct http_answer *answer);
 void http_flush(struct http *h);
 
-/* A refusal before or instead of a request: the answer is sent as far as it goes, then closed. */
+/* A refusal before or instead of a request. Closing at once would reset the connection under a
+ * client that is still sending, which then never reads the answer: the state becomes HTTP_LINGER
+ * (or HTTP_OUT before that). */
 void http_refuse_with(struct http *h, int status, const char *extra, struct str body);
+
+/* Let go by what has arrived while lingering; HTTP_CLOSED when the client has had enough time. */
+void http_linger(struct http *h);
 
 /* The time is up: answers 408 if a request was under way, and closes. */
 void http_expire(struct http *h, struct str timeout_body);
@@ -109,6 +119,10 @@ void http_stream_end(struct http *h);
 
 /* The request is answered: what follows it in the buffer is the next one. Only for http_out.c. */
 void http_next(struct http *h);
+
+/* Hold at least this much of the memory all connections share, until the request is done with. -1
+ * and 503 when there is not so much. Only for http.c and http_out.c. */
+int http_reserve(struct http *h, int64_t bytes, struct http_refusal *why);
 
 /* "OK", "Bad Request" … */
 const char *http_reason(int status);

@@ -71,15 +71,18 @@ static size_t write_head(const struct http *h, char *out, size_t size, int statu
 	const int n =
 		snprintf(out, size, "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: %s\r\n%s%s%s\r\n",
 			 status, http_reason(status), date, type, framing, extra ? extra : "",
-			 h->last ? "Connection: close\r\n" : "");
+			 h->last     ? "Connection: close\r\n"
+			 : h->http10 ? "Connection: keep-alive\r\n"
+				     : "");
 	return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
 }
 
 void http_send(struct http *h, const struct http_answer *a)
 {
-	char head[HEAD_BYTES], length[48];
+	char head[HEAD_BYTES], length[48] = "";
 
-	(void)snprintf(length, sizeof length, "Content-Length: %zu\r\n", a->body.n);
+	if (a->status != 204)
+		(void)snprintf(length, sizeof length, "Content-Length: %zu\r\n", a->body.n);
 	const size_t head_n =
 		write_head(h, head, sizeof head, a->status, a->type, a->extra, length);
 	const struct str body = h->head_only ? STR("") : a->body;
@@ -99,7 +102,14 @@ void http_send(struct http *h, const struct http_answer *a)
 		http_next(h);
 		return;
 	}
-	/* The client does not take it all now. */
+	/* The client does not take it all now. What waits for all such clients is bounded: beyond
+	 * that, one that does not read loses its connection. */
+	const int64_t rest = (int64_t)(h->in.n + head_n + body.n - done);
+	struct http_refusal why;
+	if (http_reserve(h, rest, &why) < 0) {
+		h->state = HTTP_CLOSED;
+		return;
+	}
 	h->out.n = h->out_at = 0;
 	if (done < head_n)
 		buf_add(&h->out, (struct str){ head + done, head_n - done });
@@ -129,21 +139,17 @@ void http_flush(struct http *h)
 void http_refuse_with(struct http *h, int status, const char *extra, struct str body)
 {
 	h->last = true;
+	h->refused = true;
 	h->head_only = false;
 	http_send(h, &(struct http_answer){ status, HTTP_JSON, extra, body });
-	/* Closing with unread bytes in the socket would reset the connection and the client could
-	 * lose the answer: say that nothing more comes, and let what it still sends go by. */
-	(void)shutdown(h->fd, SHUT_WR);
-	char waste[4096];
-	for (int i = 0; i < 16 && recv(h->fd, waste, sizeof waste, 0) > 0; i++)
-		;
-	h->state = HTTP_CLOSED;
 }
 
 void http_expire(struct http *h, struct str timeout_body)
 {
 	if (h->state == HTTP_IN)
 		http_refuse_with(h, 408, NULL, timeout_body);
+	if (h->state == HTTP_LINGER)
+		http_linger(h);
 	h->state = HTTP_CLOSED;
 }
 

@@ -1,0 +1,211 @@
+"""Many clients, slow clients, greedy clients: what they cost, and what the others notice."""
+import contextlib
+import json
+import os
+import resource
+import socket
+import threading
+import time
+import unittest
+
+from harness import SidecarTest, is_sanitized, post, read_answer
+
+HEALTH = b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n"
+MB = 1 << 20
+
+
+def prompt(server):
+    """Seconds one /health takes."""
+    began = time.monotonic()
+    assert server.request("GET", "/health").status == 200
+    return time.monotonic() - began
+
+
+class Limits(SidecarTest):
+    def setUp(self):
+        self.server = self.start()
+
+    def connections(self, count):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if hard < count + 100:
+            self.skipTest("needs %d open files, %d are allowed" % (count + 100, hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        made = []
+        for _ in range(count):
+            s = socket.socket(socket.AF_UNIX)
+            self.addCleanup(s.close)
+            s.connect(self.server.socket)  # waits while the backlog is full
+            s.settimeout(30)
+            made.append(s)
+        return made
+
+    def check_memory(self, kilobytes, since=0):
+        """It settles there: the answer is sent before the memory for it is given back."""
+        if is_sanitized():
+            return
+        deadline = time.monotonic() + 10
+        while self.server.rss() - since > kilobytes and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertLess(self.server.rss() - since, kilobytes)
+
+    def test_thousand_idle_connections(self):
+        clients = self.connections(1000)
+        for s in clients:
+            s.sendall(HEALTH)
+        for s in clients:
+            self.assertTrue(s.recv(65536).startswith(b"HTTP/1.1 200"))
+        self.check_memory(40 << 10)
+        self.assertLess(min(prompt(self.server) for _ in range(5)), 0.5)
+
+    def test_thousand_half_requests(self):
+        for s in self.connections(1000):
+            s.sendall(HEALTH[:-1])
+        self.assertLess(min(prompt(self.server) for _ in range(5)), 0.5)
+        self.check_memory(40 << 10)
+
+    def test_connection_cap(self):
+        most = self.server.request("GET", "/health").json()["limits"]["connections"]
+        clients = self.connections(most - 1)
+        clients[0].sendall(HEALTH)
+        self.assertTrue(clients[0].recv(65536).startswith(b"HTTP/1.1 200"))
+        self.connections(1)[0].sendall(HEALTH)
+        time.sleep(0.2)
+        extra = self.connections(3)
+        for s in extra:
+            with s.makefile("rb") as stream:
+                self.assertEqual(read_answer(stream).status, 503)
+                self.assertEqual(stream.read(), b"")
+        # Those that were there go on, and with one less there is room again.
+        clients[1].sendall(HEALTH)
+        self.assertTrue(clients[1].recv(65536).startswith(b"HTTP/1.1 200"))
+        for s in clients[10:20]:
+            s.close()
+        deadline = time.monotonic() + 20
+        status = 503
+        while status == 503 and time.monotonic() < deadline:
+            with contextlib.suppress(OSError):
+                status = self.server.request("GET", "/health").status
+        self.assertEqual(status, 200)
+
+    def test_slow_readers_block_nobody(self):
+        self.server.put("big.png", os.urandom(4 * MB))
+        clients = self.connections(20)
+        for s in clients:
+            s.sendall(post("/read", '{"path":"big.png"}'))
+        for s in clients:
+            self.assertEqual(s.recv(8), b"HTTP/1.1")
+        self.assertLess(min(prompt(self.server) for _ in range(5)), 0.5)
+        self.assertEqual(self.server.call("read", path="big.png").status, 200)
+        # And when they read at last, they get it all.
+        with clients[0].makefile("rb") as stream:
+            self.assertGreater(len(stream.read(5 * MB)), 5 * MB - 1)
+
+    def test_answers_nobody_takes_are_bounded(self):
+        self.server.put("huge.png", os.urandom(19 * MB))
+        for s in self.connections(40):
+            s.sendall(post("/read", '{"path":"huge.png"}'))
+        time.sleep(0.5)
+        self.assertLess(min(prompt(self.server) for _ in range(5)), 1)
+        self.check_memory(450 << 10)
+
+    def test_announced_bodies_take_nothing_from_others(self):
+        for s in self.connections(50):
+            s.sendall(b"POST /write HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                      b"Content-Length: %d\r\n\r\n{" % (30 * MB))
+        time.sleep(0.2)
+        self.assertEqual(self.server.call("write", path="f", content="x" * MB).status, 200)
+        self.check_memory(40 << 10)
+
+    def test_bodies_of_all_are_bounded(self):
+        piece = b" " * (30 * MB)
+        statuses = []
+        clients = self.connections(12)
+        for s in clients:
+            with contextlib.suppress(OSError):
+                s.sendall(b"POST /ls HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                          b"Content-Length: %d\r\n\r\n" % (31 * MB) + piece)
+        self.check_memory(350 << 10)
+        for s in clients:
+            s.settimeout(0.2)
+            with contextlib.suppress(OSError):
+                statuses.append(s.recv(12))
+            s.close()
+        self.assertIn(b"HTTP/1.1 503", statuses)
+        self.assertEqual(self.server.request("GET", "/health").status, 200)
+        # Everything is given back.
+        deadline = time.monotonic() + 20
+        while self.server.call("write", path="f", content="x" * 20 * MB).status != 200:
+            self.assertLess(time.monotonic(), deadline)
+
+    def test_pipelined_requests_behind_a_large_body_are_not_quadratic(self):
+        tiny = b"OPTIONS * HTTP/1.1\r\nHost:\r\n\r\n"
+        count = 6 * MB // len(tiny)
+        body = b"{" + b" " * (9 * MB) + b"}"
+        with self.server.connect(60) as s:
+            def send():
+                s.sendall(post("/ls", body) + tiny * count + HEALTH.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+            sender = threading.Thread(target=send)
+            sender.start()
+            got = 0
+            while data := s.recv(MB):
+                got += data.count(b"HTTP/1.1 204")
+            sender.join()
+        self.assertGreater(got, count - 1000)  # some are cut between two reads
+
+    def test_json_that_explodes(self):
+        """Two bytes of text can cost a hundred bytes of values: refused, and given back."""
+        self.assertEqual(self.server.request("GET", "/health").status, 200)
+        for body in (b'{"a":[' + b"0," * (15 * MB) + b"0]}", b'{"a":[' + b"[]," * (10 * MB) + b"[]]}",
+                     b"{" + b'"":0,' * (6 * MB) + b'"":0}'):
+            answer = self.server.request("POST", "/ls", body, {"Content-Type": "application/json"})
+            self.assertIn(answer.status, (200, 400))
+        self.check_memory(40 << 10)
+
+    def test_memory_after_hostile_traffic(self):
+        self.server.put("text", "line\n" * 5000)
+        for s in self.connections(50):
+            s.sendall(post("/write", b'{"path":"x","content":"' + b"y" * (3 * MB)))
+            s.close()
+        for i in range(200):
+            self.server.send(b"\0" * 100)
+            self.server.request("POST", "/read", "[" * 5000, {"Content-Type": "application/json"})
+            self.server.call("edit", path="text", oldText="absent %d" % i, newText="")
+        self.server.call("write", path="x", content="z" * 30 * MB)
+        self.server.call("edit", path="x", oldText="none", newText="")
+        self.check_memory(16 << 10)
+
+    def test_five_thousand_requests_leave_nothing(self):
+        self.server.put("f", "text\n" * 300)
+
+        def ask(count):
+            bodies = [post("/read", '{"path":"f"}'), post("/ls", "{}"), post("/read", '{"path":"absent"}'),
+                      post("/write", json.dumps({"path": "w", "content": "c" * 2000})), HEALTH]
+            with self.server.connect() as s, s.makefile("rb") as stream:
+                for i in range(count):
+                    s.sendall(bodies[i % len(bodies)])
+                    read_answer(stream)
+        ask(1000)
+        before = self.server.rss()
+        ask(5000)
+        self.check_memory(MB >> 10, since=before)
+
+    def test_descriptors_are_given_back(self):
+        def count():
+            return len(os.listdir("/proc/%d/fd" % self.server.process.pid))
+        self.server.put("f", "x")
+        self.server.call("read", path="f")
+        before = count()
+        for _ in range(50):
+            for tool, arguments in (("read", {"path": "f"}), ("read", {"path": "."}), ("ls", {"path": "f"}), ("ls", {}),
+                                    ("write", {"path": "g/h", "content": ""}), ("write", {"path": ".", "content": ""}),
+                                    ("edit", {"path": "f", "oldText": "q", "newText": ""}), ("read", {"path": "no"})):
+                self.server.call(tool, **arguments)
+        deadline = time.monotonic() + 10
+        while count() > before and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertLessEqual(count(), before)
+
+
+if __name__ == "__main__":
+    unittest.main()
