@@ -45,6 +45,25 @@ static bool fold(struct str s, enum fold how, struct arena *a, struct folded *re
 	return true;
 }
 
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* What is between two offsets, and the white space around it where the text has some too: an
+ * indentation, the end of the last line. */
+static struct str with_margins(struct str content, size_t from, size_t to, struct str what)
+{
+	while (is_blank(what.p[0]) && from > 0 && is_blank(content.p[from - 1]))
+		from--;
+	while (what.p[what.n - 1] == '\n' && to < content.n &&
+	       (is_blank(content.p[to]) || content.p[to] == '\r'))
+		to++;
+	if (what.p[what.n - 1] == '\n' && to < content.n && content.p[to] == '\n')
+		to++;
+	return (struct str){ content.p + from, to - from };
+}
+
 /* Where the text would be found if both were folded: the span in the content, or false. */
 static bool find_folded(struct str content, struct str what, enum fold how, struct arena *a,
 			struct str *span)
@@ -57,7 +76,7 @@ static bool find_folded(struct str content, struct str what, enum fold how, stru
 	if (i < 0)
 		return false;
 	const size_t from = c.from[i], to = c.from[(size_t)i + w.n - 1] + 1;
-	*span = (struct str){ content.p + from, to - from };
+	*span = with_margins(content, from, to, what);
 	return true;
 }
 
