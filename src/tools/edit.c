@@ -44,12 +44,14 @@ static int edit_run(struct call *c, const void *args, struct err *e)
 		return -1;
 	if (diff_lines(buf_str(&old), buf_str(&new), c->arena, &diff, e) < 0)
 		return -1;
-	if (replace_commit(&r, buf_str(&new), e) < 0)
-		return -1;
 	jw_bool(c->out, "ok", true);
 	jw_str(c->out, "path", a->path);
 	jw_str(c->out, "diff", buf_str(&diff));
-	return 0;
+	/* The change comes last: an answer that cannot be given must not hide that it was made. */
+	if (c->out->out->failed)
+		return err_set(e, ERR_FILE_TOO_LARGE,
+			       "The change is too large to be shown: write the whole file instead");
+	return replace_commit(&r, buf_str(&new), e);
 }
 
 const struct tool tool_edit = {

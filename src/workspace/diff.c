@@ -67,17 +67,23 @@ static const struct step *add_step(struct arena *a, const struct step *before, c
 	return s;
 }
 
-/* Everything from a point on as removed and added: the way out when there are too many edits. */
+/* Everything from a point on as removed and added, but for what is the same at the end: the way out
+ * when there are too many edits. */
 static const struct step *replace_rest(const struct lines *x, const struct lines *y,
 				       struct reach from, int64_t k, struct arena *a)
 {
 	const int64_t i = from.old_at, j = from.old_at - k;
 	const struct step *s = from.script;
+	int64_t x_end = x->n, y_end = y->n;
 
-	if (i < x->n)
-		s = add_step(a, s, '-', i, j, x->n - i);
-	if (j < y->n)
-		s = add_step(a, s, '+', x->n, j, y->n - j);
+	while (x_end > i && y_end > j && str_eq(x->line[x_end - 1], y->line[y_end - 1])) {
+		x_end--;
+		y_end--;
+	}
+	if (i < x_end)
+		s = add_step(a, s, '-', i, j, x_end - i);
+	if (j < y_end)
+		s = add_step(a, s, '+', x_end, j, y_end - j);
 	return s;
 }
 
@@ -240,5 +246,7 @@ int diff_lines(struct str old, struct str new, struct arena *a, struct buf *out,
 		i = show_change(&s, steps, i, count);
 	}
 	show_same(&s, x.n, count > 0, false);
+	if (out->failed)
+		return err_set(e, ERR_FILE_TOO_LARGE, "The change is too large to be shown");
 	return 0;
 }
