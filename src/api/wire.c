@@ -7,6 +7,7 @@
 
 #include "base/io.h"
 #include "base/jw.h"
+#include "base/limits.h"
 #include "base/log.h"
 
 /* The sentences that clients of the existing contract know. */
@@ -29,7 +30,8 @@ static void log_call(struct exchange *x, const struct tool *t, struct str sessio
 {
 	const int64_t id = ++x->service->requests;
 
-	log_event(LOG_INFO, "call", LOG_STR("tool", str_of(t->name)), LOG_STR("session", session),
+	log_event(LOG_INFO, "call", LOG_STR("tool", str_of(t->name)),
+		  LOG_STR("session", str_upto(session, LIMIT_LOG_SESSION)),
 		  LOG_INT("request_id", id), LOG_INT("uid", x->tcp ? -1 : (int64_t)x->uid),
 		  LOG_INT("pid", x->pid), LOG_INT("duration_ms", io_now_ms() - began_ms),
 		  LOG_BOOL("success", code == ERR_NONE), LOG_STR("code", str_of(err_name(code))));

@@ -16,6 +16,9 @@ enum {
 	/* Log lines waiting for a slow stderr; beyond that they are counted and dropped. */
 	LIMIT_LOG_BACKLOG = 256 << 10,
 
+	/* What the log shows of a session's name: a long one must not push out the other fields. */
+	LIMIT_LOG_SESSION = 128,
+
 	/* Files remembered by the read tracker over all sessions, about 300 bytes each. */
 	LIMIT_TRACKED_FILES = 8192,
 
