@@ -67,19 +67,35 @@ static const struct step *add_step(struct arena *a, const struct step *before, c
 	return s;
 }
 
-/* Everything from a point on as removed and added, but for what is the same at the end: the way out
- * when there are too many edits. */
-static const struct step *replace_rest(const struct lines *x, const struct lines *y,
+/* How many lines both texts have in common at their ends. */
+static int64_t same_end(const struct lines *x, const struct lines *y)
+{
+	int64_t n = 0;
+
+	while (n < x->n && n < y->n && str_eq(x->line[x->n - 1 - n], y->line[y->n - 1 - n]))
+		n++;
+	return n;
+}
+
+/* How many of those lie behind a point. */
+static int64_t end_behind(const struct lines *x, const struct lines *y, int64_t end, int64_t i,
+			  int64_t j)
+{
+	const int64_t left = x->n - i < y->n - j ? x->n - i : y->n - j;
+
+	return end < left ? end : left;
+}
+
+/* Everything from a point to the common end as removed and added: the way out when there are too
+ * many edits. */
+static const struct step *replace_rest(const struct lines *x, const struct lines *y, int64_t end,
 				       struct reach from, int64_t k, struct arena *a)
 {
 	const int64_t i = from.old_at, j = from.old_at - k;
+	const int64_t tail = end_behind(x, y, end, i, j);
+	const int64_t x_end = x->n - tail, y_end = y->n - tail;
 	const struct step *s = from.script;
-	int64_t x_end = x->n, y_end = y->n;
 
-	while (x_end > i && y_end > j && str_eq(x->line[x_end - 1], y->line[y_end - 1])) {
-		x_end--;
-		y_end--;
-	}
 	if (i < x_end)
 		s = add_step(a, s, '-', i, j, x_end - i);
 	if (j < y_end)
@@ -138,14 +154,18 @@ static int edit_script(const struct lines *x, const struct lines *y, struct aren
 	for (int64_t d = 1; d <= most; d++)
 		if (advance(x, y, v, d, a, ret))
 			return a->failed ? -1 : 0;
-	/* Give up from the point that got furthest. */
-	int64_t best = 0, reached = -1;
-	for (int64_t k = -most; k <= most; k += 2)
-		if (v[k].valid && 2 * v[k].old_at - k > reached) {
+	/* Give up at the point that leaves the least to replace. */
+	const int64_t end = same_end(x, y);
+	int64_t best = 0, least = INT64_MAX;
+	for (int64_t k = -most; k <= most; k += 2) {
+		const int64_t i = v[k].old_at, j = v[k].old_at - k;
+		const int64_t left = x->n - i + y->n - j - 2 * end_behind(x, y, end, i, j);
+		if (v[k].valid && left < least) {
 			best = k;
-			reached = 2 * v[k].old_at - k;
+			least = left;
 		}
-	*ret = replace_rest(x, y, v[best], best, a);
+	}
+	*ret = replace_rest(x, y, end, v[best], best, a);
 	return a->failed ? -1 : 0;
 }
 
