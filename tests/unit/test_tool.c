@@ -156,13 +156,13 @@ static void too_much_that_is_wrong_still_is_an_error(void **state)
 static void names_are_found_by_kind(void **state)
 {
 	(void)state;
-	assert_non_null(tool_find(STR("read"), TOOL_WIRE));
-	assert_null(tool_find(STR("read"), TOOL_MODEL));
-	assert_null(tool_find(STR("READ"), TOOL_WIRE));
-	assert_null(tool_find(STR(""), TOOL_WIRE));
+	assert_non_null(tool_by_name(STR("read"), TOOL_WIRE));
+	assert_null(tool_by_name(STR("read"), TOOL_MODEL));
+	assert_null(tool_by_name(STR("READ"), TOOL_WIRE));
+	assert_null(tool_by_name(STR(""), TOOL_WIRE));
 	for (size_t i = 0; tool_at(i); i++) {
 		const struct tool *t = tool_at(i);
-		assert_ptr_equal(tool_find(str_of(t->name), t->flags), t);
+		assert_ptr_equal(tool_by_name(str_of(t->name), t->flags), t);
 		assert_true(t->about[0] && t->run && t->args);
 		for (const struct arg *arg = t->args; arg->name; arg++)
 			assert_true(arg->about[0] && arg->offset < t->args_size);
