@@ -80,7 +80,8 @@ int commands_start(const struct config *c, const struct workspace *ws, struct sp
 	if (spawner_new(&config, ret, e) == 0)
 		return 0;
 	scratch_remove(scratch);
-	return -1;
+	*ret = NULL;
+	return c->read_only && (c->sandbox == SANDBOX_AUTO || c->sandbox == SANDBOX_OFF) ? 0 : -1;
 }
 
 void commands_at_death(const char *arg)

@@ -10,8 +10,11 @@
 #include "exec/spawner.h"
 #include "workspace/workspace.h"
 
-/* Start the spawner for this configuration. The sandbox asked for is in force, or this fails with
- * the remedy. */
+/*
+ * Start the spawner for this configuration. The sandbox asked for is in force, or this fails with
+ * the remedy. When nothing but read-only mode needs a sandbox and this machine cannot give it,
+ * files can still be served: then *ret is NULL, *e says why, and commands are to be refused.
+ */
 int commands_start(const struct config *c, const struct workspace *ws, struct spawner **ret,
 		   struct err *e);
 

@@ -71,7 +71,7 @@ void facts_write(const struct facts *f, struct buf *out)
 	struct jw w = { .out = out, .depth = 1, .objects = 1 };
 
 	jw_str(&w, "workspace", rules->root);
-	optional(&w, "socket", str_of(c->socket));
+	optional(&w, "socket", str_of(f->socket));
 	optional(&w, "tcp", tcp_word(f, tcp));
 	jw_str(&w, "auth", auth_word(c));
 	jw_str(&w, "absolutePaths", paths_word(c));
@@ -96,7 +96,7 @@ void facts_log(const struct facts *f)
 
 	(void)snprintf(mode, sizeof mode, "%04o", (unsigned)c->socket_mode);
 	log_event(LOG_INFO, "sidecar " SIDECAR_VERSION " is ready", LOG_STR("workspace", r->root),
-		  LOG_STR("socket", str_of(c->socket)), LOG_STR("mode", str_of(mode)),
+		  LOG_STR("socket", str_of(f->socket)), LOG_STR("mode", str_of(mode)),
 		  LOG_STR("tcp", tcp_word(f, tcp)), LOG_STR("auth", auth_word(c)));
 	log_event(LOG_INFO, "boundary", LOG_STR("allowed_root", r->allowed),
 		  LOG_STR("data_dir", r->data), LOG_STR("absolute_paths", paths_word(c)),

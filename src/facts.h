@@ -14,7 +14,8 @@ struct facts {
 	const struct config *config;
 	const struct workspace *ws;
 	const struct sandbox_report *sandbox;
-	int64_t tcp_port; /* in use, when there is a TCP listener */
+	const char *socket; /* the Unix socket, or "" */
+	int64_t tcp_port;   /* in use, when there is a TCP listener */
 };
 
 /* As members of a JSON object, without its braces. */

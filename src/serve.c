@@ -119,6 +119,15 @@ static void prepare_process(const struct config *c)
 	log_configure((enum log_level)c->log_level, text ? LOG_TEXT : LOG_JSON);
 }
 
+/* The Unix socket we made, or "". */
+static const char *socket_path(const struct listeners *l)
+{
+	for (size_t i = 0; i < l->count; i++)
+		if (*l->list[i].path)
+			return l->list[i].path;
+	return "";
+}
+
 static void spawner_freep(struct spawner **s)
 {
 	if (*s)
@@ -169,7 +178,7 @@ int serve(const struct config *config, struct err *e)
 	AUTO_WORKSPACE ws = NULL;
 	AUTO_BUF facts_json = { .max = 64 << 10 };
 	AUTO_BUF excludes = { .max = 1 << 20 };
-	struct sandbox_report report;
+	struct sandbox_report report = { .mode = SANDBOX_OFF };
 	uid_t uids[MAX_UIDS];
 	size_t uid_count;
 
@@ -183,14 +192,25 @@ int serve(const struct config *config, struct err *e)
 		ws_unmake(ws);
 		return -1;
 	}
-	spawner_report(spawner, &report);
-	const struct facts facts = { config, ws, &report, listeners.tcp_port };
+	if (spawner)
+		spawner_report(spawner, &report);
+	else
+		(void)snprintf(report.why, sizeof report.why, "commands are refused: %.200s",
+			       e->msg);
+	const struct facts facts = {
+		.config = config,
+		.ws = ws,
+		.sandbox = &report,
+		.socket = socket_path(&listeners),
+		.tcp_port = listeners.tcp_port,
+	};
 	facts_write(&facts, &facts_json);
 	read_excludes(&excludes);
 	struct service service = {
 		.call = {
 			.ws = ws,
 			.spawner = spawner,
+			.no_commands = str_of(spawner ? NULL : report.why),
 			.policy = config->absolute_paths == CONFIG_STRICT ? PATH_STRICT : PATH_SHORTHAND,
 			.read_only = config->read_only,
 			.sync = config->fsync,

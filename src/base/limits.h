@@ -136,8 +136,8 @@ enum {
 	/* Groups inside each other: the parser recurses once a level. */
 	LIMIT_REGEX_DEPTH = 128,
 
-	/* Levels of a pattern's tree at which a quantifier may still be added. Groups make up to three
-	 * levels each, so nothing that walks the tree recurses more than a thousand times. */
+	/* Levels of a pattern's tree at which a quantifier may still be added. Groups make up to
+	 * three levels each, so nothing that walks the tree recurses more than a thousand times. */
 	LIMIT_REGEX_HEIGHT = 512,
 
 	/* {n,m}: as in PCRE. The number of nodes stops large ones long before. */

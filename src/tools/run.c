@@ -146,6 +146,10 @@ static int bash_run(struct call *c, const void *args, struct err *e)
 
 	if (a->command.n == 0 && !a->argv)
 		return err_set(e, ERR_INVALID_ARGUMENTS, "Missing or invalid command");
+	if (!c->spawner)
+		return err_set(e, ERR_READ_ONLY,
+			       "Commands are refused in read-only mode here: %.*s",
+			       STR_FMT(c->no_commands));
 	if (a->command.n > LIMIT_COMMAND_BYTES)
 		return err_set(e, ERR_INVALID_ARGUMENTS,
 			       "The command has %zu bytes, the longest is %d: write it to a file "

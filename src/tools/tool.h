@@ -47,7 +47,8 @@ struct call {
 	struct tracker *tracker;    /* what sessions have read; NULL when nobody asks for that */
 	enum path_policy policy;    /* what an absolute path means */
 	bool read_only;		    /* nothing may be changed */
-	struct spawner *spawner;    /* starts commands */
+	struct spawner *spawner;    /* starts commands; NULL: none are run … */
+	struct str no_commands;	    /* … because of this */
 	const struct policy *rules; /* which commands are refused; NULL: none */
 	struct str excludes;	    /* the user's own ignore rules for searches */
 	unsigned threads;	    /* that a search may use */

@@ -51,16 +51,9 @@ class Crash(SidecarTest):
         self.assertEqual(self.torn, [])
         self.assertGreater(self.answered, ROUNDS)
 
-    # The table of temporary names is swept by nobody when the server itself is killed; until a
-    # process outlives it that does so, a name may stay for the moment between link and rename.
-    @unittest.expectedFailure
+    # The keeper outlives the server and removes what it had no time to rename.
     def test_no_temporary_file_stays(self):
         self.assertEqual(sorted(os.listdir(self.server.path("d"))), ["f%d" % i for i in range(FILES)])
-
-    def test_stray_names_are_few_and_known(self):
-        stray = [n for n in os.listdir(self.server.path("d")) if not n.startswith("f")]
-        self.assertTrue(all(n.startswith(".sidecar-") and n.endswith(".tmp") for n in stray), stray)
-        self.assertLess(len(stray), FILES * ROUNDS)
 
     def test_it_serves_again(self):
         self.assertEqual(self.server.call("write", path="d/f0", content="after").status, 200)

@@ -473,8 +473,7 @@ static void test_deep_trees(void **state)
 
 	(void)state;
 	for (unsigned groups = 1; groups <= LIMIT_REGEX_DEPTH; groups++) {
-		AUTO_BUF
-		pattern = { .max = LIMIT_REGEX_PATTERN };
+		AUTO_BUF pattern = { .max = LIMIT_REGEX_PATTERN };
 		struct err e = { 0 };
 		struct regex *re = NULL;
 		char *stars = many("*", (LIMIT_REGEX_PATTERN - 8 * groups) / groups);
