@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "base/own.h"
 #include "commands.h"
+#include "exec/jobs.h"
 #include "exec/spawner.h"
 #include "facts.h"
 #include "net/listen.h"
@@ -128,6 +129,12 @@ static const char *socket_path(const struct listeners *l)
 	return "";
 }
 
+static void jobs_freep(struct jobs **j)
+{
+	if (*j)
+		jobs_free(*j);
+}
+
 static void spawner_freep(struct spawner **s)
 {
 	if (*s)
@@ -175,6 +182,7 @@ int serve(const struct config *config, struct err *e)
 	};
 	CLEANUP(listeners_done) struct listeners listeners = { 0 };
 	CLEANUP(spawner_freep) struct spawner *spawner = NULL;
+	CLEANUP(jobs_freep) struct jobs *jobs = NULL;
 	AUTO_WORKSPACE ws = NULL;
 	AUTO_BUF facts_json = { .max = 64 << 10 };
 	AUTO_BUF excludes = { .max = 1 << 20 };
@@ -188,6 +196,7 @@ int serve(const struct config *config, struct err *e)
 		return -1;
 	/* The socket last: whoever can connect is served. */
 	if (commands_start(config, ws, &spawner, e) < 0 ||
+	    (spawner && jobs_new(spawner, &jobs, e) < 0) ||
 	    open_listeners(config, &listeners, e) < 0) {
 		ws_unmake(ws);
 		return -1;
@@ -210,6 +219,7 @@ int serve(const struct config *config, struct err *e)
 		.call = {
 			.ws = ws,
 			.spawner = spawner,
+			.jobs = jobs,
 			.no_commands = str_of(spawner ? NULL : report.why),
 			.policy = config->absolute_paths == CONFIG_STRICT ? PATH_STRICT : PATH_SHORTHAND,
 			.read_only = config->read_only,

@@ -4,6 +4,7 @@
 #include "api/routes.h"
 
 #include "api/auth.h"
+#include "api/jobs_route.h"
 #include "api/wire.h"
 #include "base/io.h"
 #include "base/json.h"
@@ -100,6 +101,8 @@ void routes_answer(struct exchange *x, const struct http_request *r)
 				  ERR_NONE);
 		return;
 	}
+	if (jobs_route(x, &r->head))
+		return;
 	switch (r->head.method) {
 	case HTTP_GET:
 	case HTTP_HEAD:

@@ -110,10 +110,15 @@ static void call_streaming(struct exchange *x, const struct tool *t, struct call
 	c->stream = &stream;
 	c->out = &w;
 	const int rc = tool_call(t, c, object, e);
-	if (n.begun)
+	if (n.begun) {
 		end_stream(&n, buf_str(&result), e);
-	else if (rc < 0)
+	} else if (rc < 0) {
 		refuse_call(x, e);
+	} else {
+		/* It goes on in the background: there is a result and no stream. */
+		buf_addf(x->out, "{\"ok\":true,\"result\":{%.*s}}", STR_FMT(buf_str(&result)));
+		routes_send(x, 200, NULL);
+	}
 }
 
 static void call_plain(struct exchange *x, const struct tool *t, struct call *c,

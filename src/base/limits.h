@@ -41,6 +41,9 @@ enum {
 	LIMIT_BASH_MS = 300 * 1000,
 	LIMIT_COMMAND_MS = 24 * 3600 * 1000,
 
+	/* How long one question for news of a job may wait. */
+	LIMIT_JOB_NEWS_MS = 60000,
+
 	/* An image travels as base64 in one answer. */
 	LIMIT_IMAGE_BYTES = 20 << 20,
 
@@ -93,6 +96,9 @@ enum {
 	LIMIT_BODY_MS = 60000,
 	LIMIT_ANSWER_MS = 60000,
 	LIMIT_IDLE_MS = 300000,
+
+	/* A stream that its client takes nothing of for this long is ended. */
+	LIMIT_STALL_MS = 300000,
 
 	/* A refused client may go on sending this long and this much before the connection is
 	 * closed under it: a body that is too large, with room for what was under way. */

@@ -153,6 +153,13 @@ void http_expire(struct http *h, struct str timeout_body)
 	h->state = HTTP_CLOSED;
 }
 
+/* A client may be slow, but one that takes nothing at all for this long holds a thread for nothing.
+ */
+static int64_t stall_deadline(void)
+{
+	return io_now_ms() + LIMIT_STALL_MS;
+}
+
 int http_stream_begin(struct http *h, const char *type)
 {
 	char head[HEAD_BYTES];
@@ -162,7 +169,7 @@ int http_stream_begin(struct http *h, const char *type)
 				    h->http10 ? "" : "Transfer-Encoding: chunked\r\n");
 	h->state = HTTP_STREAM;
 	h->deadline_ms = IO_FOREVER;
-	if (io_write_all(h->fd, (struct str){ head, n }, IO_FOREVER) == 0)
+	if (io_write_all(h->fd, (struct str){ head, n }, stall_deadline()) == 0)
 		return 0;
 	h->state = HTTP_CLOSED;
 	return -1;
@@ -193,7 +200,7 @@ int http_stream_write(struct http *h, struct str piece)
 		rest[i] = str_from((struct str){ msg.msg_iov[i].iov_base, msg.msg_iov[i].iov_len },
 				   done);
 		done -= done < msg.msg_iov[i].iov_len ? done : msg.msg_iov[i].iov_len;
-		if (io_write_all(h->fd, rest[i], IO_FOREVER) < 0) {
+		if (io_write_all(h->fd, rest[i], stall_deadline()) < 0) {
 			h->state = HTTP_CLOSED;
 			return -1;
 		}
@@ -205,7 +212,8 @@ void http_stream_end(struct http *h)
 {
 	if (h->state != HTTP_STREAM)
 		return;
-	if (!h->http10 && !h->head_only && io_write_all(h->fd, STR("0\r\n\r\n"), IO_FOREVER) < 0) {
+	if (!h->http10 && !h->head_only &&
+	    io_write_all(h->fd, STR("0\r\n\r\n"), stall_deadline()) < 0) {
 		h->state = HTTP_CLOSED;
 		return;
 	}

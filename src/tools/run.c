@@ -2,11 +2,13 @@
 /* run: a command in the workspace, its output as it comes. */
 
 #include <math.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/limits.h"
 #include "base/own.h"
 #include "base/utf8.h"
+#include "exec/jobs.h"
 #include "exec/proc.h"
 #include "exec/spawner.h"
 #include "tools/tool.h"
@@ -16,6 +18,7 @@ struct bash_args {
 	struct str command, cwd;
 	double timeout_seconds;
 	const struct json *env, *argv;
+	bool background;
 };
 
 static const struct arg bash_table[] = {
@@ -25,6 +28,7 @@ static const struct arg bash_table[] = {
 	      "Longest run time"),
 	A_STR(struct bash_args, cwd, "cwd", NONBLANK, "Directory to run in; the root if absent"),
 	A_JSON(struct bash_args, env, "env", 0, "Variables to add to the environment"),
+	A_BOOL(struct bash_args, background, "background", false, "Answer at once with a job's id"),
 	A_END,
 };
 
@@ -131,6 +135,18 @@ static int open_cwd(struct call *c, struct str requested, struct err *e)
 	return ws_open_dir(c->ws, &path, e);
 }
 
+static int start_job(struct call *c, const struct proc_request *q, struct err *e)
+{
+	char text[24];
+	uint64_t id;
+
+	if (jobs_start(c->jobs, q, &id, e) < 0)
+		return -1;
+	(void)snprintf(text, sizeof text, "%llu", (unsigned long long)id);
+	jw_str(c->out, "jobId", str_of(text));
+	return 0;
+}
+
 static int bash_run(struct call *c, const void *args, struct err *e)
 {
 	const struct bash_args *a = args;
@@ -162,6 +178,12 @@ static int bash_run(struct call *c, const void *args, struct err *e)
 	if (cwd < 0)
 		return -1;
 	q.cwd_fd = cwd;
+	if (a->background) {
+		/* Nobody waits for it: only a time that was asked for ends it. */
+		q.timeout_ms = a->timeout_seconds > 0 ? timeout_of(a->timeout_seconds) : 0;
+		q.cancel_events = 0;
+		return start_job(c, &q, e);
+	}
 	if (c->stream->begin(c->stream->arg) < 0)
 		return err_set(e, ERR_EXECUTION_ERROR, "The client has gone");
 	if (proc_run(c->spawner, &q, &sink, c->cancel_fd, &result, e) < 0)

@@ -216,7 +216,7 @@ static int bind_model(const struct tool *t, const struct json *object, void *arg
 
 int tool_bind(const struct tool *t, const struct json *object, void *args, struct err *e)
 {
-	return (t->flags & TOOL_WIRE ? bind_wire : bind_model)(t, object, args, e);
+	return (t->flags & (TOOL_WIRE | TOOL_ROUTE) ? bind_wire : bind_model)(t, object, args, e);
 }
 
 int tool_call(const struct tool *t, struct call *c, const struct json *object, struct err *e)

@@ -26,6 +26,7 @@
 #include "base/str.h"
 #include "workspace/path.h"
 
+struct jobs;
 struct policy;
 struct spawner;
 struct tracker;
@@ -49,6 +50,7 @@ struct call {
 	bool read_only;		    /* nothing may be changed */
 	struct spawner *spawner;    /* starts commands; NULL: none are run … */
 	struct str no_commands;	    /* … because of this */
+	struct jobs *jobs;	    /* commands in the background; NULL as the spawner is */
 	const struct policy *rules; /* which commands are refused; NULL: none */
 	struct str excludes;	    /* the user's own ignore rules for searches */
 	unsigned threads;	    /* that a search may use */
@@ -131,6 +133,7 @@ enum {
 	TOOL_MODEL = 1 << 1,  /* offered to models */
 	TOOL_CORE = 1 << 2,   /* one of the five that small models can hold */
 	TOOL_STREAM = 1 << 4, /* its output goes through call->stream */
+	TOOL_ROUTE = 1 << 5,  /* has a route of its own; binds like TOOL_WIRE */
 	TOOL_SLOW = 1 << 3,   /* may take long: its worker must not be the last one waiting */
 };
 
