@@ -19,7 +19,7 @@ enum {
 	BYTESETS_MAX = 4,     /* positions tested; more hardly make a candidate rarer */
 	LITERALS_MAX = 64,    /* needles of one search */
 	LITERALS_BUCKETS = 8, /* bits of a byte */
-	LITERALS_BYTES = 3,   /* leading bytes of a needle that are tested */
+	LITERALS_BYTES = 4,   /* leading bytes of a needle that are tested */
 };
 
 struct kernels;
@@ -71,7 +71,9 @@ struct literals {
 	struct {
 		const uint8_t *p;
 		size_t n;
-	} needles[LITERALS_MAX];	     /* sorted by bucket */
+		uint32_t head;	 /* its first LITERALS_BYTES, when all are that long … */
+		uint32_t fold;	 /* … and what is or-ed to the text before comparing */
+	} needles[LITERALS_MAX]; /* sorted by bucket */
 	uint8_t first[LITERALS_BUCKETS + 1]; /* needles of a bucket: first[b] to first[b + 1] */
 	unsigned bytes;			     /* leading bytes tested */
 	size_t shortest;
@@ -116,11 +118,17 @@ static inline bool same_text(const uint8_t *text, const uint8_t *needle, size_t 
 static inline bool literals_at(const struct literals *l, unsigned buckets, const uint8_t *p,
 			       size_t n, size_t i)
 {
+	const bool heads = l->bytes == LITERALS_BYTES;
+	uint32_t head = 0;
+
+	if (heads)
+		memcpy(&head, p + i, LITERALS_BYTES);
 	for (; buckets; buckets &= buckets - 1) {
 		const unsigned b = (unsigned)__builtin_ctz(buckets);
 
 		for (unsigned k = l->first[b]; k < l->first[b + 1]; k++)
-			if (l->needles[k].n <= n - i &&
+			if ((!heads || (head | l->needles[k].fold) == l->needles[k].head) &&
+			    l->needles[k].n <= n - i &&
 			    same_text(p + i, l->needles[k].p, l->needles[k].n, l->nocase))
 				return true;
 	}

@@ -122,6 +122,8 @@ INLINED VEC NAME(literals_test)(const struct literals *l, const uint8_t *p, unsi
 		r = AND(r, NAME(look_up)(&l->nibbles[1], LOAD(p + 1)));
 	if (bytes > 2)
 		r = AND(r, NAME(look_up)(&l->nibbles[2], LOAD(p + 2)));
+	if (bytes > 3)
+		r = AND(r, NAME(look_up)(&l->nibbles[3], LOAD(p + 3)));
 	return r;
 }
 
@@ -166,8 +168,10 @@ TARGET static size_t NAME(literals)(const struct literals *l, const uint8_t *p, 
 		return NAME(literals_loop)(l, p, n, from, 1);
 	case 2:
 		return NAME(literals_loop)(l, p, n, from, 2);
-	default:
+	case 3:
 		return NAME(literals_loop)(l, p, n, from, 3);
+	default:
+		return NAME(literals_loop)(l, p, n, from, 4);
 	}
 }
 

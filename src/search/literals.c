@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/own.h"
+#include "search/bytefreq.h"
 
 static int compare(const void *a, const void *b)
 {
@@ -38,9 +39,12 @@ static void fill(struct literals *l, const struct str *sorted)
 			const uint8_t c = l->needles[i].p[k];
 
 			admit(&l->nibbles[k], c, bucket);
-			if (l->nocase && c >= 'a' && c <= 'z')
-				admit(&l->nibbles[k], c & 0xdf, bucket);
+			if (!l->nocase || c < 'a' || c > 'z')
+				continue;
+			admit(&l->nibbles[k], c & 0xdf, bucket);
+			((uint8_t *)&l->needles[i].fold)[k] = 0x20;
 		}
+		memcpy(&l->needles[i].head, l->needles[i].p, l->bytes);
 	}
 }
 
@@ -70,6 +74,31 @@ void literals_done(struct literals *l)
 {
 	mem_free(l->memory);
 	*l = (struct literals){ 0 };
+}
+
+/* The share of bytes that pass the table for a bucket. */
+static double passing(const struct nibbles *t, unsigned bucket)
+{
+	double sum = 0;
+
+	for (unsigned c = 0; c < 256; c++)
+		if ((t->low[c & 15] & t->high[c >> 4]) >> bucket & 1)
+			sum += bytefreq[c];
+	return sum / BYTEFREQ_ALL;
+}
+
+double literals_compared(const struct literals *l)
+{
+	double sum = 0;
+
+	for (unsigned b = 0; b < LITERALS_BUCKETS; b++) {
+		double share = l->first[b + 1] - l->first[b];
+
+		for (unsigned k = 0; k < l->bytes; k++)
+			share *= passing(&l->nibbles[k], b);
+		sum += share;
+	}
+	return sum;
 }
 
 size_t literals_find(const struct literals *l, struct str text, size_t from)

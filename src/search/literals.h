@@ -20,4 +20,8 @@ void literals_done(struct literals *l);
 /* The first place at or behind `from` where a needle begins, or text.n when there is none. */
 size_t literals_find(const struct literals *l, struct str text, size_t from);
 
+/* How many needles will have to be compared for each byte of ordinary text: the more needles there
+ * are, the less the tables tell. */
+double literals_compared(const struct literals *l);
+
 #endif

@@ -21,6 +21,11 @@ struct known {
 	size_t longest;		    /* bytes of a match, at most */
 };
 
+/* Roughly, in nanoseconds; only speed depends on them. */
+#define READ_NS	   1.5	 /* a byte through the automaton */
+#define LINE_NS	   100.0 /* a line through the automaton */
+#define COMPARE_NS 4.0	 /* a needle compared */
+
 struct walk {
 	const struct piece_form *form;
 	struct arena *arena;
@@ -232,7 +237,40 @@ static int need_plain_text(struct need *n, const struct ast *root)
 /* Nanoseconds a byte, roughly: what the search itself takes, and a line for every hit. */
 static double cost(double search, double rarity)
 {
-	return search + 100 * exp2(rarity);
+	return search + LINE_NS * exp2(rarity);
+}
+
+/* The words, unless there are so many that comparing them costs more than reading everything. */
+static int try_words(struct need *n, const struct known *w)
+{
+	if (need_words(n, w->inner) < 0)
+		return -1;
+	n->lead = w->lead;
+	if (n->kind != NEED_LITERALS || COMPARE_NS * literals_compared(&n->literals) < READ_NS)
+		return 1;
+	need_done(n);
+	return 0;
+}
+
+static int choose(struct need *n, const struct known *w, const struct known *r, bool more)
+{
+	const double by_words = cost(0.1, piece_words.rarity(w->inner));
+	const double by_run = cost(0.1, piece_run.rarity(r->inner));
+
+	if (by_words < READ_NS && by_words <= by_run) {
+		const int got = try_words(n, w);
+
+		n->exact = got > 0 && !more && w->whole == w->inner &&
+			   !(w->inner->anycase && w->inner->onecase);
+		if (got != 0)
+			return got < 0 ? -1 : 0;
+	}
+	if (by_run < READ_NS) {
+		n->kind = NEED_BYTESETS;
+		n->lead = r->lead;
+		bytesets_init(&n->bytesets, r->inner->run, r->inner->n);
+	}
+	return 0;
 }
 
 int need_init(struct need *n, const struct ast_pattern *p)
@@ -249,23 +287,7 @@ int need_init(struct need *n, const struct ast_pattern *p)
 	if (arena.failed)
 		return 0;
 
-	const double all = 1.5; /* the automaton over everything */
-	const double by_words =
-		w.inner ? cost(w.inner->n == 1 ? 0.05 : 0.15, piece_words.rarity(w.inner)) : all;
-	const double by_run = r.inner ? cost(0.15, piece_run.rarity(r.inner)) : all;
-
-	if (by_words < all && by_words <= by_run) {
-		n->exact = w.whole == w.inner && !words.looks && !p->pcre &&
-			   !(w.inner->anycase && w.inner->onecase);
-		n->lead = w.lead;
-		return need_words(n, w.inner);
-	}
-	if (by_run < all) {
-		n->kind = NEED_BYTESETS;
-		n->lead = r.lead;
-		bytesets_init(&n->bytesets, r.inner->run, r.inner->n);
-	}
-	return 0;
+	return choose(n, &w, &r, words.looks || p->pcre);
 }
 
 void need_done(struct need *n)
