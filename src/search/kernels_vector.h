@@ -9,8 +9,9 @@
  * Places are tested in blocks of two vectors. The last block overlaps the one before it instead of
  * leaving a rest; what was tested already is shifted away. A text with fewer places than a block
  * goes to the portable loop.
+ *
+ * This file is a template and has no include guard.
  */
-/* No include guard: this file is a template. */
 
 #define BLOCK	   (2 * WIDTH)
 #define INLINED	   TARGET static inline __attribute__((always_inline))

@@ -285,8 +285,7 @@ int need_init(struct need *n, const struct ast_pattern *p)
 	const struct known w = look_at(&words, p->root), r = look_at(&runs, p->root);
 
 	if (arena.failed)
-		return 0;
-
+		return 0; /* too much to know; the automaton reads everything */
 	return choose(n, &w, &r, words.looks || p->pcre);
 }
 

@@ -34,13 +34,13 @@ enum piece_side { PIECE_LEFT, PIECE_RIGHT };
 struct piece_form {
 	/* The piece that is the empty text. */
 	const struct piece *(*empty)(struct arena *a);
-	/* One character; the bytes of each are the same number when the piece is a run. */
+	/* One character of a set. */
 	const struct piece *(*chars)(const struct charset *set, struct arena *a);
 	const struct piece *(*cat)(const struct piece *x, const struct piece *y, struct arena *a);
 	/* One of two that begin (or end) at the same place. */
 	const struct piece *(*alt)(const struct piece *x, const struct piece *y,
 				   enum piece_side side, struct arena *a);
-	/* Whether alt has no text that is neither x nor y in length. */
+	/* Whether alt of two whole matches is a whole match: runs must be equally long for that. */
 	bool (*alike)(const struct piece *x, const struct piece *y);
 	/* How rare: the logarithm of the share of places that have it; 0 is everywhere. */
 	double (*rarity)(const struct piece *x);
