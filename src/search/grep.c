@@ -16,11 +16,13 @@ struct grep {
 	const struct file_type **types;
 	bool need_match; /* a file must match a glob */
 	struct scan_options scan;
+	bool stopped;	/* somebody has filled in `why` (__atomic) */
+	struct err why; /* read when the threads are gone */
 };
 
 /* One thread's share. */
 struct grep_worker {
-	const struct grep *grep;
+	struct grep *grep;
 	struct scanner *scanner;
 };
 
@@ -124,7 +126,7 @@ static void count(struct walk_account *account, enum scan_outcome outcome)
 	account->unreadable += outcome == SCAN_UNREADABLE;
 }
 
-static void grep_file(void *worker, const struct walk_file *file, struct hits *out,
+static bool grep_file(void *worker, const struct walk_file *file, struct hits *out,
 		      struct walk_account *account)
 {
 	struct grep_worker *w = worker;
@@ -138,7 +140,14 @@ static void grep_file(void *worker, const struct walk_file *file, struct hits *o
 		.reads_whole = file->reads_whole,
 	};
 
-	count(account, scan_file(w->scanner, &in, out));
+	const enum scan_outcome outcome = scan_file(w->scanner, &in, out);
+	count(account, outcome);
+	if (outcome != SCAN_STOPPED)
+		return true;
+	if (scanner_why(w->scanner)->code &&
+	    !__atomic_exchange_n(&w->grep->stopped, true, __ATOMIC_RELAXED))
+		w->grep->why = *scanner_why(w->scanner);
+	return false;
 }
 
 static void grep_worker_free(void *worker)
@@ -185,7 +194,12 @@ static int grep_tree(struct grep *g, struct found *ret, struct err *e)
 		.hint = grep_hint,
 	};
 
-	return walk_run(&g->request->where, &v, ret, e);
+	if (walk_run(&g->request->where, &v, ret, e) < 0)
+		return -1;
+	/* Where something was found, or nothing hidden looked for, it is the search's own. */
+	if (ret->account.stopped != WALK_COMPLETE)
+		ret->why = g->why;
+	return 0;
 }
 
 static int grep_one(struct grep *g, struct found *ret, struct err *e)
@@ -209,6 +223,7 @@ static int grep_one(struct grep *g, struct found *ret, struct err *e)
 				: WALK_TIMEOUT;
 	else if (r->where.limit && ret->hits.count >= r->where.limit)
 		ret->account.stopped = WALK_LIMIT;
+	ret->why = *scanner_why(s);
 	scanner_free(s);
 	return 0;
 }

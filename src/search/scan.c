@@ -35,6 +35,7 @@ struct scanner {
 	int64_t line;
 	int64_t last_line; /* reported */
 	int64_t matches;
+	struct err why;
 	bool text_known; /* the whole window is known to have no NUL */
 };
 
@@ -62,6 +63,11 @@ void scanner_free(struct scanner *s)
 	regex_cache_free(s->cache);
 	mem_free(s->p);
 	mem_free(s);
+}
+
+const struct err *scanner_why(const struct scanner *s)
+{
+	return &s->why;
 }
 
 /* Read until the window is full or the file ends. */
@@ -134,18 +140,18 @@ static size_t line_end(const struct scanner *s, size_t at)
 	return nl ? (size_t)(nl - s->p) : s->n;
 }
 
-/* Up to `most` lines from `at` on, none behind `end`. Returns where the next one starts. */
-static size_t add_lines(struct scanner *s, size_t at, size_t end, unsigned most, bool match)
+/* Up to `most` lines of context from `at` on, none behind `end`. */
+static void add_context(struct scanner *s, size_t at, size_t end, unsigned most)
 {
-	while (most-- && at < end) {
+	for (; most && at < end; most--) {
 		const size_t stop = line_end(s, at);
 
-		hits_line(s->out, (struct str){ s->p + at, stop - at }, match);
+		hits_line(s->out, (struct str){ s->p + at, stop - at }, false);
 		at = stop + 1;
 	}
-	if (at == end && end == s->n && s->eof && s->p[end - 1] == '\n' && most != UINT32_MAX)
-		hits_line(s->out, STR(""), match); /* the empty line at the end */
-	return at;
+	/* The empty line behind the last newline. */
+	if (most && at == s->n && s->eof && s->p[at - 1] == '\n')
+		hits_line(s->out, STR(""), false);
 }
 
 static void add_hit(struct scanner *s, const struct regex_match *m)
@@ -155,7 +161,7 @@ static void add_hit(struct scanner *s, const struct regex_match *m)
 	const size_t above = bytes_count((struct str){ s->p + top, m->line - top }, '\n');
 
 	hits_begin(s->out, HIT_FILE, s->o->prefix, s->in->path);
-	add_lines(s, top, m->line, context, false);
+	add_context(s, top, m->line, context);
 	size_t at = m->line;
 	for (unsigned n = 0; n < LIMIT_SEARCH_CONTEXT && (at < m->line_end || n == 0); n++) {
 		const size_t stop = line_end(s, at);
@@ -164,7 +170,7 @@ static void add_hit(struct scanner *s, const struct regex_match *m)
 		at = stop + 1;
 	}
 	if (context && m->line_end < s->n)
-		add_lines(s, m->line_end + 1, s->n, context, false);
+		add_context(s, m->line_end + 1, s->n, context);
 	hits_end(s->out, s->line, s->line - (int64_t)above, 0);
 }
 
@@ -209,11 +215,10 @@ static int search(struct scanner *s, size_t end)
 {
 	const struct str text = { s->p, end };
 	struct regex_match m;
-	struct err unused;
 
 	while (s->from < end) {
 		const int got = regex_next(s->o->regex, s->cache, text, s->from, &s->o->budget, &m,
-					   &unused);
+					   &s->why);
 		if (got <= 0) {
 			s->from = end;
 			return got < 0 ? -1 : 1;
@@ -258,16 +263,14 @@ static void skip_mark(struct scanner *s)
 	s->n -= bom.n;
 }
 
-/* The file is larger than one window: whether that is too large. What it has now is read, not what
- * is added meanwhile. */
+/* Whether the file is too large. When it is larger than one window its size is asked for, and what
+ * it has now is read, not what is added meanwhile. */
 static bool too_large(struct scanner *s)
 {
-	struct stat st;
 	const int64_t most = s->o->multiline ? LIMIT_SEARCH_MULTILINE : INT64_MAX;
+	struct stat st = { .st_size = (off_t)s->n };
 
-	if (fstat(s->in->fd, &st) < 0)
-		return false;
-	if (st.st_size >= (int64_t)s->n)
+	if (!s->eof && fstat(s->in->fd, &st) == 0 && st.st_size >= (off_t)s->n)
 		s->left = st.st_size - (int64_t)s->n;
 	return (s->o->max_bytes && st.st_size > s->o->max_bytes) || st.st_size > most;
 }
@@ -343,6 +346,7 @@ enum scan_outcome scan_file(struct scanner *s, const struct scan_input *in, stru
 	s->n = s->from = s->counted = 0;
 	s->line = 1;
 	s->last_line = s->matches = 0;
+	s->why.code = ERR_NONE;
 	s->eof = false;
 	s->left = INT64_MAX;
 	if (!fill(s))
@@ -351,7 +355,7 @@ enum scan_outcome scan_file(struct scanner *s, const struct scan_input *in, stru
 		return SCAN_SEARCHED;
 	if (memchr(s->p, 0, s->n < BINARY_HEAD ? s->n : BINARY_HEAD))
 		return SCAN_BINARY;
-	if (!s->eof && too_large(s))
+	if (too_large(s))
 		return SCAN_TOO_LARGE;
 	skip_mark(s);
 	const enum scan_outcome outcome = scan_windows(s);

@@ -62,4 +62,7 @@ struct scan_input {
 /* Search a file and add what is found. */
 enum scan_outcome scan_file(struct scanner *s, const struct scan_input *in, struct hits *out);
 
+/* What the pattern engine said after SCAN_STOPPED; no code when it was not the one that stopped. */
+const struct err *scanner_why(const struct scanner *s);
+
 #endif

@@ -22,10 +22,14 @@ static void stop(struct walk *w, enum walk_stop why)
 	__atomic_store_n(&w->stop, true, __ATOMIC_RELAXED);
 }
 
+static bool is_cancelled(const struct walk_request *r)
+{
+	return r->cancelled && __atomic_load_n(r->cancelled, __ATOMIC_RELAXED);
+}
+
 static bool expired(const struct walk_request *r)
 {
-	return (r->cancelled && __atomic_load_n(r->cancelled, __ATOMIC_RELAXED)) ||
-	       (r->deadline_ms != IO_FOREVER && io_now_ms() >= r->deadline_ms);
+	return is_cancelled(r) || (r->deadline_ms != IO_FOREVER && io_now_ms() >= r->deadline_ms);
 }
 
 bool walk_must_stop(struct walk *w)
@@ -36,8 +40,7 @@ bool walk_must_stop(struct walk *w)
 		return true;
 	if (!expired(r))
 		return false;
-	const bool cancelled = r->cancelled && __atomic_load_n(r->cancelled, __ATOMIC_RELAXED);
-	stop(w, cancelled ? WALK_CANCELLED : WALK_TIMEOUT);
+	stop(w, is_cancelled(r) ? WALK_CANCELLED : WALK_TIMEOUT);
 	return true;
 }
 
@@ -142,7 +145,8 @@ static void scan_files(struct worker *me, struct piece *p, struct piece_list *ou
 		}
 		file.fd = fd;
 		file.path = buf_str(&me->path);
-		w->visitor->file(me->scanner, &file, &done->hits, &me->account);
+		if (!w->visitor->file(me->scanner, &file, &done->hits, &me->account))
+			stop(w, is_cancelled(w->request) ? WALK_CANCELLED : WALK_TIMEOUT);
 	}
 	dir_leave(&w->dirs, p->dir);
 	piece_list_add(out, done);

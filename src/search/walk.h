@@ -76,7 +76,8 @@ struct walk_visitor {
 	void *search;
 	unsigned (*entry)(void *search, const struct walk_entry *, struct walk_account *);
 	void (*report)(void *search, const struct walk_entry *, struct hits *);
-	void (*file)(void *worker, const struct walk_file *, struct hits *, struct walk_account *);
+	/* False when the time is used up: the walk stops. */
+	bool (*file)(void *worker, const struct walk_file *, struct hits *, struct walk_account *);
 	void *(*worker_new)(void *search); /* NULL when there is no memory */
 	void (*worker_free)(void *worker);
 	/* Nothing was found: from now on the files that the rules hide are searched, for one hit
@@ -107,6 +108,7 @@ struct walk_request {
 struct found {
 	struct hits hits;
 	struct walk_account account;
+	struct err why; /* what the pattern engine said when it was what stopped; else no code */
 	int64_t ignored_matches; /* when nothing was found: how many ignored files would have
 				    matched, as far as could be seen in a short time */
 };

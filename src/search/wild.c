@@ -281,6 +281,8 @@ bool wild_match(const struct wild *w, struct str text)
 		return text.n == plain || !memchr(text.p + w->head.n, '/', text.n - plain);
 
 	const struct str rest = str_from(text, w->head.n);
+	if (w->need.n > rest.n)
+		return false;
 	if (w->need.n && !memmem(rest.p, rest.n, w->need.p, w->need.n))
 		return false;
 	uint64_t now[1] = { 0 }, next[1];

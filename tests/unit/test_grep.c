@@ -66,7 +66,7 @@ static struct tree sources(void)
 
 	tree_put(&t, ".git/HEAD", STR("return\n"));
 	tree_put(&t, ".gitignore", STR("*.log\n"));
-	tree_put(&t, "out.log", STR("TODO only here\n"));
+	tree_put(&t, "out.log", STR("LATER only here\n"));
 	tree_put(&t, "src/main.c",
 		 STR("#include <stdio.h>\n\nint main(void)\n{\n\tprintf(\"hello\\n\");\n\treturn "
 		     "0;\n}\n"));
@@ -157,7 +157,7 @@ static void the_account(void **unused)
 	struct tree t = sources();
 
 	(void)unused;
-	struct grep_request r = request(&t, "TODO");
+	struct grep_request r = request(&t, "LATER");
 	AUTO_FOUND found = grep(&r);
 	assert_int_equal(found.hits.count, 0);
 	assert_int_equal(found.ignored_matches, 1);
@@ -169,6 +169,30 @@ static void the_account(void **unused)
 	r.where.after = STR("src/util.c");
 	AUTO_FOUND rest = grep(&r);
 	assert_int_equal(rest.ignored_matches, 0);
+	tree_done(&t);
+}
+
+static void ignored_trees_are_hinted_at(void **unused)
+{
+	struct tree t = tree_new();
+
+	(void)unused;
+	tree_put(&t, ".gitignore", STR("deps/\n"));
+	tree_put(&t, "main.c", STR("x\n"));
+	tree_put(&t, "deps/a/one.c", STR("needle\nneedle\n"));
+	tree_put(&t, "deps/a/.git/two.c", STR("needle\n"));
+	tree_put(&t, "deps/b/.gitignore", STR("*\n"));
+	tree_put(&t, "deps/b/three.c", STR("needle\n"));
+	tree_put(&t, "deps/b/four.h", STR("needle\n"));
+	struct grep_request r = request(&t, "needle");
+	r.where.limit = 1;
+	r.globs = (struct str[]){ STR("*.c") };
+	r.glob_count = 1;
+	AUTO_FOUND found = grep(&r);
+	assert_int_equal(found.hits.count, 0);
+	assert_int_equal(found.ignored_matches, 2);
+	assert_int_equal(found.account.files, 1);
+	assert_int_equal(found.account.stopped, WALK_COMPLETE);
 	tree_done(&t);
 }
 
@@ -218,9 +242,10 @@ static void files_larger_than_the_window(void **unused)
 		AUTO_FOUND found = grep(&r);
 		assert_true(str_eq(shown(&found.hits, &got), buf_str(&want)));
 	}
-	r.max_bytes = 1000;
+	tree_put(&t, "small", STR("needle and so on\n"));
+	r.max_bytes = 10;
 	AUTO_FOUND found = grep(&r);
-	assert_int_equal(found.account.too_large, 1);
+	assert_int_equal(found.account.too_large, 2);
 	tree_done(&t);
 }
 
@@ -401,6 +426,27 @@ static void nothing_from_outside(void **unused)
 	assert_false(leaked);
 }
 
+/* A pattern that goes to PCRE2 and tries too much on one line ends the search and says so. */
+static void too_many_ways(void **unused)
+{
+	struct tree t = tree_new();
+	char line[5000];
+
+	(void)unused;
+	memset(line, 'a', sizeof line);
+	tree_put(&t, "a", STR("aab\n"));
+	tree_put(&t, "b", (struct str){ line, sizeof line });
+	struct grep_request r = request(&t, "(?=a)(?:(a|aa)+)+[^a]\\1");
+	AUTO_FOUND found = grep(&r);
+	if (found.account.stopped == WALK_COMPLETE) {
+		print_message("SKIP: the engine found a way\n");
+	} else {
+		assert_int_equal(found.account.stopped, WALK_TIMEOUT);
+		assert_int_equal(found.why.code, ERR_SEARCH_TIMEOUT);
+	}
+	tree_done(&t);
+}
+
 static void bad_requests(void **unused)
 {
 	struct tree t = tree_new();
@@ -434,6 +480,7 @@ int main(void)
 		cmocka_unit_test(context_blocks),
 		cmocka_unit_test(modes_and_filters),
 		cmocka_unit_test(the_account),
+		cmocka_unit_test(ignored_trees_are_hinted_at),
 		cmocka_unit_test(binary_wherever_the_byte_is),
 		cmocka_unit_test(files_larger_than_the_window),
 		cmocka_unit_test(huge_lines),
@@ -442,6 +489,7 @@ int main(void)
 		cmocka_unit_test(one_file),
 		cmocka_unit_test(limits_and_resuming),
 		cmocka_unit_test(nothing_from_outside),
+		cmocka_unit_test(too_many_ways),
 		cmocka_unit_test(bad_requests),
 	};
 
