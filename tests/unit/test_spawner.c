@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/limits.h"
+#include "exec/landlock.h"
 #include "exec/scratch.h"
 
 /*
@@ -154,13 +155,19 @@ static void test_a_command_whose_reaper_dies_fails_and_leaves_nothing(void **sta
 }
 
 /* A server of its own: runs the runaways at once, without end. */
-_Noreturn static void be_server(struct str mark, const char *scratch)
+_Noreturn static void be_server(struct str mark, enum sandbox_mode mode, const char *scratch)
 {
+	char here[4096];
 	struct several t[ARRAY_LEN(runaways)];
 	pthread_t thread[ARRAY_LEN(runaways)];
 	struct err e;
 	struct spawner *s;
-	const struct spawner_config config = { .at_death = scratch, .sandbox.scratch = scratch };
+	const struct spawner_config config = {
+		.at_death = scratch,
+		.sandbox = { .mode = mode,
+			     .scratch = scratch,
+			     .workspace = getcwd(here, sizeof(here)) },
+	};
 
 	if (spawner_new(&config, &s, &e) < 0)
 		_exit(1);
@@ -192,9 +199,8 @@ static bool appears(const char *name)
 	return false;
 }
 
-static void test_a_killed_server_leaves_nothing(void **state)
+static void kill_server(enum sandbox_mode mode)
 {
-	(void)state;
 	const struct str mark = STR("EXEC_TEST_MARK=killed");
 	char scratch[128], name[160];
 	struct err e;
@@ -202,7 +208,7 @@ static void test_a_killed_server_leaves_nothing(void **state)
 	assert_int_equal(scratch_new(scratch, sizeof(scratch), &e), 0);
 	const pid_t server = fork();
 	if (server == 0)
-		be_server(mark, scratch);
+		be_server(mark, mode, scratch);
 	for (int i = 0; i < 500 && count_marked(mark) < 20; i++)
 		(void)usleep(10000);
 	assert_true(count_marked(mark) >= 20);
@@ -213,6 +219,22 @@ static void test_a_killed_server_leaves_nothing(void **state)
 	assert_int_equal(count_marked(mark), 0);
 	assert_int_equal(access(scratch, F_OK), -1);
 	assert_int_equal(unlink(name), 0);
+}
+
+static void test_a_killed_server_leaves_nothing(void **state)
+{
+	(void)state;
+	kill_server(SANDBOX_OFF);
+}
+
+static void test_a_killed_server_leaves_nothing_in_its_sandbox(void **state)
+{
+	(void)state;
+	if (landlock_abi() == 0) {
+		print_message("SKIP: this kernel has no Landlock\n");
+		skip();
+	}
+	kill_server(SANDBOX_WORKSPACE);
 }
 
 static void test_scratch_is_removed_whatever_is_in_it(void **state)
@@ -269,6 +291,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_a_dead_spawner_is_started_again),
 		cmocka_unit_test(test_a_command_whose_reaper_dies_fails_and_leaves_nothing),
 		cmocka_unit_test(test_a_killed_server_leaves_nothing),
+		cmocka_unit_test(test_a_killed_server_leaves_nothing_in_its_sandbox),
 		cmocka_unit_test(test_scratch_is_removed_whatever_is_in_it),
 		cmocka_unit_test(test_no_process_left_is_a_clear_error),
 	};
