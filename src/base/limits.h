@@ -267,6 +267,11 @@ enum {
 	LIMIT_TREE = 1 << 17,
 	LIMIT_STOP_ROUNDS = 16,
 
+	/* Processes of one command when no limit is set, and how often they are counted: a fork bomb
+	 * adds a few thousand in that time, a large build has a few hundred. */
+	LIMIT_PROCESSES = 4096,
+	LIMIT_CENSUS_MS = 200,
+
 	/* Survivors described in an answer: how many, and how much of each. */
 	LIMIT_SURVIVORS = 16,
 	LIMIT_SURVIVOR_TEXT = 256,

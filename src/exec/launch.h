@@ -23,7 +23,8 @@ struct sandbox;
 struct proc_limits {
 	int64_t address_space_bytes;
 	int64_t file_size_bytes;
-	int64_t processes; /* counted over all processes of the user; root is exempt */
+	int64_t processes; /* of the user, by the kernel, but for root; of the tree, by the reaper
+			    */
 	int64_t cpu_seconds;
 };
 

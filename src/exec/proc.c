@@ -308,7 +308,7 @@ const char *proc_limit_name(enum proc_limit limit)
 	static const char *const names[] = {
 		[PROC_LIMIT_NONE] = "none",	[PROC_LIMIT_TIME] = "timeout",
 		[PROC_LIMIT_CPU] = "cpu",	[PROC_LIMIT_FILE] = "file_size",
-		[PROC_LIMIT_MEMORY] = "memory",
+		[PROC_LIMIT_MEMORY] = "memory", [PROC_LIMIT_PROCESSES] = "processes",
 	};
 
 	return names[limit];

@@ -58,8 +58,8 @@ struct proc_result {
 	 * The receipt. CPU time is that of all processes that were waited for, memory the peak of
 	 * the largest single one. oom_killed is a conclusion: somebody died of SIGKILL while the
 	 * kernel's counter of such kills, which is for the whole machine, went up. The CPU and file
-	 * limits are seen by the signal they send; exhausted address space or processes are not
-	 * visible from outside.
+	 * limits are seen by the signal they send, too many processes by counting; exhausted
+	 * address space is not visible from outside.
 	 */
 	int64_t cpu_ms;
 	int64_t peak_memory_bytes;
@@ -82,7 +82,7 @@ int proc_run(struct spawner *s, const struct proc_request *q, const struct proc_
 /* "SIGKILL"; "" for 0. */
 const char *proc_signal_name(int signal);
 
-/* "none", "timeout", "cpu", "file_size", "memory". */
+/* "none", "timeout", "cpu", "file_size", "memory", "processes". */
 const char *proc_limit_name(enum proc_limit limit);
 
 #endif

@@ -34,6 +34,7 @@ struct reaper {
 	int64_t next_ms;     /* when the phase ends */
 	int64_t timeout_ms;  /* when the command has to end */
 	int64_t patience_ms; /* until a tree that cannot be killed is reported as it is */
+	int64_t census_ms;   /* when the tree is to be counted */
 	int64_t oom_kills;   /* counted before or just after the start */
 	struct report report;
 };
@@ -156,11 +157,41 @@ static void kill_round(struct reaper *r)
 	}
 }
 
+/* Processes and threads on the whole machine. */
+static int64_t count_tasks(void)
+{
+	char text[128];
+	AUTO_FD fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+	const ssize_t n = fd < 0 ? -1 : io_read_full(fd, text, sizeof(text) - 1);
+
+	if (n <= 0)
+		return INT64_MAX;
+	text[n] = '\0';
+	const char *slash = strchr(text, '/');
+	return slash ? strtoll(slash + 1, NULL, 10) : INT64_MAX;
+}
+
+/* Kill a tree that has become too large. */
+static void take_census(struct reaper *r)
+{
+	const int64_t asked = r->order->limits.processes;
+	const int64_t limit = asked > 0 ? asked : LIMIT_PROCESSES;
+
+	r->census_ms = io_now_ms() + LIMIT_CENSUS_MS;
+	/* While there are fewer in all, the tree need not be walked. */
+	if (count_tasks() <= limit || (int64_t)tree_count() <= limit)
+		return;
+	r->report.limit = PROC_LIMIT_PROCESSES;
+	kill_round(r);
+}
+
 /* What the clock and the shell's end make due. */
 static void advance(struct reaper *r)
 {
 	const int64_t now = io_now_ms();
 
+	if (now >= r->census_ms && r->phase != KILLING)
+		take_census(r);
 	if (r->phase == RUNNING && r->shell_ended) {
 		r->phase = LINGERING;
 		r->next_ms = now + LIMIT_LINGER_MS;
@@ -195,7 +226,9 @@ static void wait_for_news(struct reaper *r)
 	};
 	struct signalfd_siginfo info;
 
-	const int64_t until = r->phase == RUNNING ? r->timeout_ms : r->next_ms;
+	int64_t until = r->phase == RUNNING ? r->timeout_ms : r->next_ms;
+	if (r->census_ms < until && r->phase != KILLING)
+		until = r->census_ms;
 	if (poll(p, sizeof(p) / sizeof(p[0]), io_timeout(until)) <= 0)
 		return;
 	if (p[0].revents)
@@ -252,6 +285,7 @@ void reaper_run(const struct reaper_home *home, struct launch *l)
 		reaper_refuse(r.control, l->failed, l->error);
 		_exit(0);
 	}
+	r.census_ms = r.started_ms + LIMIT_CENSUS_MS;
 	/* An old count is taken anew now, while the program is being loaded. */
 	if (r.started_ms - home->oom_counted_ms >= LIMIT_OOM_AGE_MS)
 		r.oom_kills = reaper_count_oom_kills();

@@ -9,6 +9,9 @@
  *	running ──shell ended──► lingering ──some still run──► terminating ──grace over──► killing
  *	   └──────timeout, cancel, server gone──────────────────┘                (or kept, if asked)
  *
+ * A tree that grows beyond the order's number of processes, or LIMIT_PROCESSES, is killed at once:
+ * the kernel's own limit does not hold for root, and a fork bomb deserves no grace.
+ *
  * To the server it says exactly one thing over the order's control socket: a struct report, when
  * the command and everything it left are gone (or kept, or could not be ended). The server says
  * at most one thing back, any message or hanging up: end the command.
@@ -28,7 +31,8 @@ enum proc_limit {
 	PROC_LIMIT_TIME,
 	PROC_LIMIT_CPU,
 	PROC_LIMIT_FILE,
-	PROC_LIMIT_MEMORY
+	PROC_LIMIT_MEMORY,
+	PROC_LIMIT_PROCESSES,
 };
 
 struct report {

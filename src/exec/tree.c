@@ -164,6 +164,14 @@ static size_t signal_all(int signal, const pid_t *spare, size_t spare_count, siz
 	return reached;
 }
 
+size_t tree_count(void)
+{
+	CLEANUP(walk_done) struct walk w = { 0 };
+
+	walk_tree(&w, NULL, 0);
+	return w.count;
+}
+
 size_t tree_signal(int signal)
 {
 	size_t running;

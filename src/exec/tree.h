@@ -36,6 +36,9 @@ size_t tree_signal(int signal);
  */
 size_t tree_kill(const pid_t *spare, size_t spare_count);
 
+/* How many processes the tree has, zombies included. */
+size_t tree_count(void);
+
 /* Describe the tree's processes: how many there are; at most max are written. */
 size_t tree_survivors(struct survivor *to, size_t max);
 

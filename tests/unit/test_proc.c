@@ -427,6 +427,29 @@ static void test_limits(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
+static void test_too_many_processes(void **state)
+{
+	(void)state;
+	CAPTURE c = { 0 };
+	const struct str mark = STR("EXEC_TEST_MARK=many");
+	struct proc_request q = { .command =
+					  STR("for i in $(seq 60); do sleep 50 & done; sleep 50"),
+				  .env = &mark,
+				  .env_count = 1,
+				  .timeout_ms = 20000,
+				  .limits.processes = 20 };
+
+	if (geteuid() != 0) {
+		print_message("SKIP: for other users the kernel counts\n");
+		skip();
+	}
+	const struct proc_result r = run_request(spawner, &q, &c);
+	assert_int_equal(r.limit, PROC_LIMIT_PROCESSES);
+	assert_int_equal(r.signal, SIGKILL);
+	assert_false(r.timed_out);
+	assert_int_equal(count_marked(mark), 0);
+}
+
 static void test_receipt(void **state)
 {
 	(void)state;
@@ -484,6 +507,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_sink_that_refuses_ends_the_command),
 		cmocka_unit_test(test_cancel),
 		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_too_many_processes),
 		cmocka_unit_test(test_receipt),
 		cmocka_unit_test(test_too_busy),
 		cmocka_unit_test(test_names),
