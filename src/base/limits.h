@@ -269,7 +269,7 @@ enum {
 
 	/* Processes of one command when no limit is set, and how often they are counted: a fork bomb
 	 * adds a few thousand in that time, a large build has a few hundred. */
-	LIMIT_PROCESSES = 4096,
+	LIMIT_PROCESSES = 2048,
 	LIMIT_CENSUS_MS = 200,
 
 	/* Survivors described in an answer: how many, and how much of each. */

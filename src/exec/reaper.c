@@ -79,6 +79,8 @@ static bool reap(struct reaper *r)
 		if (pid == 0)
 			return false;
 		note_status(r, status);
+		/* Killing thousands takes time; as long as they end, none is stuck. */
+		r->patience_ms = io_now_ms() + LIMIT_KILL_PATIENCE_MS;
 		if (pid == r->shell) {
 			r->shell_ended = true;
 			r->report.status = status;
@@ -145,11 +147,13 @@ static void end_survivors(struct reaper *r)
 
 static void kill_round(struct reaper *r)
 {
-	if (r->phase != KILLING)
-		r->patience_ms = io_now_ms() + LIMIT_KILL_PATIENCE_MS;
+	const bool again = r->phase == KILLING;
+
 	r->phase = KILLING;
 	(void)tree_kill(NULL, 0);
 	r->next_ms = io_now_ms() + LIMIT_KILL_PAUSE_MS;
+	if (!again)
+		r->patience_ms = io_now_ms() + LIMIT_KILL_PATIENCE_MS;
 	if (io_now_ms() >= r->patience_ms) {
 		r->report.stuck = true;
 		send_report(r);
