@@ -82,9 +82,8 @@ int landlock_new(bool no_tcp, struct err *e)
 		.net = no_tcp && abi >= LANDLOCK_NET ? NET_BIND_AND_CONNECT_TCP : 0,
 		.scoped = abi >= LANDLOCK_SCOPE ? SCOPE_ABSTRACT_AND_SIGNAL : 0,
 	};
-	/* An older kernel refuses fields it does not know, even when they are zero-length to it. */
-	const size_t size = abi >= LANDLOCK_SCOPE ? sizeof(a) : abi >= LANDLOCK_NET ? 16 : 8;
-	const int fd = (int)syscall(SYS_landlock_create_ruleset, &a, size, 0);
+	/* Fields that an older kernel does not know are zero, which it accepts. */
+	const int fd = (int)syscall(SYS_landlock_create_ruleset, &a, sizeof(a), 0);
 
 	return fd < 0 ? err_errno(e, "The file rules of the sandbox cannot be made") : fd;
 }

@@ -92,8 +92,19 @@ static int put_back(const struct kept *k)
 	return k->read_only ? make_read_only(k->path) : 0;
 }
 
-/* A file that nobody without capabilities can open, in the empty /run. */
-static const char sealed[] = "/run/.sealed";
+/* Cover a file by one that nobody without capabilities can open. */
+static int seal(const char *path)
+{
+	/* The private /tmp is the one place where a file can be made. Its name is not needed once
+	 * it is mounted. */
+	static const char cover[] = "/tmp/.sealed";
+	AUTO_FD fd = open(cover, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -1;
+	const int bad = mount(cover, path, NULL, MS_BIND, NULL);
+	return unlink(cover) < 0 ? -1 : bad;
+}
 
 /* Put something empty over a directory, something sealed over a file. What is not there needs no
  * hiding. */
@@ -105,10 +116,7 @@ static int hide(const char *path)
 		return 0;
 	if (S_ISDIR(st.st_mode))
 		return mount("none", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0755");
-	AUTO_FD fd = open(sealed, O_CREAT | O_WRONLY | O_CLOEXEC, 0);
-	if (fd < 0 && errno != EACCES)
-		return -1;
-	return mount(sealed, path, NULL, MS_BIND, NULL);
+	return seal(path);
 }
 
 /* Host keys and the like, which strict must not show though /etc is to be read. */
@@ -147,8 +155,6 @@ static int hide_run(void)
 
 	if (realpath("/etc/resolv.conf", resolver) && strncmp(resolver, "/run/", 5) == 0)
 		(void)keep(&k, resolver, true);
-	if (make_place("/run", true) < 0)
-		return -1;
 	int bad = hide("/run");
 	if (k.tree >= 0 && !bad)
 		bad = put_back(&k);

@@ -126,7 +126,7 @@ static int drop_capabilities(void)
 	struct __user_cap_data_struct none[2] = { 0 };
 
 	/* Refused to those who have none to give up. */
-	for (unsigned long cap = 0; cap <= CAP_LAST_CAP || cap < 64; cap++)
+	for (unsigned long cap = 0; cap < 64; cap++)
 		(void)prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
 	(void)prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED, 0, 0, 0);
 	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);

@@ -583,6 +583,36 @@ static void test_runaways_in_the_sandbox(void **state)
 	spawner_free(s);
 }
 
+/* Steps build on each other in the private /tmp; a workspace that lies in the real one stays. */
+static void test_private_tmp(void **state)
+{
+	(void)state;
+	char dir[] = "/tmp/exec-inside-XXXXXX", scratch[128], step[160];
+	struct err e;
+	CAPTURE c = { 0 };
+
+	need(true);
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(scratch_new(scratch, sizeof(scratch), &e), 0);
+	struct spawner *s = spawner_start(&(struct spawner_config){
+		.sandbox = { .mode = SANDBOX_WORKSPACE, .workspace = dir, .scratch = scratch } });
+	AUTO_FD cwd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct proc_request q = { .command = STR("echo one > /tmp/step; echo two > kept; pwd"),
+				  .cwd_fd = cwd };
+	assert_int_equal(run_request(s, &q, &c).exit_code, 0);
+	assert_memory_equal(c.out.p, dir, strlen(dir));
+	buf_reset(&c.out, 0);
+	q.command = STR("cat /tmp/step \"$TMPDIR/step\" kept; ls -A /run; cd ..; ls | wc -l");
+	assert_int_equal(run_request(s, &q, &c).exit_code, 0);
+	assert_str(buf_str(&c.out), "one\none\ntwo\n2\n");
+	(void)snprintf(step, sizeof(step), "%s/step", scratch);
+	assert_int_equal(access(step, F_OK), 0);
+	spawner_free(s);
+	assert_int_equal(access(scratch, F_OK), -1);
+	assert_int_equal(faccessat(cwd, "kept", F_OK, 0), 0);
+	scratch_remove(dir);
+}
+
 static int make_place(void **state)
 {
 	(void)state;
@@ -632,6 +662,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_workspace_without_network),
 		cmocka_unit_test(test_read_only),
 		cmocka_unit_test(test_strict),
+		cmocka_unit_test(test_private_tmp),
 		cmocka_unit_test(test_runaways_in_the_sandbox),
 		cmocka_unit_test(test_without_namespaces),
 	};
