@@ -30,8 +30,7 @@ static void log_call(struct exchange *x, const struct tool *t, struct str sessio
 {
 	const int64_t id = ++x->service->requests;
 
-	log_event(LOG_INFO, "call", LOG_STR("tool", str_of(t->name)),
-		  LOG_STR("session", str_upto(session, LIMIT_LOG_SESSION)),
+	log_event(LOG_INFO, "call", LOG_STR("tool", str_of(t->name)), LOG_STR("session", session),
 		  LOG_INT("request_id", id), LOG_INT("uid", x->tcp ? -1 : (int64_t)x->uid),
 		  LOG_INT("pid", x->pid), LOG_INT("duration_ms", io_now_ms() - began_ms),
 		  LOG_BOOL("success", code == ERR_NONE), LOG_STR("code", str_of(err_name(code))));
@@ -157,8 +156,10 @@ void wire_call(struct exchange *x, const struct tool *t, const struct json *obje
 	/* A Unix socket tells a client that left (HUP) from one that only stopped sending; TCP
 	 * shows both alike until something is sent, and a command must not outlive its client. */
 	c.cancel_events = x->tcp ? POLLRDHUP : POLLERR;
+	/* Once the answer is sent the request's buffer is gone, and the log comes after it. */
+	const struct str session = arena_dup(x->arena, str_upto(c.session, LIMIT_LOG_SESSION));
 	if (t->flags & TOOL_SLOW)
 		x->slow(x->slow_arg);
 	(t->flags & TOOL_STREAM ? call_streaming : call_plain)(x, t, &c, object, &e);
-	log_call(x, t, c.session, began_ms, e.code);
+	log_call(x, t, session, began_ms, e.code);
 }
