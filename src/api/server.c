@@ -40,7 +40,9 @@ struct server {
 	struct door door;
 	struct watch watch;
 	_Atomic int workers, waiting;
+	_Atomic int accepting; /* workers that use a listener at this moment */
 	atomic_bool stopping;
+	pthread_mutex_t closing; /* no connection is closed while others are being hung up */
 };
 
 /* What a worker uses again for each request. */
@@ -61,6 +63,9 @@ static void add_worker(struct server *s);
 
 static void close_slot(struct server *s, struct slot *c)
 {
+	(void)pthread_mutex_lock(&s->closing);
+	fd_closep(&c->http.fd);
+	(void)pthread_mutex_unlock(&s->closing);
 	http_done(&c->http);
 	slots_give(&s->slots, c);
 }
@@ -161,8 +166,10 @@ static void serve(struct server *s, struct worker *w, struct slot *c)
 
 static void welcome(struct server *s, struct worker *w, const struct listener *l)
 {
-	struct slot *c = door_open(&s->door, l);
-
+	/* Counted before the question, so that whoever stops the server can wait for the answer. */
+	s->accepting++;
+	struct slot *c = s->stopping ? NULL : door_open(&s->door, l);
+	s->accepting--;
 	if (!c)
 		return;
 	watch_wake(&s->watch);
@@ -207,8 +214,7 @@ static void *work(void *arg)
 		if (ev.data.u64 == KEY_STOP)
 			break;
 		if (ev.data.u64 >= KEY_LISTENER) {
-			if (!s->stopping)
-				welcome(s, &w, &s->o->listeners[ev.data.u64 - KEY_LISTENER]);
+			welcome(s, &w, &s->o->listeners[ev.data.u64 - KEY_LISTENER]);
 			continue;
 		}
 		if (ev.events & (EPOLLHUP | EPOLLERR))
@@ -276,9 +282,11 @@ static bool anything_busy(struct server *s)
 /* Hang up on the calls that are still running: their commands see that and end. */
 static void hang_up(struct server *s)
 {
+	(void)pthread_mutex_lock(&s->closing);
 	for (uint32_t i = 0; i < s->slots.size; i++)
 		if (slot_is_busy(&s->slots.all[i]))
 			(void)shutdown(s->slots.all[i].http.fd, SHUT_RDWR);
+	(void)pthread_mutex_unlock(&s->closing);
 }
 
 static void wait_until_idle(struct server *s, int64_t grace_ms)
@@ -295,6 +303,8 @@ static void stop(struct server *s)
 
 	s->stopping = true;
 	listen_notify("STOPPING=1");
+	while (s->accepting)
+		watch_sleep_ms(1);
 	for (size_t i = 0; i < s->o->listener_count; i++)
 		listener_done(&s->o->listeners[i]);
 	sweep(s);
@@ -347,6 +357,7 @@ int server_run(const struct server_options *o, struct err *e)
 	s->budget.left = LIMIT_BODIES;
 	s->door = (struct door){ &s->slots, &s->budget, o->uids, o->uid_count };
 	s->epoll = s->stop = -1;
+	(void)pthread_mutex_init(&s->closing, NULL);
 	if (start(s, e) == 0) {
 		listen_notify("READY=1");
 		watch_run(&s->watch, &s->slots.used, sweep, s);
@@ -362,6 +373,7 @@ int server_run(const struct server_options *o, struct err *e)
 	slots_done(&s->slots);
 	fd_closep(&s->epoll);
 	fd_closep(&s->stop);
+	(void)pthread_mutex_destroy(&s->closing);
 	mem_free(s);
 	return rc;
 }

@@ -51,8 +51,11 @@ class Crash(SidecarTest):
         self.assertEqual(self.torn, [])
         self.assertGreater(self.answered, ROUNDS)
 
-    # The keeper outlives the server and removes what it had no time to rename.
     def test_no_temporary_file_stays(self):
+        """The keeper outlives the server and removes what it had no time to rename."""
+        deadline = time.monotonic() + 10
+        while len(os.listdir(self.server.path("d"))) > FILES and time.monotonic() < deadline:
+            time.sleep(0.05)
         self.assertEqual(sorted(os.listdir(self.server.path("d"))), ["f%d" % i for i in range(FILES)])
 
     def test_it_serves_again(self):
