@@ -140,7 +140,7 @@ class Limits(SidecarTest):
 
     def test_pipelined_requests_behind_a_large_body_are_not_quadratic(self):
         tiny = b"OPTIONS * HTTP/1.1\r\nHost:\r\n\r\n"
-        count = 6 * MB // len(tiny)
+        count = (1 if is_sanitized() else 6) * MB // len(tiny)
         body = b"{" + b" " * (9 * MB) + b"}"
         with self.server.connect(60) as s:
             def send():
