@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* Settings: defaults, environment, flags, and what is wrong with them in one sentence. */
+
+#include "scratch.h"
+
+#include "config.h"
+#include "base/log.h"
+
+/* Read settings from "NAME=value" and "--flag" words; nothing else is in the environment. */
+static int read_settings(const char *const *words, struct config *c, struct err *e)
+{
+	static char room[16][512]; /* the config points there */
+	char *argv[ARRAY_LEN(room) + 1];
+	int argc = 0;
+
+	assert_int_equal(clearenv(), 0);
+	for (size_t i = 0; *words; words++, i++) {
+		assert_true(i < ARRAY_LEN(room));
+		char *copy = room[i];
+		(void)snprintf(copy, sizeof room[i], "%s", *words);
+		if (copy[0] == '-' || !strchr(copy, '=') || argc > 0)
+			argv[argc++] = copy;
+		else
+			assert_int_equal(putenv(copy), 0);
+	}
+	argv[argc] = NULL;
+	return config_read(argc, argv, c, e);
+}
+
+#define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+static void defaults(void **state)
+{
+	struct config c;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(read_settings((const char *const[]){ NULL }, &c, &e), 0);
+	assert_string_equal(c.workspace, "/workspace");
+	assert_string_equal(c.socket, "/var/run/sidecar/sidecar.sock");
+	assert_int_equal(c.socket_mode, 0660);
+	assert_null(c.tcp_host);
+	assert_null(c.token);
+	assert_false(c.require_auth || c.allow_outside || c.read_only || c.fsync);
+	assert_int_equal(c.absolute_paths, CONFIG_SHORTHAND);
+	assert_int_equal(c.openat2, 1);
+	assert_int_equal(c.log, CONFIG_LOG_AUTO);
+	assert_int_equal(c.log_level, LOG_INFO);
+}
+
+static void a_flag_wins_over_the_environment(void **state)
+{
+	struct config c;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(
+		read_settings(WORDS("WORKSPACE_ROOT=/env", "SOCKET_PATH=/env.sock",
+				    "SIDECAR_READ_ONLY=1", "SIDECAR_SOCKET_MODE=600", "--workspace",
+				    "/flag", "--socket=/flag.sock", "--read-only=no"),
+			      &c, &e),
+		0);
+	assert_string_equal(c.workspace, "/flag");
+	assert_string_equal(c.socket, "/flag.sock");
+	assert_int_equal(c.socket_mode, 0600);
+	assert_false(c.read_only);
+}
+
+static const struct {
+	const char *word;
+	bool on;
+} switches[] = {
+	{ "SIDECAR_READ_ONLY=1", true },
+	{ "SIDECAR_READ_ONLY=true", true },
+	{ "SIDECAR_READ_ONLY=TRUE", true },
+	{ "SIDECAR_READ_ONLY= yes ", true },
+	{ "SIDECAR_READ_ONLY=0", false },
+	{ "SIDECAR_READ_ONLY=on", false },
+	{ "SIDECAR_READ_ONLY=", false },
+	{ "SIDECAR_READ_ONLY=truee", false },
+	{ "--read-only", true },
+	{ "--read-only=1", true },
+	{ "--read-only=", false },
+};
+
+static void switches_are_on_for_few_words(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(switches); i++) {
+		struct config c;
+		struct err e;
+		assert_int_equal(read_settings(WORDS(switches[i].word), &c, &e), 0);
+		if (c.read_only != switches[i].on)
+			fail_msg("%s", switches[i].word);
+	}
+}
+
+static const struct {
+	const char *const *words;
+	const char *says[3];
+} wrong[] = {
+	{ WORDS("TCP_HOST=127.0.0.1"), { "TCP_PORT is missing" } },
+	{ WORDS("TCP_PORT=80"), { "TCP_HOST is missing" } },
+	{ WORDS("TCP_HOST=127.0.0.1", "TCP_PORT=x"), { "TCP_PORT", "x" } },
+	{ WORDS("TCP_HOST=127.0.0.1", "TCP_PORT=65536"), { "TCP_PORT", "65535" } },
+	{ WORDS("TCP_HOST=0.0.0.0", "TCP_PORT=80"), { "0.0.0.0", "SIDECAR_AUTH_TOKEN" } },
+	{ WORDS("TCP_HOST=example", "TCP_PORT=80"), { "example" } },
+	{ WORDS("SIDECAR_REQUIRE_AUTH=1"), { "SIDECAR_AUTH_TOKEN" } },
+	{ WORDS("--require-auth"), { "SIDECAR_AUTH_TOKEN" } },
+	{ WORDS("--tcp", "0.0.0.0:80"), { "0.0.0.0" } },
+	{ WORDS("--tcp", "127.0.0.1"), { "--tcp", "HOST:PORT" } },
+	{ WORDS("--tcp", "127.0.0.1:99999"), { "--tcp" } },
+	{ WORDS("--tcp=:1"), { "--tcp" } },
+	{ WORDS("--tcp"), { "--tcp needs a value" } },
+	{ WORDS("--socket"), { "--socket needs a value" } },
+	{ WORDS("--nope"), { "--nope" } },
+	{ WORDS("--nope=1"), { "--nope" } },
+	{ WORDS("--"), { "Unknown flag" } },
+	{ WORDS("-x"), { "-x" } },
+	{ WORDS("stray"), { "stray" } },
+	{ WORDS("--socket-mode", "888"), { "--socket-mode", "888" } },
+	{ WORDS("SIDECAR_SOCKET_MODE=1777"), { "SIDECAR_SOCKET_MODE", "777" } },
+	{ WORDS("--grace=-1"), { "--grace" } },
+	{ WORDS("--log=xml"), { "--log", "auto, text, json", "xml" } },
+	{ WORDS("--openat2", "maybe"), { "--openat2", "off, auto" } },
+	{ WORDS("--token-file", "/nonexistent/token"), { "/nonexistent/token" } },
+};
+
+static void what_is_wrong_is_named(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+		struct config c;
+		struct err e;
+		if (read_settings(wrong[i].words, &c, &e) == 0)
+			fail_msg("%s was taken", wrong[i].words[0]);
+		for (size_t j = 0; j < 3 && wrong[i].says[j]; j++)
+			if (!strstr(e.msg, wrong[i].says[j]))
+				fail_msg("\"%s\" is not in: %s", wrong[i].says[j], e.msg);
+		assert_null(strchr(e.msg, '\n'));
+	}
+}
+
+static const struct {
+	const char *const *words;
+	const char *host;
+	int64_t port;
+	const char *socket;
+} listeners[] = {
+	{ WORDS("TCP_HOST=127.0.0.1", "TCP_PORT=80"), "127.0.0.1", 80, NULL },
+	{ WORDS("--tcp", "127.0.0.1:0"), "127.0.0.1", 0, NULL },
+	{ WORDS("--tcp", "[::1]:8080"), "::1", 8080, NULL },
+	{ WORDS("--tcp", "localhost:1", "--socket", "/s"), "localhost", 1, "/s" },
+	{ WORDS("SIDECAR_AUTH_TOKEN=t", "TCP_HOST=0.0.0.0", "TCP_PORT=80"), "0.0.0.0", 80, NULL },
+	{ WORDS("TCP_HOST=10.0.0.1", "TCP_PORT=80", "--tcp=127.0.0.1:81"), "127.0.0.1", 81, NULL },
+	{ WORDS("XDG_RUNTIME_DIR=relative"), NULL, -1, "/var/run/sidecar/sidecar.sock" },
+};
+
+static void listeners_follow_from_what_is_set(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(listeners); i++) {
+		struct config c;
+		struct err e;
+		if (read_settings(listeners[i].words, &c, &e) < 0)
+			fail_msg("%s", e.msg);
+		assert_str(str_of(c.tcp_host), listeners[i].host ? listeners[i].host : "");
+		assert_int_equal(c.tcp_port, listeners[i].port);
+		assert_str(str_of(c.socket), listeners[i].socket ? listeners[i].socket : "");
+	}
+}
+
+static void a_token_comes_from_a_file(void **state)
+{
+	struct scratch s = scratch_new();
+	struct config c;
+	struct err e;
+
+	(void)state;
+	put(&s, "token", "  secret\n");
+	put(&s, "blank", " \n\t");
+	assert_int_equal(read_settings(WORDS("--token-file", in(&s, "token")), &c, &e), 0);
+	assert_string_equal(c.token, "secret");
+	assert_int_equal(read_settings(WORDS("--token-file", in(&s, "blank")), &c, &e), -1);
+	assert_non_null(strstr(e.msg, "empty"));
+	scratch_free(&s);
+}
+
+static void help_names_every_setting(void **state)
+{
+	AUTO_BUF out = { .max = 64 << 10 };
+
+	(void)state;
+	config_help(&out);
+	buf_addc(&out, '\0');
+	for (const char *const *word = WORDS("--workspace DIR", "WORKSPACE_ROOT", "--tcp HOST:PORT",
+					     "--log auto|text|json", "SIDECAR_AUTH_TOKEN=TOKEN",
+					     "--absolute-paths shorthand|strict");
+	     *word; word++)
+		if (!strstr(out.p, *word))
+			fail_msg("%s is not in:\n%s", *word, out.p);
+	assert_null(strstr(out.p, "--auth-token"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(defaults),
+		cmocka_unit_test(a_flag_wins_over_the_environment),
+		cmocka_unit_test(switches_are_on_for_few_words),
+		cmocka_unit_test(what_is_wrong_is_named),
+		cmocka_unit_test(listeners_follow_from_what_is_set),
+		cmocka_unit_test(a_token_comes_from_a_file),
+		cmocka_unit_test(help_names_every_setting),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
