@@ -156,8 +156,9 @@ class Limits(SidecarTest):
     def test_json_that_explodes(self):
         """Two bytes of text can cost a hundred bytes of values: refused, and given back."""
         self.assertEqual(self.server.request("GET", "/health").status, 200)
-        for body in (b'{"a":[' + b"0," * (15 * MB) + b"0]}", b'{"a":[' + b"[]," * (10 * MB) + b"[]]}",
-                     b"{" + b'"":0,' * (6 * MB) + b'"":0}'):
+        many = MB // (8 if is_sanitized() else 1)
+        for body in (b'{"a":[' + b"0," * (15 * many) + b"0]}", b'{"a":[' + b"[]," * (10 * many) + b"[]]}",
+                     b"{" + b'"":0,' * (6 * many) + b'"":0}'):
             answer = self.server.request("POST", "/ls", body, {"Content-Type": "application/json"})
             self.assertIn(answer.status, (200, 400))
         self.check_memory(40 << 10)
