@@ -147,9 +147,11 @@ static int grep_run_wire(struct call *c, const void *args, struct err *e)
 	if (grep_run(&request, &found, e) < 0)
 		return -1;
 	if (found.hits.count == 0 && found.account.stopped == WALK_TIMEOUT)
-		return err_set(e, ERR_SEARCH_TIMEOUT,
-			       "No match was found before the time was up: "
-			       "search a smaller directory or refine the pattern");
+		return err_set(e, ERR_SEARCH_TIMEOUT, "%s",
+			       *found.why.msg
+				       ? found.why.msg
+				       : "No match was found before the time was up: search a "
+					 "smaller directory or refine the pattern");
 	struct outcome o = {
 		.lines_cut = write_lines(&found.hits, &lines),
 		.limit = limit,

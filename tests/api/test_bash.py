@@ -1,0 +1,202 @@
+"""POST /bash: output as it comes, exit codes, timeouts, and nothing left behind."""
+import json
+import os
+import socket
+import threading
+import time
+import unittest
+
+from harness import SidecarTest, is_sanitized
+
+MARK = "SIDECAR_TEST_MARK"
+
+
+def alive(mark):
+    """Processes that have the mark in their environment, wherever they went."""
+    found = []
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            with open("/proc/%s/environ" % entry, "rb") as f:
+                if ("%s=%s" % (MARK, mark)).encode() not in f.read().split(b"\0"):
+                    continue
+            with open("/proc/%s/stat" % entry) as f:
+                if f.read().rsplit(")", 1)[1].split()[0] not in "ZX":
+                    found.append(int(entry))
+        except OSError:
+            pass
+    return found
+
+
+def gone(mark, seconds=15):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if not alive(mark):
+            return True
+        time.sleep(0.02)
+    return False
+
+
+# Each would outlive a shell that is killed alone; each ends by itself when nobody ends it.
+ESCAPES = {
+    "setsid": "setsid sleep 60 & sleep 60",
+    "double fork": "(sleep 60 & sleep 60 &) ; sleep 60",
+    "ignores SIGTERM": "trap '' TERM; sleep 60 & sleep 60",
+    "setsid that ignores SIGTERM": "setsid sh -c \"trap '' TERM; sleep 60\" & sleep 60",
+    "forks in a loop": "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do setsid sleep 60 & sleep 0.02; done; sleep 60",
+}
+
+
+class Bash(SidecarTest):
+    def run_bash(self, **arguments):
+        answer = self.server.call("bash", **arguments)
+        self.assertEqual(answer.status, 200, answer.body)
+        events = [json.loads(line) for line in answer.body.decode().splitlines()]
+        text = {"stdout": "", "stderr": ""}
+        for e in events[:-1]:
+            self.assertEqual(e["type"], "delta")
+            text[e["stream"]] += e["data"]
+        return text["stdout"], text["stderr"], events[-1]
+
+    def test_exit_codes(self):
+        for command, code in (("true", 0), ("false", 1), ("exit 77", 77), ("kill -TERM $$", 143), ("kill -9 $$", 137),
+                              ("no_such_command_here", 127)):
+            self.assertEqual(self.run_bash(command=command)[2], {"type": "done", "exitCode": code}, command)
+
+    def test_working_directory_and_environment(self):
+        os.makedirs(self.server.path("sub/dir"), exist_ok=True)
+        out, _, _ = self.run_bash(command="pwd; echo $X; echo ${SIDECAR_AUTH_TOKEN-none}", cwd="sub/dir", env={"X": "é y"})
+        self.assertEqual(out.splitlines(), [self.server.path("sub/dir"), "é y", "none"])
+        self.assertEqual(self.run_bash(command="pwd")[0].strip(), self.server.workspace)
+
+    def test_standard_input_is_empty_and_nothing_leaks(self):
+        self.assertEqual(self.run_bash(command="cat; ls /proc/self/fd | wc -l")[0].strip(), "4")
+
+    def test_argv_runs_without_a_shell(self):
+        self.assertEqual(self.run_bash(argv=["echo", "$HOME", ";", "*"])[0], "$HOME ; *\n")
+
+    def test_long_scripts(self):
+        for size in (100, 130000, 140000, 1 << 20):
+            script = ("echo begin\n" + "#" * size)[:size - 9] + "\necho end"
+            self.assertEqual(self.run_bash(command=script)[0], "begin\nend\n", size)
+        answer = self.server.call("bash", command="#" * ((1 << 20) + 1))
+        self.assertEqual((answer.status, answer.json()["code"]), (400, "INVALID_ARGUMENTS"))
+
+    def test_bad_input(self):
+        for arguments in ({}, {"command": ""}, {"command": "  "}, {"command": 5}, {"command": "a\0b"}, {"argv": []},
+                          {"argv": ["a\0"]}, {"argv": [1]}):
+            answer = self.server.call("bash", **arguments)
+            self.assertEqual(answer.status, 400, arguments)
+            self.assertRegex(answer.json()["error"], "^Missing or invalid (command|argv)$")
+        self.server.put("file", "x")
+        for cwd, code in (("missing", "FILE_NOT_FOUND"), ("file", "NOT_A_DIRECTORY"), ("../..", "PATH_OUTSIDE_WORKSPACE")):
+            answer = self.server.call("bash", command="true", cwd=cwd)
+            self.assertEqual((answer.status, answer.json()["code"]), (400, code))
+
+    def test_odd_timeouts(self):
+        for timeout in (-1, 0, "1", None, 1e300, True, 0.4):
+            self.assertEqual(self.run_bash(command="echo x", timeoutSeconds=timeout)[2]["exitCode"], 0, timeout)
+
+    def test_a_split_character_is_put_together(self):
+        out, _, _ = self.run_bash(command=r"printf '\303'; sleep 0.2; printf '\251'; printf '\360\237'; sleep 0.2; printf '\231\202'")
+        self.assertEqual(out, "é🙂")
+        self.assertEqual(self.run_bash(command=r"printf 'a\377b\303'")[0], "a\ufffdb\ufffd")
+
+    def test_output_comes_as_it_is_made(self):
+        body = json.dumps({"command": "echo first; sleep 5; echo second"})
+        with self.server.connect() as s:
+            s.sendall(("POST /bash HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
+                       % (len(body), body)).encode())
+            got = b""
+            began = time.monotonic()
+            while b"first" not in got:
+                got += s.recv(4096)
+            self.assertNotIn(b"second", got)
+            self.assertLess(time.monotonic() - began, 4)
+
+    def test_a_background_child_does_not_hold_the_answer(self):
+        began = time.monotonic()
+        out, _, done = self.run_bash(command="sleep 60 & echo ok", env={MARK: "background"})
+        self.assertEqual((out, done["exitCode"]), ("ok\n", 0))
+        self.assertLess(time.monotonic() - began, 20)
+        self.assertTrue(gone("background"))
+
+    def test_timeout_ends_the_whole_tree(self):
+        for name, command in ESCAPES.items():
+            with self.subTest(name):
+                mark = "timeout-" + name.replace(" ", "-")
+                out, _, done = self.run_bash(command="echo start; " + command, timeoutSeconds=0.5, env={MARK: mark})
+                self.assertEqual(done, {"type": "done", "exitCode": -1, "timedOut": True})
+                self.assertEqual(out, "start\n")
+                self.assertTrue(gone(mark), alive(mark))
+
+    def test_eight_at_once(self):
+        def one(i):
+            self.run_bash(command=ESCAPES["setsid that ignores SIGTERM"], timeoutSeconds=0.5, env={MARK: "eight-%d" % i})
+        threads = [threading.Thread(target=one, args=(i,)) for i in range(8)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertTrue(all(gone("eight-%d" % i) for i in range(8)))
+
+    def start_command(self, server, mark, command="setsid sleep 60 & sleep 60"):
+        body = json.dumps({"command": command, "env": {MARK: mark}})
+        s = server.connect()
+        s.sendall(("POST /bash HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
+                   % (len(body), body)).encode())
+        deadline = time.monotonic() + 15
+        while len(alive(mark)) < 2 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        self.assertGreaterEqual(len(alive(mark)), 2)
+        return s
+
+    def test_a_client_that_leaves_ends_the_tree(self):
+        self.start_command(self.server, "leaves").close()
+        self.assertTrue(gone("leaves"))
+
+    def test_a_client_that_only_stops_sending_gets_its_answer(self):
+        body = json.dumps({"command": "sleep 0.5; echo still here"})
+        with self.server.connect() as s:
+            s.sendall(("POST /bash HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
+                       % (len(body), body)).encode())
+            s.shutdown(socket.SHUT_WR)
+            got = b""
+            while chunk := s.recv(4096):
+                got += chunk
+        self.assertIn(b"still here", got)
+        self.assertIn(b'"done"', got)
+
+    def test_a_stopped_server_ends_its_commands(self):
+        for how, flags in (("TERM", ["--grace", "0"]), ("KILL", [])):
+            server = self.start(flags=flags)
+            with self.start_command(server, "server-" + how):
+                server.process.send_signal(getattr(__import__("signal"), "SIG" + how))
+                server.process.wait(30)
+                self.assertTrue(gone("server-" + how), how)
+
+    def test_too_many_commands(self):
+        server = self.start(flags=["--max-commands", "1"])
+        with self.start_command(server, "busy"):
+            answer = server.call("bash", command="true")
+            text = answer.body.decode()
+            self.assertIn("TOO_BUSY", text)
+        self.assertTrue(gone("busy"))
+        deadline = time.monotonic() + 10
+        while "TOO_BUSY" in server.call("bash", command="true").body.decode() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertIn('"exitCode":0', server.call("bash", command="true").body.decode())
+
+    def test_much_output_costs_little_memory(self):
+        server = self.start()
+        server.call("bash", command="true")
+        before = server.rss()
+        answer = server.call("bash", command="yes 0123456789012345678901234567890 | head -c 50000000")
+        self.assertGreater(len(answer.body), 50000000)
+        if not is_sanitized():
+            self.assertLess(server.rss() - before, 4096)
+
+
+if __name__ == "__main__":
+    unittest.main()

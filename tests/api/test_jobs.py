@@ -1,0 +1,75 @@
+"""Commands that outlive their request."""
+import time
+import unittest
+
+from harness import SidecarTest
+from test_bash import MARK, gone
+
+
+class Jobs(SidecarTest):
+    def begin(self, command, **arguments):
+        answer = self.server.call("bash", command=command, background=True, **arguments)
+        self.assertEqual(answer.status, 200, answer.body)
+        return answer.json()["result"]["jobId"]
+
+    def look(self, job, since=0, wait=0):
+        answer = self.server.request("GET", "/jobs/%s?since=%d&waitMs=%d" % (job, since, wait))
+        self.assertEqual(answer.status, 200, answer.body)
+        return answer.json()["result"]
+
+    def follow(self, job):
+        """All output, asked for piece by piece, and the last answer."""
+        text, cursor = "", 0
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            answer = self.look(job, cursor, 1000)
+            text, cursor = text + answer["output"], answer["cursor"]
+            if answer["state"] == "exited" and not answer["output"]:
+                return text, answer
+        self.fail("the job does not end")
+
+    def test_output_by_cursor(self):
+        job = self.begin("for i in 1 2 3; do echo é$i; sleep 0.1; done; exit 5")
+        text, last = self.follow(job)
+        self.assertEqual(text, "é1\né2\né3\n")
+        self.assertEqual((last["exitCode"], last["dropped"]), (5, 0))
+
+    def test_stop_ends_the_tree(self):
+        job = self.begin("setsid sleep 60 & sleep 60", env={MARK: "job"})
+        self.assertEqual(self.look(job)["state"], "running")
+        self.assertEqual(self.server.request("POST", "/jobs/%s/stop" % job).status, 200)
+        self.assertTrue(gone("job"))
+        self.assertEqual(self.look(job, 0, 5000)["state"], "exited")
+
+    def test_listed(self):
+        job = self.begin("sleep 0; true")
+        self.follow(job)
+        jobs = self.server.request("GET", "/jobs").json()["result"]["jobs"]
+        mine = next(j for j in jobs if j["jobId"] == job)
+        self.assertEqual((mine["command"], mine["state"], mine["exitCode"]), ("sleep 0; true", "exited", 0))
+
+    def test_output_is_bounded_and_counted(self):
+        job = self.begin("head -c 3000000 /dev/zero | tr '\\0' x")
+        deadline = time.monotonic() + 30
+        while self.look(job)["state"] == "running" and time.monotonic() < deadline:
+            time.sleep(0.05)
+        answer = self.look(job)
+        self.assertGreater(answer["dropped"], 0)
+        self.assertEqual(answer["dropped"] + len(answer["output"]), answer["cursor"])
+
+    def test_no_such_job(self):
+        for url in ("/jobs/999", "/jobs/x", "/jobs/-1"):
+            answer = self.server.request("GET", url)
+            self.assertEqual((answer.status, answer.json()["code"]), (400, "INVALID_ARGUMENTS"))
+        self.assertEqual(self.server.request("POST", "/jobs/999/stop").status, 400)
+        self.assertEqual(self.server.request("POST", "/jobs/1/nope").status, 404)
+
+    def test_a_stopped_server_ends_them(self):
+        server = self.start(flags=["--grace", "0"])
+        server.call("bash", command="setsid sleep 60 & sleep 60", background=True, env={MARK: "ended"})
+        self.assertEqual(server.stop(), 0)
+        self.assertTrue(gone("ended"))
+
+
+if __name__ == "__main__":
+    unittest.main()
