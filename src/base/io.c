@@ -40,12 +40,15 @@ int io_wait(int fd, short events, int64_t deadline_ms)
 	}
 }
 
-ssize_t io_read_full(int fd, void *to, size_t n)
+/* From the file's position, or from an offset that is not negative. */
+static ssize_t read_all(int fd, char *to, size_t n, off_t offset)
 {
 	size_t have = 0;
 
 	while (have < n) {
-		const ssize_t got = read(fd, (char *)to + have, n - have);
+		const ssize_t got = offset < 0
+					    ? read(fd, to + have, n - have)
+					    : pread(fd, to + have, n - have, offset + (off_t)have);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
@@ -57,21 +60,14 @@ ssize_t io_read_full(int fd, void *to, size_t n)
 	return (ssize_t)have;
 }
 
+ssize_t io_read_full(int fd, void *to, size_t n)
+{
+	return read_all(fd, to, n, -1);
+}
+
 ssize_t io_pread_full(int fd, void *to, size_t n, off_t offset)
 {
-	size_t have = 0;
-
-	while (have < n) {
-		const ssize_t got = pread(fd, (char *)to + have, n - have, offset + (off_t)have);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -1;
-		if (got == 0)
-			break;
-		have += (size_t)got;
-	}
-	return (ssize_t)have;
+	return read_all(fd, to, n, offset);
 }
 
 int io_write_all(int fd, struct str s, int64_t deadline_ms)

@@ -7,7 +7,7 @@
 #include "base/own.h"
 #include "exec/policy.h"
 
-#define ROOT "/srv/work"
+#define ROOT "/srv/desk"
 
 struct verdict {
 	const char *command;
@@ -150,10 +150,10 @@ static const struct verdict removal[] = {
 	{ "rm -rf /*", REMOVAL },
 	{ "rm -rf /srv", REMOVAL },
 	{ "rm -rf /srv/", REMOVAL },
-	{ "rm -rf /srv/workshop", REMOVAL },
-	{ "rm -rf /srv/work/..", REMOVAL },
-	{ "rm -rf /srv/work/../other", REMOVAL },
-	{ "rm -rf /srv/work/a/../../../etc", REMOVAL },
+	{ "rm -rf /srv/deskshop", REMOVAL },
+	{ "rm -rf /srv/desk/..", REMOVAL },
+	{ "rm -rf /srv/desk/../other", REMOVAL },
+	{ "rm -rf /srv/desk/a/../../../etc", REMOVAL },
 	{ "rm -rf //etc", REMOVAL },
 	{ "rm -rf ~", REMOVAL },
 	{ "rm -rf ~/x", REMOVAL },
@@ -171,7 +171,7 @@ static const struct verdict removal[] = {
 	{ "rm -r\"f\" /etc", REMOVAL },
 	{ "rm -{r,f} /etc", REMOVAL },
 	{ "rm -rf {a,/etc}", REMOVAL },
-	{ "rm -rf /srv/work/{a,../../etc}", REMOVAL },
+	{ "rm -rf /srv/desk/{a,../../etc}", REMOVAL },
 	{ "rm -rf --no-preserve-root /", REMOVAL },
 	{ "/bin/rm -rf /etc", REMOVAL },
 	{ "\\rm -rf /etc", REMOVAL },
@@ -184,10 +184,10 @@ static const struct verdict removal[] = {
 	{ "rm -rf ./build dist", NULL },
 	{ "rm -rf *", NULL },
 	{ "rm -rf node_modules/", NULL },
-	{ "rm -rf /srv/work/build", NULL },
-	{ "rm -rf /srv/work", NULL },
-	{ "rm -rf /srv//work/./a/../b", NULL },
-	{ "rm -rf /srv/../srv/work/x", NULL },
+	{ "rm -rf /srv/desk/build", NULL },
+	{ "rm -rf /srv/desk", NULL },
+	{ "rm -rf /srv//desk/./a/../b", NULL },
+	{ "rm -rf /srv/../srv/desk/x", NULL },
 	{ "rm -rf $DIR", NULL },
 	{ "rm -rf \"$DIR/x\"", NULL },
 	{ "rm -rf $HOMEDIR/x", NULL },
@@ -216,7 +216,7 @@ static const struct verdict removal[] = {
 	{ "chmod 777 ~/x", OPEN },
 	{ "chmod --recursive 777 /etc", OPEN },
 	{ "chmod 777 x", NULL },
-	{ "chmod -R 777 /srv/work/x", NULL },
+	{ "chmod -R 777 /srv/desk/x", NULL },
 	{ "chmod 755 /etc/x", NULL },
 	{ "chmod 644 /etc/x777", NULL },
 	{ "chmod +x run.sh", NULL },
@@ -765,7 +765,7 @@ static void own_rules_extend_and_replace(void **state)
 		{ "npm|yarn publish*", { "yarn publish", "rule: npm|yarn" } },
 		{ "npm|yarn publish*", { "npm publish:all", "npm|yarn" } },
 		{ "tar -x @outside", { "tar -vxf a -C /etc", "rule: tar" } },
-		{ "tar -x @outside", { "tar -vxf a -C /srv/work/b", NULL } },
+		{ "tar -x @outside", { "tar -vxf a -C /srv/desk/b", NULL } },
 		{ "tar --extract", { "tar --ext", "rule: tar" } },
 		{ "x [ab]?", { "x b1", "rule: x" } },
 		{ "x [ab]?", { "x c1", NULL } },
