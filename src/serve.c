@@ -22,6 +22,7 @@
 #include "base/own.h"
 #include "commands.h"
 #include "exec/jobs.h"
+#include "exec/orphans.h"
 #include "exec/spawner.h"
 #include "facts.h"
 #include "net/listen.h"
@@ -108,6 +109,8 @@ static void prepare_process(const struct config *c)
 	(void)sigemptyset(&set);
 	(void)sigaddset(&set, SIGTERM);
 	(void)sigaddset(&set, SIGINT);
+	if (orphans_are_ours())
+		(void)sigaddset(&set, SIGCHLD);
 	(void)sigprocmask(SIG_BLOCK, &set, NULL);
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
 		files.rlim_cur = files.rlim_max;
@@ -243,6 +246,7 @@ int serve(const struct config *config, struct err *e)
 		.listener_count = listeners.count,
 		.uids = uids,
 		.uid_count = uid_count,
+		.child_ended = orphans_are_ours() ? orphans_reap : NULL,
 		.grace_ms = config->grace_seconds * 1000,
 	};
 	if (log_start(e) < 0)

@@ -334,7 +334,8 @@ static int start(struct server *s, struct err *e)
 	s->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (s->epoll < 0 || s->stop < 0 || watch_fd(s, s->stop, KEY_STOP) < 0)
 		return err_errno(e, "Cannot start the server");
-	if (slots_init(&s->slots, LIMIT_CONNECTIONS, e) < 0 || watch_init(&s->watch, e) < 0)
+	if (slots_init(&s->slots, LIMIT_CONNECTIONS, e) < 0 ||
+	    watch_init(&s->watch, s->o->child_ended, e) < 0)
 		return -1;
 	for (size_t i = 0; i < s->o->listener_count; i++)
 		if (watch_fd(s, s->o->listeners[i].fd, KEY_LISTENER + i) < 0)

@@ -24,7 +24,8 @@ struct server_options {
 	size_t listener_count;
 	const uid_t *uids; /* who may connect to a Unix socket; empty: its mode decides */
 	size_t uid_count;
-	int64_t grace_ms; /* how long running calls may take after a signal to stop */
+	void (*child_ended)(void); /* as process 1: orphans are to be waited for; or NULL */
+	int64_t grace_ms;	   /* how long running calls may take after a signal to stop */
 };
 
 /* Serve until SIGTERM or SIGINT (which, like SIGCHLD, must be blocked in all threads). Returns 0

@@ -22,7 +22,7 @@ enum {
 	LINGER_TICKS = 8, /* stay awake this long without connections: clients come back soon */
 };
 
-int watch_init(struct watch *w, struct err *e)
+int watch_init(struct watch *w, void (*child_ended)(void), struct err *e)
 {
 	sigset_t set;
 	int64_t usec;
@@ -30,6 +30,9 @@ int watch_init(struct watch *w, struct err *e)
 	(void)sigemptyset(&set);
 	(void)sigaddset(&set, SIGTERM);
 	(void)sigaddset(&set, SIGINT);
+	if (child_ended)
+		(void)sigaddset(&set, SIGCHLD);
+	w->child_ended = child_ended;
 	w->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	w->kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (w->signals < 0 || w->kick < 0)
@@ -49,7 +52,12 @@ bool watch_signalled(struct watch *w)
 {
 	struct signalfd_siginfo info;
 
-	return read(w->signals, &info, sizeof info) == (ssize_t)sizeof info;
+	while (read(w->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+		if (info.ssi_signo != SIGCHLD)
+			return true;
+		w->child_ended();
+	}
+	return false;
 }
 
 void watch_wake(struct watch *w)

@@ -17,10 +17,12 @@ struct watch {
 	int signals; /* signalfd */
 	int kick;    /* eventfd that ends the sleep */
 	atomic_bool asleep;
+	void (*child_ended)(void); /* called when a child has ended; or NULL */
 	int64_t watchdog_ms; /* how often the service manager wants to hear from us; 0: never */
 };
 
-int watch_init(struct watch *w, struct err *e);
+/* With child_ended set, SIGCHLD must be blocked as the signals to stop are. */
+int watch_init(struct watch *w, void (*child_ended)(void), struct err *e);
 void watch_done(struct watch *w);
 
 /* Call `tick` while *connections is above zero, until SIGTERM or SIGINT. */
@@ -30,7 +32,7 @@ void watch_run(struct watch *w, const _Atomic int64_t *connections, void (*tick)
 /* There is a connection: end the sleep. Costs nothing while awake. */
 void watch_wake(struct watch *w);
 
-/* Whether a further signal to stop has come. */
+/* Whether a (further) signal to stop has come. */
 bool watch_signalled(struct watch *w);
 
 void watch_sleep_ms(int ms);

@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct str input = { (const char *)data, size };
 	struct err e = { ERR_NONE };
-	struct policy *p = policy_new(POLICY_STRICT, STR("/srv/work"), STR(""), &e);
+	struct policy *p = policy_new(POLICY_STRICT, STR("/srv/desk"), STR(""), &e);
 
 	if (!p)
 		abort();
@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	(void)policy_check_argv(p, &input, 1, &e);
 	policy_free(p);
 
-	p = policy_new(POLICY_DEFAULT, STR("/srv/work"), STR(""), &e);
+	p = policy_new(POLICY_DEFAULT, STR("/srv/desk"), STR(""), &e);
 	if (!p)
 		abort();
 	/* What strict mode lets pass, the default does. */
@@ -30,6 +30,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	policy_free(p);
 
-	policy_free(policy_new(POLICY_DEFAULT, STR("/srv/work"), input, &e));
+	policy_free(policy_new(POLICY_DEFAULT, STR("/srv/desk"), input, &e));
 	return 0;
 }
