@@ -6,7 +6,7 @@ import tempfile
 import time
 import unittest
 
-from harness import BIN, SidecarTest, UnixConnection
+from harness import BIN, SidecarTest, UnixConnection, post, read_answer
 
 
 class Log(SidecarTest):
@@ -17,10 +17,12 @@ class Log(SidecarTest):
     def test_fields_of_a_call(self):
         server = self.start()
         server.put("f", "x")
-        server.call("read", path="f", sessionId="sess-1")
-        server.call("read", path="absent", sessionId='s"\n\x01é')
-        server.call("ls", sessionId=5)
-        server.call("read", path="../x")
+        # On one connection, whose calls are logged in their order.
+        with server.connect() as s, s.makefile("rb") as stream:
+            for tool, arguments in (("read", {"path": "f", "sessionId": "sess-1"}), ("read", {"path": "absent", "sessionId": 's"\n\x01é'}),
+                                    ("ls", {"sessionId": 5}), ("read", {"path": "../x"})):
+                s.sendall(post("/" + tool, json.dumps(arguments)))
+                read_answer(stream)
         lines = self.calls(server, 4)
         self.assertEqual([line["request_id"] for line in lines], [1, 2, 3, 4])
         for line in lines:
