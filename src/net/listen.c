@@ -104,7 +104,8 @@ static int listen_at(const char *path, mode_t mode, struct listener *ret, struct
 	(void)umask(before);
 	if (bound < 0)
 		return err_errno(e, "Cannot create the socket %s", path);
-	if (chmod(path, mode) < 0 || lstat(path, &st) < 0 || listen(fd, BACKLOG) < 0) {
+	/* At once: clients that wait for the file to appear connect as soon as it does. */
+	if (listen(fd, BACKLOG) < 0 || chmod(path, mode) < 0 || lstat(path, &st) < 0) {
 		(void)err_errno(e, "Cannot listen on %s", path);
 		(void)unlink(path);
 		return -1;

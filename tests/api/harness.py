@@ -89,6 +89,7 @@ class Sidecar:
         if socket_path:
             self.env["SOCKET_PATH"] = self.socket
         self.env.update(env or {})
+        self.socket = self.env.get("SOCKET_PATH", self.socket)
         self.flags = list(flags)
         self.process = None
         self.start(wait)

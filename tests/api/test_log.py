@@ -1,6 +1,8 @@
 """The log: one JSON object a line, what happened and nothing that was said."""
+import contextlib
 import json
 import os
+import socket
 import subprocess
 import tempfile
 import time
@@ -79,6 +81,16 @@ class Log(SidecarTest):
         self.assertIn("stopping", messages)
 
 
+def wait_until_listening(path):
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as s:
+            s.connect(path)
+            return
+        time.sleep(0.01)
+    raise AssertionError("nobody listens on " + path)
+
+
 class StalledReader(unittest.TestCase):
     def test_nobody_reads_stderr(self):
         with tempfile.TemporaryDirectory(prefix="sidecar-test-") as d:
@@ -88,8 +100,7 @@ class StalledReader(unittest.TestCase):
                 env={"PATH": os.environ["PATH"], "SOCKET_PATH": d + "/s", "WORKSPACE_ROOT": d + "/ws"})
             os.close(into)
             try:
-                while not os.path.exists(d + "/s"):
-                    time.sleep(0.01)
+                wait_until_listening(d + "/s")
                 connection = UnixConnection(d + "/s", 20)
                 for _ in range(3000):  # some 600 KB of log: more than pipe and backlog hold
                     connection.request("POST", "/ls", json.dumps({"sessionId": "s" * 150}), {"Content-Type": "application/json"})
@@ -109,8 +120,7 @@ class StalledReader(unittest.TestCase):
                 ["sh", "-c", 'exec "$0" serve 2>&- >&- <&-', BIN],
                 env={"PATH": os.environ["PATH"], "SOCKET_PATH": d + "/s", "WORKSPACE_ROOT": d + "/ws"})
             try:
-                while not os.path.exists(d + "/s") and process.poll() is None:
-                    time.sleep(0.01)
+                wait_until_listening(d + "/s")
                 connection = UnixConnection(d + "/s", 20)
                 for i in range(10):
                     body = json.dumps({"path": "f%d" % i, "content": "only this"})
