@@ -314,6 +314,32 @@ enum {
 
 	/* The spawner answers at once; a silence this long means that it hangs. */
 	LIMIT_SPAWNER_MS = 10000,
+
+	/* What a model reads of a file in one call; larger ones are read by lines. */
+	LIMIT_READ_FILE = 1 << 20,
+
+	/* What is kept of each of a command's two outputs: about 13,000 tokens. */
+	LIMIT_COMMAND_OUTPUT = 50 << 10,
+
+	/* A model's command unless it asks for another time: it waits for the answer. */
+	LIMIT_RUN_MS = 30 * 1000,
+
+	/* Entries of a model's listing, and how deep directories may be nested in it. */
+	LIMIT_LIST_ENTRIES = 500,
+	LIMIT_LIST_DEPTH = 5,
+
+	/* A model's search: matches unless it asks for another number, the most it may ask for,
+	 * lines of context on each side, and bytes of all matches together. */
+	LIMIT_SEARCH_MATCHES = 50,
+	LIMIT_SEARCH_MOST = 1000,
+	LIMIT_SEARCH_AROUND = 20,
+	LIMIT_SEARCH_ANSWER = 256 << 10,
+
+	/* Paths that a model may ask for at once. */
+	LIMIT_FIND_MOST = 10000,
+
+	/* Edits of one file in one call. */
+	LIMIT_EDITS = 1000,
 };
 
 #endif

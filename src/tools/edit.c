@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* edit: replace a text that occurs exactly once in a file. */
+/* edit: replace texts in a file, each occurring exactly once unless all are meant. */
+
+#include <stdio.h>
 
 #include "base/buf.h"
 #include "base/limits.h"
 #include "tools/edit_text.h"
+#include "tools/seen.h"
 #include "tools/tool.h"
 #include "workspace/diff.h"
 #include "workspace/replace.h"
+#include "workspace/text.h"
 
 struct edit_args {
 	struct str path, old_text, new_text;
@@ -20,38 +24,127 @@ static const struct arg edit_table[] = {
 	A_END,
 };
 
-static int edit_run(struct call *c, const void *args, struct err *e)
+/* Edits of one file, in order, all or none. */
+struct job {
+	struct str path; /* as requested */
+	const struct edit *edits;
+	size_t count;
+	bool dry_run;
+	void (*show)(struct call *c, struct str diff); /* write it into the result */
+};
+
+/* Say which of several edits it was. */
+static int fail_edit(const struct job *job, size_t i, struct err *e)
 {
-	const struct edit_args *a = args;
-	const struct edit edit = { .old_text = a->old_text, .new_text = a->new_text };
-	struct path path;
+	const struct err why = *e;
+
+	if (job->count == 1)
+		return -1;
+	return err_set(e, why.code, "Edit %zu of %zu (nothing was changed): %s", i + 1, job->count,
+		       why.msg);
+}
+
+/* The edited content; returns the number of replacements. */
+static int64_t apply_edits(struct call *c, const struct job *job, struct str old, struct buf *new,
+			   struct err *e)
+{
+	int64_t total = 0;
+	AUTO_BUF last = { .max = LIMIT_EDIT_BYTES };
+
+	for (size_t i = 0; i < job->count; i++) {
+		struct buf next = TAKE(last, ((struct buf){ .max = LIMIT_EDIT_BYTES }));
+		last = TAKE(*new, ((struct buf){ .max = LIMIT_EDIT_BYTES }));
+		*new = next;
+		buf_reset(new, SIZE_MAX);
+		const int64_t n = edit_apply(&job->edits[i], job->path, i ? buf_str(&last) : old,
+					     c->arena, new, e);
+		if (n < 0)
+			return fail_edit(job, i, e);
+		total += n;
+	}
+	return total;
+}
+
+static bool replaces_all(const struct job *job)
+{
+	for (size_t i = 0; i < job->count; i++)
+		if (job->edits[i].replace_all)
+			return true;
+	return false;
+}
+
+/*
+ * The edited content, under the rule that a session changes only what it has read. In a file that
+ * has changed since, a text that stands exactly once as the session knows it can still be replaced;
+ * everything else the session must look at again.
+ */
+static int64_t apply_seen(struct call *c, const struct job *job, enum tracker_verdict verdict,
+			  const struct path *path, struct str old, struct buf *new, struct err *e)
+{
+	if (verdict == TRACKER_UNSEEN)
+		return seen_fail_unread(c, path, e);
+	if (verdict == TRACKER_CHANGED && replaces_all(job))
+		return seen_fail_changed(c, path, e);
+	const int64_t n = apply_edits(c, job, old, new, e);
+	if (n < 0 && verdict == TRACKER_CHANGED)
+		return seen_fail_changed(c, path, e);
+	return n;
+}
+
+/* Do the edits and show the diff; returns the number of replacements. */
+static int64_t edit_file(struct call *c, const struct job *job, const struct path *path,
+			 struct err *e)
+{
 	AUTO_REPLACE r = { .at = { .dir = -1 }, .old = -1 };
 	AUTO_BUF old = { .max = LIMIT_EDIT_BYTES };
 	AUTO_BUF new = { .max = LIMIT_EDIT_BYTES };
 	AUTO_BUF diff = { .max = LIMIT_ANSWER };
 
-	if (a->old_text.n == 0)
-		return err_set(e, ERR_INVALID_ARGUMENTS, "Missing or invalid oldText");
-	if (call_may_change(c, e) < 0 || call_path(c, a->path, &path, e) < 0)
-		return -1;
 	/* The file stays locked from reading to writing: no other edit comes between. */
-	if (replace_begin(c->ws, &path, REPLACE_MUST_EXIST | (c->sync ? REPLACE_SYNC : 0), &r, e) <
+	if (replace_begin(c->ws, path, REPLACE_MUST_EXIST | (c->sync ? REPLACE_SYNC : 0), &r, e) <
 	    0)
 		return -1;
 	if (replace_read(&r, &old, e) < 0)
 		return -1;
-	if (edit_apply(&edit, a->path, buf_str(&old), c->arena, &new, e) < 0)
+	const enum tracker_verdict verdict = seen_check(c, path, buf_str(&old));
+	const int64_t n = apply_seen(c, job, verdict, path, buf_str(&old), &new, e);
+	if (n < 0 || diff_lines(buf_str(&old), buf_str(&new), c->arena, &diff, e) < 0)
 		return -1;
-	if (diff_lines(buf_str(&old), buf_str(&new), c->arena, &diff, e) < 0)
-		return -1;
-	jw_bool(c->out, "ok", true);
-	jw_str(c->out, "path", a->path);
-	jw_str(c->out, "diff", buf_str(&diff));
 	/* The change comes last: an answer that cannot be given must not hide that it was made. */
+	job->show(c, buf_str(&diff));
 	if (c->out->out->failed)
 		return err_set(e, ERR_FILE_TOO_LARGE,
 			       "The change is too large to be shown: write the whole file instead");
-	return replace_commit(&r, buf_str(&new), e);
+	if (job->dry_run)
+		return n;
+	if (replace_commit(&r, buf_str(&new), e) < 0)
+		return -1;
+	/* Of a file that somebody else changed the session still has not seen the rest. */
+	if (verdict == TRACKER_SAME)
+		seen_wrote(c, path, buf_str(&new));
+	return n;
+}
+
+static void show_whole(struct call *c, struct str diff)
+{
+	jw_str(c->out, "diff", diff);
+}
+
+static int edit_run(struct call *c, const void *args, struct err *e)
+{
+	const struct edit_args *a = args;
+	const struct edit edit = { .old_text = a->old_text, .new_text = a->new_text };
+	const struct job job = { a->path, &edit, 1, false, show_whole };
+	struct path path;
+
+	if (a->old_text.n == 0)
+		return err_set(e, ERR_INVALID_ARGUMENTS, "Missing or invalid oldText");
+	if (call_may_change(c, e) < 0 || call_path(c, a->path, &path, e) < 0 ||
+	    edit_file(c, &job, &path, e) < 0)
+		return -1;
+	jw_bool(c->out, "ok", true);
+	jw_str(c->out, "path", a->path);
+	return 0;
 }
 
 const struct tool tool_edit = {
@@ -61,4 +154,138 @@ const struct tool tool_edit = {
 	.args_size = sizeof(struct edit_args),
 	.flags = TOOL_WIRE,
 	.run = edit_run,
+};
+
+struct edit_file_args {
+	struct str path, old_text, new_text;
+	bool replace_all, dry_run;
+};
+
+static const struct arg edit_file_table[] = {
+	A_STR(struct edit_file_args, path, "path", REQUIRED | NONBLANK,
+	      "File, relative to the workspace"),
+	A_STR(struct edit_file_args, old_text, "old_text", REQUIRED,
+	      "Text to replace, exactly as it stands in the file, white space included"),
+	A_STR(struct edit_file_args, new_text, "new_text", REQUIRED, "Text to put in its place"),
+	A_BOOL(struct edit_file_args, replace_all, "replace_all", false,
+	       "Replace every occurrence; otherwise there must be exactly one"),
+	A_BOOL(struct edit_file_args, dry_run, "dry_run", false,
+	       "Only show the diff, change nothing"),
+	A_END,
+};
+
+static const struct field edit_fields[] = {
+	{ "path", "The file, relative to the workspace", FIELD_STR },
+	{ "diff", "What changed: sign, line number, text", FIELD_STR },
+	{ "replacements", "How many places were replaced", FIELD_INT },
+	F_END,
+};
+
+/* A diff that is too long for a model shows its start. */
+static void show_start(struct call *c, struct str diff)
+{
+	AUTO_BUF shown = { .max = LIMIT_ANSWER };
+	struct text t;
+
+	text_cut_head(diff, LIMIT_HEAD_LINES, LIMIT_HEAD_BYTES, &t);
+	buf_add(&shown, t.content);
+	if (t.cut != TEXT_WHOLE)
+		buf_addf(&shown, "%s[%lld more lines]", t.content.n ? "\n" : "",
+			 (long long)(t.lines - t.out_lines));
+	jw_str(c->out, "diff", buf_str(&shown));
+}
+
+static int run_job(struct call *c, const struct job *job, struct err *e)
+{
+	char shown[2 * PATH_MAX];
+	struct path path;
+
+	for (size_t i = 0; i < job->count; i++)
+		if (job->edits[i].old_text.n == 0)
+			return err_set(e, ERR_INVALID_ARGUMENTS,
+				       "old_text must not be empty; to write a whole file use "
+				       "write_file");
+	if ((!job->dry_run && call_may_change(c, e) < 0) || call_path(c, job->path, &path, e) < 0)
+		return -1;
+	const int64_t n = edit_file(c, job, &path, e);
+	if (n < 0)
+		return -1;
+	jw_str(c->out, "path", ws_display(c->ws, &path, shown));
+	jw_int(c->out, "replacements", n);
+	return 0;
+}
+
+static int edit_file_run(struct call *c, const void *args, struct err *e)
+{
+	const struct edit_file_args *a = args;
+	const struct edit edit = { a->old_text, a->new_text, a->replace_all };
+	const struct job job = { a->path, &edit, 1, a->dry_run, show_start };
+
+	return run_job(c, &job, e);
+}
+
+const struct tool tool_edit_file = {
+	.name = "edit_file",
+	.title = "Edit file",
+	.about = "Replace a text in a file by another. The text must occur exactly once.",
+	.args = edit_file_table,
+	.args_size = sizeof(struct edit_file_args),
+	.fields = edit_fields,
+	.flags = TOOL_MODEL | TOOL_DESTRUCTIVE,
+	.run = edit_file_run,
+};
+
+struct multi_edit_args {
+	struct str path;
+	const struct json *edits;
+	bool dry_run;
+};
+
+static const struct arg one_edit_table[] = {
+	A_STR(struct edit, old_text, "old_text", REQUIRED,
+	      "Text to replace, exactly as it stands after the edits before"),
+	A_STR(struct edit, new_text, "new_text", REQUIRED, "Text to put in its place"),
+	A_BOOL(struct edit, replace_all, "replace_all", false, "Replace every occurrence"),
+	A_END,
+};
+
+static const struct arg multi_edit_table[] = {
+	A_STR(struct multi_edit_args, path, "path", REQUIRED | NONBLANK,
+	      "File, relative to the workspace"),
+	A_OBJECTS(struct multi_edit_args, edits, "edits", REQUIRED, one_edit_table,
+		  "The edits, done in this order"),
+	A_BOOL(struct multi_edit_args, dry_run, "dry_run", false,
+	       "Only show the diff, change nothing"),
+	A_END,
+};
+
+static int multi_edit_run(struct call *c, const void *args, struct err *e)
+{
+	const struct multi_edit_args *a = args;
+	struct job job = { .path = a->path, .dry_run = a->dry_run, .show = show_start };
+	size_t n = 0;
+
+	for (const struct json *v = a->edits->first; v; v = v->next)
+		n++;
+	if (n == 0 || n > LIMIT_EDITS)
+		return err_set(e, ERR_INVALID_ARGUMENTS, "edits must have 1 to %d items, not %zu",
+			       LIMIT_EDITS, n);
+	struct edit *edits = arena_array(c->arena, n, sizeof *edits);
+	if (!edits)
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory for this call, try again");
+	job.edits = edits;
+	for (const struct json *v = a->edits->first; v; v = v->next)
+		tool_bind_item(one_edit_table, v, &edits[job.count++]);
+	return run_job(c, &job, e);
+}
+
+const struct tool tool_multi_edit = {
+	.name = "multi_edit",
+	.title = "Edit file in several places",
+	.about = "Do several edits of one file in order, all of them or none.",
+	.args = multi_edit_table,
+	.args_size = sizeof(struct multi_edit_args),
+	.fields = edit_fields,
+	.flags = TOOL_MODEL | TOOL_DESTRUCTIVE,
+	.run = multi_edit_run,
 };

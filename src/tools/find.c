@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "tools/cursor.h"
 #include "tools/scope.h"
 #include "tools/tool.h"
 #include "workspace/text.h"
@@ -98,4 +99,87 @@ const struct tool tool_find = {
 	.args_size = sizeof(struct find_args),
 	.flags = TOOL_WIRE | TOOL_SLOW,
 	.run = find_run_wire,
+};
+
+struct find_files_args {
+	struct str pattern, path, cursor;
+	int64_t limit;
+};
+
+static const struct arg find_files_table[] = {
+	A_STR(struct find_files_args, pattern, "pattern", REQUIRED | NONBLANK,
+	      "Glob: *.c anywhere, src/**/*.h below src; directories end in /"),
+	A_STR(struct find_files_args, path, "path", NONBLANK,
+	      "Directory to search (default: the workspace)"),
+	A_INT(struct find_files_args, limit, "limit", LIMIT_FIND_RESULTS, 1, LIMIT_FIND_MOST,
+	      "Most paths to return (default 1000)"),
+	A_STR(struct find_files_args, cursor, "cursor", RARE,
+	      "next_cursor of an earlier answer, to go on behind it"),
+	A_END,
+};
+
+static const struct field find_files_fields[] = {
+	{ "files", "Paths relative to the workspace, in byte order; directories end in /",
+	  FIELD_STR, FIELD_LIST },
+	{ "total", "Paths returned", FIELD_INT },
+	{ "truncated", "Whether there may be more", FIELD_BOOL },
+	{ "next_cursor", "Give it as cursor to go on", FIELD_STR, FIELD_OPTIONAL },
+	{ "note", "Why nothing was found, if that is known", FIELD_STR, FIELD_OPTIONAL },
+	F_END,
+};
+
+/* The last of the first n paths. */
+static struct str nth_path(const struct hits *hits, size_t n)
+{
+	struct hits_reader reader = { .hits = hits };
+	struct hit hit = { 0 };
+
+	while (n-- > 0 && hits_next(&reader, &hit))
+		;
+	return hit.path;
+}
+
+static int find_files_run(struct call *c, const void *args, struct err *e)
+{
+	const struct find_files_args *a = args;
+	struct cursor from;
+	AUTO_SCOPE scope = { .dir = -1, .file = -1 };
+	AUTO_FOUND found = { 0 };
+
+	if (cursor_read(a->cursor, c->arena, &from, e) < 0 ||
+	    scope_open(c, a->path, true, &scope, e) < 0)
+		return -1;
+	struct find_request request = {
+		.where = scope_walk(c, &scope, (size_t)a->limit + 1),
+		.prefix = scope_prefix(c, &scope),
+		.pattern = str_trim(a->pattern),
+	};
+	request.where.after = from.path;
+	if (find_run(&request, &found, e) < 0)
+		return -1;
+	if (found.hits.count == 0 && found.account.stopped == WALK_TIMEOUT)
+		return scope_fail_timeout(e);
+	const bool more = found.hits.count > (size_t)a->limit;
+	const size_t count = more ? (size_t)a->limit : found.hits.count;
+	write_files(c->out, &found.hits, (int64_t)count);
+	jw_int(c->out, "total", (int64_t)count);
+	jw_bool(c->out, "truncated", more || found.account.stopped != WALK_COMPLETE);
+	if (found.account.stopped == WALK_LIMIT && count) {
+		const struct str last = nth_path(&found.hits, count);
+		cursor_write(c->out, "next_cursor",
+			     &(struct cursor){ str_from(last, request.prefix.n), INT64_MAX });
+	}
+	scope_write_note(c->out, &found);
+	return 0;
+}
+
+const struct tool tool_find_files = {
+	.name = "find_files",
+	.title = "Find files",
+	.about = "Find files and directories by a glob. What .gitignore hides is left out.",
+	.args = find_files_table,
+	.args_size = sizeof(struct find_files_args),
+	.fields = find_files_fields,
+	.flags = TOOL_MODEL | TOOL_READ_ONLY | TOOL_IDEMPOTENT | TOOL_SLOW,
+	.run = find_files_run,
 };

@@ -7,7 +7,8 @@
 
 #include "base/buf.h"
 #include "base/limits.h"
-#include "base/utf8.h"
+#include "tools/cursor.h"
+#include "tools/matches.h"
 #include "tools/scope.h"
 #include "tools/tool.h"
 #include "workspace/text.h"
@@ -31,24 +32,6 @@ static const struct arg grep_table[] = {
 	A_END,
 };
 
-/* The first part of a line that is as long as the contract shows: counted as JavaScript counts. */
-static struct str cut_line(struct str line, bool *cut)
-{
-	size_t at = 0, bad;
-
-	for (size_t units = 0; at < line.n;) {
-		const struct str rest = str_from(line, at);
-		const size_t n = utf8_next(rest, &bad);
-		units += n == 4 ? 2 : 1;
-		if (units > LIMIT_GREP_LINE) {
-			*cut = true;
-			return str_upto(line, at);
-		}
-		at += n ? n : bad;
-	}
-	return line;
-}
-
 /* Each match is followed by its own context block, whether or not blocks overlap. */
 static bool write_lines(const struct hits *hits, struct buf *out)
 {
@@ -61,7 +44,7 @@ static bool write_lines(const struct hits *hits, struct buf *out)
 		while (hit_next_line(&hit, &line)) {
 			const char sign = line.match ? ':' : '-';
 			bool cut = line.cut;
-			const struct str text = cut_line(line.text, &cut);
+			const struct str text = match_cut_line(line.text, &cut);
 			buf_addf(out, "%s%.*s%c%lld%c ", out->n ? "\n" : "", STR_FMT(hit.path),
 				 sign, (long long)line.number, sign);
 			buf_add(out, text);
@@ -175,4 +158,154 @@ const struct tool tool_grep = {
 	.args_size = sizeof(struct grep_args),
 	.flags = TOOL_WIRE | TOOL_SLOW,
 	.run = grep_run_wire,
+};
+
+struct search_args {
+	struct str pattern, path, file_pattern, type, cursor;
+	int64_t max_results, context, mode;
+	bool ignore_case, literal, multiline;
+};
+
+static const char *const mode_words[] = {
+	[SCAN_LINES] = "lines",
+	[SCAN_FILES] = "files",
+	[SCAN_COUNTS] = "counts",
+	NULL,
+};
+
+static const struct arg search_table[] = {
+	A_STR(struct search_args, pattern, "pattern", REQUIRED | NONBLANK, "Regular expression"),
+	A_STR(struct search_args, path, "path", NONBLANK,
+	      "Directory or file to search (default: the workspace)"),
+	A_STR(struct search_args, file_pattern, "file_pattern", NONBLANK,
+	      "Only files that fit this glob, such as *.js"),
+	A_INT(struct search_args, max_results, "max_results", LIMIT_SEARCH_MATCHES, 1,
+	      LIMIT_SEARCH_MOST, "Most matches to return (default 50, at most 1000)"),
+	A_BOOL_(struct search_args, ignore_case, "ignore_case", RARE, false,
+		"Upper and lower case are alike"),
+	A_BOOL_(struct search_args, literal, "literal", RARE, false,
+		"The pattern is plain text, no expression"),
+	A_INT_(struct search_args, context, "context", RARE, 0, 0, LIMIT_SEARCH_AROUND,
+	       "Lines to show before and behind each match, at most 20"),
+	A_CHOICE(struct search_args, mode, "mode", RARE, SCAN_LINES, mode_words,
+		 "Matching lines, files with a match, or the number of matching lines of each"),
+	A_BOOL_(struct search_args, multiline, "multiline", RARE, false,
+		"A match may cross lines; \\n may stand in the pattern"),
+	A_STR(struct search_args, type, "type", RARE | NONBLANK,
+	      "Only files of this kind: c, py, js, go, rust, ..."),
+	A_STR(struct search_args, cursor, "cursor", RARE,
+	      "next_cursor of an earlier answer, to go on behind it"),
+	A_END,
+};
+
+static const char *const stop_words[] = {
+	[WALK_COMPLETE] = "complete",
+	[WALK_LIMIT] = "limit",
+	[WALK_TIMEOUT] = "timeout",
+	[WALK_CANCELLED] = "cancelled",
+	NULL,
+};
+
+static const struct field search_skipped_fields[] = {
+	{ "ignored", "Entries that .gitignore hides; a directory counts once", FIELD_INT },
+	{ "hidden", "Entries called .git", FIELD_INT },
+	{ "binary", "Binary files", FIELD_INT },
+	{ "too_large", "Files that are too large", FIELD_INT },
+	{ "unreadable", "Entries that could not be read", FIELD_INT },
+	F_END,
+};
+
+static const struct field search_fields[] = {
+	{ "matches", "In byte order of the file, then by line", FIELD_OBJECT, FIELD_LIST,
+	  match_fields },
+	{ "total_matches", "Matches returned", FIELD_INT },
+	{ "files_searched", "Files whose content was searched", FIELD_INT },
+	{ "truncated", "Whether there may be more matches", FIELD_BOOL },
+	{ "stopped_because", "Why there may be more", FIELD_STR, FIELD_OPTIONAL,
+	  .choices = stop_words },
+	{ "skipped", "What was not searched", FIELD_OBJECT, 0, search_skipped_fields },
+	{ "next_cursor", "Give it as cursor to go on", FIELD_STR, FIELD_OPTIONAL },
+	{ "note", "Why nothing was found, if that is known", FIELD_STR, FIELD_OPTIONAL },
+	F_END,
+};
+
+static void write_skipped(struct jw *w, const struct walk_account *account)
+{
+	jw_object(w, "skipped");
+	jw_int(w, "ignored", account->ignored);
+	jw_int(w, "hidden", account->hidden);
+	jw_int(w, "binary", account->binary);
+	jw_int(w, "too_large", account->too_large);
+	jw_int(w, "unreadable", account->unreadable);
+	jw_end(w);
+}
+
+static void write_found(struct call *c, const struct search_args *a, const struct found *found,
+			struct str prefix)
+{
+	const enum scan_mode mode = (enum scan_mode)a->mode;
+	struct hit last = { 0 };
+	const int64_t n = matches_write(c->out, &found->hits, mode, a->max_results, &last);
+	const enum walk_stop stopped =
+		(size_t)n < found->hits.count ? WALK_LIMIT : found->account.stopped;
+
+	jw_int(c->out, "total_matches", n);
+	jw_int(c->out, "files_searched", found->account.files);
+	jw_bool(c->out, "truncated", stopped != WALK_COMPLETE);
+	if (stopped != WALK_COMPLETE)
+		jw_str(c->out, "stopped_because", str_of(stop_words[stopped]));
+	write_skipped(c->out, &found->account);
+	/* After a timeout there are gaps before the last match: going on would lose them. */
+	if (stopped == WALK_LIMIT && found->account.stopped != WALK_TIMEOUT && n)
+		cursor_write(c->out, "next_cursor",
+			     &(struct cursor){ str_from(last.path, prefix.n),
+					       mode == SCAN_LINES ? last.line : INT64_MAX });
+	scope_write_note(c->out, found);
+}
+
+static int search_run(struct call *c, const void *args, struct err *e)
+{
+	const struct search_args *a = args;
+	struct cursor from;
+	AUTO_SCOPE scope = { .dir = -1, .file = -1 };
+	AUTO_FOUND found = { 0 };
+
+	if (cursor_read(a->cursor, c->arena, &from, e) < 0 ||
+	    scope_open(c, a->path, false, &scope, e) < 0)
+		return -1;
+	/* One more than asked for tells whether there are more. */
+	struct grep_request request = {
+		.where = scope_walk(c, &scope, (size_t)a->max_results + 1),
+		.file_fd = scope.file,
+		.file_path = scope.shown,
+		.prefix = scope_prefix(c, &scope),
+		.pattern = a->pattern,
+		.options = { a->literal, a->ignore_case, a->multiline },
+		.globs = &a->file_pattern,
+		.glob_count = a->file_pattern.n ? 1 : 0,
+		.types = &a->type,
+		.type_count = a->type.n ? 1 : 0,
+		.mode = (enum scan_mode)a->mode,
+		.context = (unsigned)a->context,
+		.after_line = from.line,
+	};
+	request.where.after = from.path;
+	if (grep_run(&request, &found, e) < 0)
+		return -1;
+	if (found.hits.count == 0 && found.account.stopped == WALK_TIMEOUT)
+		return scope_fail_timeout(e);
+	write_found(c, a, &found, request.prefix);
+	return 0;
+}
+
+const struct tool tool_search_files = {
+	.name = "search_files",
+	.title = "Search files",
+	.about = "Search the contents of files for a regular expression. Binary files and what "
+		 ".gitignore hides are left out.",
+	.args = search_table,
+	.args_size = sizeof(struct search_args),
+	.fields = search_fields,
+	.flags = TOOL_MODEL | TOOL_CORE | TOOL_READ_ONLY | TOOL_IDEMPOTENT | TOOL_SLOW,
+	.run = search_run,
 };

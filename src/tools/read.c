@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* read: a text file, whole or by lines; or an image. */
+/* read: a text file, whole or by lines; for the wire also an image. */
 
+#include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "tools/seen.h"
 #include "tools/tool.h"
 #include "workspace/magic.h"
 #include "workspace/text.h"
@@ -47,8 +49,8 @@ static int read_image(struct call *c, int fd, const struct stat *st, const char 
 	return 0;
 }
 
-static int read_text(struct call *c, int fd, const struct stat *st, const struct read_args *a,
-		     struct err *e)
+static int read_text(struct call *c, int fd, const struct path *path, const struct stat *st,
+		     const struct read_args *a, struct err *e)
 {
 	const struct text_want want = {
 		.size = st->st_size,
@@ -67,6 +69,7 @@ static int read_text(struct call *c, int fd, const struct stat *st, const struct
 		return err_set(e, ERR_INVALID_ARGUMENTS,
 			       "Offset %lld is beyond end of file (%lld lines total)",
 			       (long long)a->offset, (long long)t.total_lines);
+	seen_read(c, path, fd, st, (struct str){ NULL, 0 });
 	jw_str(c->out, "type", STR("text"));
 	jw_str(c->out, "content", t.content);
 	jw_int(c->out, "totalLines", t.total_lines);
@@ -90,7 +93,7 @@ static int read_run(struct call *c, const void *args, struct err *e)
 	AUTO_FD fd = ws_open_file(c->ws, &path, &st, e);
 	if (fd < 0)
 		return -1;
-	return image ? read_image(c, fd, &st, image, e) : read_text(c, fd, &st, a, e);
+	return image ? read_image(c, fd, &st, image, e) : read_text(c, fd, &path, &st, a, e);
 }
 
 const struct tool tool_read = {
@@ -100,4 +103,131 @@ const struct tool tool_read = {
 	.args_size = sizeof(struct read_args),
 	.flags = TOOL_WIRE,
 	.run = read_run,
+};
+
+struct read_file_args {
+	struct str path;
+	int64_t start_line, end_line;
+	bool line_numbers;
+};
+
+static const struct arg read_file_table[] = {
+	A_STR(struct read_file_args, path, "path", REQUIRED | NONBLANK,
+	      "File, relative to the workspace"),
+	A_INT(struct read_file_args, start_line, "start_line", 0, 1, INT64_MAX,
+	      "First line, from 1"),
+	A_INT(struct read_file_args, end_line, "end_line", 0, 1, INT64_MAX, "Last line, inclusive"),
+	A_BOOL_(struct read_file_args, line_numbers, "line_numbers", RARE, false,
+		"Put its number and a tab before each line"),
+	A_END,
+};
+
+static const struct field read_file_fields[] = {
+	{ "content", "The text; bytes that are not UTF-8 appear as U+FFFD", FIELD_STR },
+	{ "lines", "Lines returned; a final newline counts as one more, empty line", FIELD_INT },
+	{ "path", "The file, relative to the workspace", FIELD_STR },
+	{ "total_lines", "Lines in the file", FIELD_INT },
+	{ "truncated", "Whether the selected lines did not fit into the answer", FIELD_BOOL },
+	F_END,
+};
+
+static int check_range(const struct read_file_args *a, const struct stat *st, int fd,
+		       struct arena *arena, struct err *e)
+{
+	/* A binary file says so first: no range would help. */
+	const struct text_want start = { .size = 1, .first = 1, .count = 1, .max_lines = 1 };
+	struct text t;
+
+	if (a->start_line && a->end_line && a->end_line < a->start_line)
+		return err_set(e, ERR_INVALID_ARGUMENTS, "end_line %lld is before start_line %lld",
+			       (long long)a->end_line, (long long)a->start_line);
+	if (a->start_line || a->end_line || st->st_size <= LIMIT_READ_FILE)
+		return 0;
+	if (text_read(fd, &start, arena, &t, e) < 0)
+		return -1;
+	return err_set(e, ERR_FILE_TOO_LARGE,
+		       "File is %lld bytes (max %d). Use start_line/end_line to read a range.",
+		       (long long)st->st_size, LIMIT_READ_FILE);
+}
+
+static void write_numbered(struct jw *w, struct str content, int64_t first, int64_t count)
+{
+	char number[32], last[32];
+	const int width = snprintf(last, sizeof last, "%lld", (long long)(first + count - 1));
+
+	jw_open_str(w, "content");
+	for (int64_t i = 0; i < count; i++) {
+		struct str line;
+		(void)str_cut(content, '\n', &line, &content);
+		(void)snprintf(number, sizeof number, "%s%*lld\t", i ? "\n" : "", width,
+			       (long long)(first + i));
+		jw_piece(w, str_of(number));
+		jw_piece(w, line);
+	}
+	jw_close_str(w);
+}
+
+static int read_file_text(struct call *c, int fd, const struct path *path, const struct stat *st,
+			  const struct read_file_args *a, struct err *e)
+{
+	const int64_t first = a->start_line ? a->start_line : 1;
+	const struct text_want want = {
+		.size = st->st_size,
+		.first = first,
+		.count = a->end_line ? a->end_line - first + 1 : TEXT_ALL,
+		.max_lines = INT64_MAX,
+		.max_bytes = LIMIT_READ_FILE,
+		.cancelled = cancelled,
+		.arg = c,
+	};
+	char shown[2 * PATH_MAX];
+	struct text t;
+
+	if (text_read(fd, &want, c->arena, &t, e) < 0)
+		return -1;
+	if (t.total_lines < first)
+		return err_set(e, ERR_INVALID_ARGUMENTS,
+			       "start_line %lld is beyond the end of the file (%lld lines)",
+			       (long long)first, (long long)t.total_lines);
+	if (t.first_too_long)
+		return err_set(e, ERR_FILE_TOO_LARGE,
+			       "Line %lld alone is larger than %d bytes. Use run_command with cut "
+			       "or head -c to see a part of it.",
+			       (long long)first, LIMIT_READ_FILE);
+	const bool whole = first == 1 && t.lines == t.total_lines && t.cut == TEXT_WHOLE;
+	seen_read(c, path, fd, st, whole ? t.content : (struct str){ NULL, 0 });
+	if (a->line_numbers)
+		write_numbered(c->out, t.content, first, t.out_lines);
+	else
+		jw_str(c->out, "content", t.content);
+	jw_int(c->out, "lines", t.out_lines);
+	jw_str(c->out, "path", ws_display(c->ws, path, shown));
+	jw_int(c->out, "total_lines", t.total_lines);
+	jw_bool(c->out, "truncated", t.cut != TEXT_WHOLE);
+	return 0;
+}
+
+static int read_file_run(struct call *c, const void *args, struct err *e)
+{
+	const struct read_file_args *a = args;
+	struct path path;
+	struct stat st;
+
+	if (call_path(c, a->path, &path, e) < 0)
+		return -1;
+	AUTO_FD fd = ws_open_file(c->ws, &path, &st, e);
+	if (fd < 0 || check_range(a, &st, fd, c->arena, e) < 0)
+		return -1;
+	return read_file_text(c, fd, &path, &st, a, e);
+}
+
+const struct tool tool_read_file = {
+	.name = "read_file",
+	.title = "Read file",
+	.about = "Read a text file of up to 1 MiB, or a range of lines of a file of any size.",
+	.args = read_file_table,
+	.args_size = sizeof(struct read_file_args),
+	.fields = read_file_fields,
+	.flags = TOOL_MODEL | TOOL_CORE | TOOL_READ_ONLY | TOOL_IDEMPOTENT,
+	.run = read_file_run,
 };

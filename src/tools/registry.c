@@ -5,9 +5,14 @@
 #include "tools/tool.h"
 
 extern const struct tool tool_read, tool_write, tool_edit, tool_ls, tool_find, tool_grep, tool_bash;
+extern const struct tool tool_read_file, tool_write_file, tool_list_directory, tool_run_command,
+	tool_search_files, tool_edit_file, tool_multi_edit, tool_find_files;
 
 static const struct tool *const tools[] = {
-	&tool_read, &tool_write, &tool_edit, &tool_ls, &tool_find, &tool_grep, &tool_bash,
+	&tool_read,	  &tool_write,		&tool_edit,	   &tool_ls,
+	&tool_find,	  &tool_grep,		&tool_bash,	   &tool_read_file,
+	&tool_write_file, &tool_list_directory, &tool_run_command, &tool_search_files,
+	&tool_edit_file,  &tool_multi_edit,	&tool_find_files,
 };
 
 const struct tool *tool_at(size_t i)
@@ -21,4 +26,16 @@ const struct tool *tool_by_name(struct str name, unsigned flags)
 		if (tools[i]->flags & flags && str_eq(str_of(tools[i]->name), name))
 			return tools[i];
 	return NULL;
+}
+
+void tool_names(unsigned flags, struct buf *out)
+{
+	const char *separator = "";
+
+	for (size_t i = 0; i < ARRAY_LEN(tools); i++) {
+		if (!(tools[i]->flags & flags))
+			continue;
+		buf_addf(out, "%s%s", separator, tools[i]->name);
+		separator = ", ";
+	}
 }

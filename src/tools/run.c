@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* run: a command in the workspace, its output as it comes. */
+/* run: a command in the workspace, its output as it comes or both ends of it. */
 
 #include <math.h>
 #include <stdio.h>
@@ -9,8 +9,10 @@
 #include "base/own.h"
 #include "base/utf8.h"
 #include "exec/jobs.h"
+#include "exec/policy.h"
 #include "exec/proc.h"
 #include "exec/spawner.h"
+#include "tools/receipt.h"
 #include "tools/tool.h"
 #include "workspace/workspace.h"
 
@@ -73,30 +75,48 @@ static void relay_rest(struct relay *r)
 					      (struct str){ r->held[i].bytes, r->held[i].n });
 }
 
-/* {"NAME":"value"} as "NAME=value" strings; anything else in it is ignored. */
-static int bind_env(struct call *c, const struct json *env, struct proc_request *q, struct err *e)
+static bool is_variable(struct str name, struct str value)
+{
+	return name.n > 0 && str_index(name, '=') < 0 && str_index(name, '\0') < 0 &&
+	       str_index(value, '\0') < 0;
+}
+
+static struct str join_variable(struct arena *a, struct str name, struct str value)
+{
+	char *text = arena_alloc(a, name.n + 1 + value.n);
+
+	if (!text)
+		return (struct str){ NULL, 0 };
+	memcpy(text, name.p, name.n);
+	text[name.n] = '=';
+	if (value.n)
+		memcpy(text + name.n + 1, value.p, value.n);
+	return (struct str){ text, name.n + 1 + value.n };
+}
+
+/* {"NAME":"value"} or ["NAME=value"] as a list of the latter. With `strict` an item that is no
+ * variable is an error; otherwise it is ignored. */
+static int bind_env(struct call *c, const struct json *env, bool strict, struct proc_request *q,
+		    struct err *e)
 {
 	size_t n = 0;
 
-	if (!env || env->type != JSON_OBJECT)
+	if (!env)
 		return 0;
 	for (const struct json *v = env->first; v; v = v->next)
 		n++;
 	struct str *list = arena_array(c->arena, n + 1, sizeof *list);
-	for (const struct json *v = env->first; v && list; v = v->next) {
-		if (v->type != JSON_STRING || v->name.n == 0 || str_index(v->name, '=') >= 0 ||
-		    str_index(v->name, '\0') >= 0 || str_index(v->string, '\0') >= 0)
-			continue;
-		char *text = arena_alloc(c->arena, v->name.n + 1 + v->string.n);
-		if (!text)
-			break;
-		memcpy(text, v->name.p, v->name.n);
-		text[v->name.n] = '=';
-		if (v->string.n)
-			memcpy(text + v->name.n + 1, v->string.p, v->string.n);
-		list[q->env_count++] = (struct str){ text, v->name.n + 1 + v->string.n };
-	}
 	q->env = list;
+	for (const struct json *v = env->first; v && list; v = v->next) {
+		struct str name = v->name, value = v->type == JSON_STRING ? v->string : STR("");
+		const bool pair = env->type == JSON_OBJECT || str_cut(value, '=', &name, &value);
+		if (v->type == JSON_STRING && pair && is_variable(name, value))
+			list[q->env_count++] = join_variable(c->arena, name, value);
+		else if (strict)
+			return err_set(
+				e, ERR_INVALID_ARGUMENTS,
+				"Each item of env must be \"NAME=value\", without NUL bytes");
+	}
 	return c->arena->failed ? err_set(e, ERR_TOO_BUSY, "Not enough memory for the environment")
 				: 0;
 }
@@ -147,6 +167,24 @@ static int start_job(struct call *c, const struct proc_request *q, struct err *e
 	return 0;
 }
 
+static int need_spawner(const struct call *c, struct err *e)
+{
+	if (c->spawner)
+		return 0;
+	return err_set(e, ERR_READ_ONLY, "Commands are refused in read-only mode here: %.*s",
+		       STR_FMT(c->no_commands));
+}
+
+static int check_length(struct str command, struct err *e)
+{
+	if (command.n <= LIMIT_COMMAND_BYTES)
+		return 0;
+	return err_set(e, ERR_INVALID_ARGUMENTS,
+		       "The command has %zu bytes, the longest is %d: write it to a file and run "
+		       "that",
+		       command.n, LIMIT_COMMAND_BYTES);
+}
+
 static int bash_run(struct call *c, const void *args, struct err *e)
 {
 	const struct bash_args *a = args;
@@ -162,17 +200,10 @@ static int bash_run(struct call *c, const void *args, struct err *e)
 
 	if (a->command.n == 0 && !a->argv)
 		return err_set(e, ERR_INVALID_ARGUMENTS, "Missing or invalid command");
-	if (!c->spawner)
-		return err_set(e, ERR_READ_ONLY,
-			       "Commands are refused in read-only mode here: %.*s",
-			       STR_FMT(c->no_commands));
-	if (a->command.n > LIMIT_COMMAND_BYTES)
-		return err_set(e, ERR_INVALID_ARGUMENTS,
-			       "The command has %zu bytes, the longest is %d: write it to a file "
-			       "and run that",
-			       a->command.n, LIMIT_COMMAND_BYTES);
+	if (need_spawner(c, e) < 0 || check_length(a->command, e) < 0)
+		return -1;
 	if ((a->argv && a->command.n == 0 && bind_argv(c, a->argv, &q, e) < 0) ||
-	    bind_env(c, a->env, &q, e) < 0)
+	    bind_env(c, a->env && a->env->type == JSON_OBJECT ? a->env : NULL, false, &q, e) < 0)
 		return -1;
 	AUTO_FD cwd = open_cwd(c, a->cwd, e);
 	if (cwd < 0)
@@ -202,4 +233,98 @@ const struct tool tool_bash = {
 	.args_size = sizeof(struct bash_args),
 	.flags = TOOL_WIRE | TOOL_SLOW | TOOL_STREAM,
 	.run = bash_run,
+};
+
+struct run_args {
+	struct str command, cwd;
+	int64_t timeout_ms;
+	const struct json *argv, *env;
+};
+
+static const struct arg run_table[] = {
+	A_STR(struct run_args, command, "command", EXPECTED | NO_NUL, "Shell command"),
+	A_INT(struct run_args, timeout_ms, "timeout_ms", LIMIT_RUN_MS, 1, LIMIT_COMMAND_MS,
+	      "Longest run time in milliseconds (default 30000)"),
+	A_STRINGS(struct run_args, argv, "argv", RARE,
+		  "Instead of command, which is empty then: a program and its arguments, no shell"),
+	A_STR(struct run_args, cwd, "cwd", RARE | NONBLANK,
+	      "Directory to run in (default: the workspace)"),
+	A_PAIRS(struct run_args, env, "env", RARE, "Variables for the command, each NAME=value"),
+	A_END,
+};
+
+/* Both outputs of a command, kept for its receipt. */
+struct outputs {
+	struct ends ends[2];
+};
+
+static int keep(void *arg, enum proc_stream which, struct str piece)
+{
+	struct outputs *o = arg;
+
+	ends_add(&o->ends[which], piece);
+	return 0;
+}
+
+/* What is to run: one of command and argv, allowed by the rules. */
+static int bind_what(struct call *c, const struct run_args *a, struct proc_request *q,
+		     struct err *e)
+{
+	const bool shell = str_trim(a->command).n > 0;
+
+	if (need_spawner(c, e) < 0)
+		return -1;
+	if (!shell && (!a->argv || !a->argv->first))
+		return err_set(e, ERR_INVALID_ARGUMENTS,
+			       "Invalid arguments for run_command: command is missing (a "
+			       "non-empty string)");
+	if (shell && a->argv && a->argv->first)
+		return err_set(e, ERR_INVALID_ARGUMENTS,
+			       "Invalid arguments for run_command: give command or argv, not both");
+	if (shell) {
+		q->command = a->command;
+		if (check_length(a->command, e) < 0)
+			return -1;
+		return c->rules ? policy_check(c->rules, a->command, e) : 0;
+	}
+	if (bind_argv(c, a->argv, q, e) < 0)
+		return -1;
+	return c->rules ? policy_check_argv(c->rules, q->argv, q->argc, e) : 0;
+}
+
+static int run_run(struct call *c, const void *args, struct err *e)
+{
+	const struct run_args *a = args;
+	struct outputs outputs;
+	const struct proc_sink sink = { .write = keep, .arg = &outputs };
+	struct proc_request q = {
+		.timeout_ms = a->timeout_ms,
+		.umask = 022,
+		.cancel_events = c->cancel_events,
+	};
+	struct proc_result result;
+
+	if (bind_what(c, a, &q, e) < 0 || bind_env(c, a->env, true, &q, e) < 0 ||
+	    ends_init(&outputs.ends[PROC_STDOUT], c->arena, e) < 0 ||
+	    ends_init(&outputs.ends[PROC_STDERR], c->arena, e) < 0)
+		return -1;
+	AUTO_FD cwd = open_cwd(c, a->cwd, e);
+	if (cwd < 0)
+		return -1;
+	q.cwd_fd = cwd;
+	if (proc_run(c->spawner, &q, &sink, c->cancel_fd, &result, e) < 0)
+		return -1;
+	return receipt_write(c, &result, &outputs.ends[PROC_STDOUT], &outputs.ends[PROC_STDERR], e);
+}
+
+const struct tool tool_run_command = {
+	.name = "run_command",
+	.title = "Run command",
+	.about = "Run a shell command in the workspace and wait for it. Nothing it starts goes on "
+		 "in the background. Of long output both ends are returned.",
+	.args = run_table,
+	.args_size = sizeof(struct run_args),
+	.fields = receipt_fields,
+	.flags = TOOL_MODEL | TOOL_CORE | TOOL_SLOW | TOOL_DESTRUCTIVE | TOOL_OPEN_WORLD,
+	.run = run_run,
 };

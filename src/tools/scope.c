@@ -3,6 +3,7 @@
 
 #include "tools/scope.h"
 
+#include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/io.h"
@@ -79,4 +80,35 @@ struct walk_request scope_walk(const struct call *c, const struct scope *s, size
 		.cancelled = c->cancelled,
 		.limit = limit,
 	};
+}
+
+struct str scope_prefix(const struct call *c, const struct scope *s)
+{
+	if (s->dir < 0 || str_eq(s->shown, STR(".")))
+		return STR("");
+	char *text = arena_alloc(c->arena, s->shown.n + 1);
+	if (!text)
+		return STR("");
+	memcpy(text, s->shown.p, s->shown.n);
+	text[s->shown.n] = '/';
+	return (struct str){ text, s->shown.n + 1 };
+}
+
+int scope_fail_timeout(struct err *e)
+{
+	return err_set(e, ERR_SEARCH_TIMEOUT,
+		       "Nothing was found before the time was up: search a smaller directory or "
+		       "refine the pattern");
+}
+
+void scope_write_note(struct jw *w, const struct found *found)
+{
+	const long long n = found->ignored_matches;
+	char note[120];
+
+	if (found->hits.count || n <= 0)
+		return;
+	(void)snprintf(note, sizeof note, "no matches; %lld matching file%s ignored by .gitignore",
+		       n, n == 1 ? " is" : "s are");
+	jw_str(w, "note", str_of(note));
 }

@@ -31,4 +31,14 @@ void scope_done(struct scope *s);
 /* The walk through the scope, with the call's threads, deadline and rules. */
 struct walk_request scope_walk(const struct call *c, const struct scope *s, size_t limit);
 
+/* What stands before a path below the scope so that it is one below the workspace: "src/", or
+ * nothing. In the call's arena. */
+struct str scope_prefix(const struct call *c, const struct scope *s);
+
+/* SEARCH_TIMEOUT: nothing was found before the time was up. */
+int scope_fail_timeout(struct err *e);
+
+/* No silent nothing: a member "note" when everything that matches is ignored. */
+void scope_write_note(struct jw *w, const struct found *found);
+
 #endif

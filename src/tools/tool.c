@@ -4,6 +4,7 @@
 #include "tools/tool.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/buf.h"
 #include "workspace/workspace.h"
@@ -34,7 +35,7 @@ static void *slot(const struct arg *a, void *args)
 
 static void set_default(const struct arg *a, void *args)
 {
-	if (a->type == ARG_INT)
+	if (a->type == ARG_INT || a->type == ARG_CHOICE)
 		*(int64_t *)slot(a, args) = a->def;
 	else if (a->type == ARG_NUM)
 		*(double *)slot(a, args) = (double)a->def;
@@ -106,6 +107,32 @@ static bool bind_bool(const struct arg *a, const struct json *v, bool coerce, vo
 	return *to || str_eq_nocase(v->string, STR("false"));
 }
 
+static bool bind_choice(const struct arg *a, const struct json *v, void *args)
+{
+	if (v->type != JSON_STRING)
+		return false;
+	for (int64_t i = 0; a->choices[i]; i++) {
+		if (!str_eq_nocase(str_of(a->choices[i]), v->string))
+			continue;
+		*(int64_t *)slot(a, args) = i;
+		return true;
+	}
+	return false;
+}
+
+static bool bind_array(const struct arg *a, const struct json *v, void *args)
+{
+	const enum json_type each = a->type == ARG_OBJECTS ? JSON_OBJECT : JSON_STRING;
+
+	if (v->type != JSON_ARRAY && !(a->type == ARG_PAIRS && v->type == JSON_OBJECT))
+		return false;
+	for (const struct json *item = v->first; item; item = item->next)
+		if (item->type != each)
+			return false;
+	*(const struct json **)slot(a, args) = v;
+	return true;
+}
+
 static bool bind_one(const struct arg *a, const struct json *v, bool coerce, void *args)
 {
 	switch (a->type) {
@@ -116,6 +143,12 @@ static bool bind_one(const struct arg *a, const struct json *v, bool coerce, voi
 		return bind_number(a, v, coerce, args);
 	case ARG_BOOL:
 		return bind_bool(a, v, coerce, args);
+	case ARG_CHOICE:
+		return bind_choice(a, v, args);
+	case ARG_STRINGS:
+	case ARG_PAIRS:
+	case ARG_OBJECTS:
+		return bind_array(a, v, args);
 	case ARG_JSON:
 		if (v->type != JSON_ARRAY && v->type != JSON_OBJECT)
 			return false;
@@ -150,68 +183,128 @@ static const char *wanted(const struct arg *a)
 		return "a number";
 	case ARG_BOOL:
 		return "true or false";
+	case ARG_CHOICE:
+		return "one of";
+	case ARG_STRINGS:
+		return "an array of strings";
+	case ARG_PAIRS:
+		return "an array of \"NAME=value\" strings";
+	case ARG_OBJECTS:
+		return "an array of objects";
 	case ARG_JSON:
 		return "an array or object";
 	}
 	return "";
 }
 
-static void describe_wrong(struct buf *b, const struct arg *a, const struct json *v)
+/* What is wrong with the arguments of one call, as far as it fits one sentence. */
+struct complaint {
+	struct buf text;
+	const char *where; /* stands before each name: "edits[1]." */
+};
+
+static void complain(struct complaint *c, struct str name)
 {
-	buf_addf(b, "%s%s must be %s", b->n ? "; " : "", a->name, wanted(a));
+	buf_addf(&c->text, "%s%s%.*s ", c->text.n ? "; " : "", c->where,
+		 STR_FMT(str_upto(name, 60)));
+}
+
+static void describe_wrong(struct complaint *c, const struct arg *a, const struct json *v)
+{
+	struct buf *b = &c->text;
+
+	complain(c, str_of(a->name));
+	buf_addf(b, "must be %s", wanted(a));
 	if ((a->type == ARG_INT || a->type == ARG_NUM) && a->min > INT64_MIN)
 		buf_addf(b, " from %lld", (long long)a->min);
 	if ((a->type == ARG_INT || a->type == ARG_NUM) && a->max < INT64_MAX)
 		buf_addf(b, " to %lld", (long long)a->max);
+	for (size_t i = 0; a->type == ARG_CHOICE && a->choices[i]; i++)
+		buf_addf(b, "%s %s", i ? "," : "", a->choices[i]);
 	if (v->type == JSON_STRING)
 		buf_addf(b, ", not \"%.*s\"", STR_FMT(str_upto(v->string, 60)));
 	else if (v->type == JSON_NUMBER)
 		buf_addf(b, ", not %g", v->number);
-	else
+	else if (v->type != JSON_ARRAY)
 		buf_addf(b, ", not %s", json_type_name(v));
 }
 
-static const struct arg *arg_find(const struct tool *t, struct str name)
+static const struct arg *arg_find(const struct arg *table, struct str name)
 {
-	for (const struct arg *a = t->args; a->name; a++)
+	for (const struct arg *a = table; a->name; a++)
 		if (str_eq(str_of(a->name), name))
 			return a;
 	return NULL;
 }
 
-static void describe_unknown(struct buf *b, const struct tool *t, struct str name)
+static void describe_unknown(struct complaint *c, const struct arg *table, struct str name)
 {
-	buf_addf(b, "%s%.*s is not an argument of %s (it has", b->n ? "; " : "",
-		 STR_FMT(str_upto(name, 60)), t->name);
-	for (const struct arg *a = t->args; a->name; a++)
-		buf_addf(b, "%s %s", a == t->args ? "" : ",", a->name);
-	buf_addc(b, ')');
+	complain(c, name);
+	buf_addf(&c->text, "is not an argument (there are");
+	for (const struct arg *a = table; a->name; a++)
+		buf_addf(&c->text, "%s %s", a == table ? "" : ",", a->name);
+	buf_addc(&c->text, ')');
+}
+
+/* Bind the members of an object by a table. */
+static void bind_members(const struct arg *table, const struct json *object, void *args,
+			 struct complaint *c)
+{
+	for (const struct arg *a = table; a->name; a++) {
+		const struct json *v = json_get(object, str_of(a->name));
+		set_default(a, args);
+		if (v && v->type == JSON_NULL)
+			v = NULL;
+		if (v && !bind_one(a, v, true, args)) {
+			describe_wrong(c, a, v);
+		} else if (!v && a->flags & REQUIRED) {
+			complain(c, str_of(a->name));
+			buf_addf(&c->text, "is missing (%s)", wanted(a));
+		}
+	}
+	for (const struct json *v = object->first; v; v = v->next)
+		if (!arg_find(table, v->name) && !str_eq(v->name, STR("sessionId")))
+			describe_unknown(c, table, v->name);
+}
+
+/* The items of an ARG_OBJECTS argument are bound when the tool asks for them; whether they can be
+ * is said now, with everything else. */
+static void check_items(const struct arg *a, const struct json *list, struct complaint *c)
+{
+	_Alignas(16) char item[ARG_ITEM_SIZE] = { 0 };
+	char where[80];
+	size_t i = 0;
+
+	for (const struct json *v = list->first; v && !c->text.failed; v = v->next, i++) {
+		(void)snprintf(where, sizeof where, "%s[%zu].", a->name, i);
+		c->where = where;
+		bind_members(a->of, v, item, c);
+	}
+	c->where = "";
 }
 
 /* The model's rules: everything wrong is named at once, so that one more try is enough. */
 static int bind_model(const struct tool *t, const struct json *object, void *args, struct err *e)
 {
 	char text[800];
-	struct buf wrong = { .p = text, .cap = sizeof text, .max = sizeof text };
+	struct complaint c = { { .p = text, .cap = sizeof text, .max = sizeof text }, "" };
 
-	for (const struct arg *a = t->args; a->name; a++) {
-		const struct json *v = json_get(object, str_of(a->name));
-		set_default(a, args);
-		if (v && v->type == JSON_NULL)
-			v = NULL;
-		if (!v && a->flags & REQUIRED)
-			buf_addf(&wrong, "%s%s is missing (%s)", wrong.n ? "; " : "", a->name,
-				 wanted(a));
-		else if (v && !bind_one(a, v, true, args))
-			describe_wrong(&wrong, a, v);
-	}
-	for (const struct json *v = object->first; v; v = v->next)
-		if (!arg_find(t, v->name) && !str_eq(v->name, STR("sessionId")))
-			describe_unknown(&wrong, t, v->name);
-	if (wrong.n)
-		return err_set(e, ERR_INVALID_ARGUMENTS, "Invalid arguments for %s: %.*s", t->name,
-			       STR_FMT(buf_str(&wrong)));
+	bind_members(t->args, object, args, &c);
+	for (const struct arg *a = t->args; a->name; a++)
+		if (a->type == ARG_OBJECTS && *(const struct json **)slot(a, args))
+			check_items(a, *(const struct json **)slot(a, args), &c);
+	if (c.text.n)
+		return err_set(e, ERR_INVALID_ARGUMENTS, "Invalid arguments for %s: %.*s%s",
+			       t->name, STR_FMT(buf_str(&c.text)), c.text.failed ? " ..." : "");
 	return 0;
+}
+
+void tool_bind_item(const struct arg *table, const struct json *item, void *args)
+{
+	char text[8];
+	struct complaint c = { { .p = text, .cap = sizeof text, .max = sizeof text }, "" };
+
+	bind_members(table, item, args, &c);
 }
 
 int tool_bind(const struct tool *t, const struct json *object, void *args, struct err *e)

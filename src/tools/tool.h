@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"
 #include "base/jw.h"
@@ -76,17 +77,23 @@ int call_path(const struct call *c, struct str requested, struct path *ret, stru
 int call_may_change(const struct call *c, struct err *e);
 
 enum arg_type {
-	ARG_STR,  /* struct str */
-	ARG_INT,  /* int64_t, within [min, max] */
-	ARG_NUM,  /* double, within [min, max] */
-	ARG_BOOL, /* bool */
-	ARG_JSON, /* const struct json *: an array or object the tool takes apart itself */
+	ARG_STR,     /* struct str */
+	ARG_INT,     /* int64_t, within [min, max] */
+	ARG_NUM,     /* double, within [min, max] */
+	ARG_BOOL,    /* bool */
+	ARG_JSON,    /* const struct json *: an array or object the tool takes apart itself */
+	ARG_CHOICE,  /* int64_t: which of the words in `choices` */
+	ARG_STRINGS, /* const struct json *: an array of strings */
+	ARG_PAIRS,   /* the same of "NAME=value"; or an object of strings */
+	ARG_OBJECTS, /* const struct json *: an array of objects whose members `of` describes */
 };
 
 enum {
 	REQUIRED = 1 << 0,
 	NONBLANK = 1 << 1, /* a string that is not empty or only white space */
 	NO_NUL = 1 << 2,   /* a string without NUL bytes */
+	EXPECTED = 1 << 4, /* required, says the schema; the tool knows when it may be absent */
+	RARE = 1 << 3,	   /* not shown to the smallest models; understood all the same */
 };
 
 struct arg {
@@ -96,6 +103,8 @@ struct arg {
 	unsigned flags;
 	size_t offset; /* in the tool's argument struct */
 	int64_t def, min, max;
+	const char *const *choices; /* ARG_CHOICE: the words, NULL behind the last */
+	const struct arg *of;	    /* ARG_OBJECTS: what each holds */
 };
 
 /* The offset of a member; does not compile when its type is not the one the argument needs. */
@@ -107,23 +116,65 @@ struct arg {
 	{                                                                                          \
 		(wire), (text), ARG_STR, (flags), ARG_AT(T, m, struct str), 0, 0, 0                \
 	}
-#define A_INT(T, m, wire, def, lo, hi, text)                                                       \
+#define A_INT(T, m, wire, def, lo, hi, text) A_INT_(T, m, wire, 0, def, lo, hi, text)
+#define A_INT_(T, m, wire, flags, def, lo, hi, text)                                               \
 	{                                                                                          \
-		(wire), (text), ARG_INT, 0, ARG_AT(T, m, int64_t), (def), (lo), (hi)               \
+		(wire), (text), ARG_INT, (flags), ARG_AT(T, m, int64_t), (def), (lo), (hi)         \
 	}
 #define A_NUM(T, m, wire, def, lo, hi, text)                                                       \
 	{                                                                                          \
 		(wire), (text), ARG_NUM, 0, ARG_AT(T, m, double), (def), (lo), (hi)                \
 	}
-#define A_BOOL(T, m, wire, def, text)                                                              \
+#define A_BOOL(T, m, wire, def, text) A_BOOL_(T, m, wire, 0, def, text)
+#define A_BOOL_(T, m, wire, flags, def, text)                                                      \
 	{                                                                                          \
-		(wire), (text), ARG_BOOL, 0, ARG_AT(T, m, bool), (def), 0, 1                       \
+		(wire), (text), ARG_BOOL, (flags), ARG_AT(T, m, bool), (def), 0, 1                 \
+	}
+#define A_CHOICE(T, m, wire, flags, def, words, text)                                              \
+	{                                                                                          \
+		(wire), (text), ARG_CHOICE, (flags), ARG_AT(T, m, int64_t), (def), 0, 0,           \
+			.choices = (words)                                                         \
+	}
+#define A_STRINGS(T, m, wire, flags, text)                                                         \
+	{                                                                                          \
+		(wire), (text), ARG_STRINGS, (flags), ARG_AT(T, m, const struct json *), 0, 0, 0   \
+	}
+#define A_PAIRS(T, m, wire, flags, text)                                                           \
+	{                                                                                          \
+		(wire), (text), ARG_PAIRS, (flags), ARG_AT(T, m, const struct json *), 0, 0, 0     \
+	}
+#define A_OBJECTS(T, m, wire, flags, table, text)                                                  \
+	{                                                                                          \
+		(wire), (text), ARG_OBJECTS, (flags), ARG_AT(T, m, const struct json *), 0, 0, 0,  \
+			.of = (table)                                                              \
 	}
 #define A_JSON(T, m, wire, flags, text)                                                            \
 	{                                                                                          \
 		(wire), (text), ARG_JSON, (flags), ARG_AT(T, m, const struct json *), 0, 0, 0      \
 	}
 #define A_END                                                                                      \
+	{                                                                                          \
+		.name = NULL                                                                       \
+	}
+
+/* What a result has; for schemas only, the tool writes it itself. */
+enum field_type { FIELD_STR, FIELD_INT, FIELD_BOOL, FIELD_OBJECT };
+
+enum {
+	FIELD_LIST = 1 << 0,	 /* an array of these */
+	FIELD_NULLABLE = 1 << 1, /* or null */
+	FIELD_OPTIONAL = 1 << 2, /* not always there */
+};
+
+struct field {
+	const char *name, *about;
+	enum field_type type;
+	unsigned flags;
+	const struct field *of;	    /* FIELD_OBJECT: its members */
+	const char *const *choices; /* FIELD_STR: the only words it can be; or NULL */
+};
+
+#define F_END                                                                                      \
 	{                                                                                          \
 		.name = NULL                                                                       \
 	}
@@ -135,13 +186,21 @@ enum {
 	TOOL_STREAM = 1 << 4, /* its output goes through call->stream */
 	TOOL_ROUTE = 1 << 5,  /* has a route of its own; binds like TOOL_WIRE */
 	TOOL_SLOW = 1 << 3,   /* may take long: its worker must not be the last one waiting */
+
+	/* What a client may want to know before it lets a model call the tool. */
+	TOOL_READ_ONLY = 1 << 5,   /* changes nothing */
+	TOOL_DESTRUCTIVE = 1 << 6, /* may undo what was there */
+	TOOL_IDEMPOTENT = 1 << 7,  /* a second equal call changes nothing more */
+	TOOL_OPEN_WORLD = 1 << 8,  /* may reach beyond the workspace */
 };
 
 struct tool {
 	const char *name;
+	const char *title; /* what it is called before people; TOOL_MODEL only */
 	const char *about; /* what it does, for a model */
 	const struct arg *args;
 	size_t args_size;
+	const struct field *fields; /* of its result; TOOL_MODEL only */
 	unsigned flags;
 	int (*run)(struct call *c, const void *args, struct err *e);
 };
@@ -159,6 +218,14 @@ const struct tool *tool_by_name(struct str name, unsigned flags);
  * each named; numbers and booleans may be given as strings, null is absent.
  */
 int tool_bind(const struct tool *t, const struct json *object, void *args, struct err *e);
+
+enum { ARG_ITEM_SIZE = 256 }; /* largest struct an item of ARG_OBJECTS is bound to */
+
+/* Bind an item of an ARG_OBJECTS argument, which tool_bind has checked, to its struct. */
+void tool_bind_item(const struct arg *table, const struct json *item, void *args);
+
+/* The names of all tools with at least one of the flags, separated by ", ". */
+void tool_names(unsigned flags, struct buf *out);
 
 /* Bind and run: the members of the result are in c->out, or -1 and *e. */
 int tool_call(const struct tool *t, struct call *c, const struct json *object, struct err *e);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* write: a whole file, atomically. */
 
+#include "tools/seen.h"
 #include "tools/tool.h"
 #include "workspace/replace.h"
 #include "workspace/workspace.h"
@@ -15,19 +16,31 @@ static const struct arg write_table[] = {
 	A_END,
 };
 
+/* Write the file; *created tells whether it is a new one. */
+static int write_content(struct call *c, const struct path *path, struct str content,
+			 bool make_dirs, bool *created, struct err *e)
+{
+	const unsigned flags = (make_dirs ? REPLACE_MAKE_DIRS : 0) | (c->sync ? REPLACE_SYNC : 0);
+	AUTO_REPLACE r = { .at = { .dir = -1 }, .old = -1 };
+
+	if (replace_begin(c->ws, path, flags, &r, e) < 0)
+		return -1;
+	*created = r.old < 0;
+	if (seen_may_overwrite(c, path, &r, e) < 0 || replace_commit(&r, content, e) < 0)
+		return -1;
+	seen_wrote(c, path, content);
+	return 0;
+}
+
 static int write_run(struct call *c, const void *args, struct err *e)
 {
 	const struct write_args *a = args;
 	char shown[2 * PATH_MAX];
 	struct path path;
-	AUTO_REPLACE r = { .at = { .dir = -1 }, .old = -1 };
+	bool created;
 
-	if (call_may_change(c, e) < 0 || call_path(c, a->path, &path, e) < 0)
-		return -1;
-	if (replace_begin(c->ws, &path, REPLACE_MAKE_DIRS | (c->sync ? REPLACE_SYNC : 0), &r, e) <
-	    0)
-		return -1;
-	if (replace_commit(&r, a->content, e) < 0)
+	if (call_may_change(c, e) < 0 || call_path(c, a->path, &path, e) < 0 ||
+	    write_content(c, &path, a->content, true, &created, e) < 0)
 		return -1;
 	jw_bool(c->out, "ok", true);
 	jw_str(c->out, "path", ws_display(c->ws, &path, shown));
@@ -42,4 +55,53 @@ const struct tool tool_write = {
 	.args_size = sizeof(struct write_args),
 	.flags = TOOL_WIRE,
 	.run = write_run,
+};
+
+struct write_file_args {
+	struct str path, content;
+	bool create_dirs;
+};
+
+static const struct arg write_file_table[] = {
+	A_STR(struct write_file_args, path, "path", REQUIRED | NONBLANK,
+	      "File, relative to the workspace"),
+	A_STR(struct write_file_args, content, "content", REQUIRED, "The whole new content"),
+	A_BOOL(struct write_file_args, create_dirs, "create_dirs", true,
+	       "Make missing directories (default true)"),
+	A_END,
+};
+
+static const struct field write_file_fields[] = {
+	{ "path", "The file, relative to the workspace", FIELD_STR },
+	{ "bytes_written", "Its size now", FIELD_INT },
+	{ "created", "Whether there was no such file before", FIELD_BOOL },
+	F_END,
+};
+
+static int write_file_run(struct call *c, const void *args, struct err *e)
+{
+	const struct write_file_args *a = args;
+	char shown[2 * PATH_MAX];
+	struct path path;
+	bool created;
+
+	if (call_may_change(c, e) < 0 || call_path(c, a->path, &path, e) < 0 ||
+	    write_content(c, &path, a->content, a->create_dirs, &created, e) < 0)
+		return -1;
+	jw_str(c->out, "path", ws_display(c->ws, &path, shown));
+	jw_int(c->out, "bytes_written", (int64_t)a->content.n);
+	jw_bool(c->out, "created", created);
+	return 0;
+}
+
+const struct tool tool_write_file = {
+	.name = "write_file",
+	.title = "Write file",
+	.about = "Write a whole file, replacing it if it exists. To change a part of a file, "
+		 "read it first and write it back whole, or use edit_file if you have it.",
+	.args = write_file_table,
+	.args_size = sizeof(struct write_file_args),
+	.fields = write_file_fields,
+	.flags = TOOL_MODEL | TOOL_CORE | TOOL_DESTRUCTIVE | TOOL_IDEMPOTENT,
+	.run = write_file_run,
 };

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* seen: what a tool tells the tracker, and asks it. */
+
+#include "tools/seen.h"
+
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/io.h"
+#include "base/limits.h"
+#include "workspace/workspace.h"
+
+enum { KEY_SIZE = PATH_MAX + 4 };
+
+/* The name of a file to the tracker: without links, and with the base it is below. */
+static bool key_of(const struct call *c, const struct path *p, char key[KEY_SIZE])
+{
+	struct path canonical;
+	struct err ignored;
+
+	if (!c->tracker || ws_canonical(c->ws, p, &canonical, &ignored) < 0)
+		return false;
+	(void)snprintf(key, KEY_SIZE, "%d:%s", (int)canonical.base, canonical.name);
+	return true;
+}
+
+/* The hash of everything in the file; false when it cannot be read, or changed its size. */
+static bool hash_file(int fd, const struct stat *st, uint64_t *ret)
+{
+	char piece[32 << 10];
+	off_t at = 0;
+	ssize_t n;
+	struct tracker_hash *h = tracker_hash_new();
+
+	if (!h)
+		return false;
+	while ((n = io_pread_full(fd, piece, sizeof piece, at)) > 0) {
+		tracker_hash_add(h, (struct str){ piece, (size_t)n });
+		at += n;
+	}
+	*ret = tracker_hash_end(h);
+	return n == 0 && at == st->st_size;
+}
+
+void seen_read(const struct call *c, const struct path *p, int fd, const struct stat *st,
+	       struct str whole)
+{
+	char key[KEY_SIZE];
+	uint64_t hash;
+
+	if (!key_of(c, p, key))
+		return;
+	if (whole.p)
+		tracker_saw(c->tracker, c->session, str_of(key),
+			    &(struct stat){ .st_size = (off_t)whole.n }, whole);
+	else if (hash_file(fd, st, &hash))
+		tracker_saw_hash(c->tracker, c->session, str_of(key), st, hash);
+}
+
+void seen_wrote(const struct call *c, const struct path *p, struct str content)
+{
+	char key[KEY_SIZE];
+
+	if (key_of(c, p, key))
+		tracker_saw(c->tracker, c->session, str_of(key),
+			    &(struct stat){ .st_size = (off_t)content.n }, content);
+}
+
+enum tracker_verdict seen_check(const struct call *c, const struct path *p, struct str content)
+{
+	char key[KEY_SIZE];
+
+	if (!c->tracker)
+		return TRACKER_SAME;
+	if (!key_of(c, p, key))
+		return TRACKER_UNSEEN;
+	return tracker_check(c->tracker, c->session, str_of(key),
+			     &(struct stat){ .st_size = (off_t)content.n }, content);
+}
+
+int seen_fail_unread(const struct call *c, const struct path *p, struct err *e)
+{
+	char shown[2 * PATH_MAX];
+
+	return err_set(e, ERR_FILE_NOT_READ,
+		       "%.*s has not been read in this session. Read it first, then change it.",
+		       STR_FMT(ws_display(c->ws, p, shown)));
+}
+
+int seen_fail_changed(const struct call *c, const struct path *p, struct err *e)
+{
+	char shown[2 * PATH_MAX];
+
+	return err_set(e, ERR_FILE_CHANGED,
+		       "%.*s has changed since this session last read it. Read it again, then "
+		       "change it.",
+		       STR_FMT(ws_display(c->ws, p, shown)));
+}
+
+int seen_may_overwrite(const struct call *c, const struct path *p, const struct replace *r,
+		       struct err *e)
+{
+	AUTO_BUF old = { .max = LIMIT_EDIT_BYTES };
+
+	if (!c->tracker || r->old < 0)
+		return 0;
+	if (replace_read(r, &old, e) < 0)
+		return -1;
+	switch (seen_check(c, p, buf_str(&old))) {
+	case TRACKER_UNSEEN:
+		return seen_fail_unread(c, p, e);
+	case TRACKER_CHANGED:
+		return seen_fail_changed(c, p, e);
+	case TRACKER_SAME:
+		break;
+	}
+	return 0;
+}
