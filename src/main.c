@@ -12,6 +12,7 @@
 #include "commands.h"
 #include "config.h"
 #include "exec/keeper.h"
+#include "print_tools.h"
 #include "serve.h"
 
 static int run_serve(int argc, char **argv)
@@ -43,6 +44,13 @@ static const struct command {
 	  "  WORKSPACE_ROOT=$PWD SOCKET_PATH=/tmp/s.sock sidecar serve\n"
 	  "  sidecar serve --workspace . --tcp 127.0.0.1:8080 --token-file token\n",
 	  true, run_serve },
+	{ "tools", "print the tools for models, as definitions or as a page",
+	  "  sidecar tools\n"
+	  "  sidecar tools --format anthropic --set full\n"
+	  "  sidecar tools --format "
+	  "ollama|openai|openai-strict|openai-responses|anthropic|gemini|mcp\n"
+	  "  sidecar tools --markdown\n",
+	  false, print_tools },
 	{ "version", "print the version", "  sidecar version\n", false, run_version },
 };
 

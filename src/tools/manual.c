@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* manual: argument and field tables into Markdown. */
+
+#include "tools/manual.h"
+
+#include "base/err.h"
+#include "tools/schema.h"
+#include "tools/tool.h"
+
+/* A cell of a table: bars would end it. */
+static void cell(struct buf *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '|')
+			buf_addc(out, '\\');
+		buf_addc(out, *text);
+	}
+}
+
+static void write_arg(struct buf *out, const char *in, const struct arg *a)
+{
+	buf_addf(out, "| `%s%s`%s | %s | ", in, a->name,
+		 a->flags & (REQUIRED | EXPECTED) ? " (required)" : "", schema_type(a));
+	cell(out, a->about);
+	if (a->type == ARG_CHOICE) {
+		buf_add(out, STR(":"));
+		for (size_t i = 0; a->choices[i]; i++)
+			buf_addf(out, "%s `%s`", i ? "," : "", a->choices[i]);
+		buf_addf(out, " (default `%s`)", a->choices[a->def]);
+	}
+	buf_add(out, STR(" |\n"));
+	for (const struct arg *item = a->of; item && item->name; item++)
+		write_arg(out, "edits[].", item);
+}
+
+/* `in` is what stands before the name: "usage.", "matches[].". */
+static void write_field(struct buf *out, struct str in, const struct field *f)
+{
+	static const char *const types[] = { "string", "integer", "boolean", "object" };
+	AUTO_BUF below = { .max = 256 };
+
+	buf_addf(out, "| `%.*s%s`%s | %s%s%s | ", STR_FMT(in), f->name,
+		 f->flags & FIELD_OPTIONAL ? " (not always)" : "",
+		 f->flags & FIELD_LIST ? "array of " : "", types[f->type],
+		 f->flags & FIELD_NULLABLE ? " or null" : "");
+	cell(out, f->about);
+	for (size_t i = 0; f->choices && f->choices[i]; i++)
+		buf_addf(out, "%s `%s`", i ? "," : ":", f->choices[i]);
+	buf_add(out, STR(" |\n"));
+	buf_addf(&below, "%.*s%s%s.", STR_FMT(in), f->name, f->flags & FIELD_LIST ? "[]" : "");
+	for (const struct field *member = f->of; member && member->name; member++)
+		write_field(out, buf_str(&below), member);
+}
+
+static const char *nature(const struct tool *t)
+{
+	if (t->flags & TOOL_READ_ONLY)
+		return "changes nothing";
+	return t->flags & TOOL_OPEN_WORLD ? "may change anything the sandbox allows"
+					  : "changes files";
+}
+
+static void write_tool(struct buf *out, const struct tool *t)
+{
+	buf_addf(out, "\n## %s\n\n", t->name);
+	cell(out, t->about);
+	buf_addf(out, "\n\n*%s set; %s%s.*\n", t->flags & TOOL_CORE ? "Core" : "Full", nature(t),
+		 t->flags & TOOL_IDEMPOTENT ? "; doing it twice is doing it once" : "");
+	buf_add(out, STR("\n| argument | type | meaning |\n|---|---|---|\n"));
+	for (const struct arg *a = t->args; a->name; a++)
+		write_arg(out, "", a);
+	buf_add(out, STR("\n| output | type | meaning |\n|---|---|---|\n"));
+	for (const struct field *f = t->fields; f->name; f++)
+		write_field(out, STR(""), f);
+}
+
+void manual_write(struct buf *out)
+{
+	buf_add(out, STR("# Tools for models\n"
+			 "\n"
+			 "Written by `sidecar tools --markdown`; do not edit.\n"
+			 "\n"
+			 "The core set is for small models, which lose their way among more than "
+			 "five tools; the\nfull set has all of these. `GET /tools?format=F&set=S` "
+			 "and `sidecar tools --format F --set S`\ngive the definitions to put "
+			 "into a model's request. Formats:"));
+	for (int d = 0; d < SCHEMA_DIALECTS; d++)
+		buf_addf(out, "%s `%s`", d ? "," : "", schema_dialect_name((enum schema_dialect)d));
+	buf_add(out,
+		STR(".\n\n"
+		    "`POST /tools/NAME` with the arguments as a JSON object calls a tool; "
+		    "`POST /tools` takes a\nmodel's tool call as it is, and `?reply=ollama`, "
+		    "`openai`, `anthropic` or `gemini` answers in\nthe form to feed back. The "
+		    "answer is always an observation:\n\n"
+		    "```json\n"
+		    "{\"success\":true,\"tool\":\"read_file\",\"output\":{\"content\":\"...\"},"
+		    "\"error\":null}\n"
+		    "{\"success\":false,\"tool\":\"read_file\",\"output\":null,\"error\":{"
+		    "\"code\":\"FILE_NOT_FOUND\",\"message\":\"...\"}}\n"
+		    "```\n\n"
+		    "`null` for an optional argument means that it is absent. Numbers and "
+		    "booleans may be given\nas strings. `sessionId` may stand beside the "
+		    "arguments.\n"));
+	for (size_t i = 0; tool_at(i); i++)
+		if (tool_at(i)->flags & TOOL_MODEL)
+			write_tool(out, tool_at(i));
+	buf_add(out, STR("\n## Error codes\n\n"));
+	for (int code = ERR_NONE + 1; code < ERR_COUNT; code++)
+		buf_addf(out, "- `%s`\n", err_name((enum err_code)code));
+}

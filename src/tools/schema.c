@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* schema: argument and field tables into JSON Schema. */
+
+#include "tools/schema.h"
+
+#include "base/jw.h"
+
+#define MAX_SAFE_INTEGER INT64_C(9007199254740991) /* a larger limit is none */
+
+/* What a dialect knows. */
+static const struct dialect {
+	const char *name;
+	bool rare;   /* shows rare arguments, too */
+	bool limits; /* default, minimum, maximum */
+	bool closed; /* additionalProperties: false */
+	bool strict; /* every property required */
+} dialects[SCHEMA_DIALECTS] = {
+	[SCHEMA_OLLAMA] = { "ollama" },
+	[SCHEMA_OPENAI] = { "openai", .rare = true, .limits = true, .closed = true },
+	[SCHEMA_OPENAI_STRICT] = { "openai-strict", .rare = true, .closed = true, .strict = true },
+	[SCHEMA_OPENAI_RESPONSES] = { "openai-responses", .rare = true, .limits = true,
+				      .closed = true },
+	[SCHEMA_ANTHROPIC] = { "anthropic", .rare = true, .limits = true, .closed = true },
+	[SCHEMA_GEMINI] = { "gemini", .rare = true },
+	[SCHEMA_MCP] = { "mcp", .rare = true, .limits = true, .closed = true },
+};
+
+const char *schema_dialect_name(enum schema_dialect d)
+{
+	return dialects[d].name;
+}
+
+bool schema_dialect_by_name(struct str name, enum schema_dialect *ret)
+{
+	for (int i = 0; i < SCHEMA_DIALECTS; i++) {
+		if (!str_eq(str_of(dialects[i].name), name))
+			continue;
+		*ret = (enum schema_dialect)i;
+		return true;
+	}
+	return false;
+}
+
+unsigned schema_default_set(enum schema_dialect d)
+{
+	return d == SCHEMA_MCP ? TOOL_MODEL : TOOL_CORE;
+}
+
+const char *schema_type(const struct arg *a)
+{
+	switch (a->type) {
+	case ARG_STR:
+	case ARG_CHOICE:
+		return "string";
+	case ARG_INT:
+		return "integer";
+	case ARG_NUM:
+		return "number";
+	case ARG_BOOL:
+		return "boolean";
+	case ARG_STRINGS:
+	case ARG_PAIRS:
+	case ARG_OBJECTS:
+		return "array";
+	case ARG_JSON:
+		break;
+	}
+	return "object";
+}
+
+static void write_type(struct jw *w, const char *type, bool nullable)
+{
+	if (!nullable) {
+		jw_str(w, "type", str_of(type));
+		return;
+	}
+	jw_array(w, "type");
+	jw_str(w, NULL, str_of(type));
+	jw_str(w, NULL, STR("null"));
+	jw_end(w);
+}
+
+static void write_words(struct jw *w, const char *const *words, bool nullable)
+{
+	jw_array(w, "enum");
+	for (; *words; words++)
+		jw_str(w, NULL, str_of(*words));
+	if (nullable)
+		jw_null(w, NULL);
+	jw_end(w);
+}
+
+static void write_limits(struct jw *w, const struct arg *a)
+{
+	if (a->type == ARG_CHOICE)
+		jw_str(w, "default", str_of(a->choices[a->def]));
+	if (a->type == ARG_BOOL)
+		jw_bool(w, "default", a->def != 0);
+	if (a->type != ARG_INT && a->type != ARG_NUM)
+		return;
+	/* A default outside the limits stands for "not given". */
+	if (a->def >= a->min)
+		jw_int(w, "default", a->def);
+	jw_int(w, "minimum", a->min);
+	if (a->max < MAX_SAFE_INTEGER)
+		jw_int(w, "maximum", a->max);
+}
+
+static void write_object(struct jw *w, const char *name, const struct arg *table,
+			 const struct dialect *d);
+
+static void write_arg(struct jw *w, const struct arg *a, const struct dialect *d)
+{
+	const bool nullable = d->strict && !(a->flags & (REQUIRED | EXPECTED));
+
+	jw_object(w, a->name);
+	write_type(w, schema_type(a), nullable);
+	if (a->type == ARG_CHOICE)
+		write_words(w, a->choices, nullable);
+	if (a->type == ARG_OBJECTS)
+		write_object(w, "items", a->of, d);
+	if (a->type == ARG_STRINGS || a->type == ARG_PAIRS) {
+		jw_object(w, "items");
+		jw_str(w, "type", STR("string"));
+		jw_end(w);
+	}
+	jw_str(w, "description", str_of(a->about));
+	if (d->limits)
+		write_limits(w, a);
+	jw_end(w);
+}
+
+static void write_object(struct jw *w, const char *name, const struct arg *table,
+			 const struct dialect *d)
+{
+	jw_object(w, name);
+	jw_str(w, "type", STR("object"));
+	jw_object(w, "properties");
+	for (const struct arg *a = table; a->name; a++)
+		if (d->rare || !(a->flags & RARE))
+			write_arg(w, a, d);
+	jw_end(w);
+	jw_array(w, "required");
+	for (const struct arg *a = table; a->name; a++)
+		if (d->strict || a->flags & (REQUIRED | EXPECTED))
+			jw_str(w, NULL, str_of(a->name));
+	jw_end(w);
+	if (d->closed)
+		jw_bool(w, "additionalProperties", false);
+	jw_end(w);
+}
+
+static void write_fields(struct jw *w, const struct field *table);
+
+static void write_field_type(struct jw *w, const struct field *f, bool nullable)
+{
+	static const char *const names[] = { "string", "integer", "boolean", "object" };
+
+	write_type(w, names[f->type], nullable);
+	if (f->choices)
+		write_words(w, f->choices, nullable);
+	if (f->type == FIELD_OBJECT)
+		write_fields(w, f->of);
+}
+
+static void write_field(struct jw *w, const struct field *f)
+{
+	const bool nullable = f->flags & FIELD_NULLABLE;
+
+	jw_object(w, f->name);
+	if (f->flags & FIELD_LIST) {
+		write_type(w, "array", nullable);
+		jw_object(w, "items");
+		write_field_type(w, f, false);
+		jw_end(w);
+	} else {
+		write_field_type(w, f, nullable);
+	}
+	jw_str(w, "description", str_of(f->about));
+	jw_end(w);
+}
+
+/* The members of an object's schema behind its type. */
+static void write_fields(struct jw *w, const struct field *table)
+{
+	jw_object(w, "properties");
+	for (const struct field *f = table; f->name; f++)
+		write_field(w, f);
+	jw_end(w);
+	jw_array(w, "required");
+	for (const struct field *f = table; f->name; f++)
+		if (!(f->flags & FIELD_OPTIONAL))
+			jw_str(w, NULL, str_of(f->name));
+	jw_end(w);
+	jw_bool(w, "additionalProperties", false);
+}
+
+/* What a client of MCP gets is the whole observation. */
+static void write_observation(struct jw *w, const struct tool *t)
+{
+	static const struct field error_fields[] = {
+		{ "code", "What kind of failure", FIELD_STR },
+		{ "message", "What was wrong and what to do", FIELD_STR },
+		F_END,
+	};
+	const struct field fields[] = {
+		{ "success", "Whether the tool ran", FIELD_BOOL },
+		{ "tool", "Its name", FIELD_STR },
+		{ "output", "Its result, or null", FIELD_OBJECT, FIELD_NULLABLE, t->fields },
+		{ "error", "Why it failed, or null", FIELD_OBJECT, FIELD_NULLABLE, error_fields },
+		F_END,
+	};
+
+	jw_object(w, "outputSchema");
+	write_type(w, "object", false);
+	write_fields(w, fields);
+	jw_end(w);
+}
+
+static void write_annotations(struct jw *w, const struct tool *t)
+{
+	jw_object(w, "annotations");
+	jw_bool(w, "readOnlyHint", t->flags & TOOL_READ_ONLY);
+	jw_bool(w, "destructiveHint", t->flags & TOOL_DESTRUCTIVE);
+	jw_bool(w, "idempotentHint", t->flags & TOOL_IDEMPOTENT);
+	jw_bool(w, "openWorldHint", t->flags & TOOL_OPEN_WORLD);
+	jw_end(w);
+}
+
+static void write_tool(struct jw *w, const struct tool *t, enum schema_dialect d)
+{
+	const bool function = d <= SCHEMA_OPENAI_RESPONSES;
+	const bool nested = d < SCHEMA_OPENAI_RESPONSES;
+
+	jw_object(w, NULL);
+	if (function)
+		jw_str(w, "type", STR("function"));
+	if (nested)
+		jw_object(w, "function");
+	jw_str(w, "name", str_of(t->name));
+	if (d == SCHEMA_MCP)
+		jw_str(w, "title", str_of(t->title));
+	jw_str(w, "description", str_of(t->about));
+	write_object(w,
+		     d == SCHEMA_ANTHROPIC ? "input_schema"
+		     : d == SCHEMA_MCP	   ? "inputSchema"
+					   : "parameters",
+		     t->args, &dialects[d]);
+	if (d == SCHEMA_OPENAI_STRICT)
+		jw_bool(w, "strict", true);
+	if (d == SCHEMA_OPENAI_RESPONSES) /* which takes strict for granted otherwise */
+		jw_bool(w, "strict", false);
+	if (d == SCHEMA_MCP) {
+		write_observation(w, t);
+		write_annotations(w, t);
+	}
+	if (nested)
+		jw_end(w);
+	jw_end(w);
+}
+
+void schema_write(struct jw *w, const char *name, enum schema_dialect d, unsigned set)
+{
+	jw_array(w, name);
+	if (d == SCHEMA_GEMINI) {
+		jw_object(w, NULL);
+		jw_array(w, "functionDeclarations");
+	}
+	for (size_t i = 0; tool_at(i); i++)
+		if (tool_at(i)->flags & set)
+			write_tool(w, tool_at(i), d);
+	if (d == SCHEMA_GEMINI) {
+		jw_end(w);
+		jw_end(w);
+	}
+	jw_end(w);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * schema: the tools as models and clients want them described, in seven dialects, all from the one
+ * table of each tool.
+ *
+ *	ollama			reduced: its server drops defaults and limits, and small models
+ *				are better off without rare arguments
+ *	openai			chat completions
+ *	openai-strict		the same with "strict": every property required, optional ones
+ *				nullable
+ *	openai-responses	flat
+ *	anthropic		input_schema
+ *	gemini			one group of functionDeclarations
+ *	mcp			with output schema and annotations, as in tools/list
+ */
+#ifndef TOOLS_SCHEMA_H
+#define TOOLS_SCHEMA_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "tools/tool.h"
+
+enum schema_dialect {
+	SCHEMA_OLLAMA,
+	SCHEMA_OPENAI,
+	SCHEMA_OPENAI_STRICT,
+	SCHEMA_OPENAI_RESPONSES,
+	SCHEMA_ANTHROPIC,
+	SCHEMA_GEMINI,
+	SCHEMA_MCP,
+	SCHEMA_DIALECTS,
+};
+
+const char *schema_dialect_name(enum schema_dialect d);
+
+/* The dialect of that name; false when there is none. */
+bool schema_dialect_by_name(struct str name, enum schema_dialect *ret);
+
+/* TOOL_CORE for models; TOOL_MODEL, which is all, for MCP, whose clients choose themselves. */
+unsigned schema_default_set(enum schema_dialect d);
+
+/* The array to put into a model's request, with all tools that have one of the flags (TOOL_CORE or
+ * TOOL_MODEL). */
+void schema_write(struct jw *w, const char *name, enum schema_dialect d, unsigned set);
+
+/* The type of an argument as JSON Schema names it. */
+const char *schema_type(const struct arg *a);
+
+#endif
