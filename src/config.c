@@ -14,6 +14,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/own.h"
+#include "exec/policy.h"
 #include "exec/sandbox.h"
 #include "net/listen.h"
 
@@ -97,6 +98,31 @@ static const struct setting settings[] = {
 	  { "none", "on" },
 	  .def = 1,
 	  .help = "whether sandboxed commands have a network (default on)" },
+	{ "SIDECAR_COMMAND_POLICY",
+	  "command-policy",
+	  CHOICE,
+	  AT(command_policy),
+	  NULL,
+	  { "off", "default", "strict" },
+	  .def = POLICY_DEFAULT,
+	  .help = "which commands of models are refused; strict also refuses chaining (default "
+		  "default)" },
+	{ "SIDECAR_COMMAND_RULES", "command-rules", TEXT, AT(command_rules), "RULE;...",
+	  .help = "more commands to refuse, or !NAME to allow (docs/command-policy.md)" },
+	{ "SIDECAR_READ_BEFORE_WRITE",
+	  "read-before-write",
+	  CHOICE,
+	  AT(read_before_write),
+	  NULL,
+	  { "off", "on" },
+	  .help = "whether a session changes only files it has read (default off)" },
+	{ "SIDECAR_TOOL_SET",
+	  "tool-set",
+	  CHOICE,
+	  AT(tool_set),
+	  NULL,
+	  { "auto", "core", "full" },
+	  .help = "the tools shown to models (default core, for MCP full)" },
 	{ "SIDECAR_MAX_COMMANDS", "max-commands", NUMBER, AT(max_commands), "N", .def = 64,
 	  .min = 1, .max = LIMIT_COMMANDS, .help = "commands running at once (default 64)" },
 	{ "SIDECAR_SEARCH_SECONDS", "search-seconds", NUMBER, AT(search_seconds), "SECONDS",

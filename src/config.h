@@ -16,6 +16,7 @@
 #include "base/err.h"
 
 enum config_paths { CONFIG_SHORTHAND, CONFIG_STRICT };
+enum config_set { CONFIG_SET_AUTO, CONFIG_SET_CORE, CONFIG_SET_FULL };
 enum config_log { CONFIG_LOG_AUTO, CONFIG_LOG_TEXT, CONFIG_LOG_JSON };
 
 struct config {
@@ -37,6 +38,8 @@ struct config {
 	int64_t network;	/* 0: none */
 	int64_t command_policy; /* enum policy_mode */
 	const char *command_rules, *sandbox_write, *sandbox_read;
+	int64_t read_before_write; /* 1: a session changes only what it has read */
+	int64_t tool_set;	   /* enum config_set */
 	int64_t max_commands, search_seconds;
 	int64_t grace_seconds;
 	int64_t log;	   /* enum config_log */

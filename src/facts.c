@@ -9,6 +9,7 @@
 #include "base/jw.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "exec/policy.h"
 
 static struct str auth_word(const struct config *c)
 {
@@ -20,6 +21,13 @@ static struct str paths_word(const struct config *c)
 	if (c->allow_outside)
 		return STR("outside");
 	return c->absolute_paths == CONFIG_STRICT ? STR("strict") : STR("shorthand");
+}
+
+static struct str policy_word(const struct config *c)
+{
+	return c->command_policy == POLICY_STRICT ? STR("strict")
+	       : c->command_policy == POLICY_OFF  ? STR("off")
+						  : STR("default");
 }
 
 static struct str resolver_word(const struct workspace *ws)
@@ -79,6 +87,8 @@ void facts_write(const struct facts *f, struct buf *out)
 	optional(&w, "dataDir", rules->data);
 	jw_str(&w, "resolver", resolver_word(f->ws));
 	jw_bool(&w, "readOnly", c->read_only);
+	jw_str(&w, "commandPolicy", policy_word(c));
+	jw_bool(&w, "readBeforeWrite", c->read_before_write);
 	write_sandbox(&w, f->sandbox);
 	jw_object(&w, "limits");
 	jw_int(&w, "bodyBytes", LIMIT_BODY);
@@ -103,7 +113,7 @@ void facts_log(const struct facts *f)
 		  LOG_STR("resolver", resolver_word(f->ws)), LOG_BOOL("read_only", c->read_only));
 	log_event(LOG_INFO, "sandbox", LOG_STR("mode", str_of(sandbox_mode_name(f->sandbox->mode))),
 		  LOG_BOOL("namespaces", f->sandbox->namespaces),
-		  LOG_STR("why", str_of(f->sandbox->why)),
+		  LOG_STR("why", str_of(f->sandbox->why)), LOG_STR("policy", policy_word(c)),
 		  LOG_INT("max_commands", c->max_commands));
 	for (size_t i = 0; i < f->sandbox->count; i++)
 		if (!f->sandbox->fact[i].in_force &&

@@ -23,9 +23,11 @@
 #include "commands.h"
 #include "exec/jobs.h"
 #include "exec/orphans.h"
+#include "exec/policy.h"
 #include "exec/spawner.h"
 #include "facts.h"
 #include "net/listen.h"
+#include "workspace/tracker.h"
 #include "workspace/workspace.h"
 
 enum { MAX_LISTENERS = 16, MAX_UIDS = 64 };
@@ -173,6 +175,43 @@ static void read_excludes(struct buf *out)
 	buf_filled(out, n > 0 ? (size_t)n : 0);
 }
 
+static void policy_freep(struct policy **p)
+{
+	policy_free(*p);
+}
+
+static void tracker_freep(struct tracker **t)
+{
+	tracker_free(*t);
+}
+
+static int make_guards(const struct config *c, const struct workspace *ws, struct policy **rules,
+		       struct tracker **tracker, struct err *e)
+{
+	*rules = policy_new((enum policy_mode)c->command_policy, ws_rules(ws)->root,
+			    str_of(c->command_rules), e);
+	if (!*rules)
+		return -1;
+	*tracker = c->read_before_write ? tracker_new(LIMIT_TRACKED_FILES) : NULL;
+	if (c->read_before_write && !*tracker)
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory to start");
+	return 0;
+}
+
+/* What holds for models: paths are read strictly, commands are judged, and if asked for, only what
+ * has been read may be changed; then that rule holds for everybody. */
+static void guard_models(const struct config *c, struct policy *rules, struct tracker *tracker,
+			 struct service *s)
+{
+	s->call.tracker = tracker;
+	s->model_call = s->call;
+	s->model_call.policy = PATH_STRICT;
+	s->model_call.rules = c->command_policy == POLICY_OFF ? NULL : rules;
+	s->tool_set = c->tool_set == CONFIG_SET_AUTO   ? 0
+		      : c->tool_set == CONFIG_SET_CORE ? TOOL_CORE
+						       : TOOL_MODEL;
+}
+
 int serve(const struct config *config, struct err *e)
 {
 	const struct ws_options options = {
@@ -186,6 +225,8 @@ int serve(const struct config *config, struct err *e)
 	CLEANUP(listeners_done) struct listeners listeners = { 0 };
 	CLEANUP(spawner_freep) struct spawner *spawner = NULL;
 	CLEANUP(jobs_freep) struct jobs *jobs = NULL;
+	CLEANUP(policy_freep) struct policy *rules = NULL;
+	CLEANUP(tracker_freep) struct tracker *tracker = NULL;
 	AUTO_WORKSPACE ws = NULL;
 	AUTO_BUF facts_json = { .max = 64 << 10 };
 	AUTO_BUF excludes = { .max = 1 << 20 };
@@ -198,7 +239,8 @@ int serve(const struct config *config, struct err *e)
 	    ws_new(&options, &ws, e) < 0)
 		return -1;
 	/* The socket last: whoever can connect is served. */
-	if (commands_start(config, ws, &spawner, e) < 0 ||
+	if (make_guards(config, ws, &rules, &tracker, e) < 0 ||
+	    commands_start(config, ws, &spawner, e) < 0 ||
 	    (spawner && jobs_new(spawner, &jobs, e) < 0) ||
 	    open_listeners(config, &listeners, e) < 0) {
 		ws_unmake(ws);
@@ -240,6 +282,7 @@ int serve(const struct config *config, struct err *e)
 		.facts = buf_str(&facts_json),
 		.started_ms = io_now_ms(),
 	};
+	guard_models(config, rules, tracker, &service);
 	const struct server_options server = {
 		.service = &service,
 		.listeners = listeners.list,

@@ -5,6 +5,7 @@
 
 #include "api/auth.h"
 #include "api/jobs_route.h"
+#include "api/observe.h"
 #include "api/wire.h"
 #include "base/io.h"
 #include "base/json.h"
@@ -73,6 +74,14 @@ static const struct json *body_object(struct exchange *x, const struct http_requ
 
 static void post(struct exchange *x, const struct http_request *r)
 {
+	if (str_eq(r->head.path, STR("/tools"))) {
+		observe_call(x, r);
+		return;
+	}
+	if (str_starts(r->head.path, STR("/tools/"))) {
+		observe_tool(x, r, str_from(r->head.path, sizeof "/tools/" - 1));
+		return;
+	}
 	const struct tool *t = tool_by_name(str_from(r->head.path, 1), TOOL_WIRE);
 
 	if (!t) {
@@ -108,6 +117,8 @@ void routes_answer(struct exchange *x, const struct http_request *r)
 	case HTTP_HEAD:
 		if (str_eq(r->head.path, STR("/health")))
 			health(x);
+		else if (str_eq(r->head.path, STR("/tools")))
+			observe_list(x, r);
 		else
 			routes_send_error(x, 405, ALLOW_POST, "Method not allowed", ERR_NONE);
 		break;

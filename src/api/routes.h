@@ -4,6 +4,8 @@
  *
  *	GET  /health	what is in force
  *	POST /<tool>	a tool of the existing wire contract: {"ok":true,"result":{…}}
+ *	GET  /tools	the definitions for a model's request
+ *	POST /tools, /tools/<name>	a tool for models, answered by an observation (observe.h)
  *
  * An error of the call itself is 400 with {"ok":false,"error":sentence,"code":…}; the request's own
  * errors have their statuses (401, 403, 404, 405 …) and the same shape.

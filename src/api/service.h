@@ -13,7 +13,10 @@
 #include "tools/tool.h"
 
 struct service {
-	struct call call; /* everything but arena, out, session and cancel is filled in */
+	/* Everything but arena, out, session and cancel is filled in: for the existing wire
+	 * contract, and for models, whose commands are judged and whose paths are read strictly. */
+	struct call call, model_call;
+	unsigned tool_set; /* the tools shown to models: TOOL_CORE, TOOL_MODEL; 0: by format */
 
 	struct str token; /* empty: none is configured */
 	bool require_auth;

@@ -3,12 +3,9 @@
 
 #include "api/wire.h"
 
-#include <poll.h>
-
+#include "api/calls.h"
 #include "base/io.h"
 #include "base/jw.h"
-#include "base/limits.h"
-#include "base/log.h"
 
 /* The sentences that clients of the existing contract know. */
 static const char *wire_sentence(const struct err *e)
@@ -16,24 +13,6 @@ static const char *wire_sentence(const struct err *e)
 	if (e->code == ERR_PATH_OUTSIDE_WORKSPACE || e->code == ERR_SYMLINK_OUTSIDE_WORKSPACE)
 		return "Invalid path: access outside workspace is not allowed";
 	return e->msg;
-}
-
-static struct str session_of(const struct json *object)
-{
-	const struct json *v = json_get(object, STR("sessionId"));
-
-	return v && v->type == JSON_STRING ? v->string : STR("");
-}
-
-static void log_call(struct exchange *x, const struct tool *t, struct str session, int64_t began_ms,
-		     enum err_code code)
-{
-	const int64_t id = ++x->service->requests;
-
-	log_event(LOG_INFO, "call", LOG_STR("tool", str_of(t->name)), LOG_STR("session", session),
-		  LOG_INT("request_id", id), LOG_INT("uid", x->tcp ? -1 : (int64_t)x->uid),
-		  LOG_INT("pid", x->pid), LOG_INT("duration_ms", io_now_ms() - began_ms),
-		  LOG_BOOL("success", code == ERR_NONE), LOG_STR("code", str_of(err_name(code))));
 }
 
 /* A stream of JSON lines on its way to the client. */
@@ -146,20 +125,9 @@ static void call_plain(struct exchange *x, const struct tool *t, struct call *c,
 void wire_call(struct exchange *x, const struct tool *t, const struct json *object)
 {
 	const int64_t began_ms = io_now_ms();
-	struct call c = x->service->call;
+	struct call c = calls_begin(x, &x->service->call, t, object);
 	struct err e = { .code = ERR_NONE };
 
-	c.arena = x->arena;
-	c.session = session_of(object);
-	c.cancelled = x->cancelled;
-	c.cancel_fd = x->http->fd;
-	/* A Unix socket tells a client that left (HUP) from one that only stopped sending; TCP
-	 * shows both alike until something is sent, and a command must not outlive its client. */
-	c.cancel_events = x->tcp ? POLLRDHUP : POLLERR;
-	/* Once the answer is sent the request's buffer is gone, and the log comes after it. */
-	const struct str session = arena_dup(x->arena, str_upto(c.session, LIMIT_LOG_SESSION));
-	if (t->flags & TOOL_SLOW)
-		x->slow(x->slow_arg);
 	(t->flags & TOOL_STREAM ? call_streaming : call_plain)(x, t, &c, object, &e);
-	log_call(x, t, session, began_ms, e.code);
+	calls_log(x, str_of(t->name), c.session, began_ms, e.code);
 }

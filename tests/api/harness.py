@@ -204,6 +204,26 @@ class Sidecar:
         assert answer.status == 200 and body["ok"], body
         return body["result"]
 
+    def observe(self, tool, timeout=60, **arguments):
+        """The observation of a model's call: POST /tools/<tool>."""
+        answer = self.call("tools/" + tool, timeout=timeout, **arguments)
+        assert answer.status == 200, (answer.status, answer.body)
+        return answer.json()
+
+    def output(self, tool, timeout=60, **arguments):
+        """The output of a model's call that must succeed."""
+        seen = self.observe(tool, timeout=timeout, **arguments)
+        assert set(seen) == {"success", "tool", "output", "error"}, seen
+        assert seen["success"] is True and seen["tool"] == tool and seen["error"] is None, seen
+        return seen["output"]
+
+    def failure(self, tool, timeout=60, **arguments):
+        """(code, message) of a model's call that must fail."""
+        seen = self.observe(tool, timeout=timeout, **arguments)
+        assert set(seen) == {"success", "tool", "output", "error"}, seen
+        assert seen["success"] is False and seen["tool"] == tool and seen["output"] is None, seen
+        return seen["error"]["code"], seen["error"]["message"]
+
     def error(self, tool, **arguments):
         """(code, sentence) of a call that must fail."""
         answer = self.call(tool, **arguments)

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* reply: four providers' ways to say the same. */
+
+#include "api/reply.h"
+
+#include "base/jw.h"
+#include "base/own.h"
+
+static const struct json empty = { .type = JSON_OBJECT };
+
+bool reply_by_name(struct str name, enum reply_form *ret)
+{
+	static const char *const names[REPLY_FORMS] = {
+		[REPLY_PLAIN] = "",	   [REPLY_OLLAMA] = "ollama",
+		[REPLY_OPENAI] = "openai", [REPLY_ANTHROPIC] = "anthropic",
+		[REPLY_GEMINI] = "gemini",
+	};
+
+	for (int i = 0; i < REPLY_FORMS; i++) {
+		if (!str_eq(str_of(names[i]), name))
+			continue;
+		*ret = (enum reply_form)i;
+		return true;
+	}
+	return false;
+}
+
+static struct str text_of(const struct json *object, struct str name)
+{
+	const struct json *v = json_get(object, name);
+
+	return v && v->type == JSON_STRING ? v->string : STR("");
+}
+
+/* An object, or a string that holds one; absent or null is empty. */
+static const struct json *read_arguments(const struct json *v, struct arena *a, struct err *e)
+{
+	if (!v || v->type == JSON_NULL || (v->type == JSON_STRING && str_trim(v->string).n == 0))
+		return &empty;
+	if (v->type == JSON_STRING && json_parse(v->string, a, &v, e) < 0)
+		return NULL;
+	if (v->type == JSON_OBJECT)
+		return v;
+	(void)err_set(e, ERR_INVALID_ARGUMENTS, "The arguments must be a JSON object, not %s",
+		      json_type_name(v));
+	return NULL;
+}
+
+void reply_read(const struct json *call, struct arena *a, struct model_call *ret, struct err *e)
+{
+	static const struct str wrappers[] = { { "function", 8 }, { "functionCall", 12 } };
+	static const struct str members[] = { { "arguments", 9 }, { "input", 5 }, { "args", 4 } };
+	const struct json *inner = call, *arguments = NULL;
+
+	for (size_t i = 0; i < ARRAY_LEN(wrappers); i++) {
+		const struct json *v = json_get(call, wrappers[i]);
+		if (v && v->type == JSON_OBJECT)
+			inner = v;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(members) && !arguments; i++)
+		arguments = json_get(inner, members[i]);
+	ret->name = text_of(inner, STR("name"));
+	ret->id = text_of(call, STR("call_id"));
+	ret->responses = ret->id.n > 0;
+	if (!ret->id.n)
+		ret->id = text_of(call, STR("id"));
+	if (!ret->id.n)
+		ret->id = text_of(inner, STR("id"));
+	if (ret->name.n == 0)
+		(void)err_set(e, ERR_INVALID_ARGUMENTS,
+			      "The body is no tool call: it has no name. Send the call as the "
+			      "model wrote it, or the arguments to /tools/<name>.");
+	else
+		ret->arguments = read_arguments(arguments, a, e);
+}
+
+static void write_id(struct jw *w, const char *name, struct str id)
+{
+	if (id.n)
+		jw_str(w, name, id);
+}
+
+static void write_openai(struct jw *w, const struct model_call *call, struct str observation)
+{
+	jw_str(w, call->responses ? "type" : "role",
+	       call->responses ? STR("function_call_output") : STR("tool"));
+	write_id(w, call->responses ? "call_id" : "tool_call_id", call->id);
+	jw_str(w, call->responses ? "output" : "content", observation);
+}
+
+void reply_write(struct buf *out, enum reply_form form, const struct model_call *call,
+		 struct str observation, bool success)
+{
+	struct jw w = { .out = out };
+
+	jw_object(&w, NULL);
+	switch (form) {
+	case REPLY_OLLAMA:
+		jw_str(&w, "role", STR("tool"));
+		jw_str(&w, "tool_name", call->name);
+		jw_str(&w, "content", observation);
+		break;
+	case REPLY_OPENAI:
+		write_openai(&w, call, observation);
+		break;
+	case REPLY_ANTHROPIC:
+		jw_str(&w, "type", STR("tool_result"));
+		write_id(&w, "tool_use_id", call->id);
+		jw_str(&w, "content", observation);
+		jw_bool(&w, "is_error", !success);
+		break;
+	case REPLY_GEMINI:
+		jw_object(&w, "functionResponse");
+		write_id(&w, "id", call->id);
+		jw_str(&w, "name", call->name);
+		jw_raw(&w, "response", observation);
+		jw_end(&w);
+		break;
+	case REPLY_PLAIN:
+	case REPLY_FORMS:
+		break;
+	}
+	jw_end(&w);
+}
