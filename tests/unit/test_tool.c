@@ -29,8 +29,18 @@ static int run(struct call *c, const void *args, struct err *e)
 	return err_set(e, ERR_EXECUTION_ERROR, "it ran");
 }
 
-static const struct tool wire = { "wire", "", table, sizeof(struct args), TOOL_WIRE, run };
-static const struct tool model = { "model", "", table, sizeof(struct args), TOOL_MODEL, run };
+static const struct tool wire = { .name = "wire",
+				  .about = "",
+				  .args = table,
+				  .args_size = sizeof(struct args),
+				  .flags = TOOL_WIRE,
+				  .run = run };
+static const struct tool model = { .name = "model",
+				   .about = "",
+				   .args = table,
+				   .args_size = sizeof(struct args),
+				   .flags = TOOL_MODEL,
+				   .run = run };
 
 static int bind(const struct tool *t, const char *text, struct args *args, struct arena *a,
 		struct err *e)
