@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* main: subcommands, one table. */
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -140,8 +141,29 @@ static int unknown(const char *name)
 	return 2;
 }
 
+/* Descriptors 0 to 2 must be taken: a file opened as 2 would get the log. */
+static void hold_standard_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		(void)close(fd);
+}
+
+static bool asks_for_help(int argc, char **argv)
+{
+	for (int i = 0; i < argc; i++)
+		if (is_help(argv[i]))
+			return true;
+	return false;
+}
+
 int main(int argc, char **argv)
 {
+	hold_standard_descriptors();
 	/* The program's second process, started by the server itself: exec/keeper.h. */
 	if (argc == 2 && strcmp(argv[1], KEEPER_VERB) == 0)
 		return keeper_main(commands_at_death);
@@ -158,7 +180,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
 		if (strcmp(argv[1], commands[i].name) != 0)
 			continue;
-		if (argc > 2 && is_help(argv[2]))
+		if (asks_for_help(argc - 2, argv + 2))
 			return help(&commands[i]);
 		return commands[i].run(argc - 2, argv + 2);
 	}

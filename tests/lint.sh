@@ -21,7 +21,7 @@ T
 # calls, and the only files that may make them (extended regular expressions)
 owned_calls() {
 	cat <<'T'
-open|creat|fopen|opendir|stat|lstat|access|realpath|readlink       src/(workspace|exec)/[a-z_]*\.c|src/net/listen\.c|src/(config|serve)\.c
+open|creat|fopen|opendir|stat|lstat|access|realpath|readlink       src/(workspace|exec)/[a-z_]*\.c|src/net/listen\.c|src/(config|main|serve)\.c
 rename|unlink|remove|rmdir|mkdir|link|symlink|chdir|chmod|chown    src/(workspace|exec)/[a-z_]*\.c|src/net/listen\.c
 openat|openat2|fstatat|statx|faccessat|readlinkat                  src/(workspace|exec)/[a-z_]*\.c|src/search/dir\.c
 renameat|renameat2|unlinkat|mkdirat|linkat|symlinkat|mknodat       src/(workspace|exec)/[a-z_]*\.c

@@ -18,6 +18,8 @@ void door_refuse(struct http *h, int status, const char *sentence)
 	AUTO_BUF body = { .max = 1024 };
 
 	routes_error_body(&body, sentence, ERR_NONE);
+	log_event(LOG_WARN, "request refused", LOG_INT("status", status),
+		  LOG_STR("error", str_of(sentence)));
 	http_refuse_with(h, status, NULL, buf_str(&body));
 }
 

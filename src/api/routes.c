@@ -10,6 +10,7 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "base/jw.h"
+#include "base/log.h"
 
 #define ALLOW_GET  "Allow: GET, HEAD, OPTIONS\r\n"
 #define ALLOW_POST "Allow: POST, OPTIONS\r\n"
@@ -105,6 +106,8 @@ void routes_answer(struct exchange *x, const struct http_request *r)
 	buf_reset(x->out, SIZE_MAX);
 	const int refused = auth_check(x->service, &r->head, x->tcp, &why);
 	if (refused) {
+		log_event(LOG_WARN, "request refused", LOG_INT("status", refused),
+			  LOG_STR("error", str_of(why)));
 		routes_send_error(x, refused,
 				  refused == 401 ? "WWW-Authenticate: Bearer\r\n" : NULL, why,
 				  ERR_NONE);

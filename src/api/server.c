@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "api/auth.h"
 #include "api/door.h"
 #include "api/routes.h"
 #include "api/slots.h"
@@ -140,6 +141,13 @@ static void carry(struct server *s, struct worker *w, struct slot *c)
 			/* All that had come has been taken in: the next event will tell of more. */
 			if (h->state == HTTP_IDLE && h->drained && !c->ended)
 				return;
+			break;
+		case HTTP_ANNOUNCED:
+			/* Whoever may not call shall not fill our memory first. */
+			why.status =
+				auth_check(s->o->service, &w->request.head, c->tcp, &why.sentence);
+			if (why.status)
+				door_refuse(h, why.status, why.sentence);
 			break;
 		case HTTP_REFUSED:
 			door_refuse(h, why.status, why.sentence);

@@ -52,7 +52,7 @@ enum {
 
 	/* Memory for one call: parsed arguments (a body at most) and what the tool needs for work.
 	 */
-	LIMIT_CALL_MEMORY = 256 << 20,
+	LIMIT_CALL_MEMORY = 128 << 20,
 
 	/* A failed edit looks for a similar text in files up to this size; it needs nine times
 	   that. */

@@ -52,7 +52,7 @@ static void begin_request(struct http *h)
 	h->chunks = (struct http_chunks){ 0 };
 	h->head_n = 0;
 	h->body_n = 0;
-	h->continued = false;
+	h->expects = false;
 	/* An idle connection holds no buffer. */
 	if (h->in.n == 0)
 		buf_done(&h->in);
@@ -153,9 +153,13 @@ static enum http_event examine(struct http *h, struct http_request *request,
 	if (h->body_n < 0 && join_chunks(h, why) < 0)
 		return HTTP_REFUSED;
 	if (h->body_n < 0 || h->in.n - h->head_n < (size_t)h->body_n) {
+		if (parsed) {
+			h->expects = head->expect_continue;
+			return HTTP_ANNOUNCED;
+		}
 		/* The buffer may move while the body arrives: the head is parsed again then. */
-		if (parsed && head->expect_continue && !h->continued) {
-			h->continued = true;
+		if (h->expects) {
+			h->expects = false;
 			(void)send(h->fd, "HTTP/1.1 100 Continue\r\n\r\n", 25, MSG_NOSIGNAL);
 		}
 		return HTTP_MORE;

@@ -47,7 +47,7 @@ struct http {
 	bool head_only;	     /* the answer to HEAD has no body */
 	bool http10;	     /* the client does not know chunks */
 	bool drained;	     /* the last read took all that had come */
-	bool continued;	     /* "100 Continue" has been sent */
+	bool expects;	     /* the client waits for "100 Continue" before it sends its body */
 	bool refused;	     /* linger after this answer */
 
 	struct http_budget *budget;
@@ -74,10 +74,12 @@ struct http_request {
 };
 
 enum http_event {
-	HTTP_MORE,    /* wait until there is more to read */
-	HTTP_REQUEST, /* *request is complete: answer it */
-	HTTP_REFUSED, /* *why says what to answer, then close */
-	HTTP_GONE,    /* the client has left: close */
+	HTTP_MORE,	/* wait until there is more to read */
+	HTTP_ANNOUNCED, /* the head is complete, its body is not: *request has the head until the
+			   next call; refuse it now, or call again to take the body */
+	HTTP_REQUEST,	/* *request is complete: answer it */
+	HTTP_REFUSED,	/* *why says what to answer, then close */
+	HTTP_GONE,	/* the client has left: close */
 };
 
 void http_init(struct http *h, int fd, struct http_budget *budget);
