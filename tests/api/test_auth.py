@@ -5,7 +5,7 @@ import subprocess
 import sys
 import unittest
 
-from harness import Answer, Sidecar, SidecarTest, can_be_root
+from harness import Answer, Sidecar, SidecarTest, can_be_root, read_answer
 
 
 class Tokens(SidecarTest):
@@ -88,6 +88,26 @@ class Tokens(SidecarTest):
         answer = self.tcp({"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}, method="OPTIONS")
         self.assertEqual(answer.status, 403)
         self.assertNotIn("access-control-allow-origin", {k.lower() for k in answer.headers})
+
+
+class Early(SidecarTest):
+    env = {"SIDECAR_AUTH_TOKEN": "secret", "SIDECAR_REQUIRE_AUTH": "1"}
+
+    def test_refused_before_the_body_comes(self):
+        for extra in (b"", b"Expect: 100-continue\r\n", b"Authorization: Bearer wrong\r\n"):
+            with self.server.connect() as s, s.makefile("rb") as stream:
+                s.sendall(b"POST /write HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                          b"Content-Length: 1000000\r\n" + extra + b"\r\n")
+                self.assertEqual(read_answer(stream).status, 401)
+
+    def test_let_in_before_the_body_comes(self):
+        body = b'{"path":"x","content":"y"}'
+        with self.server.connect() as s, s.makefile("rb") as stream:
+            s.sendall(b"POST /write HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                      b"Authorization: Bearer secret\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n" % len(body))
+            self.assertEqual(read_answer(stream).status, 100)
+            s.sendall(body)
+            self.assertEqual(read_answer(stream).status, 200)
 
 
 class Configured(SidecarTest):

@@ -245,7 +245,7 @@ class Requests(SidecarTest):
                 self.assertEqual(read_answer(stream).status, 200)
 
     def test_not_found(self):
-        for url in ("/nope", "/", "/read/", "/READ", "/health/x", "//ls", "/%6cs", "/tools"):
+        for url in ("/nope", "/", "/read/", "/READ", "/health/x", "//ls", "/%6cs"):
             answer = self.server.request("POST", url, "{}", {"Content-Type": "application/json"})
             self.assertEqual((answer.status, answer.json()), (404, {"ok": False, "error": "Not found"}), url)
 

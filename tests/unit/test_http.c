@@ -49,7 +49,10 @@ static void client_sends(struct ends *t, struct str s)
 
 static enum http_event receive(struct ends *t)
 {
-	return http_receive(&t->http, &t->request, &t->why);
+	const enum http_event event = http_receive(&t->http, &t->request, &t->why);
+
+	/* A body that is still to come is announced once; these tests always want it. */
+	return event == HTTP_ANNOUNCED ? http_receive(&t->http, &t->request, &t->why) : event;
 }
 
 static void answer(struct ends *t, struct str body)
@@ -332,6 +335,8 @@ static void continue_is_said_once_and_only_when_waited_for(void **state)
 	(void)state;
 	ends_init(&t);
 	client_sends(&t, STR(HEAD "Content-Length: 2\r\nExpect: 100-continue\r\n\r\n"));
+	assert_int_equal(http_receive(&t.http, &t.request, &t.why), HTTP_ANNOUNCED);
+	assert_string_equal(client_reads(&t), "");
 	assert_int_equal(receive(&t), HTTP_MORE);
 	assert_string_equal(client_reads(&t), "HTTP/1.1 100 Continue\r\n\r\n");
 	client_sends(&t, STR("o"));
