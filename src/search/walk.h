@@ -46,6 +46,7 @@ struct walk_account {
 	int64_t binary;	    /* files with a NUL byte */
 	int64_t too_large;  /* files above the caller's maximum */
 	int64_t unreadable; /* entries that could not be opened or read, or vanished */
+	int64_t unfinished; /* files whose search was given up: the pattern took too long on them */
 	enum walk_stop stopped;
 };
 
