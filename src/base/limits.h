@@ -22,6 +22,10 @@ enum {
 	/* Files remembered by the read tracker over all sessions, about 300 bytes each. */
 	LIMIT_TRACKED_FILES = 8192,
 
+	/* Content it keeps to tell what changed: of one file, and together. */
+	LIMIT_TRACKED_CONTENT = 128 << 10,
+	LIMIT_TRACKED_BYTES = 8 << 20,
+
 	/* What one answer shows of a text, as the wire contract says. */
 	LIMIT_HEAD_LINES = 2000,
 	LIMIT_HEAD_BYTES = 50 << 10,

@@ -84,10 +84,10 @@ static int64_t apply_seen(struct call *c, const struct job *job, enum tracker_ve
 	if (verdict == TRACKER_UNSEEN)
 		return seen_fail_unread(c, path, e);
 	if (verdict == TRACKER_CHANGED && replaces_all(job))
-		return seen_fail_changed(c, path, e);
+		return seen_fail_changed(c, path, old, e);
 	const int64_t n = apply_edits(c, job, old, new, e);
 	if (n < 0 && verdict == TRACKER_CHANGED)
-		return seen_fail_changed(c, path, e);
+		return seen_fail_changed(c, path, old, e);
 	return n;
 }
 

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/io.h"
 #include "base/limits.h"
+#include "workspace/diff.h"
 #include "workspace/workspace.h"
 
 enum { KEY_SIZE = PATH_MAX + 4 };
@@ -22,6 +23,17 @@ static bool key_of(const struct call *c, const struct path *p, char key[KEY_SIZE
 		return false;
 	(void)snprintf(key, KEY_SIZE, "%d:%s", (int)canonical.base, canonical.name);
 	return true;
+}
+
+/* The content of a small file, whole; false when it cannot be had. */
+static bool read_small(const struct call *c, int fd, const struct stat *st, struct str *ret)
+{
+	if (st->st_size > LIMIT_TRACKED_CONTENT)
+		return false;
+	char *bytes = arena_alloc(c->arena, (size_t)st->st_size + 1);
+	const ssize_t n = bytes ? io_pread_full(fd, bytes, (size_t)st->st_size + 1, 0) : -1;
+	*ret = (struct str){ bytes, n > 0 ? (size_t)n : 0 };
+	return n == st->st_size;
 }
 
 /* The hash of everything in the file; false when it cannot be read, or changed its size. */
@@ -50,7 +62,7 @@ void seen_read(const struct call *c, const struct path *p, int fd, const struct 
 
 	if (!key_of(c, p, key))
 		return;
-	if (whole.p)
+	if (whole.p || read_small(c, fd, st, &whole))
 		tracker_saw(c->tracker, c->session, str_of(key),
 			    &(struct stat){ .st_size = (off_t)whole.n }, whole);
 	else if (hash_file(fd, st, &hash))
@@ -87,14 +99,21 @@ int seen_fail_unread(const struct call *c, const struct path *p, struct err *e)
 		       STR_FMT(ws_display(c->ws, p, shown)));
 }
 
-int seen_fail_changed(const struct call *c, const struct path *p, struct err *e)
+int seen_fail_changed(const struct call *c, const struct path *p, struct str now, struct err *e)
 {
-	char shown[2 * PATH_MAX];
+	char shown[2 * PATH_MAX], key[KEY_SIZE];
+	AUTO_BUF then = { .max = LIMIT_TRACKED_CONTENT };
+	AUTO_BUF diff = { .max = LIMIT_ANSWER };
 
+	if (now.n > LIMIT_EDIT_HINT_BYTES || !key_of(c, p, key) ||
+	    !tracker_recall(c->tracker, c->session, str_of(key), &then) ||
+	    diff_lines(buf_str(&then), now, c->arena, &diff, e) < 0)
+		buf_reset(&diff, 0);
 	return err_set(e, ERR_FILE_CHANGED,
 		       "%.*s has changed since this session last read it. Read it again, then "
-		       "change it.",
-		       STR_FMT(ws_display(c->ws, p, shown)));
+		       "change it.%s%.*s",
+		       STR_FMT(ws_display(c->ws, p, shown)),
+		       diff.n ? " What changed since then:\n" : "", STR_FMT(buf_str(&diff)));
 }
 
 int seen_may_overwrite(const struct call *c, const struct path *p, const struct replace *r,
@@ -110,7 +129,7 @@ int seen_may_overwrite(const struct call *c, const struct path *p, const struct 
 	case TRACKER_UNSEEN:
 		return seen_fail_unread(c, p, e);
 	case TRACKER_CHANGED:
-		return seen_fail_changed(c, p, e);
+		return seen_fail_changed(c, p, buf_str(&old), e);
 	case TRACKER_SAME:
 		break;
 	}

@@ -30,8 +30,9 @@ enum tracker_verdict seen_check(const struct call *c, const struct path *p, stru
 int seen_may_overwrite(const struct call *c, const struct path *p, const struct replace *r,
 		       struct err *e);
 
-/* The two refusals; both return -1. */
+/* The two refusals; both return -1. The second shows what changed since the session read the file,
+ * as far as that is known and fits; `now` is its content. */
 int seen_fail_unread(const struct call *c, const struct path *p, struct err *e);
-int seen_fail_changed(const struct call *c, const struct path *p, struct err *e);
+int seen_fail_changed(const struct call *c, const struct path *p, struct str now, struct err *e);
 
 #endif

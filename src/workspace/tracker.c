@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <xxhash.h>
 
+#include "base/limits.h"
 #include "base/own.h"
 
 struct version {
@@ -19,6 +20,7 @@ struct entry {
 	struct entry *newer, *older; /* in order of use */
 	uint64_t key;		     /* hash of session and path */
 	struct version version;
+	char *content; /* of that version; NULL when it is not kept */
 	size_t session_n, path_n;
 	char text[]; /* session, then path */
 };
@@ -26,6 +28,7 @@ struct entry {
 struct tracker {
 	pthread_mutex_t lock;
 	size_t max, count, buckets;
+	size_t kept; /* bytes of content */
 	struct entry *newest, *oldest;
 	struct entry **table;
 };
@@ -63,6 +66,7 @@ void tracker_free(struct tracker *t)
 		return;
 	for (struct entry *e = t->newest, *older; e; e = older) {
 		older = e->older;
+		mem_free(e->content);
 		mem_free(e);
 	}
 	(void)pthread_mutex_destroy(&t->lock);
@@ -98,6 +102,31 @@ static void list_newest(struct tracker *t, struct entry *e)
 	t->newest = e;
 }
 
+static void drop_content(struct tracker *t, struct entry *e)
+{
+	if (!e->content)
+		return;
+	t->kept -= (size_t)e->version.size;
+	mem_free(e->content);
+	e->content = NULL;
+}
+
+/* Keep the content of the newest entry; older ones make room. */
+static void keep_content(struct tracker *t, struct entry *e, struct str content)
+{
+	if (content.n > LIMIT_TRACKED_CONTENT)
+		return;
+	for (struct entry *old = t->oldest; old != e && t->kept + content.n > LIMIT_TRACKED_BYTES;
+	     old = old->newer)
+		drop_content(t, old);
+	e->content = mem_new(content.n + 1, 1);
+	if (!e->content)
+		return;
+	if (content.n)
+		memcpy(e->content, content.p, content.n);
+	t->kept += content.n;
+}
+
 static void forget_oldest(struct tracker *t)
 {
 	struct entry *e = t->oldest;
@@ -107,6 +136,7 @@ static void forget_oldest(struct tracker *t)
 		at = &(*at)->chain;
 	*at = e->chain;
 	unlist(t, e);
+	drop_content(t, e);
 	mem_free(e);
 	t->count--;
 }
@@ -134,14 +164,16 @@ static struct entry *add(struct tracker *t, uint64_t key, struct str session, st
 	return e;
 }
 
-void tracker_saw_hash(struct tracker *t, struct str session, struct str path, const struct stat *st,
-		      uint64_t hash)
+/* Without `content` only the version is remembered. */
+static void remember(struct tracker *t, struct str session, struct str path,
+		     const struct version *version, const struct str *content)
 {
 	const uint64_t key = key_of(session, path);
 
 	(void)pthread_mutex_lock(&t->lock);
 	struct entry *e = find(t, key, session, path);
 	if (e) {
+		drop_content(t, e);
 		unlist(t, e);
 		list_newest(t, e);
 	} else {
@@ -149,14 +181,35 @@ void tracker_saw_hash(struct tracker *t, struct str session, struct str path, co
 	}
 	/* Without memory the file stays unseen: the session is asked to read it again. */
 	if (e)
-		e->version = (struct version){ .size = st->st_size, .hash = hash };
+		e->version = *version;
+	if (e && content)
+		keep_content(t, e, *content);
 	(void)pthread_mutex_unlock(&t->lock);
+}
+
+void tracker_saw_hash(struct tracker *t, struct str session, struct str path, const struct stat *st,
+		      uint64_t hash)
+{
+	remember(t, session, path, &(struct version){ st->st_size, hash }, NULL);
 }
 
 void tracker_saw(struct tracker *t, struct str session, struct str path, const struct stat *st,
 		 struct str content)
 {
-	tracker_saw_hash(t, session, path, st, hash_of(content, 0));
+	const struct version version = { st->st_size, hash_of(content, 0) };
+
+	remember(t, session, path, &version, (size_t)st->st_size == content.n ? &content : NULL);
+}
+
+bool tracker_recall(struct tracker *t, struct str session, struct str path, struct buf *out)
+{
+	(void)pthread_mutex_lock(&t->lock);
+	const struct entry *e = find(t, key_of(session, path), session, path);
+	const bool known = e && e->content;
+	if (known)
+		buf_add(out, (struct str){ e->content, (size_t)e->version.size });
+	(void)pthread_mutex_unlock(&t->lock);
+	return known && !out->failed;
 }
 
 enum tracker_verdict tracker_check(struct tracker *t, struct str session, struct str path,

@@ -7,15 +7,20 @@
  * Neither inode nor time is part of it: a file that was touched, or replaced by an equal one, has
  * not changed, and one that was rewritten within a tick of the clock has.
  *
+ * Of small files the content itself is kept, too, as long as there is room, so that a session can
+ * be told what changed.
+ *
  * Memory is bounded: the file that was looked at longest ago is forgotten first, which makes a
  * session read it again, never trust it. Safe for many threads.
  */
 #ifndef WORKSPACE_TRACKER_H
 #define WORKSPACE_TRACKER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>
 
+#include "base/buf.h"
 #include "base/str.h"
 
 struct tracker;
@@ -37,6 +42,10 @@ void tracker_saw(struct tracker *t, struct str session, struct str path, const s
 /* The same when only a hash of the content is at hand (tracker_hash). */
 void tracker_saw_hash(struct tracker *t, struct str session, struct str path, const struct stat *st,
 		      uint64_t hash);
+
+/* Append the content of the file as the session last saw it. False when it is not known any more.
+ */
+bool tracker_recall(struct tracker *t, struct str session, struct str path, struct buf *out);
 
 /* What the session knows of the file as it is now. */
 enum tracker_verdict tracker_check(struct tracker *t, struct str session, struct str path,

@@ -399,7 +399,9 @@ class ReadBeforeWrite(SidecarTest):
         self.server.put("c.txt", "one\ntwo\n")
         self.read("c.txt")
         self.server.put("c.txt", "ONE\ntwo\n")
-        self.assertEqual(self.server.failure("write_file", path="c.txt", content="x", sessionId="s")[0], "FILE_CHANGED")
+        code, message = self.server.failure("write_file", path="c.txt", content="x", sessionId="s")
+        self.assertEqual(code, "FILE_CHANGED")
+        self.assertIn("-1 one\n+1 ONE\n", message)
         code, _ = self.server.failure("edit_file", path="c.txt", old_text="one", new_text="1", sessionId="s")
         self.assertEqual(code, "FILE_CHANGED")
         code, _ = self.server.failure("edit_file", path="c.txt", old_text="two", new_text="2", sessionId="s",
@@ -411,6 +413,15 @@ class ReadBeforeWrite(SidecarTest):
         self.assertEqual(self.server.failure("write_file", path="c.txt", content="x", sessionId="s")[0], "FILE_CHANGED")
         self.read("c.txt")
         self.server.output("write_file", path="c.txt", content="x", sessionId="s")
+
+    def test_a_large_change_is_told_as_far_as_it_fits(self):
+        self.server.put("big.txt", "word\n" * 3000)
+        self.read("big.txt", start_line=1, end_line=5)
+        self.server.put("big.txt", "changed\n" * 3000)
+        code, message = self.server.failure("write_file", path="big.txt", content="x", sessionId="s")
+        self.assertEqual(code, "FILE_CHANGED")
+        self.assertTrue(message.endswith("..."))
+        self.assertLess(len(message), 1100)
 
     def test_touched_is_not_changed(self):
         self.server.put("t.txt", "same\n")
