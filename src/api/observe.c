@@ -39,25 +39,26 @@ static void write_failure(struct buf *out, struct str name, const struct err *e)
 	jw_end(&w);
 }
 
-/* The observation of a call, in x->out. `arguments` is NULL when they could not be understood, for
- * the reason in *e. Returns whether it succeeded. */
-static bool observe(struct exchange *x, struct str name, const struct json *arguments,
-		    struct err *e)
+/* The observation of a call, in x->out. Its arguments are NULL when they could not be understood,
+ * for the reason in *e. Returns whether it succeeded. */
+static bool observe(struct exchange *x, const struct model_call *m, struct err *e)
 {
 	const int64_t began_ms = io_now_ms();
 	const struct tool *t;
 	struct jw w = { .out = x->out };
-	struct call c = { .session = STR("") };
-	int rc = arguments ? find_tool(name, &t, e) : -1;
+	struct call c = { .session = m->session };
+	int rc = m->arguments ? find_tool(m->name, &t, e) : -1;
 
 	if (rc == 0) {
-		c = calls_begin(x, &x->service->model_call, t, arguments);
+		c = calls_begin(x, &x->service->model_call, t, m->arguments);
+		if (m->session.n)
+			c.session = m->session;
 		c.out = &w;
 		jw_object(&w, NULL);
 		jw_bool(&w, "success", true);
-		jw_str(&w, "tool", name);
+		jw_str(&w, "tool", m->name);
 		jw_object(&w, "output");
-		rc = tool_call(t, &c, arguments, e);
+		rc = tool_call(t, &c, m->arguments, e);
 	}
 	if (rc == 0) {
 		jw_end(&w);
@@ -69,9 +70,9 @@ static bool observe(struct exchange *x, struct str name, const struct json *argu
 	}
 	if (rc < 0) {
 		buf_reset(x->out, SIZE_MAX);
-		write_failure(x->out, name, e);
+		write_failure(x->out, m->name, e);
 	}
-	calls_log(x, name, c.session, began_ms, rc < 0 ? e->code : ERR_NONE);
+	calls_log(x, m->name, c.session, began_ms, rc < 0 ? e->code : ERR_NONE);
 	return rc == 0;
 }
 
@@ -119,7 +120,7 @@ static void answer(struct exchange *x, const struct http_request *r, const struc
 				  ERR_INVALID_ARGUMENTS);
 		return;
 	}
-	const bool success = observe(x, m->name, m->arguments, e);
+	const bool success = observe(x, m, e);
 	if (reply == REPLY_PLAIN) {
 		routes_send(x, 200, NULL);
 		return;

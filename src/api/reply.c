@@ -60,6 +60,7 @@ void reply_read(const struct json *call, struct arena *a, struct model_call *ret
 	for (size_t i = 0; i < ARRAY_LEN(members) && !arguments; i++)
 		arguments = json_get(inner, members[i]);
 	ret->name = text_of(inner, STR("name"));
+	ret->session = text_of(call, STR("sessionId"));
 	ret->id = text_of(call, STR("call_id"));
 	ret->responses = ret->id.n > 0;
 	if (!ret->id.n)

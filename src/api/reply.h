@@ -24,7 +24,7 @@ enum reply_form {
 struct model_call {
 	struct str name;
 	const struct json *arguments; /* an object; NULL: not understood */
-	struct str id;		      /* empty: none was given */
+	struct str id, session;	      /* empty: none was given */
 	bool responses;		      /* an item of OpenAI's responses, answered by another */
 };
 

@@ -197,6 +197,7 @@ static int list_run(struct call *c, const void *args, struct err *e)
 	/* A directory is shown as it is; of a tree what the ignore rules hide would fill the
 	 * answer. */
 	request.where.all = !a->recursive;
+	request.where.threads = a->recursive ? c->threads : 1;
 	request.where.max_depth = a->recursive ? LIMIT_LIST_DEPTH + 1 : 1;
 	if (find_run(&request, &found, e) < 0)
 		return -1;

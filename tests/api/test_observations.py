@@ -1,6 +1,8 @@
 """Observations: their envelope, every error code, what small models send, and providers' own forms."""
 import json
 import os
+import shutil
+import subprocess
 import threading
 import time
 import unittest
@@ -8,6 +10,13 @@ import unittest
 from harness import SidecarTest, can_be_root
 
 JSON = {"Content-Type": "application/json"}
+
+
+def can_mount():
+    if not shutil.which("unshare"):
+        return False
+    done = subprocess.run(["unshare", "-m", "sh", "-c", "mount -t tmpfs none /mnt"], check=False, capture_output=True)
+    return done.returncode == 0
 
 
 class Envelope(SidecarTest):
@@ -109,6 +118,13 @@ class Providers(SidecarTest):
         self.assertTrue(plain["success"])
         for call in self.FORMS:
             self.assertEqual(self.send(call), plain, call)
+
+    def test_the_session_may_stand_beside(self):
+        for call in ({"name": "read_file", "arguments": self.ARGUMENTS, "sessionId": "beside-1"},
+                     {"functionCall": {"name": "read_file", "args": {**self.ARGUMENTS, "sessionId": "beside-2"}}}):
+            self.assertTrue(self.send(call)["success"])
+        for session in ("beside-1", "beside-2"):
+            self.assertEqual(self.server.wait_for_log(lambda e, s=session: e.get("session") == s)["tool"], "read_file")
 
     def test_arguments_may_be_absent(self):
         for call in ({"name": "read_file"}, {"function": {"name": "read_file", "arguments": ""}},
@@ -239,6 +255,18 @@ class Codes(SidecarTest):
         server.put("off", "")
         first.join()
         self.assertEqual(seen["error"]["code"], "TOO_BUSY")
+
+    def test_io_error(self):
+        server = self.start(env={"SIDECAR_ALLOW_OUTSIDE_WORKSPACE_ROOT": "true"})
+        self.assertEqual(server.failure("read_file", path="/proc/self/mem")[0], "IO_ERROR")
+
+    @unittest.skipUnless(can_mount(), "needs to mount a small file system in a namespace of its own")
+    def test_disk_full(self):
+        mount = 'mount -t tmpfs -o size=64k none "$WORKSPACE_ROOT" && exec "$@"'
+        server = self.start(prefix=["unshare", "-m", "sh", "-c", mount, "sh"], env={"SIDECAR_SANDBOX": "off"})
+        server.output("write_file", path="small", content="x")
+        self.assertEqual(server.failure("write_file", path="small", content="x" * (1 << 20))[0], "DISK_FULL")
+        self.assertEqual(server.output("read_file", path="small")["content"], "x")
 
     def test_models_do_not_change_the_wire(self):
         self.server.put("w.txt", "x")

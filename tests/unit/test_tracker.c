@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "base/limits.h"
 #include "base/own.h"
 #include "workspace/tracker.h"
 
@@ -183,6 +184,67 @@ static void many_threads(void **state)
 	tracker_free(t);
 }
 
+/* What the tracker still knows of a file; empty when nothing. */
+static struct str recall(struct tracker *t, const char *path, struct buf *out)
+{
+	buf_reset(out, SIZE_MAX);
+	return tracker_recall(t, STR("s"), str_of(path), out) ? buf_str(out) : STR("");
+}
+
+static void small_contents_are_kept(void **state)
+{
+	const struct stat three = { .st_size = 3 }, none = { .st_size = 0 };
+	struct tracker *t = tracker_new(2);
+	AUTO_BUF out = { .max = 1 << 20 };
+
+	(void)state;
+	assert_false(tracker_recall(t, STR("s"), STR("f"), &out));
+	saw(t, "s", "f", &three, "one");
+	assert_true(str_eq(recall(t, "f", &out), STR("one")));
+	assert_false(tracker_recall(t, STR("other"), STR("f"), &out));
+	saw(t, "s", "f", &three, "two");
+	assert_true(str_eq(recall(t, "f", &out), STR("two")));
+	saw(t, "s", "e", &none, "");
+	assert_true(tracker_recall(t, STR("s"), STR("e"), &out));
+	tracker_saw_hash(t, STR("s"), STR("f"), &three, 1);
+	assert_false(tracker_recall(t, STR("s"), STR("f"), &out));
+	saw(t, "s", "g", &three, "ggg");
+	assert_false(tracker_recall(t, STR("s"), STR("e"), &out));
+	assert_true(str_eq(recall(t, "g", &out), STR("ggg")));
+	tracker_free(t);
+}
+
+/* The oldest contents go first, and only the contents. */
+static void contents_are_bounded(void **state)
+{
+	enum { FILES = 2 * (LIMIT_TRACKED_BYTES / LIMIT_TRACKED_CONTENT) };
+	const struct stat st = { .st_size = LIMIT_TRACKED_CONTENT };
+	const struct stat large = { .st_size = LIMIT_TRACKED_CONTENT + 1 };
+	struct tracker *t = tracker_new(1000);
+	char *bytes = mem_new(LIMIT_TRACKED_CONTENT + 1, 1);
+	const struct str content = { bytes, LIMIT_TRACKED_CONTENT };
+	AUTO_BUF out = { .max = 1 << 20 };
+	char name[16];
+
+	(void)state;
+	for (int i = 0; i < FILES; i++) {
+		(void)snprintf(name, sizeof name, "%d", i);
+		tracker_saw(t, STR("s"), str_of(name), &st, content);
+	}
+	/* One that is too large is not kept, and makes nobody go. */
+	tracker_saw(t, STR("s"), STR("large"), &large,
+		    (struct str){ bytes, LIMIT_TRACKED_CONTENT + 1 });
+	assert_int_equal(recall(t, "large", &out).n, 0);
+	for (int i = 0; i < FILES; i++) {
+		(void)snprintf(name, sizeof name, "%d", i);
+		assert_int_equal(recall(t, name, &out).n, i < FILES / 2 ? 0 : content.n);
+		assert_int_equal(tracker_check(t, STR("s"), str_of(name), &st, content),
+				 TRACKER_SAME);
+	}
+	mem_free(bytes);
+	tracker_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -191,6 +253,8 @@ int main(void)
 		cmocka_unit_test(sessions_and_paths_are_apart),
 		cmocka_unit_test(the_longest_unused_is_forgotten),
 		cmocka_unit_test(a_hash_in_pieces_is_the_hash_of_the_whole),
+		cmocka_unit_test(small_contents_are_kept),
+		cmocka_unit_test(contents_are_bounded),
 		cmocka_unit_test(many_threads),
 	};
 
