@@ -204,14 +204,22 @@ static int plain_bytes(struct reader *r)
 	}
 }
 
-/* How far it is from the offset, which is inside a string, to the quote that ends the string. */
+/* How far it is from the offset, which is inside a string, to the quote that ends the string: the
+ * first with an even number of backslashes before it, because two of them are one that is meant. */
 static size_t string_span(const struct reader *r, size_t from)
 {
-	size_t i = from;
+	const struct str rest = str_from(r->text, from);
+	ptrdiff_t i;
 
-	while (i < r->text.n && r->text.p[i] != '"')
-		i += r->text.p[i] == '\\' ? 2 : 1;
-	return i - from;
+	for (size_t at = 0; (i = str_index(str_from(rest, at), '"')) >= 0; at += (size_t)i + 1) {
+		const size_t quote = at + (size_t)i;
+		size_t slashes = 0;
+		while (slashes < quote && rest.p[quote - slashes - 1] == '\\')
+			slashes++;
+		if (slashes % 2 == 0)
+			return quote;
+	}
+	return rest.n;
 }
 
 static int string(struct reader *r, struct str *ret)
