@@ -183,15 +183,16 @@ enum {
 	TOOL_WIRE = 1 << 0,   /* an endpoint of the existing HTTP contract */
 	TOOL_MODEL = 1 << 1,  /* offered to models */
 	TOOL_CORE = 1 << 2,   /* one of the five that small models can hold */
-	TOOL_STREAM = 1 << 4, /* its output goes through call->stream */
-	TOOL_ROUTE = 1 << 5,  /* has a route of its own; binds like TOOL_WIRE */
 	TOOL_SLOW = 1 << 3,   /* may take long: its worker must not be the last one waiting */
+	TOOL_STREAM = 1 << 4, /* its output goes through call->stream */
 
 	/* What a client may want to know before it lets a model call the tool. */
 	TOOL_READ_ONLY = 1 << 5,   /* changes nothing */
 	TOOL_DESTRUCTIVE = 1 << 6, /* may undo what was there */
 	TOOL_IDEMPOTENT = 1 << 7,  /* a second equal call changes nothing more */
 	TOOL_OPEN_WORLD = 1 << 8,  /* may reach beyond the workspace */
+
+	TOOL_ROUTE = 1 << 9, /* has a route of its own; binds like TOOL_WIRE */
 };
 
 struct tool {
