@@ -17,9 +17,10 @@ static void cell(struct buf *out, const char *text)
 	}
 }
 
-static void write_arg(struct buf *out, const char *in, const struct arg *a)
+/* `of` is the argument whose items have this one, or NULL. */
+static void write_arg(struct buf *out, const struct arg *of, const struct arg *a)
 {
-	buf_addf(out, "| `%s%s`%s | %s | ", in, a->name,
+	buf_addf(out, "| `%s%s%s`%s | %s | ", of ? of->name : "", of ? "[]." : "", a->name,
 		 a->flags & (REQUIRED | EXPECTED) ? " (required)" : "", schema_type(a));
 	cell(out, a->about);
 	if (a->type == ARG_CHOICE) {
@@ -30,7 +31,7 @@ static void write_arg(struct buf *out, const char *in, const struct arg *a)
 	}
 	buf_add(out, STR(" |\n"));
 	for (const struct arg *item = a->of; item && item->name; item++)
-		write_arg(out, "edits[].", item);
+		write_arg(out, a, item);
 }
 
 /* `in` is what stands before the name: "usage.", "matches[].". */
@@ -68,7 +69,7 @@ static void write_tool(struct buf *out, const struct tool *t)
 		 t->flags & TOOL_IDEMPOTENT ? "; doing it twice is doing it once" : "");
 	buf_add(out, STR("\n| argument | type | meaning |\n|---|---|---|\n"));
 	for (const struct arg *a = t->args; a->name; a++)
-		write_arg(out, "", a);
+		write_arg(out, NULL, a);
 	buf_add(out, STR("\n| output | type | meaning |\n|---|---|---|\n"));
 	for (const struct field *f = t->fields; f->name; f++)
 		write_field(out, STR(""), f);

@@ -117,8 +117,8 @@ static const struct arg read_file_table[] = {
 	A_INT(struct read_file_args, start_line, "start_line", 0, 1, INT64_MAX,
 	      "First line, from 1"),
 	A_INT(struct read_file_args, end_line, "end_line", 0, 1, INT64_MAX, "Last line, inclusive"),
-	A_BOOL_(struct read_file_args, line_numbers, "line_numbers", RARE, false,
-		"Put its number and a tab before each line"),
+	A_BOOL_FLAGS(struct read_file_args, line_numbers, "line_numbers", RARE, false,
+		     "Put its number and a tab before each line"),
 	A_END,
 };
 

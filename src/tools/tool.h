@@ -2,9 +2,10 @@
 /*
  * tool: one operation an agent can ask for, declared once.
  *
- * A tool is one file: a table of arguments, a function, and a struct tool that names both; and one
- * line in the registry (registry.c). From the table come validation, defaults, binding to the
- * function's argument struct, and the schemas shown to models. A tool does not know how it was
+ * A tool is one file: a table of arguments, for models one of the fields of its result, a function,
+ * and a struct tool that names them; and one line in the registry (registry.c). From the tables
+ * come validation, defaults, binding to the function's argument struct, the schemas shown to models
+ * (schema.h) and the manual (manual.h). A tool does not know how it was
  * called: it gets a struct call, writes the members of its result into call->out, and returns 0, or
  * -1 with the reason. When it fails, what it wrote is dropped.
  *
@@ -92,8 +93,8 @@ enum {
 	REQUIRED = 1 << 0,
 	NONBLANK = 1 << 1, /* a string that is not empty or only white space */
 	NO_NUL = 1 << 2,   /* a string without NUL bytes */
-	EXPECTED = 1 << 4, /* required, says the schema; the tool knows when it may be absent */
 	RARE = 1 << 3,	   /* not shown to the smallest models; understood all the same */
+	EXPECTED = 1 << 4, /* required, says the schema; the tool knows when it may be absent */
 };
 
 struct arg {
@@ -116,8 +117,8 @@ struct arg {
 	{                                                                                          \
 		(wire), (text), ARG_STR, (flags), ARG_AT(T, m, struct str), 0, 0, 0                \
 	}
-#define A_INT(T, m, wire, def, lo, hi, text) A_INT_(T, m, wire, 0, def, lo, hi, text)
-#define A_INT_(T, m, wire, flags, def, lo, hi, text)                                               \
+#define A_INT(T, m, wire, def, lo, hi, text) A_INT_FLAGS(T, m, wire, 0, def, lo, hi, text)
+#define A_INT_FLAGS(T, m, wire, flags, def, lo, hi, text)                                          \
 	{                                                                                          \
 		(wire), (text), ARG_INT, (flags), ARG_AT(T, m, int64_t), (def), (lo), (hi)         \
 	}
@@ -125,8 +126,8 @@ struct arg {
 	{                                                                                          \
 		(wire), (text), ARG_NUM, 0, ARG_AT(T, m, double), (def), (lo), (hi)                \
 	}
-#define A_BOOL(T, m, wire, def, text) A_BOOL_(T, m, wire, 0, def, text)
-#define A_BOOL_(T, m, wire, flags, def, text)                                                      \
+#define A_BOOL(T, m, wire, def, text) A_BOOL_FLAGS(T, m, wire, 0, def, text)
+#define A_BOOL_FLAGS(T, m, wire, flags, def, text)                                                 \
 	{                                                                                          \
 		(wire), (text), ARG_BOOL, (flags), ARG_AT(T, m, bool), (def), 0, 1                 \
 	}

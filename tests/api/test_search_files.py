@@ -134,6 +134,8 @@ class Budget(SidecarTest):
         self.server.put("slow.txt", "a" * 8000 + "\n")
         pattern = "(?=a)a*a*a*a*[bc]"
         code, message = self.server.failure("search_files", pattern=pattern)
+        if code == "INVALID_REGEX":
+            self.skipTest("built without PCRE2")
         self.assertEqual(code, "SEARCH_TIMEOUT")
         self.assertIn("smaller", message)
         self.assertEqual(self.server.failure("search_files", pattern=pattern, path="slow.txt")[0], "SEARCH_TIMEOUT")
