@@ -5,9 +5,9 @@
  * A tool is one file: a table of arguments, for models one of the fields of its result, a function,
  * and a struct tool that names them; and one line in the registry (registry.c). From the tables
  * come validation, defaults, binding to the function's argument struct, the schemas shown to models
- * (schema.h) and the manual (manual.h). A tool does not know how it was
- * called: it gets a struct call, writes the members of its result into call->out, and returns 0, or
- * -1 with the reason. When it fails, what it wrote is dropped.
+ * (schema.h) and the manual (manual.h). A tool does not know how it was called: it gets a struct
+ * call, writes the members of its result into call->out, and returns 0, or -1 with the reason. When
+ * it fails, what it wrote is dropped.
  *
  * An operation may be offered under two names with different arguments and results: to the HTTP
  * endpoints of the existing wire contract (TOOL_WIRE: "read") and to models (TOOL_MODEL:
