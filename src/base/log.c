@@ -13,6 +13,7 @@
 #include "base/io.h"
 #include "base/jw.h"
 #include "base/limits.h"
+#include "base/own.h"
 
 enum {
 	LINE_MAX_BYTES = 8 << 10, /* a longer line loses its fields, which are short by nature */
@@ -119,7 +120,7 @@ static void format_line(struct buf *b, enum log_level level, const char *msg,
 void log_fields(enum log_level level, const char *msg, const struct log_field *fields, size_t count)
 {
 	const struct log_field cut = LOG_BOOL("cut", true);
-	char bytes[LINE_MAX_BYTES];
+	char bytes[LINE_MAX_BYTES] UNINITIALISED;
 	struct buf line = { .p = bytes, .cap = sizeof bytes, .max = sizeof bytes };
 
 	if (level < state.least)

@@ -83,7 +83,7 @@ static int read_run(struct call *c, const void *args, struct err *e)
 {
 	const struct read_args *a = args;
 	const char *image = magic_image(a->path);
-	struct path path;
+	struct path path UNINITIALISED;
 	struct stat st;
 
 	if (a->offset < 1)
