@@ -31,9 +31,7 @@ class Server:
 
     def __enter__(self):
         """started_us is the time from here to the first answer to GET /health."""
-        quiet = [
-            (os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (1, 2)
-        ]
+        quiet = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (1, 2)]
         begin = time.perf_counter()
         self.pid = os.posix_spawn(self.command[0], self.command, os.environ, file_actions=quiet)
         while not self.asked(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"):
