@@ -12,8 +12,9 @@ net        base net
 workspace  base workspace
 exec       base exec
 search     base search
-tools      base workspace exec search tools
-api        base net tools api
+scrub      base scrub
+tools      base workspace exec search scrub tools
+api        base net scrub tools api
 client     base net workspace client sidecar.h
 T
 }

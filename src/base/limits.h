@@ -344,6 +344,34 @@ enum {
 
 	/* Edits of one file in one call. */
 	LIMIT_EDITS = 1000,
+
+	/* Configured secrets to be scrubbed: shorter ones are found everywhere; longer ones, which
+	 * URL-encoding makes three times as long, would hold a stream back for too much. */
+	LIMIT_SCRUB_SECRET_MIN = 6,
+	LIMIT_SCRUB_SECRET_MAX = 2048,
+	LIMIT_SCRUB_SECRETS = 64,
+
+	/* The operator's patterns: how many, and how long the counted part may be at least. */
+	LIMIT_SCRUB_PATTERNS = 64,
+	LIMIT_SCRUB_PATTERN_RUN = 1024,
+	LIMIT_SCRUB_PATTERN_NAME = 32,
+
+	/* How far into a token its digits are counted; parts of a URL before the host; an assigned
+	 * value; the first part of a JWT. Each bounds what a stream holds back. */
+	LIMIT_SCRUB_TOKEN_LOOK = 64,
+	LIMIT_SCRUB_AUTHORITY = 256,
+	LIMIT_SCRUB_VALUE = 256,
+	LIMIT_SCRUB_JWT_HEAD = 1024,
+
+	/* A private key: how soon its body or its end must show, and the longest body (RSA with
+	 * 16384 bits has 12.5 KB). */
+	LIMIT_SCRUB_KEY_PROOF = 512,
+	LIMIT_SCRUB_KEY_BODY = 16 << 10,
+
+	/* What is added to held text at once, and what a stream holds back with it at most: the
+	 * longest spelling of a secret has six times its length. */
+	LIMIT_SCRUB_STEP = 4 << 10,
+	LIMIT_SCRUB_HELD = 32 << 10,
 };
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* test_jobs: commands that outlive whoever started them. */
 #include "exec_unit.h"
 
 #include <pthread.h>

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* assignment: judges "password = value" in all its spellings; what looks like code passes. */
+
+#include "base/limits.h"
+#include "base/own.h"
+#include "scrub/cursor.h"
+#include "scrub/shape.h"
+
+static const struct byteset name_bytes = { { BYTES_DIGIT | BYTE('-'), BYTES_LETTER | BYTE('_') } };
+
+/* Everything but what ends a value: blanks, quotes and the punctuation of programs and shells. */
+static const struct byteset open_value = {
+	{ ~(BYTE(' ') * 2 - 1) & ~(BYTE('"') | BYTE('\'') | BYTE(',') | BYTE(';') | BYTE('&') |
+				   BYTE('<') | BYTE('>') | BYTE('(') | BYTE(')')),
+	  ~(BYTE('[') | BYTE(']') | BYTE('{') | BYTE('}') | BYTE('|') | BYTE('`') | BYTE('\\') |
+	    BYTE(0x7f)),
+	  UINT64_MAX, UINT64_MAX },
+};
+
+/* Inside quotes only blanks and other quotes end it. */
+static const struct byteset quoted_value = {
+	{ ~(BYTE(' ') * 2 - 1) & ~(BYTE('"') | BYTE('\'')), ~(BYTE('`') | BYTE('\\') | BYTE(0x7f)),
+	  UINT64_MAX, UINT64_MAX },
+};
+
+/* A name that goes on like this is not the secret's but that of something about it. */
+static const char *const about[] = {
+	"file",	   "path",   "dir",	"url",	  "uri",   "id",       "ids",
+	"name",	   "type",   "len",	"length", "size",  "count",    "expiry",
+	"expires", "ttl",    "timeout", "limit",  "max",   "min",      "regex",
+	"pattern", "field",  "header",	"prefix", "label", "hint",     "policy",
+	"version", "arn",    "ref",	"class",  "hash",  "in",       "at",
+	"index",   "format", "kind",	"status", "error", "endpoint",
+};
+
+/* What stands where a secret is to be filled in, or says where it comes from. */
+static const char *const placeholders[] = {
+	"xxxx",	      "****",	   "....",	  "your",     "changeme",
+	"change_me",  "change-me", "placeholder", "redacted", "process.env",
+	"os.environ", "getenv",	   "env.",	  "secrets.", "${",
+	"$(",	      "{{",	   "{0}",	  "#{",	      "%s",
+	"%(",	      "://",	   "->",	  "::",	      "/dev/",
+};
+
+struct value {
+	struct str text;
+	bool quoted;
+	bool setting; /* Name=value, as in configurations */
+	bool shell;   /* NAME=value, as in an environment */
+};
+
+struct tally {
+	size_t lower, upper, digits, marks, joins;
+	size_t turns;	 /* bytes that differ from the one before */
+	size_t switches; /* bytes of another sort than the one before */
+};
+
+static bool is_lower(int b)
+{
+	return b >= 'a' && b <= 'z';
+}
+
+static bool is_upper(int b)
+{
+	return b >= 'A' && b <= 'Z';
+}
+
+/* Behind the keyword: nothing, or more of the name ("secret_key", "passwordProd"), but not the same
+ * word going on ("tokens", "secretary"). */
+static bool rest_of_name(struct cursor *c)
+{
+	enum { LONGEST = 40 };
+	const size_t from = c->i;
+	const int last = (unsigned char)c->text.p[from - 1], b = cursor_peek(c);
+
+	if (is_lower(b) || (is_upper(b) && is_upper(last)))
+		return false;
+	if (cursor_run(c, &name_bytes, LONGEST) == LONGEST)
+		return false;
+	size_t word = c->i;
+	while (word > from && c->text.p[word - 1] != '_' && c->text.p[word - 1] != '-' &&
+	       (word == c->i || !is_upper(c->text.p[word]) || !is_lower(c->text.p[word - 1])))
+		word--;
+	const struct str tail = { c->text.p + word, c->i - word };
+	for (size_t i = 0; i < ARRAY_LEN(about); i++)
+		if (str_eq_nocase(tail, str_of(about[i])))
+			return false;
+	return true;
+}
+
+/* The sign between name and value; *tight when nothing stands around it. Comparisons, arrows and
+ * scopes are none. */
+static bool assigns(struct cursor *c, bool *tight)
+{
+	const size_t from = c->i;
+
+	(void)cursor_skip(c, '\\');
+	if (!cursor_skip(c, '"'))
+		(void)cursor_skip(c, '\'');
+	(void)cursor_skip(c, ']');
+	if (!cursor_blanks(c))
+		return false;
+	const bool colon = cursor_skip(c, ':');
+	const bool equal = cursor_skip(c, '=');
+	if (!colon && !equal)
+		return false;
+	if (equal && !colon)
+		(void)cursor_skip(c, '>');
+	*tight = equal && c->i == from + 1;
+	const int next = cursor_peek(c);
+	if (next == '=' || next == ':' || next == '~')
+		return false;
+	const size_t blanks = c->i;
+	if (!cursor_blanks(c))
+		return false;
+	*tight &= c->i == blanks;
+	return true;
+}
+
+/* Read the value. False when it is none: empty, prose, or an expression. */
+static bool read_value(struct cursor *c, struct value *v)
+{
+	const bool escaped = cursor_skip(c, '\\');
+	const int first = cursor_peek(c);
+
+	v->quoted = first == '"' || first == '\'' || first == '`';
+	if (escaped && !v->quoted)
+		return false;
+	c->i += v->quoted;
+	const size_t from = c->i;
+	const size_t n = cursor_run(c, v->quoted ? &quoted_value : &open_value, LIMIT_SCRUB_VALUE);
+	v->text = (struct str){ c->text.p + from, n };
+	if (n == LIMIT_SCRUB_VALUE)
+		return true;
+	const int end = cursor_peek(c);
+	if (v->quoted)
+		return end == (escaped ? '\\' : first);
+	return end < 0 || !strchr("([{<>\"'`\\|", end) || end == 0;
+}
+
+static struct tally tally(struct str v)
+{
+	struct tally t = { 0 };
+	const size_t *before = NULL;
+
+	for (size_t i = 0; i < v.n; i++) {
+		const char c = v.p[i];
+		size_t *sort = &t.marks;
+		if (is_lower(c))
+			sort = &t.lower;
+		else if (is_upper(c))
+			sort = &t.upper;
+		else if (c >= '0' && c <= '9')
+			sort = &t.digits;
+		else if (c == '_' || c == '-' || c == '.' || c == '/' || c == ':')
+			sort = &t.joins;
+		++*sort;
+		t.turns += i > 0 && c != v.p[i - 1];
+		t.switches += before && sort != before && sort != &t.joins && before != &t.joins;
+		before = sort;
+	}
+	return t;
+}
+
+static bool is_placeholder(struct str v)
+{
+	for (size_t i = 0; i < ARRAY_LEN(placeholders); i++)
+		if (str_find_nocase(v, str_of(placeholders[i])) >= 0)
+			return true;
+	return memchr("$<{%@/.&*!#,+", v.p[0], sizeof "$<{%@/.&*!#,+" - 1) ||
+	       str_find_nocase(v, STR("example")) == 0;
+}
+
+/* Names and numbers of programs: snake_case, Module.Name, 0x10. Between small letters, capitals and
+ * digits a name changes rarely, random text at every second or third byte. */
+static bool is_code(struct str v, const struct tally *t)
+{
+	bool dotted = memchr(v.p, '.', v.n);
+
+	for (size_t i = 1; i < v.n; i++)
+		dotted &= v.p[i - 1] != '.' || is_lower(v.p[i]) || is_upper(v.p[i]);
+	return dotted || (memchr(v.p, '_', v.n) && t->switches * 4 < v.n) ||
+	       str_starts(v, STR("0x"));
+}
+
+/* Whether somebody made it up or a machine drew it; a word or the name of a variable is neither. */
+static bool looks_secret(const struct value *v, bool bare_name)
+{
+	enum { LEAST = 8, LEAST_OPEN = 12, LONG = 16 };
+	const struct tally t = tally(v->text);
+	const size_t letters = t.lower + t.upper;
+
+	if (v->text.n < LEAST || t.turns < 4 || is_placeholder(v->text))
+		return false;
+	if (v->shell && bare_name && letters && !(t.upper && !t.lower && !t.digits))
+		return true;
+	if (!letters || t.digits + t.marks == 0)
+		return false;
+	if (v->quoted)
+		return t.digits >= 2 || (t.digits + t.marks >= 1 && t.joins == 0);
+	if (!v->shell && is_code(v->text, &t))
+		return false;
+	if (t.marks + t.joins == 0 || v->text.n >= LONG)
+		return v->text.n >= LEAST_OPEN && t.digits >= 3;
+	return v->setting && t.digits >= 1;
+}
+
+/* What Amazon draws: 40 characters of base64. */
+static bool looks_aws(struct str v)
+{
+	static const struct byteset base64 = { { BYTES_DIGIT | BYTE('+') | BYTE('/') | BYTE('='),
+						 BYTES_LETTER } };
+
+	for (size_t i = 0; i < v.n; i++)
+		if (!byteset_has(&base64, v.p[i]))
+			return false;
+	return v.n == 40 && tally(v).digits > 0;
+}
+
+enum verdict shape_assignment(const struct shape *s, const struct place *at, struct find *ret)
+{
+	struct cursor c = cursor_behind(at, s->begins.n);
+	struct value v = { 0 };
+	bool tight = false;
+
+	if (!rest_of_name(&c))
+		return cursor_verdict(&c, NO);
+	const bool bare_name = c.i == s->begins.n;
+	if (!assigns(&c, &tight) || !read_value(&c, &v) || c.beyond)
+		return cursor_verdict(&c, NO);
+	v.setting = tight && !v.quoted && is_upper(at->text.p[0]);
+	v.shell = v.setting && is_upper(at->text.p[1]);
+	if (s->kind == SCRUB_AWS_SECRET ? !looks_aws(v.text) : !looks_secret(&v, bare_name))
+		return NO;
+	const size_t from = (size_t)(v.text.p - at->text.p);
+	*ret = (struct find){ .from = from, .to = from + v.text.n };
+	if (v.text.n == LIMIT_SCRUB_VALUE)
+		ret->swallow = v.quoted ? &quoted_value : &open_value;
+	return HIT;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* shape: the table of well-known shapes, and the judge of plain tokens. */
+
+#include "scrub/shape.h"
+
+#include "base/limits.h"
+#include "base/own.h"
+#include "scrub/cursor.h"
+
+static const struct byteset alnum = { { BYTES_DIGIT, BYTES_LETTER } };
+static const struct byteset upper = { { BYTES_DIGIT, BYTES_UPPER } };
+static const struct byteset word = { { BYTES_DIGIT, BYTES_LETTER | BYTE('_') } };
+static const struct byteset dashed = { { BYTES_DIGIT | BYTE('-'), BYTES_LETTER | BYTE('_') } };
+static const struct byteset base64 = { { BYTES_DIGIT | BYTE('+') | BYTE('/') | BYTE('='),
+					 BYTES_LETTER } };
+static const struct byteset path = { { BYTES_DIGIT | BYTE('-') | BYTE('/'),
+				       BYTES_LETTER | BYTE('_') } };
+
+/* clang-format off */
+#define TEXT(literal)                                                                              \
+	{                                                                                          \
+		"" literal, sizeof(literal) - 1                                                    \
+	}
+#define TOKEN(text, of, least, k, ...)                                                             \
+	{ .begins = TEXT(text), .rest = shape_token, .set = &(of), .min = (least), .kind = (k),    \
+	  __VA_ARGS__ }
+#define NAMED(text, at, k)                                                                         \
+	{ .begins = TEXT(text), .rest = shape_assignment, .key = (at), .kind = (k),                \
+	  .flags = SHAPE_NOCASE | SHAPE_WEAK }
+/* clang-format on */
+
+/* Of tokens that nothing else looks like, less than their real length is enough: a token that
+ * somebody cut short is still most of a secret. */
+const struct shape shapes_known[] = {
+	/* clang-format off */
+	TOKEN("AKIA", upper, 16, SCRUB_AWS_KEY, .max = 16, .flags = SHAPE_APART),
+	TOKEN("ASIA", upper, 16, SCRUB_AWS_KEY, .max = 16, .flags = SHAPE_APART),
+	TOKEN("AIza", dashed, 30, SCRUB_GOOGLE, .flags = SHAPE_APART),
+	TOKEN("ya29.", dashed, 20, SCRUB_GOOGLE, .flags = SHAPE_APART),
+	TOKEN("GOCSPX-", dashed, 20, SCRUB_GOOGLE),
+	TOKEN("AccountKey=", base64, 40, SCRUB_AZURE, .key = 6, .flags = SHAPE_KEEP),
+	TOKEN("SharedAccessKey=", base64, 40, SCRUB_AZURE, .key = 10, .flags = SHAPE_KEEP),
+	TOKEN("SharedSecretKey=", base64, 40, SCRUB_AZURE, .key = 8, .flags = SHAPE_KEEP),
+	TOKEN("ghp_", alnum, 20, SCRUB_GITHUB),
+	TOKEN("gho_", alnum, 20, SCRUB_GITHUB),
+	TOKEN("ghu_", alnum, 20, SCRUB_GITHUB),
+	TOKEN("ghs_", alnum, 20, SCRUB_GITHUB),
+	TOKEN("ghr_", alnum, 20, SCRUB_GITHUB),
+	TOKEN("github_pat_", word, 20, SCRUB_GITHUB, .key = 4, .flags = SHAPE_DIGITS),
+	TOKEN("glpat-", dashed, 16, SCRUB_GITLAB),
+	TOKEN("gldt-", dashed, 16, SCRUB_GITLAB, .flags = SHAPE_APART),
+	TOKEN("glrt-", dashed, 16, SCRUB_GITLAB, .flags = SHAPE_APART),
+	TOKEN("glptt-", dashed, 16, SCRUB_GITLAB, .flags = SHAPE_APART),
+	TOKEN("glcbt-", dashed, 16, SCRUB_GITLAB, .flags = SHAPE_APART),
+	TOKEN("npm_", alnum, 30, SCRUB_REGISTRY, .flags = SHAPE_APART),
+	TOKEN("pypi-AgE", dashed, 30, SCRUB_REGISTRY),
+	TOKEN("sk-ant-", dashed, 16, SCRUB_MODEL, .flags = SHAPE_APART | SHAPE_DIGITS),
+	TOKEN("sk-proj-", dashed, 20, SCRUB_MODEL, .flags = SHAPE_APART | SHAPE_DIGITS),
+	TOKEN("sk-svcacct-", dashed, 20, SCRUB_MODEL, .flags = SHAPE_APART | SHAPE_DIGITS),
+	TOKEN("sk-admin-", dashed, 20, SCRUB_MODEL, .flags = SHAPE_APART | SHAPE_DIGITS),
+	TOKEN("sk-or-v1-", dashed, 20, SCRUB_MODEL, .flags = SHAPE_APART | SHAPE_DIGITS),
+	TOKEN("sk-", alnum, 20, SCRUB_MODEL, .flags = SHAPE_APART | SHAPE_DIGITS),
+	TOKEN("hf_", alnum, 30, SCRUB_MODEL, .flags = SHAPE_APART),
+	TOKEN("gsk_", alnum, 30, SCRUB_MODEL, .flags = SHAPE_APART | SHAPE_DIGITS),
+	TOKEN("xoxa-", dashed, 10, SCRUB_SLACK, .flags = SHAPE_APART | SHAPE_DIGITS),
+	TOKEN("xoxb-", dashed, 10, SCRUB_SLACK, .flags = SHAPE_APART | SHAPE_DIGITS),
+	TOKEN("xoxc-", dashed, 10, SCRUB_SLACK, .flags = SHAPE_APART | SHAPE_DIGITS),
+	TOKEN("xoxe-", dashed, 10, SCRUB_SLACK, .flags = SHAPE_APART | SHAPE_DIGITS),
+	TOKEN("xoxp-", dashed, 10, SCRUB_SLACK, .flags = SHAPE_APART | SHAPE_DIGITS),
+	TOKEN("xoxr-", dashed, 10, SCRUB_SLACK, .flags = SHAPE_APART | SHAPE_DIGITS),
+	TOKEN("xoxs-", dashed, 10, SCRUB_SLACK, .flags = SHAPE_APART | SHAPE_DIGITS),
+	TOKEN("xapp-", dashed, 20, SCRUB_SLACK, .flags = SHAPE_APART | SHAPE_DIGITS),
+	TOKEN("hooks.slack.com/services/T", path, 20, SCRUB_SLACK, .key = 3, .flags = SHAPE_KEEP),
+	TOKEN("/api/webhooks/", path, 60, SCRUB_DISCORD, .key = 6, .flags = SHAPE_KEEP | SHAPE_DIGITS),
+	TOKEN("sk_live_", alnum, 16, SCRUB_PAYMENT),
+	TOKEN("rk_live_", alnum, 16, SCRUB_PAYMENT),
+	TOKEN("sk_test_", alnum, 16, SCRUB_PAYMENT),
+	TOKEN("rk_test_", alnum, 16, SCRUB_PAYMENT),
+	TOKEN("whsec_", alnum, 24, SCRUB_PAYMENT, .flags = SHAPE_APART),
+	{ .begins = TEXT("eyJ"), .rest = shape_jwt, .kind = SCRUB_JWT, .flags = SHAPE_APART },
+	{ .begins = TEXT("-----BEGIN "), .rest = shape_private_key, .key = 4, .kind = SCRUB_PRIVATE_KEY },
+	{ .begins = TEXT("://"), .rest = shape_url, .kind = SCRUB_BASIC_AUTH },
+	{ .begins = TEXT("bearer"), .rest = shape_scheme, .kind = SCRUB_BEARER,
+	  .flags = SHAPE_NOCASE | SHAPE_WEAK | SHAPE_APART },
+	{ .begins = TEXT("authorization"), .rest = shape_scheme, .key = 5, .kind = SCRUB_BASIC_AUTH,
+	  .flags = SHAPE_NOCASE | SHAPE_WEAK },
+	NAMED("secret_access_key", 2, SCRUB_AWS_SECRET),
+	NAMED("secretaccesskey", 2, SCRUB_AWS_SECRET),
+	NAMED("password", 2, SCRUB_ASSIGNED),
+	NAMED("passwd", 2, SCRUB_ASSIGNED),
+	NAMED("passphrase", 3, SCRUB_ASSIGNED),
+	NAMED("secret", 2, SCRUB_ASSIGNED),
+	NAMED("token", 0, SCRUB_ASSIGNED),
+	NAMED("api_key", 2, SCRUB_ASSIGNED),
+	NAMED("api-key", 2, SCRUB_ASSIGNED),
+	NAMED("apikey", 1, SCRUB_ASSIGNED),
+	NAMED("access_key", 5, SCRUB_ASSIGNED),
+	NAMED("access-key", 5, SCRUB_ASSIGNED),
+	NAMED("accesskey", 4, SCRUB_ASSIGNED),
+	NAMED("private_key", 6, SCRUB_ASSIGNED),
+	NAMED("private-key", 6, SCRUB_ASSIGNED),
+	NAMED("privatekey", 5, SCRUB_ASSIGNED),
+	/* clang-format on */
+};
+
+const size_t shapes_known_count = ARRAY_LEN(shapes_known);
+
+/* Whether a name or a number ends in front of the place. The n of "\n" inside quotes is none. */
+static bool stands_apart(const struct place *at)
+{
+	if (!byteset_has(&word, at->before[0]))
+		return true;
+	return at->before[1] == '\\' && memchr("nrt", at->before[0], sizeof "nrt" - 1);
+}
+
+enum verdict shape_at(const struct shape *s, const struct place *at, struct find *ret)
+{
+	const size_t n = at->text.n < s->begins.n ? at->text.n : s->begins.n;
+
+	for (size_t i = 0; i < n; i++) {
+		const char c = at->text.p[i];
+		if ((s->flags & SHAPE_NOCASE ? lower_case(c) : c) != s->begins.p[i])
+			return NO;
+	}
+	if ((s->flags & SHAPE_APART) && !stands_apart(at))
+		return NO;
+	if (n < s->begins.n)
+		return at->final ? NO : MORE;
+	*ret = (struct find){ .to = n };
+	return s->flags & SHAPE_WHOLE ? HIT : s->rest(s, at, ret);
+}
+
+enum verdict shape_token(const struct shape *s, const struct place *at, struct find *ret)
+{
+	enum { LOOK = LIMIT_SCRUB_TOKEN_LOOK, DIGITS = 2 };
+	const size_t open = s->min > LOOK ? s->min : LOOK;
+	const size_t look = s->max ? (size_t)s->max + 1 : open;
+	struct cursor c = cursor_behind(at, s->begins.n);
+	size_t n = 0, digits = 0;
+	bool enough;
+
+	for (;; n++, c.i++) {
+		enough = n >= s->min && (digits >= DIGITS || !(s->flags & SHAPE_DIGITS));
+		if (n == look || (enough && !s->max))
+			break;
+		const int b = cursor_peek(&c);
+		if (b < 0 || !byteset_has(s->set, (char)b))
+			break;
+		digits += b >= '0' && b <= '9';
+	}
+	if (!enough || (s->max && n > s->max))
+		return cursor_verdict(&c, NO);
+	*ret = (struct find){ .from = s->flags & SHAPE_KEEP ? s->begins.n : 0,
+			      .to = c.i,
+			      .swallow = s->max ? NULL : s->set };
+	return cursor_verdict(&c, HIT);
+}
