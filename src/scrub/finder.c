@@ -32,6 +32,7 @@ static inline ptrdiff_t confirm(const struct finder *f, const char *p, uint32_t 
 
 #define LOAD16(p) _mm_loadu_si128((const __m128i *)(const void *)(p))
 #define LOAD32(p) _mm256_loadu_si256((const __m256i *)(const void *)(p))
+#define TWICE(t)  _mm256_broadcastsi128_si256(LOAD16(t))
 
 __attribute__((target("ssse3"))) static inline __m128i halves16(__m128i low, __m128i high,
 								const char *p)
@@ -45,16 +46,18 @@ __attribute__((target("ssse3"))) static inline __m128i halves16(__m128i low, __m
 __attribute__((target("ssse3"))) static size_t next_by_16(const struct finder *f, struct str text,
 							  size_t from)
 {
-	const __m128i l0 = LOAD16(f->low[0]), l1 = LOAD16(f->low[1]), l2 = LOAD16(f->low[2]);
-	const __m128i h0 = LOAD16(f->high[0]), h1 = LOAD16(f->high[1]), h2 = LOAD16(f->high[2]);
+	const uint8_t(*low)[16] = f->tables.low, (*high)[16] = f->tables.high;
+	const __m128i l0 = LOAD16(low[0]), l1 = LOAD16(low[1]);
+	const __m128i l2 = LOAD16(low[2]), l3 = LOAD16(low[3]);
+	const __m128i h0 = LOAD16(high[0]), h1 = LOAD16(high[1]);
+	const __m128i h2 = LOAD16(high[2]), h3 = LOAD16(high[3]);
 	size_t i = from;
 
-	for (; i + 16 + SHAPE_KEY - 1 <= text.n; i += 16) {
+	for (; i + 16 + GROUPS_BYTES - 1 <= text.n; i += 16) {
 		const char *p = text.p + i;
-		const __m128i hits =
-			_mm_and_si128(_mm_and_si128(halves16(l0, h0, p), halves16(l1, h1, p + 1)),
-				      halves16(l2, h2, p + 2));
-		const __m128i none = _mm_cmpeq_epi8(hits, _mm_setzero_si128());
+		const __m128i a = _mm_and_si128(halves16(l0, h0, p), halves16(l1, h1, p + 1));
+		const __m128i b = _mm_and_si128(halves16(l2, h2, p + 2), halves16(l3, h3, p + 3));
+		const __m128i none = _mm_cmpeq_epi8(_mm_and_si128(a, b), _mm_setzero_si128());
 		const ptrdiff_t k = confirm(f, p, ~(uint32_t)_mm_movemask_epi8(none) & 0xffff);
 		if (k >= 0)
 			return i + (size_t)k;
@@ -72,23 +75,24 @@ __attribute__((target("avx2"))) static inline __m256i halves32(__m256i low, __m2
 		_mm256_shuffle_epi8(high, _mm256_and_si256(_mm256_srli_epi16(v, 4), half)));
 }
 
-#define TABLE(t) _mm256_broadcastsi128_si256(LOAD16(t))
-
 __attribute__((target("avx2"))) static size_t next_by_32(const struct finder *f, struct str text,
 							 size_t from)
 {
-	const __m256i l0 = TABLE(f->low[0]), l1 = TABLE(f->low[1]), l2 = TABLE(f->low[2]);
-	const __m256i h0 = TABLE(f->high[0]), h1 = TABLE(f->high[1]), h2 = TABLE(f->high[2]);
+	const uint8_t(*low)[16] = f->tables.low, (*high)[16] = f->tables.high;
+	const __m256i l0 = TWICE(low[0]), l1 = TWICE(low[1]), l2 = TWICE(low[2]);
+	const __m256i l3 = TWICE(low[3]), h0 = TWICE(high[0]), h1 = TWICE(high[1]);
+	const __m256i h2 = TWICE(high[2]), h3 = TWICE(high[3]);
 	size_t i = from;
 
-	for (; i + 32 + SHAPE_KEY - 1 <= text.n; i += 32) {
+	for (; i + 32 + GROUPS_BYTES - 1 <= text.n; i += 32) {
 		const char *p = text.p + i;
-		const __m256i hits = _mm256_and_si256(
-			_mm256_and_si256(halves32(l0, h0, p), halves32(l1, h1, p + 1)),
-			halves32(l2, h2, p + 2));
-		if (_mm256_testz_si256(hits, hits))
+		const __m256i a = _mm256_and_si256(halves32(l0, h0, p), halves32(l1, h1, p + 1));
+		const __m256i b =
+			_mm256_and_si256(halves32(l2, h2, p + 2), halves32(l3, h3, p + 3));
+		if (_mm256_testz_si256(a, b))
 			continue;
-		const __m256i none = _mm256_cmpeq_epi8(hits, _mm256_setzero_si256());
+		const __m256i none =
+			_mm256_cmpeq_epi8(_mm256_and_si256(a, b), _mm256_setzero_si256());
 		const ptrdiff_t k = confirm(f, p, ~(uint32_t)_mm256_movemask_epi8(none));
 		if (k >= 0)
 			return i + (size_t)k;
@@ -109,41 +113,17 @@ static void choose_loop(struct finder *f)
 #endif
 }
 
-/* Keys of a group should be alike, for each lends its halves to the others: letters by their second
- * byte, which differs more than the first; the few others share one. */
-static unsigned group_of(const char *key)
-{
-	const char c = lower_case(key[1]);
-
-	return c >= 'a' && c <= 'z' ? (unsigned)(c - 'a') * (FINDER_GROUPS - 1) / 26
-				    : FINDER_GROUPS - 1;
-}
-
-static void add_byte(struct finder *f, unsigned at, unsigned char b, uint8_t group)
-{
-	f->low[at][b & 15] |= group;
-	f->high[at][b >> 4] |= group;
-}
-
 static void add_shape(struct finder *f, uint16_t i)
 {
 	const struct shape *s = &f->shapes[i];
-	const char *key = s->begins.p + s->key;
-	const uint8_t group = (uint8_t)(1u << group_of(key));
-	uint16_t *first = &f->first[finder_hash(key)];
+	const unsigned char c = (unsigned char)s->begins.p[0];
+	uint16_t *first = &f->first[finder_hash(s->begins.p + s->key)];
 
 	f->next[i] = *first;
 	*first = i;
-	for (unsigned k = 0; k < SHAPE_KEY; k++) {
-		const char c = key[k];
-		add_byte(f, k, (unsigned char)c, group);
-		if ((s->flags & SHAPE_NOCASE) && c >= 'a' && c <= 'z')
-			add_byte(f, k, (unsigned char)(c & ~0x20), group);
-	}
-	const char c = s->begins.p[0];
-	byteset_add(&f->initial, (unsigned char)c);
+	byteset_add(&f->initial, c);
 	if ((s->flags & SHAPE_NOCASE) && c >= 'a' && c <= 'z')
-		byteset_add(&f->initial, (unsigned char)(c & ~0x20));
+		byteset_add(&f->initial, c & (unsigned char)~0x20);
 	if (s->key > f->reach)
 		f->reach = s->key;
 }
@@ -160,6 +140,7 @@ int finder_init(struct finder *f, const struct shape *shapes, size_t count)
 	/* The last becomes the first of its list: so the first shape is added last. */
 	for (size_t i = count; i-- > 0;)
 		add_shape(f, (uint16_t)i);
+	groups_fill(shapes, count, &f->tables);
 	return 0;
 }
 

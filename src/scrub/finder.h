@@ -3,24 +3,24 @@
  * finder: where any of many shapes may begin, at several GB/s.
  *
  * Each shape is known by three of its bytes, its key, ASCII letters without case. Small tables tell
- * which halves of bytes stand first, second and third in a key; combined for 16 or 32 places at
- * once by vectors, they leave few places. There the three bytes lead, by their hash, to a list of
- * shapes to be tried, the most important first.
+ * which halves of bytes stand first, second and third in a key, and which may follow it; combined
+ * for 16 or 32 places at once by vectors, they leave few places. There the three bytes lead, by
+ * their hash, to a list of shapes to be tried, the most important first.
  */
 #ifndef SCRUB_FINDER_H
 #define SCRUB_FINDER_H
 
+#include "scrub/groups.h"
 #include "scrub/shape.h"
 
-enum { FINDER_SLOTS = 4096, FINDER_GROUPS = 8, FINDER_NONE = 0xffff };
+enum { FINDER_SLOTS = 4096, FINDER_NONE = 0xffff };
 
 struct finder {
 	const struct shape *shapes;
 	size_t count;
 	uint16_t *next;		      /* of each shape: the next with this hash */
 	uint16_t first[FINDER_SLOTS]; /* or FINDER_NONE */
-	uint8_t low[SHAPE_KEY][16];   /* bit: a group has a key with this half there */
-	uint8_t high[SHAPE_KEY][16];
+	struct groups tables;
 	size_t reach;		/* the largest place of a key in its shape */
 	struct byteset initial; /* how shapes may begin */
 	size_t (*next_place)(const struct finder *f, struct str text, size_t from);

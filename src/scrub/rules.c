@@ -72,17 +72,20 @@ static int add_patterns(struct scrub *r, struct str patterns, struct err *e)
 }
 
 /* Discord's bot tokens begin with the base64 of an account's number: its first digit makes the
- * first two characters, its second digit the third. */
+ * first two characters, its second digit the third, and its third one of ten the fourth. */
 static void add_discord(struct scrub *r)
 {
 	static const char *const first[] = { "MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT" };
 	static const char second[] = "AEIMQUYcgk";
+	static const struct byteset third = { { UINT64_C(0x3f) << '0',
+						UINT64_C(0xf) << ('w' - 64) } }; /* wxyz012345 */
 
 	for (size_t i = 0; i < DISCORD_SHAPES; i++) {
 		const char text[] = { first[i / 10][0], first[i / 10][1], second[i % 10] };
 		r->shapes[r->count++] =
 			(struct shape){ .begins = arena_dup(&r->memory, (struct str){ text, 3 }),
 					.rest = shape_discord,
+					.set = &third,
 					.kind = SCRUB_DISCORD,
 					.flags = SHAPE_APART };
 	}

@@ -39,7 +39,7 @@ struct find {
 struct shape {
 	struct str begins;
 	enum verdict (*rest)(const struct shape *s, const struct place *at, struct find *ret);
-	const struct byteset *set; /* of which the rest of a token consists */
+	const struct byteset *set; /* what may follow begins, the rest of a token; NULL: any */
 	const char *name;	   /* in the mark; NULL: the kind's */
 	uint16_t min, max;	   /* bytes of set; max 0: all that follow */
 	uint8_t key;		   /* where in begins its rarest SHAPE_KEY bytes stand */
