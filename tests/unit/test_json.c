@@ -101,6 +101,32 @@ static void every_beginning_of_a_text_is_handled(void **unused)
 	}
 }
 
+/* Room for a decoded string is measured up to the quote that ends it, wherever others stand. */
+static void a_quote_behind_backslashes_ends_or_does_not(void **unused)
+{
+	static const struct {
+		struct str text, first;
+	} cases[] = {
+		{ T("[\"\\\\\",\"\\\"\"]"), T("\\") },
+		{ T("[\"\\\"\",\"x\"]"), T("\"") },
+		{ T("[\"a\\\\\\\"b\\\\\",\"\"]"), T("a\\\"b\\") },
+		{ T("[\"\\\\\\\\\"]"), T("\\\\") },
+		{ T("[\"\\\"\\\"\\\"\"]"), T("\"\"\"") },
+		{ T("[\"\\u005c\"]"), T("\\") },
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		AUTO_ARENA a = { .max = ROOM };
+		const struct json *v;
+		struct err e;
+		const struct str text = guarded(cases[i].text);
+		assert_int_equal(json_parse(text, &a, &v, &e), 0);
+		assert_true(str_eq(v->first->string, cases[i].first));
+		guarded_free(text);
+	}
+}
+
 static struct str repeated(struct buf *b, struct str open, struct str close, size_t times)
 {
 	for (size_t i = 0; i < times; i++)
@@ -231,6 +257,7 @@ int main(void)
 		cmocka_unit_test(invalid_texts_are_refused),
 		cmocka_unit_test(open_questions_are_decided_as_the_header_says),
 		cmocka_unit_test(every_beginning_of_a_text_is_handled),
+		cmocka_unit_test(a_quote_behind_backslashes_ends_or_does_not),
 		cmocka_unit_test(nesting_has_a_limit),
 		cmocka_unit_test(width_is_not_depth),
 		cmocka_unit_test(an_error_tells_what_and_where),
