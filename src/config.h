@@ -38,6 +38,8 @@ struct config {
 	int64_t network;	/* 0: none */
 	int64_t command_policy; /* enum policy_mode */
 	const char *command_rules, *sandbox_write, *sandbox_read;
+	int64_t scrub; /* 1: secrets are taken out of what models see */
+	const char *scrub_patterns;
 	int64_t read_before_write; /* 1: a session changes only what it has read */
 	int64_t tool_set;	   /* enum config_set */
 	int64_t max_commands, search_seconds;

@@ -27,6 +27,7 @@
 #include "exec/spawner.h"
 #include "facts.h"
 #include "net/listen.h"
+#include "scrub/scrub.h"
 #include "workspace/tracker.h"
 #include "workspace/workspace.h"
 
@@ -206,10 +207,29 @@ static void guard_models(const struct config *c, struct policy *rules, struct tr
 	s->call.tracker = tracker;
 	s->model_call = s->call;
 	s->model_call.policy = PATH_STRICT;
+	s->model_call.guard_marks = s->scrub != NULL;
 	s->model_call.rules = c->command_policy == POLICY_OFF ? NULL : rules;
 	s->tool_set = c->tool_set == CONFIG_SET_AUTO   ? 0
 		      : c->tool_set == CONFIG_SET_CORE ? TOOL_CORE
 						       : TOOL_MODEL;
+}
+
+/* The server's own token is a secret, too. */
+static int make_scrub(const struct config *c, struct scrub **ret, struct err *e)
+{
+	const struct str token = str_of(c->token);
+	const struct scrub_options options = {
+		.secrets = &token,
+		.secret_count = token.n ? 1 : 0,
+		.patterns = str_of(c->scrub_patterns),
+	};
+
+	return c->scrub ? scrub_new(&options, ret, e) : 0;
+}
+
+static void scrub_freep(struct scrub **s)
+{
+	scrub_free(*s);
 }
 
 int serve(const struct config *config, struct err *e)
@@ -226,6 +246,7 @@ int serve(const struct config *config, struct err *e)
 	CLEANUP(spawner_freep) struct spawner *spawner = NULL;
 	CLEANUP(jobs_freep) struct jobs *jobs = NULL;
 	CLEANUP(policy_freep) struct policy *rules = NULL;
+	CLEANUP(scrub_freep) struct scrub *scrub = NULL;
 	CLEANUP(tracker_freep) struct tracker *tracker = NULL;
 	AUTO_WORKSPACE ws = NULL;
 	AUTO_BUF facts_json = { .max = 64 << 10 };
@@ -239,7 +260,7 @@ int serve(const struct config *config, struct err *e)
 	    ws_new(&options, &ws, e) < 0)
 		return -1;
 	/* The socket last: whoever can connect is served. */
-	if (make_guards(config, ws, &rules, &tracker, e) < 0 ||
+	if (make_scrub(config, &scrub, e) < 0 || make_guards(config, ws, &rules, &tracker, e) < 0 ||
 	    commands_start(config, ws, &spawner, e) < 0 ||
 	    (spawner && jobs_new(spawner, &jobs, e) < 0) ||
 	    open_listeners(config, &listeners, e) < 0) {
@@ -274,6 +295,7 @@ int serve(const struct config *config, struct err *e)
 			.search_ms = config->search_seconds * 1000,
 			.cancel_fd = -1,
 		},
+		.scrub = scrub,
 		.token = str_of(config->token),
 		.require_auth = config->require_auth,
 		.tcp_host = str_of(config->tcp_host),

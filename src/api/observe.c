@@ -39,6 +39,29 @@ static void write_failure(struct buf *out, struct str name, const struct err *e)
 	jw_end(&w);
 }
 
+/* What takes the secrets out of one observation. */
+struct cleaner {
+	struct service *service;
+	struct buf *out; /* of the observation: fails when a string could not be looked at */
+	struct buf aside;
+};
+
+static void cleaner_done(struct cleaner *c)
+{
+	buf_done(&c->aside);
+}
+
+static struct str clean(void *arg, struct str value)
+{
+	struct cleaner *c = arg;
+	const struct str text =
+		scrub_text(c->service->scrub, &c->service->scrubbed, value, &c->aside);
+
+	if (c->aside.failed)
+		c->out->failed = true;
+	return text;
+}
+
 /* The observation of a call, in x->out. Its arguments are NULL when they could not be understood,
  * for the reason in *e. Returns whether it succeeded. */
 static bool observe(struct exchange *x, const struct model_call *m, struct err *e)
@@ -47,6 +70,12 @@ static bool observe(struct exchange *x, const struct model_call *m, struct err *
 	const struct tool *t;
 	struct jw w = { .out = x->out };
 	struct call c = { .session = m->session };
+	CLEANUP(cleaner_done)
+	struct cleaner cleaner = { .service = x->service,
+				   .out = x->out,
+				   .aside = { .max = LIMIT_ANSWER } };
+	AUTO_BUF pieces = { .max = LIMIT_ANSWER };
+	const struct jw_filter filter = { .apply = clean, .arg = &cleaner, .pieces = &pieces };
 	int rc = m->arguments ? find_tool(m->name, &t, e) : -1;
 
 	if (rc == 0) {
@@ -58,6 +87,8 @@ static bool observe(struct exchange *x, const struct model_call *m, struct err *
 		jw_bool(&w, "success", true);
 		jw_str(&w, "tool", m->name);
 		jw_object(&w, "output");
+		if (t->flags & TOOL_SCRUB && x->service->scrub)
+			w.filter = &filter;
 		rc = tool_call(t, &c, m->arguments, e);
 	}
 	if (rc == 0) {

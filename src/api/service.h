@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/str.h"
+#include "scrub/scrub.h"
 #include "tools/tool.h"
 
 struct service {
@@ -17,6 +18,10 @@ struct service {
 	 * contract, and for models, whose commands are judged and whose paths are read strictly. */
 	struct call call, model_call;
 	unsigned tool_set; /* the tools shown to models: TOOL_CORE, TOOL_MODEL; 0: by format */
+
+	const struct scrub
+		*scrub; /* secrets are taken out of what models see; NULL: they are not */
+	struct scrub_counts scrubbed;
 
 	struct str token; /* empty: none is configured */
 	bool require_auth;

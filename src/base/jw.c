@@ -190,30 +190,47 @@ void jw_end(struct jw *w)
 	w->comma = true;
 }
 
+static void write_str(struct jw *w, struct str value)
+{
+	buf_addc(w->out, '"');
+	jw_escape(w->out, w->filter ? w->filter->apply(w->filter->arg, value) : value);
+	buf_addc(w->out, '"');
+}
+
 void jw_str(struct jw *w, const char *name, struct str value)
 {
-	if (w->filter)
-		value = w->filter->apply(w->filter->arg, value);
-	jw_open_str(w, name);
-	jw_escape(w->out, value);
-	jw_close_str(w);
+	begin(w, name);
+	write_str(w, value);
 }
 
 void jw_open_str(struct jw *w, const char *name)
 {
 	begin(w, name);
-	buf_addc(w->out, '"');
+	if (w->filter)
+		buf_reset(w->filter->pieces, SIZE_MAX);
+	else
+		buf_addc(w->out, '"');
 }
 
 void jw_piece(struct jw *w, struct str piece)
 {
-	assert(!w->filter); /* a secret may lie across pieces: only whole strings can be filtered */
-	jw_escape(w->out, piece);
+	/* What the filter looks for may lie across pieces: it must see the whole string. */
+	if (w->filter)
+		buf_add(w->filter->pieces, piece);
+	else
+		jw_escape(w->out, piece);
 }
 
 void jw_close_str(struct jw *w)
 {
-	buf_addc(w->out, '"');
+	if (!w->filter) {
+		buf_addc(w->out, '"');
+		return;
+	}
+	if (w->filter->pieces->failed)
+		w->out->failed = true;
+	else
+		write_str(w, buf_str(w->filter->pieces));
 }
 
 void jw_int(struct jw *w, const char *name, int64_t value)

@@ -32,6 +32,7 @@ struct jw_filter {
 	/* What is to be written instead of value; its bytes stay valid until the next call. */
 	struct str (*apply)(void *arg, struct str value);
 	void *arg;
+	struct buf *pieces; /* where a string that is given in pieces is put together first */
 };
 
 struct jw {

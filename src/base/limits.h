@@ -271,8 +271,8 @@ enum {
 	LIMIT_TREE = 1 << 17,
 	LIMIT_STOP_ROUNDS = 16,
 
-	/* Processes of one command when no limit is set, and how often they are counted: a fork bomb
-	 * adds a few thousand in that time, a large build has a few hundred. */
+	/* Processes of one command when no limit is set, and how often they are counted: a fork
+	 * bomb adds a few thousand in that time, a large build has a few hundred. */
 	LIMIT_PROCESSES = 2048,
 	LIMIT_CENSUS_MS = 200,
 

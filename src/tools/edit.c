@@ -108,7 +108,8 @@ static int64_t edit_file(struct call *c, const struct job *job, const struct pat
 		return -1;
 	const enum tracker_verdict verdict = seen_check(c, path, buf_str(&old));
 	const int64_t n = apply_seen(c, job, verdict, path, buf_str(&old), &new, e);
-	if (n < 0 || diff_lines(buf_str(&old), buf_str(&new), c->arena, &diff, e) < 0)
+	if (n < 0 || call_may_write(c, buf_str(&new), buf_str(&old), e) < 0 ||
+	    diff_lines(buf_str(&old), buf_str(&new), c->arena, &diff, e) < 0)
 		return -1;
 	/* The change comes last: an answer that cannot be given must not hide that it was made. */
 	job->show(c, buf_str(&diff));

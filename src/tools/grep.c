@@ -306,6 +306,6 @@ const struct tool tool_search_files = {
 	.args = search_table,
 	.args_size = sizeof(struct search_args),
 	.fields = search_fields,
-	.flags = TOOL_MODEL | TOOL_CORE | TOOL_READ_ONLY | TOOL_IDEMPOTENT | TOOL_SLOW,
+	.flags = TOOL_MODEL | TOOL_CORE | TOOL_READ_ONLY | TOOL_IDEMPOTENT | TOOL_SLOW | TOOL_SCRUB,
 	.run = search_run,
 };

@@ -325,6 +325,7 @@ const struct tool tool_run_command = {
 	.args = run_table,
 	.args_size = sizeof(struct run_args),
 	.fields = receipt_fields,
-	.flags = TOOL_MODEL | TOOL_CORE | TOOL_SLOW | TOOL_DESTRUCTIVE | TOOL_OPEN_WORLD,
+	.flags = TOOL_MODEL | TOOL_CORE | TOOL_SLOW | TOOL_DESTRUCTIVE | TOOL_OPEN_WORLD |
+		 TOOL_SCRUB,
 	.run = run_run,
 };

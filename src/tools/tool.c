@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "scrub/scrub.h"
 #include "workspace/workspace.h"
 
 bool call_cancelled(const struct call *c)
@@ -25,6 +26,16 @@ int call_may_change(const struct call *c, struct err *e)
 		return 0;
 	return err_set(e, ERR_READ_ONLY,
 		       "The workspace is read-only: nothing can be written, edited or created");
+}
+
+int call_may_write(const struct call *c, struct str content, struct str old, struct err *e)
+{
+	if (!c->guard_marks || !scrub_mark_added(content, old))
+		return 0;
+	return err_set(
+		e, ERR_REDACTED_CONTENT,
+		"The content carries a [REDACTED:...] mark, which stands for a secret you were not "
+		"shown: writing it would destroy the secret. Leave those lines out of the change.");
 }
 
 /* Where an argument's value goes. */

@@ -50,6 +50,7 @@ struct call {
 	struct tracker *tracker;    /* what sessions have read; NULL when nobody asks for that */
 	enum path_policy policy;    /* what an absolute path means */
 	bool read_only;		    /* nothing may be changed */
+	bool guard_marks;	    /* a redaction mark must not be written where a secret was */
 	struct spawner *spawner;    /* starts commands; NULL: none are run … */
 	struct str no_commands;	    /* … because of this */
 	struct jobs *jobs;	    /* commands in the background; NULL as the spawner is */
@@ -76,6 +77,9 @@ int call_path(const struct call *c, struct str requested, struct path *ret, stru
 
 /* READ_ONLY if nothing may be changed. */
 int call_may_change(const struct call *c, struct err *e);
+
+/* REDACTED_CONTENT if the new content has a redaction mark that the old one does not have. */
+int call_may_write(const struct call *c, struct str content, struct str old, struct err *e);
 
 enum arg_type {
 	ARG_STR,     /* struct str */
@@ -193,7 +197,8 @@ enum {
 	TOOL_IDEMPOTENT = 1 << 7,  /* a second equal call changes nothing more */
 	TOOL_OPEN_WORLD = 1 << 8,  /* may reach beyond the workspace */
 
-	TOOL_ROUTE = 1 << 9, /* has a route of its own; binds like TOOL_WIRE */
+	TOOL_ROUTE = 1 << 9,  /* has a route of its own; binds like TOOL_WIRE */
+	TOOL_SCRUB = 1 << 10, /* secrets are taken out of its result before a model sees it */
 };
 
 struct tool {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* write: a whole file, atomically. */
 
+#include "base/limits.h"
 #include "tools/seen.h"
 #include "tools/tool.h"
 #include "workspace/replace.h"
@@ -16,6 +17,19 @@ static const struct arg write_table[] = {
 	A_END,
 };
 
+/* A redaction mark may only stay where it was: the old content is read only when there is one. */
+static int marks_ok(const struct call *c, const struct replace *r, struct str content,
+		    struct err *e)
+{
+	AUTO_BUF old = { .max = LIMIT_EDIT_BYTES };
+
+	if (call_may_write(c, content, STR(""), e) == 0)
+		return 0;
+	if (r->old >= 0 && replace_read(r, &old, e) < 0)
+		return -1;
+	return call_may_write(c, content, buf_str(&old), e);
+}
+
 /* Write the file; *created tells whether it is a new one. */
 static int write_content(struct call *c, const struct path *path, struct str content,
 			 bool make_dirs, bool *created, struct err *e)
@@ -26,7 +40,8 @@ static int write_content(struct call *c, const struct path *path, struct str con
 	if (replace_begin(c->ws, path, flags, &r, e) < 0)
 		return -1;
 	*created = r.old < 0;
-	if (seen_may_overwrite(c, path, &r, e) < 0 || replace_commit(&r, content, e) < 0)
+	if (seen_may_overwrite(c, path, &r, e) < 0 || marks_ok(c, &r, content, e) < 0 ||
+	    replace_commit(&r, content, e) < 0)
 		return -1;
 	seen_wrote(c, path, content);
 	return 0;
