@@ -119,10 +119,11 @@ static void prepare_process(const struct config *c)
 		files.rlim_cur = files.rlim_max;
 		(void)setrlimit(RLIMIT_NOFILE, &files);
 	}
-	/* One heap for all workers, given back early: many sidecars share a machine. */
+	/* One heap for all workers. Memory of large requests is used again while there is work, and
+	 * given back when it is quiet (server.c), not after every request. */
 	(void)mallopt(M_ARENA_MAX, 1);
-	(void)mallopt(M_TRIM_THRESHOLD, 256 << 10);
-	(void)mallopt(M_MMAP_THRESHOLD, 256 << 10);
+	(void)mallopt(M_TRIM_THRESHOLD, 4 << 20);
+	(void)mallopt(M_MMAP_THRESHOLD, 4 << 20);
 	log_configure((enum log_level)c->log_level, text ? LOG_TEXT : LOG_JSON);
 }
 

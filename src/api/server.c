@@ -4,6 +4,7 @@
 #include "api/server.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -41,7 +42,9 @@ struct server {
 	struct door door;
 	struct watch watch;
 	_Atomic int workers, waiting;
-	_Atomic int accepting; /* workers that use a listener at this moment */
+	_Atomic int64_t answered;	  /* requests so far */
+	int64_t answered_before, trimmed; /* as of the last tick, and of the last malloc_trim */
+	_Atomic int accepting;		  /* workers that use a listener at this moment */
 	atomic_bool stopping;
 	pthread_mutex_t closing; /* no connection is closed while others are being hung up */
 };
@@ -122,6 +125,7 @@ static void answer(struct server *s, struct worker *w, struct slot *c)
 	routes_answer(&x, &w->request);
 	arena_reset(&w->arena);
 	buf_reset(&w->out, KEEP_ANSWER);
+	s->answered++;
 }
 
 /* Carry a connection as far as it goes now: until its client must do something, or has left. */
@@ -265,7 +269,7 @@ static void sweep(void *arg)
 	const int64_t now = io_now_ms();
 	AUTO_BUF body = { .max = 256 };
 
-	for (uint32_t i = 0; i < s->slots.size && s->slots.used; i++) {
+	for (uint32_t i = 0; i < s->slots.fresh && s->slots.used; i++) {
 		struct slot *c = &s->slots.all[i];
 		if (!slot_claim_expired(c, now, s->stopping))
 			continue;
@@ -274,14 +278,22 @@ static void sweep(void *arg)
 		http_expire(&c->http, buf_str(&body));
 		close_slot(s, c);
 	}
-	/* All busy: whoever comes next should not wait for one of them. */
-	if (s->waiting == 0 && s->slots.used && !s->stopping)
+	/* All busy with the same requests as a tick ago: the next client should not wait for them.
+	 */
+	const int64_t answered = s->answered;
+	if (s->waiting == 0 && answered == s->answered_before && !s->stopping)
 		add_worker(s);
+	/* Quiet again after some work: what large requests took goes back to the machine. */
+	if (answered == s->answered_before && answered != s->trimmed) {
+		s->trimmed = answered;
+		(void)malloc_trim(0);
+	}
+	s->answered_before = answered;
 }
 
 static bool anything_busy(struct server *s)
 {
-	for (uint32_t i = 0; i < s->slots.size && s->slots.used; i++)
+	for (uint32_t i = 0; i < s->slots.fresh && s->slots.used; i++)
 		if (slot_is_busy(&s->slots.all[i]))
 			return true;
 	return false;
@@ -291,7 +303,7 @@ static bool anything_busy(struct server *s)
 static void hang_up(struct server *s)
 {
 	(void)pthread_mutex_lock(&s->closing);
-	for (uint32_t i = 0; i < s->slots.size; i++)
+	for (uint32_t i = 0; i < s->slots.fresh; i++)
 		if (slot_is_busy(&s->slots.all[i]))
 			(void)shutdown(s->slots.all[i].http.fd, SHUT_RDWR);
 	(void)pthread_mutex_unlock(&s->closing);

@@ -30,8 +30,6 @@ int slots_init(struct slots *s, uint32_t size, struct err *e)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory for %u connections", size);
 	s->size = size;
 	s->first_free = NONE;
-	for (uint32_t i = size; i-- > 0; s->first_free = i)
-		s->all[i].next = s->first_free;
 	(void)pthread_mutex_init(&s->lock, NULL);
 	return 0;
 }
@@ -52,6 +50,8 @@ struct slot *slots_take(struct slots *s)
 	if (s->first_free != NONE) {
 		c = &s->all[s->first_free];
 		s->first_free = c->next;
+	} else if (s->fresh < s->size) {
+		c = &s->all[s->fresh++];
 	}
 	(void)pthread_mutex_unlock(&s->lock);
 	if (!c)

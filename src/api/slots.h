@@ -41,6 +41,8 @@ struct slot {
 struct slots {
 	struct slot *all;
 	uint32_t size, first_free;
+	_Atomic uint32_t
+		fresh; /* slots from this one on have never been used: their memory is untouched */
 	_Atomic int64_t used;
 	pthread_mutex_t lock; /* of the free list */
 };

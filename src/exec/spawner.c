@@ -23,7 +23,10 @@
 #include "exec/keeper.h"
 
 struct spawner {
-	pthread_mutex_t lock; /* over sock, keeper and report */
+	pthread_mutex_t lock;	     /* over sock and keeper; held while a keeper starts */
+	pthread_mutex_t report_lock; /* over report */
+	pthread_t warmer;	     /* starts the first keeper when nobody has to wait for it */
+	bool warming;
 	int sock;
 	unsigned generation; /* how many keepers there have been */
 	int keeper;	     /* pidfd */
@@ -153,10 +156,39 @@ static int start(struct spawner *s, struct err *e)
 		reap_keeper(s);
 		return -1;
 	}
+	(void)pthread_mutex_lock(&s->report_lock);
 	s->report = hello.sandbox;
+	(void)pthread_mutex_unlock(&s->report_lock);
 	s->sock = TAKE(mine, -1);
 	s->generation++;
 	return 0;
+}
+
+static void *warm(void *arg)
+{
+	struct spawner *s = arg;
+	struct err ignored; /* the first order meets the same error, and has somebody to tell */
+
+	(void)pthread_mutex_lock(&s->lock);
+	if (s->sock < 0)
+		(void)start(s, &ignored);
+	(void)pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+/* Without a sandbox nothing has to be found out before the server may serve: the keeper starts on
+ * its own while it already does. */
+static int start_first(struct spawner *s, const struct spawner_config *config, struct err *e)
+{
+	struct sandbox_config settled = config->sandbox;
+
+	if (sandbox_settle(&settled, &s->report, e) < 0)
+		return -1;
+	if (settled.mode == SANDBOX_OFF && pthread_create(&s->warmer, NULL, warm, s) == 0) {
+		s->warming = true;
+		return 0;
+	}
+	return start(s, e);
 }
 
 int spawner_new(const struct spawner_config *config, struct spawner **ret, struct err *e)
@@ -166,13 +198,14 @@ int spawner_new(const struct spawner_config *config, struct spawner **ret, struc
 	if (!s)
 		return err_set(e, ERR_SPAWN_FAILED, "There is not enough memory for the spawner");
 	(void)pthread_mutex_init(&s->lock, NULL);
+	(void)pthread_mutex_init(&s->report_lock, NULL);
 	s->sock = s->keeper = s->lifeline[0] = s->lifeline[1] = -1;
 	if (pipe2(s->lifeline, O_CLOEXEC) < 0) {
 		(void)err_errno(e, "The process that runs commands could not be started");
 		spawner_free(s);
 		return -1;
 	}
-	if (keep_config(s, config, e) < 0 || start(s, e) < 0) {
+	if (keep_config(s, config, e) < 0 || start_first(s, config, e) < 0) {
 		spawner_free(s);
 		return -1;
 	}
@@ -184,27 +217,30 @@ void spawner_free(struct spawner *s)
 {
 	if (!s)
 		return;
+	if (s->warming)
+		(void)pthread_join(s->warmer, NULL);
 	fd_closep(&s->sock);
 	fd_closep(&s->lifeline[1]);
 	reap_keeper(s);
 	fd_closep(&s->lifeline[0]);
 	buf_done(&s->strings);
 	(void)pthread_mutex_destroy(&s->lock);
+	(void)pthread_mutex_destroy(&s->report_lock);
 	mem_free(s);
 }
 
 void spawner_report(struct spawner *s, struct sandbox_report *ret)
 {
-	(void)pthread_mutex_lock(&s->lock);
+	(void)pthread_mutex_lock(&s->report_lock);
 	*ret = s->report;
-	(void)pthread_mutex_unlock(&s->lock);
+	(void)pthread_mutex_unlock(&s->report_lock);
 }
 
 bool spawner_is_sandboxed(struct spawner *s)
 {
-	(void)pthread_mutex_lock(&s->lock);
+	(void)pthread_mutex_lock(&s->report_lock);
 	const bool sandboxed = s->report.mode != SANDBOX_OFF;
-	(void)pthread_mutex_unlock(&s->lock);
+	(void)pthread_mutex_unlock(&s->report_lock);
 	return sandboxed;
 }
 
