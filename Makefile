@@ -35,8 +35,8 @@ fuzz: ## look for new crashes (SECONDS=60 for each, FUZZER=json: only that one)
 	@scripts/deps test
 	@scripts/fuzz $(or $(SECONDS),60) $(FUZZER)
 
-bench: build ## run the benchmarks; they print ratios
-	meson test -C build --benchmark --verbose
+bench: build ## measure the server beside its peers (bench/search, bench/syscalls: more)
+	bench/server
 
 install: build ## install program, manual and library (DESTDIR=dir to stage)
 	meson install -C build
