@@ -7,7 +7,7 @@
 #include "net/http_url.h"
 #include "tools/tool.h"
 
-extern const struct tool tool_jobs, tool_job, tool_job_stop;
+extern const struct tool tool_jobs, tool_job, tool_stop_job;
 
 /* A number in the query as a JSON member in front of `next`; what is no number is left out. */
 static struct json *add_number(struct exchange *x, struct str query, struct str name,
@@ -49,7 +49,7 @@ bool jobs_route(struct exchange *x, const struct http_head *head)
 		return true;
 	}
 	if (more && str_eq(rest, STR("stop")) && head->method == HTTP_POST) {
-		wire_call(x, &tool_job_stop, &object);
+		wire_call(x, &tool_stop_job, &object);
 		return true;
 	}
 	return false;

@@ -1,15 +1,53 @@
 /* SPDX-License-Identifier: MIT */
-/* job: look at commands that run in the background, wait for them, stop them. */
+/* job: start commands in the background, look at them, wait for them, stop them. */
 
-#include "exec/jobs.h"
+#include "tools/job.h"
+
+#include <stdio.h>
 
 #include "base/buf.h"
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/utf8.h"
-#include "tools/tool.h"
+#include "exec/jobs.h"
 
-/* An id as a client gives it back: the digits of the number it was told. */
+/* What members are called on the wire, and before models. */
+struct names {
+	const char *id, *exit_code, *timed_out, *started;
+};
+
+static const struct names wire_names = { "jobId", "exitCode", "timedOut", "startedMs" };
+static const struct names model_names = { "job_id", "exit_code", "timed_out", "started_ms" };
+
+static int need_jobs(const struct call *c, struct err *e)
+{
+	if (c->jobs)
+		return 0;
+	return err_set(e, ERR_READ_ONLY, "Commands are refused in read-only mode here: %.*s",
+		       STR_FMT(c->no_commands));
+}
+
+static void write_id(struct jw *w, const char *name, uint64_t id)
+{
+	char text[24];
+
+	(void)snprintf(text, sizeof text, "%llu", (unsigned long long)id);
+	jw_str(w, name, str_of(text));
+}
+
+int job_start(struct call *c, const struct proc_request *q, const char *name, struct err *e)
+{
+	struct proc_request request = *q;
+	uint64_t id;
+
+	/* Nobody waits for it, so nobody's leaving ends it. */
+	request.cancel_events = 0;
+	if (need_jobs(c, e) < 0 || jobs_start(c->jobs, &request, &id, e) < 0)
+		return -1;
+	write_id(c->out, name, id);
+	return 0;
+}
+
 static int parse_id(struct str text, uint64_t *ret, struct err *e)
 {
 	int64_t id;
@@ -22,93 +60,50 @@ static int parse_id(struct str text, uint64_t *ret, struct err *e)
 	return 0;
 }
 
-static int need_jobs(const struct call *c, struct err *e)
-{
-	if (c->jobs)
-		return 0;
-	return err_set(e, ERR_READ_ONLY, "Commands are refused in read-only mode here: %.*s",
-		       STR_FMT(c->no_commands));
-}
-
-static void write_id(struct jw *w, uint64_t id)
-{
-	char text[24];
-	struct buf b = { .p = text, .cap = sizeof text, .max = sizeof text };
-
-	buf_addf(&b, "%llu", (unsigned long long)id);
-	jw_str(w, "jobId", buf_str(&b));
-}
-
-static void write_state(struct jw *w, const struct job_state *s)
+static void write_state(struct jw *w, const struct names *n, const struct job_state *s)
 {
 	jw_str(w, "state", s->running ? STR("running") : STR("exited"));
 	if (s->running || s->failed)
-		jw_null(w, "exitCode");
+		jw_null(w, n->exit_code);
 	else
-		jw_int(w, "exitCode", s->result.exit_code);
+		jw_int(w, n->exit_code, s->result.exit_code);
 	if (!s->running && !s->failed && s->result.timed_out)
-		jw_bool(w, "timedOut", true);
+		jw_bool(w, n->timed_out, true);
 	if (s->failed)
 		jw_str(w, "error", str_of(s->err.msg));
 }
 
-struct jobs_args {
-	int unused;
-};
-
-static const struct arg jobs_table[] = { A_END };
-
-static int jobs_run(struct call *c, const void *args, struct err *e)
+static int list(struct call *c, const struct names *n, struct err *e)
 {
-	(void)args;
 	if (need_jobs(c, e) < 0)
 		return -1;
-	struct job_state *list = arena_array(c->arena, LIMIT_JOBS, sizeof *list);
-	if (!list)
+	struct job_state *states = arena_array(c->arena, LIMIT_JOBS, sizeof *states);
+	if (!states)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory to list the jobs, try again");
-	const size_t count = jobs_list(c->jobs, list, LIMIT_JOBS);
+	const size_t count = jobs_list(c->jobs, states, LIMIT_JOBS);
 	jw_array(c->out, "jobs");
 	for (size_t i = 0; i < count && i < LIMIT_JOBS; i++) {
 		jw_object(c->out, NULL);
-		write_id(c->out, list[i].id);
-		jw_str(c->out, "command", str_of(list[i].command));
-		write_state(c->out, &list[i]);
-		jw_int(c->out, "startedMs", list[i].started_ms);
-		jw_int(c->out, "cursor", list[i].cursor);
+		write_id(c->out, n->id, states[i].id);
+		jw_str(c->out, "command", str_of(states[i].command));
+		write_state(c->out, n, &states[i]);
+		jw_int(c->out, n->started, states[i].started_ms);
+		jw_int(c->out, "cursor", states[i].cursor);
 		jw_end(c->out);
 	}
 	jw_end(c->out);
 	return 0;
 }
 
-const struct tool tool_jobs = {
-	.name = "jobs",
-	.about = "List the commands that run, or ran, in the background.",
-	.args = jobs_table,
-	.args_size = sizeof(struct jobs_args),
-	.flags = TOOL_ROUTE,
-	.run = jobs_run,
-};
-
 struct job_args {
 	struct str id;
 	int64_t since, wait_ms;
 };
 
-static const struct arg job_table[] = {
-	A_STR(struct job_args, id, "id", REQUIRED | NONBLANK, "Which job"),
-	A_INT(struct job_args, since, "since", 0, 0, INT64_MAX, "Cursor of the last answer"),
-	A_INT(struct job_args, wait_ms, "waitMs", 0, 0, LIMIT_JOB_NEWS_MS,
-	      "Wait for news this long"),
-	A_END,
-};
-
-static int job_run(struct call *c, const void *args, struct err *e)
+static int output(struct call *c, const struct job_args *a, const struct names *n, struct err *e)
 {
-	const struct job_args *a = args;
-	const int64_t wait_ms = a->wait_ms < 0			 ? 0
-				: a->wait_ms > LIMIT_JOB_NEWS_MS ? LIMIT_JOB_NEWS_MS
-								 : a->wait_ms;
+	const int64_t longest = LIMIT_JOB_NEWS_MS;
+	const int64_t wait_ms = a->wait_ms < 0 ? 0 : a->wait_ms > longest ? longest : a->wait_ms;
 	AUTO_BUF out = { .max = LIMIT_JOB_PIECE };
 	struct job_state state;
 	int64_t cursor, dropped;
@@ -121,11 +116,50 @@ static int job_run(struct call *c, const void *args, struct err *e)
 		return -1;
 	/* A character that has not come whole yet waits for the next answer. */
 	const size_t whole = state.running ? utf8_whole(buf_str(&out)) : out.n;
-	write_state(c->out, &state);
+	write_state(c->out, n, &state);
 	jw_str(c->out, "output", str_upto(buf_str(&out), whole));
 	jw_int(c->out, "cursor", cursor - (int64_t)(out.n - whole));
 	jw_int(c->out, "dropped", dropped);
 	return 0;
+}
+
+static int stop(struct call *c, const struct job_args *a, struct err *e)
+{
+	uint64_t id;
+
+	if (need_jobs(c, e) < 0 || parse_id(a->id, &id, e) < 0 || jobs_stop(c->jobs, id, e) < 0)
+		return -1;
+	jw_bool(c->out, "ok", true);
+	return 0;
+}
+
+static const struct arg no_arguments[] = { A_END };
+
+static int jobs_run(struct call *c, const void *args, struct err *e)
+{
+	(void)args;
+	return list(c, &wire_names, e);
+}
+
+const struct tool tool_jobs = {
+	.name = "jobs",
+	.about = "List the commands that run, or ran, in the background.",
+	.args = no_arguments,
+	.args_size = 1,
+	.flags = TOOL_ROUTE,
+	.run = jobs_run,
+};
+
+static const struct arg job_table[] = {
+	A_STR(struct job_args, id, "id", REQUIRED | NONBLANK, "Which job"),
+	A_INT(struct job_args, since, "since", 0, 0, INT64_MAX, "Cursor of the last answer"),
+	A_INT(struct job_args, wait_ms, "waitMs", 0, 0, LIMIT_JOB_NEWS_MS, "Wait for news so long"),
+	A_END,
+};
+
+static int job_run(struct call *c, const void *args, struct err *e)
+{
+	return output(c, args, &wire_names, e);
 }
 
 const struct tool tool_job = {
@@ -137,22 +171,107 @@ const struct tool tool_job = {
 	.run = job_run,
 };
 
-static int job_stop_run(struct call *c, const void *args, struct err *e)
+static int stop_run(struct call *c, const void *args, struct err *e)
 {
-	const struct job_args *a = args;
-	uint64_t id;
-
-	if (need_jobs(c, e) < 0 || parse_id(a->id, &id, e) < 0 || jobs_stop(c->jobs, id, e) < 0)
-		return -1;
-	jw_bool(c->out, "ok", true);
-	return 0;
+	return stop(c, args, e);
 }
 
-const struct tool tool_job_stop = {
-	.name = "job_stop",
+const struct tool tool_stop_job = {
+	.name = "stop_job",
 	.about = "End a background command and everything it started.",
 	.args = job_table,
 	.args_size = sizeof(struct job_args),
 	.flags = TOOL_ROUTE,
-	.run = job_stop_run,
+	.run = stop_run,
+};
+
+static const struct field state_fields[] = {
+	{ "job_id", "Which job", FIELD_STR },
+	{ "command", "The beginning of its command", FIELD_STR },
+	{ "state", "running or exited", FIELD_STR },
+	{ "exit_code", "Once it has exited; else null", FIELD_INT, FIELD_NULLABLE },
+	{ "timed_out", "Whether its time was up", FIELD_BOOL, FIELD_OPTIONAL },
+	{ "error", "Why it could not be run", FIELD_STR, FIELD_OPTIONAL },
+	{ "started_ms", "When it was started, in milliseconds since 1970", FIELD_INT },
+	{ "cursor", "Bytes of output so far", FIELD_INT },
+	F_END,
+};
+
+static const struct field job_list_fields[] = {
+	{ "jobs", "Oldest first", FIELD_OBJECT, FIELD_LIST, state_fields },
+	F_END,
+};
+
+static int job_list_run(struct call *c, const void *args, struct err *e)
+{
+	(void)args;
+	return list(c, &model_names, e);
+}
+
+const struct tool tool_job_list = {
+	.name = "job_list",
+	.title = "List jobs",
+	.about = "List the commands that were started in the background.",
+	.args = no_arguments,
+	.args_size = 1,
+	.fields = job_list_fields,
+	.flags = TOOL_MODEL | TOOL_READ_ONLY | TOOL_IDEMPOTENT | TOOL_SCRUB,
+	.run = job_list_run,
+};
+
+static const struct arg job_output_table[] = {
+	A_STR(struct job_args, id, "job_id", REQUIRED | NONBLANK, "Which job"),
+	A_INT(struct job_args, since, "since", 0, 0, INT64_MAX,
+	      "The cursor of the last answer; 0 for all that is kept"),
+	A_INT(struct job_args, wait_ms, "wait_ms", 0, 0, LIMIT_JOB_NEWS_MS,
+	      "Wait this long for more output or the end, at most 60000"),
+	A_END,
+};
+
+static const struct field job_output_fields[] = {
+	{ "state", "running or exited", FIELD_STR },
+	{ "exit_code", "Once it has exited; else null", FIELD_INT, FIELD_NULLABLE },
+	{ "timed_out", "Whether its time was up", FIELD_BOOL, FIELD_OPTIONAL },
+	{ "error", "Why it could not be run", FIELD_STR, FIELD_OPTIONAL },
+	{ "output", "Standard output and error as they came", FIELD_STR },
+	{ "cursor", "Give this as since to go on", FIELD_INT },
+	{ "dropped", "Bytes behind since that are not kept any more", FIELD_INT },
+	F_END,
+};
+
+static int job_output_run(struct call *c, const void *args, struct err *e)
+{
+	return output(c, args, &model_names, e);
+}
+
+const struct tool tool_job_output = {
+	.name = "job_output",
+	.title = "Output of a job",
+	.about = "The output of a background command since a cursor, and whether it still runs.",
+	.args = job_output_table,
+	.args_size = sizeof(struct job_args),
+	.fields = job_output_fields,
+	.flags = TOOL_MODEL | TOOL_READ_ONLY | TOOL_IDEMPOTENT | TOOL_SLOW | TOOL_SCRUB,
+	.run = job_output_run,
+};
+
+static const struct arg job_stop_table[] = {
+	A_STR(struct job_args, id, "job_id", REQUIRED | NONBLANK, "Which job"),
+	A_END,
+};
+
+static const struct field job_stop_fields[] = {
+	{ "ok", "It is being ended; job_output tells when it has", FIELD_BOOL },
+	F_END,
+};
+
+const struct tool tool_job_stop = {
+	.name = "job_stop",
+	.title = "Stop a job",
+	.about = "End a background command and everything it started.",
+	.args = job_stop_table,
+	.args_size = sizeof(struct job_args),
+	.fields = job_stop_fields,
+	.flags = TOOL_MODEL | TOOL_DESTRUCTIVE | TOOL_IDEMPOTENT,
+	.run = stop_run,
 };

@@ -20,22 +20,25 @@ static const struct field survivor_fields[] = {
 	F_END,
 };
 
+/* Everything but job_id is there unless the command runs in the background. */
 const struct field receipt_fields[] = {
 	{ "stdout",
 	  "Standard output; of more than 50 KiB both ends, and between them a line with "
 	  "the number of bytes left out",
-	  FIELD_STR },
-	{ "stderr", "Standard error, cut likewise", FIELD_STR },
+	  FIELD_STR, FIELD_OPTIONAL },
+	{ "stderr", "Standard error, cut likewise", FIELD_STR, FIELD_OPTIONAL },
 	{ "exit_code", "0 is success; 128 and more: ended by a signal; null after a timeout",
-	  FIELD_INT, FIELD_NULLABLE },
-	{ "signal", "Name of the signal that ended it, or null", FIELD_STR, FIELD_NULLABLE },
-	{ "timed_out", "Whether it took longer than timeout_ms", FIELD_BOOL },
-	{ "truncated", "Whether output was left out", FIELD_BOOL },
-	{ "duration_ms", "How long it took", FIELD_INT },
-	{ "usage", "What it cost", FIELD_OBJECT, 0, usage_fields },
-	{ "survivors", "Processes it left running; they were ended", FIELD_OBJECT, FIELD_LIST,
-	  survivor_fields },
+	  FIELD_INT, FIELD_NULLABLE | FIELD_OPTIONAL },
+	{ "signal", "Name of the signal that ended it, or null", FIELD_STR,
+	  FIELD_NULLABLE | FIELD_OPTIONAL },
+	{ "timed_out", "Whether it took longer than timeout_ms", FIELD_BOOL, FIELD_OPTIONAL },
+	{ "truncated", "Whether output was left out", FIELD_BOOL, FIELD_OPTIONAL },
+	{ "duration_ms", "How long it took", FIELD_INT, FIELD_OPTIONAL },
+	{ "usage", "What it cost", FIELD_OBJECT, FIELD_OPTIONAL, usage_fields },
+	{ "survivors", "Processes it left running; they were ended", FIELD_OBJECT,
+	  FIELD_LIST | FIELD_OPTIONAL, survivor_fields },
 	{ "hint", "Advice, if there is any", FIELD_STR, FIELD_OPTIONAL },
+	{ "job_id", "With background: the job, and nothing else", FIELD_STR, FIELD_OPTIONAL },
 	F_END,
 };
 

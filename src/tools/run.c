@@ -2,16 +2,15 @@
 /* run: a command in the workspace, its output as it comes or both ends of it. */
 
 #include <math.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/limits.h"
 #include "base/own.h"
 #include "base/utf8.h"
-#include "exec/jobs.h"
 #include "exec/policy.h"
 #include "exec/proc.h"
 #include "exec/spawner.h"
+#include "tools/job.h"
 #include "tools/receipt.h"
 #include "tools/tool.h"
 #include "workspace/workspace.h"
@@ -155,18 +154,6 @@ static int open_cwd(struct call *c, struct str requested, struct err *e)
 	return ws_open_dir(c->ws, &path, e);
 }
 
-static int start_job(struct call *c, const struct proc_request *q, struct err *e)
-{
-	char text[24];
-	uint64_t id;
-
-	if (jobs_start(c->jobs, q, &id, e) < 0)
-		return -1;
-	(void)snprintf(text, sizeof text, "%llu", (unsigned long long)id);
-	jw_str(c->out, "jobId", str_of(text));
-	return 0;
-}
-
 static int need_spawner(const struct call *c, struct err *e)
 {
 	if (c->spawner)
@@ -212,8 +199,7 @@ static int bash_run(struct call *c, const void *args, struct err *e)
 	if (a->background) {
 		/* Nobody waits for it: only a time that was asked for ends it. */
 		q.timeout_ms = a->timeout_seconds > 0 ? timeout_of(a->timeout_seconds) : 0;
-		q.cancel_events = 0;
-		return start_job(c, &q, e);
+		return job_start(c, &q, "jobId", e);
 	}
 	if (c->stream->begin(c->stream->arg) < 0)
 		return err_set(e, ERR_EXECUTION_ERROR, "The client has gone");
@@ -239,6 +225,7 @@ struct run_args {
 	struct str command, cwd;
 	int64_t timeout_ms;
 	const struct json *argv, *env;
+	bool background;
 };
 
 static const struct arg run_table[] = {
@@ -250,6 +237,11 @@ static const struct arg run_table[] = {
 	A_STR(struct run_args, cwd, "cwd", RARE | NONBLANK,
 	      "Directory to run in (default: the workspace)"),
 	A_PAIRS(struct run_args, env, "env", RARE, "Variables for the command, each NAME=value"),
+	A_BOOL_FLAGS(
+		struct run_args, background, "background", RARE, false,
+		"Answer at once with a job_id; look with job_output, end it with job_stop. It has "
+		"no "
+		"time limit"),
 	A_END,
 };
 
@@ -312,6 +304,10 @@ static int run_run(struct call *c, const void *args, struct err *e)
 	if (cwd < 0)
 		return -1;
 	q.cwd_fd = cwd;
+	if (a->background) {
+		q.timeout_ms = 0;
+		return job_start(c, &q, "job_id", e);
+	}
 	if (proc_run(c->spawner, &q, &sink, c->cancel_fd, &result, e) < 0)
 		return -1;
 	return receipt_write(c, &result, &outputs.ends[PROC_STDOUT], &outputs.ends[PROC_STDERR], e);
@@ -321,7 +317,7 @@ const struct tool tool_run_command = {
 	.name = "run_command",
 	.title = "Run command",
 	.about = "Run a shell command in the workspace and wait for it. Nothing it starts goes on "
-		 "in the background. Of long output both ends are returned.",
+		 "afterwards. Of long output both ends are returned.",
 	.args = run_table,
 	.args_size = sizeof(struct run_args),
 	.fields = receipt_fields,

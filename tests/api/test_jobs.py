@@ -64,6 +64,18 @@ class Jobs(SidecarTest):
         self.assertEqual(self.server.request("POST", "/jobs/999/stop").status, 400)
         self.assertEqual(self.server.request("POST", "/jobs/1/nope").status, 404)
 
+    def test_as_tools_of_models(self):
+        job = self.server.output("run_command", command="echo begun; sleep 60", background=True)
+        self.assertEqual(set(job), {"job_id"})
+        job = job["job_id"]
+        out = self.server.output("job_output", job_id=job, wait_ms=5000)
+        self.assertEqual((out["state"], out["exit_code"], out["output"]), ("running", None, "begun\n"))
+        self.assertIn(job, [j["job_id"] for j in self.server.output("job_list")["jobs"]])
+        self.assertEqual(self.server.output("job_stop", job_id=job), {"ok": True})
+        self.assertEqual(self.server.output("job_output", job_id=job, since=out["cursor"], wait_ms=10000)["state"], "exited")
+        self.assertEqual(self.server.failure("job_output", job_id="nope")[0], "INVALID_ARGUMENTS")
+        self.assertEqual(self.server.failure("run_command", command="sudo x", background=True)[0], "COMMAND_BLOCKED")
+
     def test_a_stopped_server_ends_them(self):
         server = self.start(flags=["--grace", "0"])
         server.call("bash", command="setsid sleep 60 & sleep 60", background=True, env={MARK: "ended"})

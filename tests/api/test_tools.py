@@ -10,7 +10,7 @@ from conforms import faults
 from harness import BIN, ROOT, SidecarTest
 
 CORE = ["read_file", "write_file", "list_directory", "run_command", "search_files"]
-FULL = CORE + ["edit_file", "multi_edit", "find_files"]
+FULL = CORE + ["edit_file", "multi_edit", "find_files", "job_list", "job_output", "job_stop"]
 FORMATS = ["ollama", "openai", "openai-strict", "openai-responses", "anthropic", "gemini", "mcp"]
 REQUIRED = {
     "read_file": ["path"], "write_file": ["path", "content"], "list_directory": ["path"], "run_command": ["command"],
@@ -27,6 +27,9 @@ OUTPUTS = {
     "read_file": {"content", "lines", "path", "total_lines", "truncated"},
     "write_file": {"path", "bytes_written", "created"},
     "list_directory": {"entries", "total", "path", "truncated"},
+    "job_list": {"jobs"},
+    "job_output": {"state", "exit_code", "output", "cursor", "dropped"},
+    "job_stop": {"ok"},
     "run_command": {"stdout", "stderr", "exit_code", "timed_out", "truncated", "duration_ms"},
     "search_files": {"matches", "total_matches", "files_searched", "truncated"},
     "edit_file": {"path", "diff", "replacements"}, "multi_edit": {"path", "diff", "replacements"},
@@ -123,7 +126,9 @@ class Definitions(SidecarTest):
             self.assertEqual(observation["required"], ["success", "tool", "output", "error"])
             output = observation["properties"]["output"]
             self.assertEqual(output["type"], ["object", "null"])
-            self.assertLessEqual(OUTPUTS[name], set(output["required"]))
+            self.assertLessEqual(OUTPUTS[name], set(output["properties"]))
+            # A command in the background has nothing of these yet but its job's id.
+            self.assertEqual(OUTPUTS[name] <= set(output["required"]), name != "run_command")
             self.assertTrue(tool["title"])
             hints = tool["annotations"]
             self.assertEqual(set(hints), {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"})
