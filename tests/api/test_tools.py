@@ -16,6 +16,7 @@ REQUIRED = {
     "read_file": ["path"], "write_file": ["path", "content"], "list_directory": ["path"], "run_command": ["command"],
     "search_files": ["pattern"], "edit_file": ["path", "old_text", "new_text"], "multi_edit": ["path", "edits"],
     "find_files": ["pattern"],
+    "job_list": [], "job_output": ["job_id"], "job_stop": ["job_id"],
 }
 # What the smallest models see, and nothing else.
 SIMPLE = {
@@ -133,7 +134,7 @@ class Definitions(SidecarTest):
             hints = tool["annotations"]
             self.assertEqual(set(hints), {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"})
             self.assertEqual(hints["readOnlyHint"],
-                             name in ("read_file", "list_directory", "search_files", "find_files"))
+                             name in ("read_file", "list_directory", "search_files", "find_files", "job_list", "job_output"))
             self.assertEqual(hints["openWorldHint"], name == "run_command")
             self.assertFalse(hints["readOnlyHint"] and hints["destructiveHint"])
 
