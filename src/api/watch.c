@@ -93,8 +93,7 @@ void watch_run(struct watch *w, const _Atomic int64_t *connections, void (*tick)
 		(void)!read(w->kick, &count, sizeof count);
 		if (watch_signalled(w))
 			return;
-		if (*connections)
-			tick(arg);
+		tick(arg);
 		if (w->watchdog_ms && io_now_ms() - told_ms >= w->watchdog_ms) {
 			told_ms = io_now_ms();
 			listen_notify("WATCHDOG=1");

@@ -25,7 +25,7 @@ struct watch {
 int watch_init(struct watch *w, void (*child_ended)(void), struct err *e);
 void watch_done(struct watch *w);
 
-/* Call `tick` while *connections is above zero, until SIGTERM or SIGINT. */
+/* Call `tick` while *connections is above zero and a little longer, until SIGTERM or SIGINT. */
 void watch_run(struct watch *w, const _Atomic int64_t *connections, void (*tick)(void *arg),
 	       void *arg);
 

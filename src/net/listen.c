@@ -106,7 +106,7 @@ static int listen_at(const char *path, mode_t mode, struct listener *ret, struct
 		return err_errno(e, "Cannot create the socket %s", path);
 	/* At once: clients that wait for the file to appear connect as soon as it does. */
 	if (listen(fd, BACKLOG) < 0 || chmod(path, mode) < 0 || lstat(path, &st) < 0) {
-		(void)err_errno(e, "Cannot listen on %s", path);
+		(void)err_errno(e, "Cannot listen on %s", address.sun_path);
 		(void)unlink(path);
 		return -1;
 	}
