@@ -136,18 +136,6 @@ static const char *socket_path(const struct listeners *l)
 	return "";
 }
 
-static void jobs_freep(struct jobs **j)
-{
-	if (*j)
-		jobs_free(*j);
-}
-
-static void spawner_freep(struct spawner **s)
-{
-	if (*s)
-		spawner_free(*s);
-}
-
 /* As many threads for one search as there are processors for us. */
 static unsigned search_threads(void)
 {
@@ -175,16 +163,6 @@ static void read_excludes(struct buf *out)
 	char *to = fd < 0 ? NULL : buf_room(out, out->max);
 	const ssize_t n = to ? io_read_full(fd, to, out->max) : 0;
 	buf_filled(out, n > 0 ? (size_t)n : 0);
-}
-
-static void policy_freep(struct policy **p)
-{
-	policy_free(*p);
-}
-
-static void tracker_freep(struct tracker **t)
-{
-	tracker_free(*t);
 }
 
 static int make_guards(const struct config *c, const struct workspace *ws, struct policy **rules,
@@ -228,88 +206,123 @@ static int make_scrub(const struct config *c, struct scrub **ret, struct err *e)
 	return c->scrub ? scrub_new(&options, ret, e) : 0;
 }
 
-static void scrub_freep(struct scrub **s)
+/* Everything a server is put together from, in the order it is built. */
+struct parts {
+	struct workspace *ws;
+	struct scrub *scrub;
+	struct policy *rules;
+	struct tracker *tracker;
+	struct spawner *spawner;
+	struct jobs *jobs;
+	struct listeners listeners;
+	struct sandbox_report report;
+	struct buf facts, excludes;
+};
+
+static void parts_done(struct parts *p)
 {
-	scrub_free(*s);
+	listeners_done(&p->listeners);
+	if (p->jobs)
+		jobs_free(p->jobs);
+	spawner_free(p->spawner);
+	tracker_free(p->tracker);
+	policy_free(p->rules);
+	scrub_free(p->scrub);
+	ws_free(p->ws);
+	buf_done(&p->facts);
+	buf_done(&p->excludes);
+}
+
+static int build(const struct config *c, struct parts *p, struct err *e)
+{
+	const struct ws_options options = {
+		.root = c->workspace,
+		.data_dir = c->data_dir,
+		.allowed_root = c->allowed_root,
+		.allow_outside = c->allow_outside,
+		.walk_only = c->openat2 == 0,
+		.guarded = true,
+	};
+
+	if (ws_new(&options, &p->ws, e) < 0)
+		return -1;
+	/* The socket last: whoever can connect is served. */
+	if (make_scrub(c, &p->scrub, e) < 0 ||
+	    make_guards(c, p->ws, &p->rules, &p->tracker, e) < 0 ||
+	    commands_start(c, p->ws, &p->spawner, e) < 0 ||
+	    (p->spawner && jobs_new(p->spawner, &p->jobs, e) < 0) ||
+	    open_listeners(c, &p->listeners, e) < 0) {
+		ws_unmake(p->ws);
+		return -1;
+	}
+	if (p->spawner)
+		spawner_report(p->spawner, &p->report);
+	else
+		(void)snprintf(p->report.why, sizeof p->report.why, "commands are refused: %.200s",
+			       e->msg);
+	read_excludes(&p->excludes);
+	return 0;
+}
+
+/* What all calls share. */
+static struct service make_service(const struct config *c, const struct parts *p)
+{
+	struct service s = {
+		.call = {
+			.ws = p->ws,
+			.spawner = p->spawner,
+			.jobs = p->jobs,
+			.no_commands = str_of(p->spawner ? NULL : p->report.why),
+			.policy = c->absolute_paths == CONFIG_STRICT ? PATH_STRICT : PATH_SHORTHAND,
+			.read_only = c->read_only,
+			.sync = c->fsync,
+			.excludes = buf_str(&p->excludes),
+			.threads = search_threads(),
+			.search_ms = c->search_seconds * 1000,
+			.cancel_fd = -1,
+		},
+		.scrub = p->scrub,
+		.token = str_of(c->token),
+		.require_auth = c->require_auth,
+		.tcp_host = str_of(c->tcp_host),
+		.origins = str_of(c->allowed_origins),
+		.hosts = str_of(c->allowed_hosts),
+		.facts = buf_str(&p->facts),
+		.started_ms = io_now_ms(),
+	};
+
+	guard_models(c, p->rules, p->tracker, &s);
+	return s;
 }
 
 int serve(const struct config *config, struct err *e)
 {
-	const struct ws_options options = {
-		.root = config->workspace,
-		.data_dir = config->data_dir,
-		.allowed_root = config->allowed_root,
-		.allow_outside = config->allow_outside,
-		.walk_only = config->openat2 == 0,
-		.guarded = true,
+	CLEANUP(parts_done)
+	struct parts parts = {
+		.report = { .mode = SANDBOX_OFF },
+		.facts = { .max = 64 << 10 },
+		.excludes = { .max = 1 << 20 },
 	};
-	CLEANUP(listeners_done) struct listeners listeners = { 0 };
-	CLEANUP(spawner_freep) struct spawner *spawner = NULL;
-	CLEANUP(jobs_freep) struct jobs *jobs = NULL;
-	CLEANUP(policy_freep) struct policy *rules = NULL;
-	CLEANUP(scrub_freep) struct scrub *scrub = NULL;
-	CLEANUP(tracker_freep) struct tracker *tracker = NULL;
-	AUTO_WORKSPACE ws = NULL;
-	AUTO_BUF facts_json = { .max = 64 << 10 };
-	AUTO_BUF excludes = { .max = 1 << 20 };
-	struct sandbox_report report = { .mode = SANDBOX_OFF };
 	uid_t uids[MAX_UIDS];
 	size_t uid_count;
 
 	prepare_process(config);
 	if (parse_uids(config->allowed_uids, uids, &uid_count, e) < 0 ||
-	    ws_new(&options, &ws, e) < 0)
+	    build(config, &parts, e) < 0)
 		return -1;
-	/* The socket last: whoever can connect is served. */
-	if (make_scrub(config, &scrub, e) < 0 || make_guards(config, ws, &rules, &tracker, e) < 0 ||
-	    commands_start(config, ws, &spawner, e) < 0 ||
-	    (spawner && jobs_new(spawner, &jobs, e) < 0) ||
-	    open_listeners(config, &listeners, e) < 0) {
-		ws_unmake(ws);
-		return -1;
-	}
-	if (spawner)
-		spawner_report(spawner, &report);
-	else
-		(void)snprintf(report.why, sizeof report.why, "commands are refused: %.200s",
-			       e->msg);
 	const struct facts facts = {
 		.config = config,
-		.ws = ws,
-		.sandbox = &report,
-		.socket = socket_path(&listeners),
-		.tcp_port = listeners.tcp_port,
+		.ws = parts.ws,
+		.sandbox = &parts.report,
+		.socket = socket_path(&parts.listeners),
+		.tcp_port = parts.listeners.tcp_port,
 	};
-	facts_write(&facts, &facts_json);
-	read_excludes(&excludes);
-	struct service service = {
-		.call = {
-			.ws = ws,
-			.spawner = spawner,
-			.jobs = jobs,
-			.no_commands = str_of(spawner ? NULL : report.why),
-			.policy = config->absolute_paths == CONFIG_STRICT ? PATH_STRICT : PATH_SHORTHAND,
-			.read_only = config->read_only,
-			.sync = config->fsync,
-			.excludes = buf_str(&excludes),
-			.threads = search_threads(),
-			.search_ms = config->search_seconds * 1000,
-			.cancel_fd = -1,
-		},
-		.scrub = scrub,
-		.token = str_of(config->token),
-		.require_auth = config->require_auth,
-		.tcp_host = str_of(config->tcp_host),
-		.origins = str_of(config->allowed_origins),
-		.hosts = str_of(config->allowed_hosts),
-		.facts = buf_str(&facts_json),
-		.started_ms = io_now_ms(),
-	};
-	guard_models(config, rules, tracker, &service);
+	facts_write(&facts, &parts.facts);
+	struct service service = make_service(config, &parts);
 	const struct server_options server = {
 		.service = &service,
-		.listeners = listeners.list,
-		.listener_count = listeners.count,
+		.listeners = parts.listeners.list,
+		.listener_count = parts.listeners.count,
 		.uids = uids,
 		.uid_count = uid_count,
 		.child_ended = orphans_are_ours() ? orphans_reap : NULL,

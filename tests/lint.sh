@@ -152,7 +152,7 @@ int f(void) { g(\"http://x\", \"system(\\\"\", '\"', s->open(1), refree(2)); }"
 int f(void) { return open(\"a\"); }"
 	put src/search/at.c "$good
 int f(void) { return openat(1, \"a\"); }"
-	put src/search/walk.c "$good
+	put src/search/dir.c "$good
 int f(void) { return openat(1, \"a\"); }"
 	put src/base/own.c "$good
 void f(void) { free(p); }"
@@ -186,7 +186,7 @@ $(yes 'int a;' | head -n 399)"
 src/net/layer.c:3: net may not include tools/tool.h
 src/odd/new.c:3: src/odd is no known layer
 src/net/call.c:3:int f(void) { return open(""); }   <- only in: src/(workspace|exec)/
-src/search/at.c:3:int f(void) { return openat(1, ""); }   <- only in: src/workspace/
+src/search/at.c:3:int f(void) { return openat(1, ""); }   <- only in: src/(workspace|exec)/
 src/base/heap.c:3:void f(void) {  free(p); }   <- only in: src/base/(own|buf|arena)
 src/base/line.c:3:int a; // one   <- comments
 src/base/split.c:3:	AUTO_FD   <- join

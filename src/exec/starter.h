@@ -15,6 +15,6 @@
 /* Start the spawner below the calling process, which has one thread. It tells the server over its
  * socket what is in force, or why not. Returns its pid, or -1. It exits with 0 when the server is
  * gone and every tree has been ended. */
-pid_t starter_start(int server, int lifeline, const struct sandbox_config *config);
+pid_t starter_start(int server, int lifeline, const struct sandbox_config *asked);
 
 #endif

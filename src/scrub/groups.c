@@ -113,7 +113,7 @@ static struct heap *heap_of(struct heap *heaps, size_t *n, const char *key)
 
 void groups_fill(const struct shape *shapes, size_t count, struct groups *ret)
 {
-	struct heap heaps[HEAPS];
+	struct heap heaps[HEAPS] = { 0 };
 	struct weights weights;
 	size_t n = 0;
 

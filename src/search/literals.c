@@ -50,7 +50,7 @@ static void fill(struct literals *l, const struct str *sorted)
 
 int literals_init(struct literals *l, const struct str *needles, unsigned n, bool nocase)
 {
-	struct str sorted[LITERALS_MAX];
+	struct str sorted[LITERALS_MAX] = { 0 };
 	size_t total = 0;
 
 	*l = (struct literals){ .kernels = kernels_best(), .nocase = nocase, .n = n };

@@ -14,7 +14,7 @@ int parser_fail(struct parser *p, size_t at, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(why, sizeof(why), fmt, ap);
+	(void)vsnprintf(why, sizeof(why), fmt, ap);
 	va_end(ap);
 	return err_set(p->e, ERR_INVALID_REGEX,
 		       "Invalid pattern at byte %zu: %s. To search for the text as it stands, pass "

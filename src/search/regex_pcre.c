@@ -65,7 +65,7 @@ static size_t short_line(double repeats)
 	for (size_t n = LIMIT_PCRE_LINE; n > 8; n = n * 7 / 8) {
 		double steps = (double)n;
 
-		for (double k = 1; k <= repeats && steps <= LIMIT_PCRE_STEPS; k++)
+		for (int k = 1; k <= repeats && steps <= LIMIT_PCRE_STEPS; k++)
 			steps *= (double)n / (k + 1);
 		if (steps <= LIMIT_PCRE_STEPS)
 			return n;

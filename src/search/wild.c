@@ -70,7 +70,9 @@ static struct str longest_run(struct wild *w, size_t *used, size_t from, size_t 
 		}
 		i += n;
 	}
-	return w->nocase ? (struct str){ 0 } : put_run(w, used, best, best + best_n);
+	if (w->nocase)
+		return (struct str){ 0 };
+	return put_run(w, used, best, best + best_n);
 }
 
 /* Find the plain text at both ends, and whether anything but one star is between. */

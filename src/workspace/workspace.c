@@ -313,12 +313,13 @@ static unsigned char type_of(int dir, const struct dirent *entry)
 
 int ws_list(int dir, ws_visit *visit, void *arg, struct err *e)
 {
-	AUTO_FD fd = dir;
-	CLEANUP(close_dir) DIR *d = fdopendir(fd);
+	CLEANUP(close_dir) DIR *d = fdopendir(dir);
 
-	if (!d)
-		return err_errno(e, "Cannot list the directory");
-	fd = -1; /* closedir closes it */
+	if (!d) {
+		(void)err_errno(e, "Cannot list the directory");
+		(void)close(dir);
+		return -1;
+	}
 	for (;;) {
 		errno = 0;
 		const struct dirent *entry = readdir(d);
