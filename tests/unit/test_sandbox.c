@@ -439,8 +439,7 @@ static void attempt_everything(enum sandbox_mode mode, unsigned kind)
 		const bool must_fail = (a->refused & kind) != 0;
 		if (a->needs_root && geteuid() != 0 && !must_fail)
 			continue;
-		if (strcmp(a->name, "unshare") == 0 && !must_fail &&
-		    !possible(makes_user_namespaces))
+		if (a->needs_user_namespaces && !must_fail && !possible(makes_user_namespaces))
 			continue;
 		if (must_fail && !(kind & WITH_NAMESPACES) && a->abi > landlock_abi())
 			continue;
