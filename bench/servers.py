@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """servers: start what is measured, load it, and read from /proc what it costs."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -63,7 +64,8 @@ class Server:
         """What all threads have used; the scheduler counts nanoseconds."""
         total = 0
         for task in pathlib.Path(f"/proc/{self.pid}/task").iterdir():
-            total += int((task / "schedstat").read_text().split()[0])
+            with contextlib.suppress(OSError):  # a thread that has just ended
+                total += int((task / "schedstat").read_text().split()[0])
         return total / 1e3
 
     def tree(self):
