@@ -43,7 +43,7 @@ static const struct command {
 	{ "serve", "run the server",
 	  "  sidecar serve --workspace /workspace --socket /run/sidecar/sidecar.sock\n"
 	  "  WORKSPACE_ROOT=$PWD SOCKET_PATH=/tmp/s.sock sidecar serve\n"
-	  "  sidecar serve --workspace . --tcp 127.0.0.1:8080 --token-file token\n",
+	  "  sidecar serve --workspace $PWD --tcp 127.0.0.1:8080 --token-file token\n",
 	  true, run_serve },
 	{ "tools", "print the tools for models, as definitions or as a page",
 	  "  sidecar tools\n"
