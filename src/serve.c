@@ -333,5 +333,8 @@ int serve(const struct config *config, struct err *e)
 	facts_log(&facts);
 	const int rc = server_run(&server, e);
 	log_stop();
+	/* The keeper ends what is left when we are gone. */
+	if (rc == SERVER_STUCK)
+		_exit(0);
 	return rc;
 }

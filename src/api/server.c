@@ -386,10 +386,9 @@ int server_run(const struct server_options *o, struct err *e)
 		rc = 0;
 	}
 	stop(s);
-	/* A worker that is stuck in a call still uses all this: leave it to the end of the process.
-	 */
+	/* A worker that is stuck in a call still uses all this. */
 	if (s->workers)
-		return rc;
+		return rc < 0 ? rc : SERVER_STUCK;
 	watch_done(&s->watch);
 	slots_done(&s->slots);
 	fd_closep(&s->epoll);
