@@ -4,7 +4,7 @@
 #
 # The rest are short names for what meson and the scripts do; "make help" lists them.
 
-.PHONY: help run test build lint format fuzz bench install clean
+.PHONY: help run demo test build lint format fuzz bench density install release cross clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
@@ -13,6 +13,11 @@ run: ## install what is missing, build, start a demo (WORKSPACE=dir: serve that 
 	@scripts/deps run
 	@$(MAKE) --no-print-directory build
 	@scripts/run-demo
+
+demo: ## watch a scripted agent fix a failing test, and fail to get out (no network)
+	@scripts/deps run
+	@$(MAKE) --no-print-directory build
+	@scripts/demo
 
 test: ## install what is missing, run everything (PART="unit lint": only these)
 	@scripts/deps test
@@ -35,11 +40,23 @@ fuzz: ## look for new crashes (SECONDS=60 for each, FUZZER=json: only that one)
 	@scripts/deps test
 	@scripts/fuzz $(or $(SECONDS),60) $(FUZZER)
 
-bench: build ## measure the server beside its peers (bench/search, bench/syscalls: more)
+bench: build ## measure the server beside its peers (bench/commands, bench/search, bench/syscalls, bench/mcp: more)
 	bench/server
+
+density: ## start 1,000 sidecars and measure them (COUNT=100: fewer)
+	@scripts/release --program build-release/sidecar.stripped
+	@bench/density --program build-release/sidecar.stripped $(if $(COUNT),--count $(COUNT))
+
+release: ## static program, tarballs, Debian packages, checksums, in dist/
+	@scripts/deps release
+	@scripts/release
+
+cross: ## build for aarch64 and run its unit tests under qemu
+	@scripts/deps release
+	@scripts/cross test
 
 install: build ## install program, manual and library (DESTDIR=dir to stage)
 	meson install -C build
 
 clean: ## remove every build directory
-	rm -rf build build-*
+	rm -rf build build-* dist

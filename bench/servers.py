@@ -15,13 +15,31 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 BUILD = TOP / "build"
 SIDECAR = BUILD / "sidecar"
 NODE = shutil.which("node")
-PROGRAMS = ["sidecar", "bench/bench_floor", "bench/bench_load", "bench/bench_newlines"]
+PROGRAMS = ["sidecar", "bench/bench_floor", "bench/bench_load", "bench/bench_newlines", "bench/bench_commands"]
 
 
 def build():
     if not (BUILD / "build.ninja").exists():
         subprocess.run(["meson", "setup", BUILD, "-Dtests=false"], check=True, stdout=subprocess.DEVNULL)
     subprocess.run(["ninja", "-C", BUILD, *PROGRAMS], check=True, stdout=subprocess.DEVNULL)
+
+
+class Table:
+    """One line for each thing measured, with its target and whether it was met."""
+
+    def __init__(self):
+        self.missed = 0
+        self.line("", "ours", "peer", "CPU µs", "peer", "ratio", "target", "")
+        self.line(*["---"] * 8)
+
+    @staticmethod
+    def line(*cells):
+        form = "| {:38} | {:>11} | {:>17} | {:>7} | {:>7} | {:>9} | {:>9} | {:6} |"
+        print(form.format(*cells), flush=True)
+
+    def add(self, what, ours, peer, ratio, target, met, cpu=("", "")):
+        self.missed += not met
+        self.line(what, ours, peer, *cpu, ratio, target, "met" if met else "MISSED")
 
 
 class Server:
@@ -93,9 +111,9 @@ def number_of(pid, file, field):
     raise KeyError(field)
 
 
-def sidecar(directory, workspace):
-    path = directory / "ours.sock"
-    return Server("ours", [SIDECAR, "serve", "--workspace", workspace, "--socket", path], path)
+def sidecar(directory, workspace, *flags, name="ours"):
+    path = directory / f"{name}.sock"
+    return Server(name, [SIDECAR, "serve", "--workspace", workspace, "--socket", path, *flags], path)
 
 
 def floor(directory, file):

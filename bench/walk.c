@@ -48,7 +48,7 @@ static double median(double *v, int n)
 	return v[n / 2];
 }
 
-static void run_process(char *const argv[])
+static void run_process(const char *const argv[])
 {
 	posix_spawn_file_actions_t actions;
 	pid_t pid;
@@ -56,7 +56,7 @@ static void run_process(char *const argv[])
 
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-	if (posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ) != 0) {
+	if (posix_spawnp(&pid, argv[0], &actions, NULL, (char *const *)argv, environ) != 0) {
 		printf("SKIP: %s is not installed\n", argv[0]);
 		exit(77);
 	}
@@ -69,7 +69,7 @@ struct task {
 	const char *glob;    /* find this … */
 	const char *pattern; /* … or grep this */
 	size_t limit;
-	char *peer[16];
+	const char *peer[16];
 };
 
 static size_t run_ours(int dirfd, const struct task *t)

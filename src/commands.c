@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/own.h"
 #include "exec/scratch.h"
 #include "workspace/pending.h"
 
@@ -53,15 +54,21 @@ int commands_start(const struct config *c, const struct workspace *ws, struct sp
 		   struct err *e)
 {
 	struct list write = { .count = 0 }, read = { .count = 0 }, hide = { .count = 0 };
-	char scratch[128];
+	/* What holds commands has a /tmp for them. */
+	const bool held = c->sandbox != SANDBOX_OFF || c->read_only;
+	char scratch[128] = "";
 
 	if (split("SIDECAR_SANDBOX_WRITE", c->sandbox_write, &write, e) < 0 ||
 	    split("SIDECAR_SANDBOX_READ", c->sandbox_read, &read, e) < 0)
 		return -1;
 	add(&write, ws_rules(ws)->data.p);
 	add(&hide, c->socket);
+	for (size_t i = 0; i < ARRAY_LEN(c->activated); i++)
+		add(&hide, c->activated[i]);
 	add(&hide, c->token_file);
-	if (scratch_new(scratch, sizeof scratch, e) < 0)
+	for (size_t i = 0; i < ARRAY_LEN(c->files); i++)
+		add(&hide, c->was_read[i] ? c->files[i] : NULL); /* it may hold the token */
+	if (held && scratch_new(scratch, sizeof scratch, e) < 0)
 		return -1;
 	const struct spawner_config config = {
 		.sandbox = {
@@ -69,23 +76,35 @@ int commands_start(const struct config *c, const struct workspace *ws, struct sp
 			.no_network = c->network == 0,
 			.read_only = c->read_only,
 			.workspace = ws_rules(ws)->root.p,
-			.scratch = scratch,
+			.scratch = held ? scratch : NULL,
 			.write = paths(&write),
 			.read = paths(&read),
 			.hide = paths(&hide),
 		},
-		.at_death = pending_file(ws_pending(ws)),
+		.at_death = pending_fd(ws_pending(ws)),
 		.max_commands = (size_t)c->max_commands,
+		.program = c->program,
 	};
 	if (spawner_new(&config, ret, e) == 0)
 		return 0;
 	scratch_remove(scratch);
 	*ret = NULL;
+	if (c->program)
+		return 0;
 	return c->read_only && (c->sandbox == SANDBOX_AUTO || c->sandbox == SANDBOX_OFF) ? 0 : -1;
 }
 
-void commands_at_death(const char *arg)
+struct proc_limits commands_limits(const struct config *c)
 {
-	if (arg && *arg)
-		pending_sweep(arg);
+	return (struct proc_limits){
+		.address_space_bytes = c->limit_memory_mb << 20,
+		.processes = c->limit_processes,
+		.file_size_bytes = c->limit_file_mb << 20,
+		.cpu_seconds = c->limit_cpu_seconds,
+	};
+}
+
+void commands_at_death(int fd)
+{
+	pending_sweep(fd);
 }

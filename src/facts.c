@@ -3,13 +3,16 @@
 
 #include "facts.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/jw.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/own.h"
 #include "exec/policy.h"
+#include "exec/tree.h"
 
 static struct str auth_word(const struct config *c)
 {
@@ -30,9 +33,41 @@ static struct str policy_word(const struct config *c)
 						  : STR("default");
 }
 
+static struct str survivors_word(const struct config *c)
+{
+	return c->survivors ? STR("keep") : STR("end");
+}
+
+/* The limits of commands, which are mentioned when they are set. */
+static const struct {
+	size_t offset;
+	const char *member, *name;
+} command_limits[] = {
+	{ offsetof(struct config, limit_memory_mb), "memoryMb", "memory_mb" },
+	{ offsetof(struct config, limit_processes), "processes", "processes" },
+	{ offsetof(struct config, limit_file_mb), "fileMb", "file_mb" },
+	{ offsetof(struct config, limit_cpu_seconds), "cpuSeconds", "cpu_seconds" },
+};
+
+static int64_t limit_of(const struct config *c, size_t i)
+{
+	const void *at = (const char *)c + command_limits[i].offset;
+
+	return *(const int64_t *)at;
+}
+
 static struct str resolver_word(const struct workspace *ws)
 {
 	return ws_uses_openat2(ws) ? STR("openat2") : STR("walk");
+}
+
+/* The permissions of the Unix socket, or empty. */
+static struct str mode_word(const struct facts *f, char out[8])
+{
+	if (!*f->socket)
+		return STR("");
+	(void)snprintf(out, 8, "%04o", (unsigned)f->socket_mode & 07777);
+	return str_of(out);
 }
 
 /* "host:port", or empty. */
@@ -75,11 +110,12 @@ void facts_write(const struct facts *f, struct buf *out)
 {
 	const struct config *c = f->config;
 	const struct path_rules *rules = ws_rules(f->ws);
-	char tcp[300];
+	char mode[8], tcp[300];
 	struct jw w = { .out = out, .depth = 1, .objects = 1 };
 
 	jw_str(&w, "workspace", rules->root);
 	optional(&w, "socket", str_of(f->socket));
+	optional(&w, "socketMode", mode_word(f, mode));
 	optional(&w, "tcp", tcp_word(f, tcp));
 	jw_str(&w, "auth", auth_word(c));
 	jw_str(&w, "absolutePaths", paths_word(c));
@@ -88,13 +124,18 @@ void facts_write(const struct facts *f, struct buf *out)
 	jw_str(&w, "resolver", resolver_word(f->ws));
 	jw_bool(&w, "readOnly", c->read_only);
 	jw_str(&w, "commandPolicy", policy_word(c));
-	jw_bool(&w, "readBeforeWrite", c->read_before_write);
+	jw_str(&w, "survivors", survivors_word(c));
+	jw_bool(&w, "readBeforeWrite", c->read_before_write == CONFIG_READS_ON);
+	jw_bool(&w, "scrub", c->scrub);
 	write_sandbox(&w, f->sandbox);
 	jw_object(&w, "limits");
 	jw_int(&w, "bodyBytes", LIMIT_BODY);
 	jw_int(&w, "connections", LIMIT_CONNECTIONS);
 	jw_int(&w, "commands", c->max_commands);
 	jw_int(&w, "searchSeconds", c->search_seconds);
+	for (size_t i = 0; i < ARRAY_LEN(command_limits); i++)
+		if (limit_of(c, i))
+			jw_int(&w, command_limits[i].member, limit_of(c, i));
 	jw_end(&w);
 }
 
@@ -104,9 +145,8 @@ void facts_log(const struct facts *f)
 	const struct path_rules *r = ws_rules(f->ws);
 	char mode[8], tcp[300];
 
-	(void)snprintf(mode, sizeof mode, "%04o", (unsigned)c->socket_mode);
 	log_event(LOG_INFO, "sidecar " SIDECAR_VERSION " is ready", LOG_STR("workspace", r->root),
-		  LOG_STR("socket", str_of(f->socket)), LOG_STR("mode", str_of(mode)),
+		  LOG_STR("socket", str_of(f->socket)), LOG_STR("mode", mode_word(f, mode)),
 		  LOG_STR("tcp", tcp_word(f, tcp)), LOG_STR("auth", auth_word(c)));
 	log_event(LOG_INFO, "boundary", LOG_STR("allowed_root", r->allowed),
 		  LOG_STR("data_dir", r->data), LOG_STR("absolute_paths", paths_word(c)),
@@ -114,13 +154,22 @@ void facts_log(const struct facts *f)
 	log_event(LOG_INFO, "sandbox", LOG_STR("mode", str_of(sandbox_mode_name(f->sandbox->mode))),
 		  LOG_BOOL("namespaces", f->sandbox->namespaces),
 		  LOG_STR("why", str_of(f->sandbox->why)), LOG_STR("policy", policy_word(c)),
-		  LOG_INT("max_commands", c->max_commands));
+		  LOG_INT("max_commands", c->max_commands),
+		  LOG_STR("survivors", survivors_word(c)));
+	for (size_t i = 0; i < ARRAY_LEN(command_limits); i++)
+		if (limit_of(c, i))
+			log_event(LOG_INFO, "limit of commands",
+				  LOG_INT(command_limits[i].name, limit_of(c, i)));
 	for (size_t i = 0; i < f->sandbox->count; i++)
 		if (!f->sandbox->fact[i].in_force &&
 		    strcmp(f->sandbox->fact[i].note, "not asked for") != 0)
 			log_event(LOG_WARN, "protection not in force",
 				  LOG_STR("name", str_of(f->sandbox->fact[i].name)),
 				  LOG_STR("note", str_of(f->sandbox->fact[i].note)));
+	if (!tree_is_listed())
+		log_event(LOG_WARN,
+			  "/proc does not list children: commands are ended more slowly, and "
+			  "how many processes they start is not counted");
 	if (c->allow_outside && r->allowed.n == 0)
 		log_event(
 			LOG_WARN,

@@ -15,7 +15,8 @@ struct facts {
 	const struct workspace *ws;
 	const struct sandbox_report *sandbox;
 	const char *socket; /* the Unix socket, or "" */
-	int64_t tcp_port;   /* in use, when there is a TCP listener */
+	mode_t socket_mode;
+	int64_t tcp_port; /* in use, when there is a TCP listener */
 };
 
 /* As members of a JSON object, without its braces. */

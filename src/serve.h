@@ -8,8 +8,8 @@
 #include "base/err.h"
 #include "config.h"
 
-/* Serve until a signal ends it. 0 after an orderly end; -1 with one sentence for the operator when
- * it could not start. */
-int serve(const struct config *config, struct err *e);
+/* The sockets in use are noted in the configuration. Serve until a signal ends it. 0 after an
+ * orderly end; -1 with one sentence for the operator when it could not start. */
+int serve(struct config *config, struct err *e);
 
 #endif

@@ -5,12 +5,17 @@
 
 #include "api/auth.h"
 #include "api/jobs_route.h"
+#include "api/mcp_http.h"
+#include "api/metrics.h"
 #include "api/observe.h"
+#include "api/openapi.h"
+#include "api/surface.h"
 #include "api/wire.h"
 #include "base/io.h"
 #include "base/json.h"
 #include "base/jw.h"
 #include "base/log.h"
+#include "base/own.h"
 
 #define ALLOW_GET  "Allow: GET, HEAD, OPTIONS\r\n"
 #define ALLOW_POST "Allow: POST, OPTIONS\r\n"
@@ -41,11 +46,12 @@ void routes_send_error(struct exchange *x, int status, const char *extra, const 
 	routes_send(x, status, extra);
 }
 
-static void health(struct exchange *x)
+static void health(struct exchange *x, const struct http_request *r)
 {
 	const struct service *s = x->service;
 	struct jw w = { .out = x->out };
 
+	(void)r;
 	jw_object(&w, NULL);
 	jw_bool(&w, "ok", true);
 	jw_str(&w, "version", STR(SIDECAR_VERSION));
@@ -54,6 +60,58 @@ static void health(struct exchange *x)
 	buf_add(x->out, s->facts);
 	jw_end(&w);
 	routes_send(x, 200, NULL);
+}
+
+static void metrics(struct exchange *x, const struct http_request *r)
+{
+	(void)r;
+	metrics_write(x->service, x->http->budget, x->out);
+	http_send(x->http, &(struct http_answer){ 200, METRICS_TYPE, NULL, buf_str(x->out) });
+}
+
+static void openapi(struct exchange *x, const struct http_request *r)
+{
+	(void)r;
+	openapi_write(x->service, x->out);
+	routes_send(x, 200, NULL);
+}
+
+/* What is asked for by GET. */
+static const struct {
+	const char *path;
+	void (*answer)(struct exchange *x, const struct http_request *r);
+} pages[] = {
+	{ "/health", health },
+	{ "/tools", observe_list },
+	{ "/metrics", metrics },
+	{ "/openapi.json", openapi },
+};
+
+/* The index in that table, or -1. */
+static int page_of(struct str path)
+{
+	for (size_t i = 0; i < ARRAY_LEN(pages); i++)
+		if (str_eq(str_of(pages[i].path), path))
+			return (int)i;
+	return -1;
+}
+
+/* The methods an endpoint has; an unknown one is taken for a tool. */
+static const char *allowed(struct str path)
+{
+	if (str_eq(path, STR("/tools")) || str_eq(path, STR("*")))
+		return ALLOW_ANY;
+	return page_of(path) >= 0 ? ALLOW_GET : ALLOW_POST;
+}
+
+static void get(struct exchange *x, const struct http_request *r)
+{
+	const int page = page_of(r->head.path);
+
+	if (page < 0)
+		routes_send_error(x, 405, allowed(r->head.path), "Method not allowed", ERR_NONE);
+	else
+		pages[page].answer(x, r);
 }
 
 /* A body that must be a JSON object. An empty one is an empty object. */
@@ -86,9 +144,9 @@ static void post(struct exchange *x, const struct http_request *r)
 	const struct tool *t = tool_by_name(str_from(r->head.path, 1), TOOL_WIRE);
 
 	if (!t) {
-		const bool get = str_eq(r->head.path, STR("/health"));
-		routes_send_error(x, get ? 405 : 404, get ? ALLOW_GET : NULL,
-				  get ? "Method not allowed" : "Not found", ERR_NONE);
+		const bool page = page_of(r->head.path) >= 0;
+		routes_send_error(x, page ? 405 : 404, page ? allowed(r->head.path) : NULL,
+				  page ? "Method not allowed" : "Not found", ERR_NONE);
 		return;
 	}
 	const struct json *object = body_object(x, r);
@@ -96,6 +154,7 @@ static void post(struct exchange *x, const struct http_request *r)
 		routes_send_error(x, 400, NULL, "Invalid JSON body", ERR_INVALID_ARGUMENTS);
 		return;
 	}
+	x->tells = http_header(&r->head, STR("sidecar-progress")).n > 0;
 	wire_call(x, t, object);
 }
 
@@ -113,25 +172,25 @@ void routes_answer(struct exchange *x, const struct http_request *r)
 				  ERR_NONE);
 		return;
 	}
-	if (jobs_route(x, &r->head))
+	if (jobs_route(x, &r->head) || (x->service->surface && surface_route(x, r)))
 		return;
+	if (str_eq(r->head.path, STR("/mcp"))) {
+		mcp_http(x, r);
+		return;
+	}
 	switch (r->head.method) {
 	case HTTP_GET:
 	case HTTP_HEAD:
-		if (str_eq(r->head.path, STR("/health")))
-			health(x);
-		else if (str_eq(r->head.path, STR("/tools")))
-			observe_list(x, r);
-		else
-			routes_send_error(x, 405, ALLOW_POST, "Method not allowed", ERR_NONE);
+		get(x, r);
 		break;
 	case HTTP_POST:
 		post(x, r);
 		break;
 	case HTTP_OPTIONS:
-		http_send(x->http, &(struct http_answer){ 204, HTTP_JSON, ALLOW_ANY, STR("") });
+		http_send(x->http,
+			  &(struct http_answer){ 204, HTTP_JSON, allowed(r->head.path), STR("") });
 		break;
 	default:
-		routes_send_error(x, 405, ALLOW_ANY, "Method not allowed", ERR_NONE);
+		routes_send_error(x, 405, allowed(r->head.path), "Method not allowed", ERR_NONE);
 	}
 }

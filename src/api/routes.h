@@ -4,8 +4,11 @@
  *
  *	GET  /health	what is in force
  *	POST /<tool>	a tool of the existing wire contract: {"ok":true,"result":{…}}
+ *	GET  /metrics	what it has done (metrics.h)
+ *	GET  /openapi.json	all this, described for programs (openapi.h)
  *	GET  /tools	the definitions for a model's request
  *	POST /tools, /tools/<name>	a tool for models, answered by an observation (observe.h)
+ *	POST /mcp	a message of the Model Context Protocol (mcp_http.h)
  *
  * An error of the call itself is 400 with {"ok":false,"error":sentence,"code":…}; the request's own
  * errors have their statuses (401, 403, 404, 405 …) and the same shape.
@@ -32,6 +35,10 @@ struct exchange {
 	const bool *cancelled;	 /* becomes true (__atomic) when the client has left */
 	void (*slow)(void *arg); /* called before a tool that may take long */
 	void *slow_arg;
+	bool tells;	  /* the client wants to know how far a search has come */
+	int ending;	  /* readable for ever once calls that take long are to end */
+	int unwanted;	  /* readable when that, or the client's leaving, ends such a call; or -1 */
+	int64_t began_us; /* when the call that is under way began; or 0 */
 };
 
 /* Send x->out as JSON, or an error instead of it. */

@@ -36,7 +36,8 @@ static const uint64_t KEY_STOP = UINT64_MAX;
 struct server {
 	const struct server_options *o;
 	int epoll;
-	int stop; /* readable for ever once workers are to leave */
+	int ending; /* readable for ever once running calls are to end */
+	int stop;   /* readable for ever once workers are to leave */
 	struct slots slots;
 	struct http_budget budget;
 	struct door door;
@@ -118,6 +119,8 @@ static void answer(struct server *s, struct worker *w, struct slot *c)
 		.slow = before_slow,
 		.slow_arg = &slow,
 		.cancelled = &c->gone,
+		.ending = s->ending,
+		.unwanted = -1,
 	};
 
 	if (s->stopping)
@@ -278,8 +281,8 @@ static void sweep(void *arg)
 		http_expire(&c->http, buf_str(&body));
 		close_slot(s, c);
 	}
-	/* All busy with the same requests as a tick ago: the next client should not wait for them.
-	 */
+	mcp_runs_tick(&s->o->service->runs);
+	/* All busy with the same requests as a tick ago: the next client should not wait. */
 	const int64_t answered = s->answered;
 	if (s->waiting == 0 && answered == s->answered_before && !s->stopping)
 		add_worker(s);
@@ -291,15 +294,7 @@ static void sweep(void *arg)
 	s->answered_before = answered;
 }
 
-static bool anything_busy(struct server *s)
-{
-	for (uint32_t i = 0; i < s->slots.fresh && s->slots.used; i++)
-		if (slot_is_busy(&s->slots.all[i]))
-			return true;
-	return false;
-}
-
-/* Hang up on the calls that are still running: their commands see that and end. */
+/* Hang up on whoever does not take its answer. */
 static void hang_up(struct server *s)
 {
 	(void)pthread_mutex_lock(&s->closing);
@@ -313,7 +308,7 @@ static void wait_until_idle(struct server *s, int64_t grace_ms)
 {
 	const int64_t deadline = io_now_ms() + grace_ms;
 
-	while (anything_busy(s) && io_now_ms() < deadline && !watch_signalled(&s->watch))
+	while (slots_any_busy(&s->slots) && io_now_ms() < deadline && !watch_signalled(&s->watch))
 		watch_sleep_ms(5);
 }
 
@@ -329,9 +324,13 @@ static void stop(struct server *s)
 		listener_done(&s->o->listeners[i]);
 	sweep(s);
 	wait_until_idle(s, s->o->grace_ms);
-	if (anything_busy(s)) {
+	if (slots_any_busy(&s->slots)) {
 		log_event(LOG_WARN, "ending calls that are still running",
 			  LOG_INT("after_ms", s->o->grace_ms));
+		/* Commands end and their clients are told; then whoever takes no answer goes. */
+		(void)!write(s->ending, &one, sizeof one);
+		mcp_runs_cancel_all(&s->o->service->runs, NULL);
+		wait_until_idle(s, LIMIT_STOP_MS);
 		hang_up(s);
 		wait_until_idle(s, LIMIT_STOP_MS);
 	}
@@ -351,8 +350,9 @@ static int watch_fd(struct server *s, int fd, uint64_t key)
 static int start(struct server *s, struct err *e)
 {
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	s->ending = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	s->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (s->epoll < 0 || s->stop < 0 || watch_fd(s, s->stop, KEY_STOP) < 0)
+	if (s->epoll < 0 || s->ending < 0 || s->stop < 0 || watch_fd(s, s->stop, KEY_STOP) < 0)
 		return err_errno(e, "Cannot start the server");
 	if (slots_init(&s->slots, LIMIT_CONNECTIONS, e) < 0 ||
 	    watch_init(&s->watch, s->o->child_ended, e) < 0)
@@ -377,7 +377,7 @@ int server_run(const struct server_options *o, struct err *e)
 	s->o = o;
 	s->budget.left = LIMIT_BODIES;
 	s->door = (struct door){ &s->slots, &s->budget, o->uids, o->uid_count };
-	s->epoll = s->stop = -1;
+	s->epoll = s->ending = s->stop = -1;
 	(void)pthread_mutex_init(&s->closing, NULL);
 	if (start(s, e) == 0) {
 		listen_notify("READY=1");
@@ -392,6 +392,7 @@ int server_run(const struct server_options *o, struct err *e)
 	watch_done(&s->watch);
 	slots_done(&s->slots);
 	fd_closep(&s->epoll);
+	fd_closep(&s->ending);
 	fd_closep(&s->stop);
 	(void)pthread_mutex_destroy(&s->closing);
 	mem_free(s);

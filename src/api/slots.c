@@ -138,3 +138,11 @@ bool slot_is_busy(const struct slot *c)
 
 	return state == BUSY || state == AGAIN || (state == WAITING && c->answering);
 }
+
+bool slots_any_busy(const struct slots *s)
+{
+	for (uint32_t i = 0; i < s->fresh && s->used; i++)
+		if (slot_is_busy(&s->all[i]))
+			return true;
+	return false;
+}

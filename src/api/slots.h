@@ -76,5 +76,6 @@ bool slot_claim_expired(struct slot *c, int64_t now_ms, bool ending);
 
 /* Whether a call, or the sending of its answer, is under way. */
 bool slot_is_busy(const struct slot *c);
+bool slots_any_busy(const struct slots *s);
 
 #endif

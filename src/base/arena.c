@@ -94,6 +94,19 @@ void *arena_array(struct arena *a, size_t count, size_t size)
 	return p ? memset(p, 0, total) : NULL;
 }
 
+void *arena_grow(struct arena *a, const void *old, size_t *room, size_t size)
+{
+	const size_t more = *room ? *room * 2 : 64;
+	void *p = arena_array(a, more, size);
+
+	if (!p)
+		return NULL;
+	if (*room)
+		memcpy(p, old, *room * size);
+	*room = more;
+	return p;
+}
+
 struct str arena_dup(struct arena *a, struct str s)
 {
 	char *p = arena_alloc(a, s.n + 1);

@@ -33,6 +33,10 @@ void *arena_alloc(struct arena *a, size_t size);
 /* Room for count objects, zeroed; or NULL (also when the product overflows). */
 void *arena_array(struct arena *a, size_t count, size_t size);
 
+/* An array that has become full, in a new place with room for twice as many objects, at least 64;
+ * *room says how many. Or NULL: the old one stays as it is. */
+void *arena_grow(struct arena *a, const void *old, size_t *room, size_t size);
+
 /* A copy, NUL behind it for system calls; { NULL, 0 } when there is no memory. */
 struct str arena_dup(struct arena *a, struct str s);
 

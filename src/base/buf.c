@@ -39,6 +39,19 @@ void buf_filled(struct buf *b, size_t n)
 	b->n += n;
 }
 
+bool buf_fit(struct buf *b, size_t n)
+{
+	if (b->failed || n > b->max || b->n > b->max - n)
+		return false;
+	const size_t cap = b->n + n;
+	char *p = cap == b->cap ? b->p : realloc(b->p, cap ? cap : 1);
+	if (!p)
+		return false;
+	b->p = p;
+	b->cap = cap;
+	return true;
+}
+
 void buf_add(struct buf *b, struct str s)
 {
 	char *to = buf_room(b, s.n);
@@ -52,6 +65,20 @@ void buf_add(struct buf *b, struct str s)
 void buf_addc(struct buf *b, char c)
 {
 	buf_add(b, (struct str){ &c, 1 });
+}
+
+void buf_addi(struct buf *b, int64_t value)
+{
+	char digits[20];
+	size_t at = sizeof digits;
+	uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+
+	do
+		digits[--at] = (char)('0' + left % 10);
+	while (left /= 10);
+	if (value < 0)
+		digits[--at] = '-';
+	buf_add(b, (struct str){ digits + at, sizeof digits - at });
 }
 
 void buf_addf(struct buf *b, const char *fmt, ...)

@@ -19,6 +19,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/own.h"
 #include "base/str.h"
@@ -40,12 +41,17 @@ static inline struct str buf_str(const struct buf *b)
 
 void buf_add(struct buf *b, struct str s);
 void buf_addc(struct buf *b, char c);
+void buf_addi(struct buf *b, int64_t value); /* in decimal */
 void buf_addf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Room for at least n bytes behind the last one, to be filled by the caller, who then calls
  * buf_filled; NULL when there is none. At most cap - n bytes may be filled. */
 char *buf_room(struct buf *b, size_t n);
 void buf_filled(struct buf *b, size_t n);
+
+/* Room for exactly n bytes behind the last one: more is given back. False when there is no memory
+ * or the maximum does not allow it; then nothing has changed. */
+bool buf_fit(struct buf *b, size_t n);
 
 /* Drop the first n bytes. */
 void buf_drop(struct buf *b, size_t n);

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* bytes: counting a byte at memory speed. */
+/* bytes: counting a byte, and escaping many and back, at memory speed. */
 
 #include "base/bytes.h"
+
+#if defined(__x86_64__)
+#include <tmmintrin.h>
+#endif
 
 #if defined(__SSE2__)
 
@@ -48,4 +52,129 @@ size_t bytes_count(struct str s, char byte)
 	for (size_t i = blocks * 16; i < s.n; i++)
 		total += s.p[i] == byte;
 	return total;
+}
+
+#if defined(__x86_64__)
+
+enum { B = 0x80 }; /* a place for a backslash: the shuffle leaves it empty */
+
+/* For each choice of escaped bytes among four: which of them goes where in the output. */
+static const uint8_t spread[16][8] = {
+	/* clang-format off */
+	{ 0, 1, 2, 3, B, B, B, B }, { B, 0, 1, 2, 3, B, B, B },
+	{ 0, B, 1, 2, 3, B, B, B }, { B, 0, B, 1, 2, 3, B, B },
+	{ 0, 1, B, 2, 3, B, B, B }, { B, 0, 1, B, 2, 3, B, B },
+	{ 0, B, 1, B, 2, 3, B, B }, { B, 0, B, 1, B, 2, 3, B },
+	{ 0, 1, 2, B, 3, B, B, B }, { B, 0, 1, 2, B, 3, B, B },
+	{ 0, B, 1, 2, B, 3, B, B }, { B, 0, B, 1, 2, B, 3, B },
+	{ 0, 1, B, 2, B, 3, B, B }, { B, 0, 1, B, 2, B, 3, B },
+	{ 0, B, 1, B, 2, B, 3, B }, { B, 0, B, 1, B, 2, B, 3 },
+	/* clang-format on */
+};
+
+static const uint8_t lengths[16] = { 4, 5, 5, 6, 5, 6, 6, 7, 5, 6, 6, 7, 6, 7, 7, 8 };
+
+/* The letters behind the backslashes, in place of what they stand for. False when another byte is
+ * special. The low half of each of the six tells which it is. */
+__attribute__((target("ssse3"))) static bool put_letters(char *to, const char *p, uint64_t special)
+{
+	const __m128i known = _mm_setr_epi8(-1, -1, '"', -1, -1, -1, -1, -1, '\b', '\t', '\n', -1,
+					    '\\', '\r', -1, 0);
+	const __m128i letter =
+		_mm_setr_epi8(0, 0, '"', 0, 0, 0, 0, 0, 'b', 't', 'n', 0, '\\', 'r', 0, 0);
+	unsigned wrong = 0;
+
+	for (size_t i = 0; i < BYTES_BLOCK; i += 16, special >>= 16) {
+		const __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
+		const __m128i half = _mm_and_si128(v, _mm_set1_epi8(15));
+		const __m128i is = _mm_cmpeq_epi8(_mm_shuffle_epi8(known, half), v);
+		const __m128i put = _mm_and_si128(is, _mm_shuffle_epi8(letter, half));
+		_mm_storeu_si128((__m128i *)(void *)(to + i),
+				 _mm_or_si128(_mm_andnot_si128(is, v), put));
+		wrong |= ((unsigned)_mm_movemask_epi8(is) ^ (unsigned)special) & 0xffff;
+	}
+	return wrong == 0;
+}
+
+__attribute__((target("ssse3"))) static size_t escape(char *to, const char *p, uint64_t special)
+{
+	char letters[BYTES_BLOCK];
+	size_t n = 0;
+
+	if (!put_letters(letters, p, special))
+		return 0;
+	for (size_t i = 0; i < BYTES_BLOCK; i += 4, special >>= 4) {
+		int32_t four;
+		memcpy(&four, letters + i, sizeof four);
+		const __m128i where =
+			_mm_loadl_epi64((const __m128i *)(const void *)spread[special & 15]);
+		const __m128i slash = _mm_and_si128(_mm_cmpgt_epi8(_mm_setzero_si128(), where),
+						    _mm_set1_epi8('\\'));
+		const __m128i put = _mm_shuffle_epi8(_mm_cvtsi32_si128(four), where);
+		_mm_storel_epi64((__m128i *)(void *)(to + n), _mm_or_si128(put, slash));
+		n += lengths[special & 15];
+	}
+	return n;
+}
+
+size_t bytes_escape(char *to, const char *p, uint64_t special)
+{
+	return __builtin_cpu_supports("ssse3") ? escape(to, p, special) : 0;
+}
+
+#else
+
+size_t bytes_escape(char *to, const char *p, uint64_t special)
+{
+	(void)to;
+	(void)p;
+	(void)special;
+	return 0;
+}
+
+#endif
+
+const char bytes_meant[256] = {
+	['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
+	['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t',
+};
+
+/* At most a block. Whole steps that overshoot are quicker than the exact length of a short line. */
+static inline char *copy_run(char *to, const char *p, size_t n)
+{
+	memcpy(to, p, BYTES_STEP);
+	if (n > BYTES_STEP)
+		memcpy(to + BYTES_STEP, p + BYTES_STEP, BYTES_STEP);
+	return to + n;
+}
+
+size_t bytes_unescape(char *to, struct str s, size_t *used)
+{
+	char *out = to;
+	size_t at = 0;
+
+	while (s.n - at > (size_t)2 * BYTES_BLOCK) {
+		const char *p = s.p + at;
+		uint64_t special = bytes_special(p);
+		size_t done = 0;
+		while (special) {
+			const size_t i = (size_t)__builtin_ctzll(special);
+			const char c = p[i] == '\\' ? bytes_meant[(unsigned char)p[i + 1]] : 0;
+			out = copy_run(out, p + done, i - done);
+			if (!c) {
+				*used = at + i;
+				return (size_t)(out - to);
+			}
+			*out++ = c;
+			done = i + 2;
+			special &= ~((uint64_t)3 << i); /* the letter may be one of them */
+		}
+		if (done < BYTES_BLOCK) {
+			out = copy_run(out, p + done, BYTES_BLOCK - done);
+			done = BYTES_BLOCK;
+		}
+		at += done;
+	}
+	*used = at;
+	return (size_t)(out - to);
 }

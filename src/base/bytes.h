@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bytes: the two inner loops over text that decide how fast a file is read.
+ * bytes: the inner loops over text that decide how fast it is read and answered.
  *
  * By vectors on x86-64 and aarch64, byte by byte elsewhere; the results are the same.
  */
@@ -84,5 +84,26 @@ static inline uint64_t bytes_special(const char *p)
 }
 
 #endif
+
+/*
+ * Escape a block most of whose neighbours are special, as short lines are: 64 bytes at p, of which
+ * `special` tells, are written to `to`, which has room for three times as much. Returns how many
+ * were written; 0 when a byte needs more than a backslash and a letter, or when this processor has
+ * no such instruction: then somebody else must do it.
+ */
+size_t bytes_escape(char *to, const char *p, uint64_t special);
+
+/* What a letter behind a backslash stands for in JSON; 0 when it is none of those. */
+extern const char bytes_meant[256];
+
+enum { BYTES_STEP = 32 };
+
+/*
+ * The way back: copy the beginning of s to `to`, with a backslash and a letter as what they stand
+ * for. Ends before any other special byte, and two blocks before the end of s at the latest: *used
+ * bytes were read. Returns how many were written; BYTES_STEP bytes behind them may be overwritten
+ * too, so `to` must not lie in s, nor less than that many bytes before it.
+ */
+size_t bytes_unescape(char *to, struct str s, size_t *used);
 
 #endif

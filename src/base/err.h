@@ -49,7 +49,16 @@
 	X(ERR_DISK_FULL, "DISK_FULL")                                                              \
 	X(ERR_IO_ERROR, "IO_ERROR")                                                                \
 	X(ERR_TOO_BUSY, "TOO_BUSY")                                                                \
-	X(ERR_EXECUTION_ERROR, "EXECUTION_ERROR")
+	X(ERR_EXECUTION_ERROR, "EXECUTION_ERROR")                                                  \
+	/* Only of the client library, never on the wire. */                                       \
+	X(ERR_NOT_READY, "NOT_READY")                                                              \
+	X(ERR_CONNECTION_LOST, "CONNECTION_LOST")                                                  \
+	X(ERR_UNAUTHORIZED, "UNAUTHORIZED")                                                        \
+	X(ERR_CANCELLED, "CANCELLED")                                                              \
+	X(ERR_TIMED_OUT, "TIMED_OUT")                                                              \
+	X(ERR_BAD_ANSWER, "BAD_ANSWER")                                                            \
+	X(ERR_INVALID_CONFIG, "INVALID_CONFIG")                                                    \
+	X(ERR_DISABLED, "DISABLED")
 
 enum err_code {
 	ERR_NONE, /* no error has been set */

@@ -19,6 +19,14 @@ int64_t io_now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+int64_t io_now_us(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
 int io_timeout(int64_t deadline_ms)
 {
 	if (deadline_ms == IO_FOREVER)
@@ -27,17 +35,25 @@ int io_timeout(int64_t deadline_ms)
 	return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
 }
 
-int io_wait(int fd, short events, int64_t deadline_ms)
+int io_wait_or(int fd, short events, int cancel_fd, int64_t deadline_ms)
 {
-	struct pollfd p = { .fd = fd, .events = events };
+	struct pollfd p[] = { { .fd = fd, .events = events },
+			      { .fd = cancel_fd, .events = POLLIN } };
 
 	for (;;) {
-		const int n = poll(&p, 1, io_timeout(deadline_ms));
+		const int n = poll(p, 2, io_timeout(deadline_ms));
+		if (n > 0 && p[1].revents)
+			return IO_CANCELLED;
 		if (n >= 0)
 			return n;
 		if (errno != EINTR)
 			return -1;
 	}
+}
+
+int io_wait(int fd, short events, int64_t deadline_ms)
+{
+	return io_wait_or(fd, events, -1, deadline_ms);
 }
 
 /* From the file's position, or from an offset that is not negative. */

@@ -20,12 +20,20 @@
 /* Milliseconds on the monotonic clock. */
 int64_t io_now_ms(void);
 
+/* Microseconds on the same clock, for what takes less than a millisecond. */
+int64_t io_now_us(void);
+
 /* Milliseconds from now to the deadline as poll wants them: -1 for none, never below 0. */
 int io_timeout(int64_t deadline_ms);
 
 /* Wait until the descriptor has one of the poll events. 1 when it has, 0 when the deadline passed,
  * -1 with errno. */
 int io_wait(int fd, short events, int64_t deadline_ms);
+
+/* The same, unless `cancel_fd` (or -1) becomes readable first: IO_CANCELLED. With fd -1 this is a
+ * pause that can be called off. */
+enum { IO_CANCELLED = 2 };
+int io_wait_or(int fd, short events, int cancel_fd, int64_t deadline_ms);
 
 /* Read until n bytes are there or the end of the file: the number of bytes, or -1 with errno. */
 ssize_t io_read_full(int fd, void *to, size_t n);

@@ -13,8 +13,10 @@
 
 struct reader {
 	struct str text;
+	char *over; /* the text again when strings are decoded where they stand; or NULL */
 	size_t at;
 	int depth;
+	int values;
 	struct arena *arena;
 	struct err *e;
 };
@@ -154,7 +156,6 @@ static int unicode(struct reader *r, uint32_t *ret)
 /* Behind a backslash: what it stands for, at most four bytes. */
 static int escape(struct reader *r, char *out, size_t *n)
 {
-	static const char plain[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
 	const char c = peek(r);
 	uint32_t code_point;
 
@@ -165,10 +166,9 @@ static int escape(struct reader *r, char *out, size_t *n)
 		*n += utf8_encode(code_point, out + *n);
 		return 0;
 	}
-	const char *at = c ? strchr(plain, c) : NULL;
-	if (!at)
+	if (!bytes_meant[(unsigned char)c])
 		return fail(r, "unknown escape in a string");
-	out[(*n)++] = means[at - plain];
+	out[(*n)++] = bytes_meant[(unsigned char)c];
 	r->at++;
 	return 0;
 }
@@ -222,6 +222,19 @@ static size_t string_span(const struct reader *r, size_t from)
 	return rest.n;
 }
 
+/* Take many escapes at once when the place they are decoded to is far enough from the text; returns
+ * how many bytes that place has more. */
+static size_t many(struct reader *r, char *out)
+{
+	size_t used, n;
+
+	if (r->over && r->text.p + r->at - out < BYTES_STEP)
+		return 0;
+	n = bytes_unescape(out, str_from(r->text, r->at), &used);
+	r->at += used;
+	return n;
+}
+
 static int string(struct reader *r, struct str *ret)
 {
 	const size_t from = ++r->at;
@@ -237,19 +250,20 @@ static int string(struct reader *r, struct str *ret)
 			*ret = run;
 			return 0;
 		}
-		if (!out) {
-			/* First escape. None is longer decoded than written, so the string as it
-			 * is written is room enough. */
-			out = arena_alloc(r->arena, string_span(r, from));
-			if (!out)
-				return no_memory(r);
-		}
-		memcpy(out + n, run.p, run.n);
+		/* First escape. None is longer decoded than written, so the string as it is written
+		 * is room enough, and its own place will do. */
+		if (!out)
+			out = r->over ? r->over + from
+				      : arena_alloc(r->arena, string_span(r, from) + BYTES_STEP);
+		if (!out)
+			return no_memory(r);
+		memmove(out + n, run.p, run.n);
 		n += run.n;
 		if (end)
 			break;
 		if (escape(r, out, &n) < 0)
 			return -1;
+		n += many(r, out + n);
 	}
 	*ret = (struct str){ out, n };
 	return 0;
@@ -308,6 +322,8 @@ static int nested(struct reader *r, struct json *ret)
 
 static int value(struct reader *r, struct json *ret)
 {
+	if (++r->values > LIMIT_JSON_VALUES)
+		return fail(r, "too many values");
 	switch (peek(r)) {
 	case '{':
 	case '[':
@@ -331,22 +347,32 @@ static int value(struct reader *r, struct json *ret)
 	}
 }
 
-int json_parse(struct str text, struct arena *a, const struct json **ret, struct err *e)
+static int whole(struct reader *r, const struct json **ret)
 {
-	struct reader r = { .text = text, .arena = a, .e = e };
-	struct json *v = arena_alloc(a, sizeof *v);
+	struct json *v = arena_alloc(r->arena, sizeof *v);
 
 	if (!v)
-		return no_memory(&r);
+		return no_memory(r);
 	*v = (struct json){ .type = JSON_NULL };
-	skip_blanks(&r);
-	if (value(&r, v) < 0)
+	skip_blanks(r);
+	if (value(r, v) < 0)
 		return -1;
-	skip_blanks(&r);
-	if (r.at != text.n)
-		return fail(&r, "unexpected text behind the value");
+	skip_blanks(r);
+	if (r->at != r->text.n)
+		return fail(r, "unexpected text behind the value");
 	*ret = v;
 	return 0;
+}
+
+int json_parse(struct str text, struct arena *a, const struct json **ret, struct err *e)
+{
+	return whole(&(struct reader){ .text = text, .arena = a, .e = e }, ret);
+}
+
+int json_parse_over(char *text, size_t n, struct arena *a, const struct json **ret, struct err *e)
+{
+	return whole(&(struct reader){ .text = { text, n }, .over = text, .arena = a, .e = e },
+		     ret);
 }
 
 const struct json *json_get(const struct json *object, struct str name)

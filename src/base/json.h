@@ -46,6 +46,11 @@ struct json {
  * which byte (code INVALID_ARGUMENTS), or that the value is too large for the arena. */
 int json_parse(struct str text, struct arena *a, const struct json **ret, struct err *e);
 
+/* The same for a text nobody needs any more: strings with escapes are decoded over their own
+ * letters, so that no string takes memory, and behind each string, at string.p[string.n], is a byte
+ * of the text that means nothing now and may become its NUL. */
+int json_parse_over(char *text, size_t n, struct arena *a, const struct json **ret, struct err *e);
+
 /* The member of an object, or NULL when it has none of that name or is no object. */
 const struct json *json_get(const struct json *object, struct str name);
 

@@ -4,7 +4,6 @@
 #include "base/jw.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +11,8 @@
 #include "base/bytes.h"
 #include "base/utf8.h"
 
-/* How an ASCII byte is written that cannot stand as it is. */
+/* How an ASCII byte is written that cannot stand as it is; eight bytes, which are copied at once.
+ */
 static const struct {
 	char text[7];
 	unsigned char n;
@@ -80,6 +80,14 @@ static size_t special(char *to, size_t *n, struct str in)
 	return length ? length : bad;
 }
 
+/* Whether every eight bytes have something special: short lines, as `yes` writes them. */
+static bool is_dense(uint64_t mask)
+{
+	const uint64_t ones = UINT64_MAX / 255;
+
+	return ((mask - ones) & ~mask & ones << 7) == 0;
+}
+
 /*
  * One block, with another behind it in the input: each run of plain bytes is copied as a
  * whole block, which is faster than its exact length; what is too much is overwritten next. Returns
@@ -88,22 +96,29 @@ static size_t special(char *to, size_t *n, struct str in)
 static size_t block(char *to, size_t *n, struct str in)
 {
 	uint64_t mask = bytes_special(in.p);
-	size_t from = 0;
+	size_t from = 0, end = *n;
 
-	while (mask) {
-		const size_t at = (size_t)__builtin_ctzll(mask);
-		memcpy(to + *n, in.p + from, BLOCK);
-		*n += at - from;
-		const unsigned char c = (unsigned char)in.p[at];
-		if (c >= 0x80)
-			return at + special(to, n, str_from(in, at));
-		memcpy(to + *n, escapes[c].text, sizeof escapes[c].text);
-		*n += escapes[c].n;
-		from = at + 1;
-		mask &= mask - 1;
+	if (is_dense(mask)) {
+		const size_t written = bytes_escape(to + end, in.p, mask);
+		*n += written;
+		if (written)
+			return BLOCK;
 	}
-	memcpy(to + *n, in.p + from, BLOCK);
-	*n += BLOCK - from;
+	for (; mask; mask &= mask - 1) {
+		const size_t at = (size_t)__builtin_ctzll(mask);
+		memcpy(to + end, in.p + from, BLOCK);
+		end += at - from;
+		const unsigned char c = (unsigned char)in.p[at];
+		if (c >= 0x80) {
+			*n = end;
+			return at + special(to, n, str_from(in, at));
+		}
+		memcpy(to + end, &escapes[c], sizeof escapes[c]);
+		end += escapes[c].n;
+		from = at + 1;
+	}
+	memcpy(to + end, in.p + from, BLOCK);
+	*n = end + BLOCK - from;
 	return BLOCK;
 }
 
@@ -236,7 +251,7 @@ void jw_close_str(struct jw *w)
 void jw_int(struct jw *w, const char *name, int64_t value)
 {
 	begin(w, name);
-	buf_addf(w->out, "%" PRId64, value);
+	buf_addi(w->out, value);
 }
 
 void jw_num(struct jw *w, const char *name, double value)

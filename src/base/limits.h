@@ -7,6 +7,10 @@ enum {
 	/* JSON nesting. Tool arguments need four levels; the reader recurses once a level. */
 	LIMIT_JSON_DEPTH = 128,
 
+	/* Values in one JSON text. Tools take a thousand edits and give ten thousand paths; a value
+	 * takes some 50 bytes for as long as its call runs, though it may have been sent as two. */
+	LIMIT_JSON_VALUES = 1 << 17,
+
 	/* Symbolic links followed for one path, as in the kernel (MAXSYMLINKS). */
 	LIMIT_LINK_HOPS = 40,
 
@@ -54,12 +58,10 @@ enum {
 	/* The largest answer: an image in base64 and its envelope fit, with room to spare. */
 	LIMIT_ANSWER = 40 << 20,
 
-	/* Memory for one call: parsed arguments (a body at most) and what the tool needs for work.
-	 */
+	/* Memory for one call: parsed arguments (a body at most) and what the tool needs. */
 	LIMIT_CALL_MEMORY = 128 << 20,
 
-	/* A failed edit looks for a similar text in files up to this size; it needs nine times
-	   that. */
+	/* A failed edit looks for a similar text in files up to this size, with nine times that. */
 	LIMIT_EDIT_HINT_BYTES = 4 << 20,
 
 	/* A file that is read, edited or replaced in memory as a whole. */
@@ -171,15 +173,13 @@ enum {
 	/* Steps of PCRE2 on one line: hundreds of milliseconds. The deadline comes first. */
 	LIMIT_PCRE_STEPS = 10 << 20,
 
-	/* PCRE2's interpreter (no memory that is writable and executable): slower steps, so fewer.
-	 */
+	/* PCRE2's interpreter (no memory to write and execute): slower, so fewer steps. */
 	LIMIT_PCRE_STEPS_INTERPRETED = 1 << 20,
 
 	/* PCRE2's memory for one match, in KB. */
 	LIMIT_PCRE_HEAP_KB = 8 << 10,
 
-	/* Compiled pattern given to PCRE2's just-in-time compiler, whose recursion follows the
-	   size. */
+	/* Compiled pattern for PCRE2's just-in-time compiler: its recursion follows the size. */
 	LIMIT_PCRE_JIT_BYTES = 16 << 10,
 
 	/* Compiled pattern that PCRE2 accepts at all. */
@@ -216,8 +216,9 @@ enum {
 	/* Hits that one search holds. More are found by going on from the last one. */
 	LIMIT_SEARCH_BYTES = 8 << 20,
 
-	/* A line in a hit: 500 characters of four bytes are shown, and whether there is more. */
-	LIMIT_SEARCH_TEXT = 2048,
+	/* A line in a hit: 500 characters of four bytes are shown, and whether there is more; the
+	 * rest tells whether they end in a secret. */
+	LIMIT_SEARCH_TEXT = 2560,
 
 	/* What is read of a file at once; fits the second-level cache with room to spare. */
 	LIMIT_SEARCH_READ = 128 << 10,
@@ -256,6 +257,10 @@ enum {
 	/* The same when the server itself is gone and nobody reads the output any more. */
 	LIMIT_ORPHAN_GRACE_MS = 500,
 
+	/* Starting a program takes no longer than running it may, and than this, each with the
+	 * grace of SIGTERM: its file may lie where somebody keeps it from being opened. */
+	LIMIT_START_MS = 60 * 1000,
+
 	/* What the shell left running may end by itself for this long before it is a survivor, and
 	 * after its SIGTERM for this long before SIGKILL: the answer waits for both. */
 	LIMIT_LINGER_MS = 50,
@@ -266,15 +271,21 @@ enum {
 	LIMIT_KILL_PATIENCE_MS = 2000,
 	LIMIT_KILL_PAUSE_MS = 5,
 
-	/* Processes looked at in one round of ending a tree, and rounds of stopping before killing.
-	 */
+	/* Processes looked at in one round of ending a tree, and rounds before killing. */
 	LIMIT_TREE = 1 << 17,
 	LIMIT_STOP_ROUNDS = 16,
+
+	/* Process numbers of every 64-bit kernel end here; looked through without /proc. */
+	LIMIT_PID = 1 << 22,
 
 	/* Processes of one command when no limit is set, and how often they are counted: a fork
 	 * bomb adds a few thousand in that time, a large build has a few hundred. */
 	LIMIT_PROCESSES = 2048,
 	LIMIT_CENSUS_MS = 200,
+
+	/* The largest limit an operator can set for commands, in its unit: a million, so that no
+	 * unit overflows. */
+	LIMIT_SETTING = 1000000,
 
 	/* Survivors described in an answer: how many, and how much of each. */
 	LIMIT_SURVIVORS = 16,
@@ -282,8 +293,7 @@ enum {
 	LIMIT_SURVIVOR_PORTS = 8,
 	LIMIT_SURVIVOR_SOCKETS = 1024,
 
-	/* One read of a command's output, and what its pipe may hold: few wake-ups, bounded memory.
-	 */
+	/* One read of a command's output, and what its pipe may hold: few wake-ups. */
 	LIMIT_OUTPUT_CHUNK = 64 << 10,
 	LIMIT_OUTPUT_PIPE = 256 << 10,
 
@@ -302,10 +312,12 @@ enum {
 	/* A variable that points into the private /tmp. */
 	LIMIT_SANDBOX_VARIABLE = 4096 + 64,
 
-	/* Background jobs remembered, running and ended; output kept of each, and given at once. */
+	/* Background jobs remembered, running and ended; output kept of each, and given at once;
+	 * how much before it can be seen to tell what the beginning is part of. */
 	LIMIT_JOBS = 64,
 	LIMIT_JOB_OUTPUT = 1 << 20,
 	LIMIT_JOB_PIECE = 256 << 10,
+	LIMIT_JOB_CONTEXT = 32 << 10,
 
 	/* Whoever waits for a job looks this often whether the client is still there. */
 	LIMIT_JOB_WAIT_MS = 100,
@@ -372,6 +384,98 @@ enum {
 	 * longest spelling of a secret has six times its length. */
 	LIMIT_SCRUB_STEP = 4 << 10,
 	LIMIT_SCRUB_HELD = 32 << 10,
+
+	/* A message to an MCP client (some hang up at 10 MiB); how long it may keep what we say of
+	 * ourselves; calls that may take long, at once on one pipe. */
+	LIMIT_MCP_MESSAGE = 9 << 20,
+	LIMIT_MCP_CACHE_MS = 3600 * 1000,
+	LIMIT_MCP_CALLS = 64,
+
+	/* Progress: at most this often while there is output; without any first after this long,
+	 * then that often (clients give up after 60 s, some after 10); without a taker a sign. */
+	LIMIT_MCP_PROGRESS_MS = 250,
+	LIMIT_MCP_FIRST_MS = 2 * 1000,
+	LIMIT_MCP_SILENCE_MS = 5 * 1000,
+	LIMIT_MCP_KEEP_ALIVE_MS = 15 * 1000,
+
+	/* One such message: what a pipe takes at once (PIPE_BUF) with its newline; the line it
+	 * shows; and how much of the output's end is kept for that. */
+	LIMIT_MCP_PROGRESS = 4095,
+	LIMIT_MCP_LINE = 200,
+	LIMIT_MCP_TAIL = 1 << 10,
+
+	/* Legacy sessions over HTTP: the one not used for longest makes room; and when our input
+	 * has ended: how long calls may go on, and then may take to end. */
+	LIMIT_MCP_SESSIONS = 1024,
+	LIMIT_MCP_GRACE_MS = 1500,
+	LIMIT_MCP_STOP_MS = 1500,
+
+	/* Client: how long a sidecar may take to appear unless the host says otherwise, how often
+	 * it is looked for, and how long the host may let it take. */
+	LIMIT_READY_MS = 10000,
+	LIMIT_READY_PAUSE_MS = 100,
+	LIMIT_READY_MOST_MS = 24 * 3600 * 1000,
+
+	/* Client: connections kept for the next call; an older one may be closed by the server at
+	 * any moment (LIMIT_IDLE_MS), and is not used again. */
+	LIMIT_IDLE_CONNECTIONS = 16,
+	LIMIT_IDLE_REUSE_MS = 120 * 1000,
+
+	/* Client: how often a call that only reads is made anew when its answer was lost. */
+	LIMIT_REPEATS = 3,
+
+	/* Client: what is read at once; the longest body that gets its memory because it is
+	 * announced, before a byte of it has come; interim answers before the answer (nobody sends
+	 * more than one); the largest answer, which may wrap one of LIMIT_ANSWER; a line of a
+	 * stream. */
+	LIMIT_CLIENT_READ = 64 << 10,
+	LIMIT_CLIENT_AT_ONCE = 1 << 20,
+	LIMIT_INTERIM = 8,
+	LIMIT_CLIENT_ANSWER = 2 * (40 << 20),
+	LIMIT_STREAM_LINE = 4 << 20,
+
+	/* Client: JSON that an answer is made of, once it is parsed. */
+	LIMIT_CLIENT_MEMORY = 256 << 20,
+
+	/* Tools that metrics tell apart, 400 bytes each: those of the registry, with room for as
+	 * many again. */
+	LIMIT_METRIC_TOOLS = 48,
+
+	/* What is kept of each output of a program whose caller wants all of it: both fit into one
+	 * answer, also when every byte has to be escaped. */
+	LIMIT_EXECUTE_OUTPUT = 3 << 20,
+
+	/* Directories within each other that are removed as a tree; each holds a descriptor. */
+	LIMIT_REMOVE_DEPTH = 256,
+
+	/* multipart/form-data: the delimiter as RFC 2046 bounds it; the head of a part; parts. */
+	LIMIT_MULTIPART_BOUNDARY = 70,
+	LIMIT_MULTIPART_HEAD = 8 << 10,
+	LIMIT_MULTIPART_PARTS = 64,
+
+	/* A configuration file has a few dozen short values; and what two of them, parsed, take. */
+	LIMIT_CONFIG_FILE = 64 << 10,
+	LIMIT_CONFIG_MEMORY = 4 << 20,
+
+	/* Command line: how long a server may take to answer for the first time; a person waits. */
+	LIMIT_CLI_READY_MS = 1000,
+
+	/* How often a search tells how far it has come: what a person can read. */
+	LIMIT_SEARCH_TELL_MS = 200,
+
+	/* Doctor: how long links are swapped under an open; how long a server of its own may take
+	 * to start; how long something that must be gone may take to go; how long an attacked
+	 * server may be silent: longer than a search may take, unless that was changed. */
+	LIMIT_PROVE_RACE_MS = 1000,
+	LIMIT_PROVE_START_MS = 15000,
+	LIMIT_PROVE_GONE_MS = 3000,
+	LIMIT_PROVE_SILENCE_MS = 60000,
+
+	/* How long an MCP client's next message is awaited without falling asleep. */
+	LIMIT_MCP_AWAKE_US = 150,
+
+	/* A socket that is still listened on this long belongs to a server that lives. */
+	LIMIT_STALE_MS = 500,
 };
 
 #endif

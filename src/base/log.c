@@ -14,6 +14,7 @@
 #include "base/jw.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "base/utc.h"
 
 enum {
 	LINE_MAX_BYTES = 8 << 10, /* a longer line loses its fields, which are short by nature */
@@ -42,12 +43,11 @@ static const char *const level_names[] = { "debug", "info", "warn", "error" };
 static void add_time(struct buf *b)
 {
 	struct timespec now;
-	struct tm utc;
 
 	(void)clock_gettime(CLOCK_REALTIME, &now);
-	(void)gmtime_r(&now.tv_sec, &utc);
-	buf_addf(b, "%04d-%02d-%02dT%02d:%02d:%02d.%03ldZ", utc.tm_year + 1900, utc.tm_mon + 1,
-		 utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, now.tv_nsec / 1000000);
+	const struct utc t = utc_of(now.tv_sec);
+	buf_addf(b, "%04d-%02d-%02dT%02d:%02d:%02d.%03ldZ", (int)t.year, t.month, t.day, t.hour,
+		 t.minute, t.second, now.tv_nsec / 1000000);
 }
 
 static void format_json(struct buf *b, enum log_level level, const char *msg,
@@ -102,7 +102,7 @@ static void format_text(struct buf *b, enum log_level level, const char *msg,
 	for (size_t i = 0; i < count; i++) {
 		buf_addf(b, " %s=", f[i].name);
 		if (f[i].type == LOG_F_INT)
-			buf_addf(b, "%lld", (long long)f[i].num);
+			buf_addi(b, f[i].num);
 		else if (f[i].type == LOG_F_BOOL)
 			buf_add(b, f[i].num ? STR("true") : STR("false"));
 		else

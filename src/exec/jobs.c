@@ -18,6 +18,9 @@
 #include "base/own.h"
 #include "base/utf8.h"
 
+/* The oldest output that is given has context, too. */
+enum { RING = LIMIT_JOB_OUTPUT + LIMIT_JOB_CONTEXT };
+
 struct job {
 	struct jobs *table;
 	pthread_t thread;
@@ -104,7 +107,7 @@ static struct job *job_new(struct jobs *j, const struct proc_request *q, struct 
 		b->table = j;
 		b->request.cwd_fd = -1;
 		b->stop = eventfd(0, EFD_CLOEXEC);
-		b->ring = mem_new(LIMIT_JOB_OUTPUT, 1);
+		b->ring = mem_new(RING, 1);
 	}
 	if (!b || b->stop < 0 || !b->ring || copy_request(b, q) < 0) {
 		job_free(b);
@@ -125,8 +128,8 @@ static int keep_output(void *arg, enum proc_stream stream, struct str piece)
 	(void)stream;
 	(void)pthread_mutex_lock(&b->table->lock);
 	while (piece.n) {
-		const size_t at = (size_t)(b->state.cursor % LIMIT_JOB_OUTPUT);
-		const struct str part = str_upto(piece, LIMIT_JOB_OUTPUT - at);
+		const size_t at = (size_t)(b->state.cursor % RING);
+		const struct str part = str_upto(piece, RING - at);
 		memcpy(b->ring + at, part.p, part.n);
 		b->state.cursor += (int64_t)part.n;
 		piece = str_from(piece, part.n);
@@ -284,42 +287,54 @@ static void wait_a_moment(struct jobs *j, int64_t deadline_ms)
 
 /* The job once it has something new, has ended, or the caller need not wait longer. It is looked up
  * again after each wait: it may have been forgotten. */
-static struct job *await(struct jobs *j, uint64_t id, int64_t since, int64_t deadline_ms,
-			 int cancel_fd, struct err *e)
+static struct job *await(struct jobs *j, uint64_t id, const struct job_wait *w, struct err *e)
 {
 	struct job *b;
 
-	while ((b = find(j, id, e)) && b->state.running && b->state.cursor <= since &&
-	       io_now_ms() < deadline_ms && (cancel_fd < 0 || io_wait(cancel_fd, POLLIN, 0) == 0))
-		wait_a_moment(j, deadline_ms);
+	while ((b = find(j, id, e)) && b->state.running && b->state.cursor <= w->seen &&
+	       io_now_ms() < w->deadline_ms &&
+	       (w->cancel_fd < 0 || io_wait(w->cancel_fd, POLLIN, 0) == 0))
+		wait_a_moment(j, w->deadline_ms);
 	return b;
 }
 
-int jobs_output(struct jobs *j, uint64_t id, int64_t since, int64_t deadline_ms, int cancel_fd,
-		struct buf *out, int64_t *cursor, int64_t *dropped, struct job_state *state,
-		struct err *e)
+static int64_t clamp(int64_t n, int64_t least, int64_t most)
 {
-	if (since < 0)
-		since = 0;
-	(void)pthread_mutex_lock(&j->lock);
-	struct job *b = await(j, id, since, deadline_ms, cancel_fd, e);
-	if (b) {
-		const int64_t end = b->state.cursor;
-		const int64_t oldest = end > LIMIT_JOB_OUTPUT ? end - LIMIT_JOB_OUTPUT : 0;
-		int64_t at = since > end ? end : since < oldest ? oldest : since;
-		*dropped = at > since ? at - since : 0;
-		const int64_t last = end - at > LIMIT_JOB_PIECE ? at + LIMIT_JOB_PIECE : end;
-		while (at < last) {
-			const size_t from = (size_t)(at % LIMIT_JOB_OUTPUT);
-			const struct str ring = { b->ring + from, LIMIT_JOB_OUTPUT - from };
-			const struct str part = str_upto(ring, (size_t)(last - at));
-			buf_add(out, part);
-			at += (int64_t)part.n;
-		}
-		*cursor = at;
-		*state = b->state;
+	return n < least ? least : n > most ? most : n;
+}
+
+static void take(const struct job *b, int64_t since, struct job_piece *p)
+{
+	const int64_t end = b->state.cursor;
+	const int64_t kept = clamp(end - LIMIT_JOB_OUTPUT, 0, end);
+	const int64_t from = clamp(since, kept, end);
+	const int64_t last = clamp(from + LIMIT_JOB_PIECE, from, end);
+	int64_t at = clamp(from - LIMIT_JOB_CONTEXT, 0, from);
+
+	p->text.max = LIMIT_JOB_CONTEXT + LIMIT_JOB_PIECE;
+	buf_reset(&p->text, p->text.max);
+	p->context = (size_t)(from - at);
+	while (at < last) {
+		const size_t i = (size_t)(at % RING);
+		const struct str part = { b->ring + i, RING - i };
+		buf_add(&p->text, str_upto(part, (size_t)(last - at)));
+		at += (int64_t)str_upto(part, (size_t)(last - at)).n;
 	}
+	p->cursor = last;
+	p->dropped = from > since ? from - since : 0;
+	p->state = b->state;
+}
+
+int jobs_output(struct jobs *j, uint64_t id, int64_t since, const struct job_wait *w,
+		struct job_piece *p, struct err *e)
+{
+	(void)pthread_mutex_lock(&j->lock);
+	const struct job *b = await(j, id, w, e);
+	if (b)
+		take(b, since < 0 ? 0 : since, p);
 	(void)pthread_mutex_unlock(&j->lock);
+	if (b && p->text.failed)
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory for the output, try again");
 	return b ? 0 : -1;
 }
 

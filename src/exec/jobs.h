@@ -46,15 +46,26 @@ int jobs_start(struct jobs *j, const struct proc_request *q, uint64_t *ret, stru
 /* At most max jobs, oldest first; returns how many there are. */
 size_t jobs_list(struct jobs *j, struct job_state *to, size_t max);
 
-/*
- * Wait, until the deadline or until cancel_fd (or -1) is readable, for output behind `since` or the
- * end of the job; then append what there is to out, at most LIMIT_JOB_PIECE bytes. *cursor is where
- * to continue, *dropped how many bytes behind since are lost. -1 with INVALID_ARGUMENTS when there
- * is no such job.
- */
-int jobs_output(struct jobs *j, uint64_t id, int64_t since, int64_t deadline_ms, int cancel_fd,
-		struct buf *out, int64_t *cursor, int64_t *dropped, struct job_state *state,
-		struct err *e);
+/* A piece of a job's output, and the job as it was then. */
+struct job_piece {
+	struct buf text;
+	size_t context;	 /* so much of the text lies before the place asked for */
+	int64_t cursor;	 /* behind the text */
+	int64_t dropped; /* bytes behind the place asked for that are lost */
+	struct job_state state;
+};
+
+struct job_wait {
+	int64_t seen;	     /* for output behind this, or the end of the job */
+	int64_t deadline_ms; /* not longer */
+	int cancel_fd;	     /* nor when this is readable; or -1 */
+};
+
+/* Wait, then take what there is behind since, at most LIMIT_JOB_PIECE bytes, and before it up to
+ * LIMIT_JOB_CONTEXT bytes of context. What p->text had is replaced. -1 with INVALID_ARGUMENTS when
+ * there is no such job. */
+int jobs_output(struct jobs *j, uint64_t id, int64_t since, const struct job_wait *w,
+		struct job_piece *p, struct err *e);
 
 /* End a job's process tree, as a timeout does; returns at once. An ended job is left as it is. */
 int jobs_stop(struct jobs *j, uint64_t id, struct err *e);

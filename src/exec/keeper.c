@@ -27,7 +27,7 @@ struct keeper {
 	int server;
 	int lifeline;
 	struct strings strings; /* what the rest points into */
-	const char *at_death_arg;
+	int at_death;		/* -1: none */
 	struct sandbox_config config;
 };
 
@@ -53,17 +53,18 @@ static int read_setup(struct keeper *k)
 	if (message_recv(k->server, &setup, sizeof(setup), fds) != sizeof(setup) ||
 	    strings_map(fds[KEEPER_STRINGS], s) < 0)
 		return -1;
-	if (s->count != 3 + (size_t)setup.write_count + setup.read_count + setup.hide_count)
+	if (s->count != 2 + (size_t)setup.write_count + setup.read_count + setup.hide_count)
 		return -1;
-	size_t at = 3;
+	size_t at = 2;
 	k->lifeline = fds[KEEPER_LIFELINE];
-	k->at_death_arg = s->item[0];
+	k->at_death = fds[KEEPER_AT_DEATH];
 	k->config = (struct sandbox_config){
 		.mode = setup.mode,
 		.no_network = setup.no_network,
 		.read_only = setup.read_only,
-		.workspace = empty_to_null(s->item[1]),
-		.scratch = empty_to_null(s->item[2]),
+		.namespaces = setup.namespaces,
+		.workspace = empty_to_null(s->item[0]),
+		.scratch = empty_to_null(s->item[1]),
 		.write = list_of(s, &at, setup.write_count),
 		.read = list_of(s, &at, setup.read_count),
 		.hide = list_of(s, &at, setup.hide_count),
@@ -85,7 +86,7 @@ static void reset_signals(void)
 		(void)syscall(SYS_rt_sigaction, i, &by_default, NULL, sizeof(by_default.mask));
 }
 
-static int keep(struct keeper *k, void (*at_death)(const char *arg))
+static int keep(struct keeper *k, void (*at_death)(int fd))
 {
 	int status = 1;
 
@@ -104,12 +105,12 @@ static int keep(struct keeper *k, void (*at_death)(const char *arg))
 		return 1;
 	if (k->config.scratch)
 		scratch_remove(k->config.scratch);
-	if (at_death && *k->at_death_arg)
-		at_death(k->at_death_arg);
+	if (at_death && k->at_death >= 0)
+		at_death(k->at_death);
 	return 0;
 }
 
-int keeper_main(void (*at_death)(const char *arg))
+int keeper_main(void (*at_death)(int fd))
 {
 	struct keeper k = { .server = KEEPER_FD };
 

@@ -30,13 +30,13 @@
 /* Where the keeper finds its socket. */
 enum { KEEPER_FD = 3 };
 
-/* The first message to the keeper; with it come the lifeline and the strings: at_death's argument,
- * workspace, scratch, and the three lists. */
-enum keeper_fd { KEEPER_LIFELINE, KEEPER_STRINGS };
+/* The first message to the keeper; with it come the lifeline, the strings (workspace, scratch, and
+ * the three lists), and at_death's descriptor, if any. */
+enum keeper_fd { KEEPER_LIFELINE, KEEPER_STRINGS, KEEPER_AT_DEATH };
 
 struct keeper_setup {
 	enum sandbox_mode mode;
-	bool no_network, read_only;
+	bool no_network, read_only, namespaces;
 	uint32_t write_count, read_count, hide_count;
 };
 
@@ -47,7 +47,8 @@ struct keeper_hello {
 };
 
 /* Serve until the server is gone. Returns the exit status. at_death may be NULL; it is called
- * with the string that was given to spawner_new (if any), in a process of the server's rights. */
-int keeper_main(void (*at_death)(const char *arg));
+ * with the descriptor that was given to spawner_new (if any), in a process of the server's rights.
+ */
+int keeper_main(void (*at_death)(int fd));
 
 #endif

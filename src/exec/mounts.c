@@ -96,13 +96,13 @@ static int put_back(const struct kept *k)
 static int seal(const char *path)
 {
 	/* The private /tmp is the one place where a file can be made. Its name is not needed once
-	 * it is mounted. */
-	static const char cover[] = "/tmp/.sealed";
-	AUTO_FD fd = open(cover, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0);
+	 * it is mounted, and no earlier command can have guessed it. */
+	char cover[] = "/tmp/.sealed-XXXXXX";
+	AUTO_FD fd = mkostemp(cover, O_CLOEXEC);
 
 	if (fd < 0)
 		return -1;
-	const int bad = mount(cover, path, NULL, MS_BIND, NULL);
+	const int bad = fchmod(fd, 0) < 0 ? -1 : mount(cover, path, NULL, MS_BIND, NULL);
 	return unlink(cover) < 0 ? -1 : bad;
 }
 
@@ -190,6 +190,9 @@ static int keep_list(struct kept *kept, size_t *count, struct path_list list, bo
 
 static int arrange(const struct sandbox_config *c, struct kept *kept, size_t *count)
 {
+	char cwd[PATH_MAX];
+	const bool here = getcwd(cwd, sizeof(cwd)) != NULL;
+
 	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		return -1;
 	AUTO_FD scratch = take_tree(c->scratch);
@@ -202,6 +205,9 @@ static int arrange(const struct sandbox_config *c, struct kept *kept, size_t *co
 	for (size_t i = 0; i < *count; i++)
 		if (put_back(&kept[i]) < 0)
 			return -1;
+	/* From now on a relative name is looked for in what commands will see. */
+	if (here)
+		(void)chdir(cwd);
 	for (size_t i = 0; i < c->hide.count; i++)
 		if (hide(c->hide.item[i]) < 0)
 			return -1;

@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,8 +52,31 @@ static size_t add_port(uint16_t *to, size_t count, size_t max, uint16_t port)
 	return count + 1;
 }
 
-/* One of the kernel's tables. Lines: slot, local address:port, remote, state, … the inode tenth. */
-static size_t match(pid_t pid, const char *table, unsigned state, const struct sockets *s,
+/* One line of the kernel's tables: slot, local address:port, remote, state, …, the inode tenth. */
+struct row {
+	uint16_t port;
+	unsigned long state, inode;
+};
+
+static bool parse_row(char *line, struct row *ret)
+{
+	enum { LOCAL = 1, STATE = 3, INODE = 9, FIELDS };
+	const char *field[FIELDS];
+	size_t n = 0;
+
+	for (char *next = line, *word; n < FIELDS && (word = strsep(&next, " \n"));)
+		if (*word)
+			field[n++] = word;
+	const char *colon = n == FIELDS ? strchr(field[LOCAL], ':') : NULL;
+	if (!colon)
+		return false;
+	*ret = (struct row){ .port = (uint16_t)strtoul(colon + 1, NULL, 16),
+			     .state = strtoul(field[STATE], NULL, 16),
+			     .inode = strtoul(field[INODE], NULL, 10) };
+	return true;
+}
+
+static size_t match(pid_t pid, const char *table, unsigned long state, const struct sockets *s,
 		    uint16_t *to, size_t count, size_t max)
 {
 	char path[32], line[512];
@@ -62,15 +86,12 @@ static size_t match(pid_t pid, const char *table, unsigned state, const struct s
 	if (!f)
 		return count;
 	while (fgets(line, sizeof(line), f)) {
-		unsigned port, is;
-		unsigned long inode;
-		if (sscanf(line, " %*[0-9]: %*[0-9A-Fa-f]:%x %*s %x %*s %*s %*s %*s %*s %lu", &port,
-			   &is, &inode) != 3 ||
-		    is != state)
+		struct row row;
+		if (!parse_row(line, &row) || row.state != state)
 			continue;
 		for (size_t i = 0; i < s->count; i++)
-			if (s->inode[i] == inode)
-				count = add_port(to, count, max, (uint16_t)port);
+			if (s->inode[i] == row.inode)
+				count = add_port(to, count, max, row.port);
 	}
 	(void)fclose(f);
 	return count;

@@ -231,14 +231,44 @@ static void drain(struct run *r)
 	}
 }
 
-/* Does it sound as if the sandbox had refused something? */
-static bool sounds_denied(struct str words)
+/* How programs put it that a file, memory or a process was refused to them. */
+static const char *const of_denial[] = { "Permission denied",
+					 "Read-only file system",
+					 "Operation not permitted",
+					 "EACCES",
+					 "EROFS",
+					 "EPERM",
+					 NULL };
+static const char *const of_memory[] = { "annot allocate memory",
+					 "emory exhausted",
+					 "ut of memory",
+					 "MemoryError",
+					 "bad_alloc",
+					 "ENOMEM",
+					 NULL };
+static const char *const of_processes[] = { "Resource temporarily unavailable", "Cannot fork",
+					    "EAGAIN", NULL };
+
+static bool speaks(const struct run *r, const char *const *of)
 {
-	return str_find(words, STR("Permission denied")) >= 0 ||
-	       str_find(words, STR("Read-only file system")) >= 0 ||
-	       str_find(words, STR("Operation not permitted")) >= 0 ||
-	       str_find(words, STR("EACCES")) >= 0 || str_find(words, STR("EROFS")) >= 0 ||
-	       str_find(words, STR("EPERM")) >= 0;
+	while (*of && str_find(buf_str(&r->tail), str_of(*of)) < 0)
+		of++;
+	return *of != NULL;
+}
+
+/* Some refusals only the command itself sees: what it said when it failed is all there is. */
+static void conclude(const struct run *r, const struct proc_limits *l, bool sandboxed,
+		     struct proc_result *ret)
+{
+	if (ret->exit_code == 0)
+		return;
+	ret->denied = sandboxed && speaks(r, of_denial);
+	if (ret->limit != PROC_LIMIT_NONE)
+		return;
+	if (l->address_space_bytes > 0 && speaks(r, of_memory))
+		ret->limit = PROC_LIMIT_MEMORY;
+	else if (l->processes > 0 && speaks(r, of_processes))
+		ret->limit = PROC_LIMIT_PROCESSES;
 }
 
 static void fill_result(const struct report *p, struct proc_result *ret)
@@ -288,8 +318,7 @@ static int run_in_place(struct spawner *s, const struct proc_request *q,
 		return launch_error(e, report.failed, report.error);
 	drain(&r);
 	fill_result(&report, ret);
-	ret->denied =
-		spawner_is_sandboxed(s) && ret->exit_code != 0 && sounds_denied(buf_str(&r.tail));
+	conclude(&r, &q->limits, spawner_is_sandboxed(s), ret);
 	return 0;
 }
 

@@ -58,8 +58,9 @@ struct proc_result {
 	 * The receipt. CPU time is that of all processes that were waited for, memory the peak of
 	 * the largest single one. oom_killed is a conclusion: somebody died of SIGKILL while the
 	 * kernel's counter of such kills, which is for the whole machine, went up. The CPU and file
-	 * limits are seen by the signal they send, too many processes by counting; exhausted
-	 * address space is not visible from outside.
+	 * limits are seen by the signal they send, too many processes by counting. A refused
+	 * allocation or fork is not visible from outside: where such a limit is set and the command
+	 * failed with words for it on stderr, they are believed.
 	 */
 	int64_t cpu_ms;
 	int64_t peak_memory_bytes;

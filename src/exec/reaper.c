@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -268,6 +269,23 @@ void reaper_settle(void)
 	(void)prctl(PR_SET_NAME, "sidecar-reaper", 0, 0, 0);
 }
 
+/*
+ * Until the program runs the reaper sleeps in vfork, where only what kills it can wake it. So time
+ * is kept by a deadly alarm: the spawner, who sees a reaper die, ends what that has begun.
+ */
+static pid_t start_in_time(struct launch *l)
+{
+	const int64_t timeout = l->order->timeout_ms;
+	const bool shorter = timeout > 0 && timeout < LIMIT_START_MS;
+	const int64_t ms = (shorter ? timeout : LIMIT_START_MS) + LIMIT_TERM_GRACE_MS;
+	const struct itimerval alarm = { .it_value = { ms / 1000, ms % 1000 * 1000 } };
+
+	(void)setitimer(ITIMER_REAL, &alarm, NULL);
+	const pid_t pid = launch_start(l);
+	(void)setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
+	return pid;
+}
+
 void reaper_run(const struct reaper_home *home, struct launch *l)
 {
 	struct reaper r = { .home = home,
@@ -282,7 +300,7 @@ void reaper_run(const struct reaper_home *home, struct launch *l)
 	if (l->order->timeout_ms > 0)
 		r.timeout_ms = r.started_ms + l->order->timeout_ms;
 	if (launch_prepare(l, home->shell, home->env) == 0)
-		r.shell = launch_start(l);
+		r.shell = start_in_time(l);
 	for (size_t i = ORDER_OUT; i < ORDER_OUT_READ; i++)
 		fd_closep(&l->fd[i]);
 	if (l->failed != LAUNCH_DONE) {

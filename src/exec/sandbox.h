@@ -35,6 +35,7 @@ struct sandbox_config {
 	enum sandbox_mode mode;
 	bool no_network;
 	bool read_only;		/* the workspace, too, cannot be written */
+	bool namespaces;	/* must be had: they were in force before */
 	const char *workspace;	/* needed unless the mode is off and read_only is not set */
 	const char *scratch;	/* the private /tmp (exec/scratch.h) */
 	struct path_list write; /* more that may be written (DATA_DIR, SIDECAR_SANDBOX_WRITE) */

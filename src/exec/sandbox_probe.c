@@ -33,11 +33,17 @@ struct attempt {
 
 /* Each returns true when the attempt failed as it should. */
 
-/* Its own name is a file that every process may write, but for the sandbox. */
+/* Its own name is a file that every process may write, but for the sandbox. In an empty root, the
+ * place where the private /tmp was made is a directory that could be written before. */
 static bool cannot_write_outside(const struct attempt *a)
 {
-	(void)a;
+	char parent[LIMIT_SANDBOX_VARIABLE];
 	AUTO_FD fd = open("/proc/self/comm", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 && errno == ENOENT) {
+		(void)snprintf(parent, sizeof(parent), "%s/..", a->config->scratch);
+		fd = open(parent, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	}
 	return fd < 0 && (errno == EACCES || errno == EROFS);
 }
 

@@ -102,9 +102,12 @@ static int refuse_sockets(scmp_filter_ctx f, unsigned flags)
 	}
 	for (unsigned bit = 6; bit < 32; bit++)
 		bad |= refuse_value(f, SCMP_SYS(socket), 0, 1U << bit, 1U << bit);
-	/* Half of a datagram pair can send to any address; a stream is bound to its other half. */
-	if (flags & SECCOMP_NO_UNIX)
+	/* Half of a datagram pair can send to any address; a stream is bound to its other half.
+	 * For a local socket the kernel takes SOCK_RAW to mean SOCK_DGRAM. */
+	if (flags & SECCOMP_NO_UNIX) {
 		bad |= refuse_value(f, SCMP_SYS(socketpair), 1, 0xf, SOCK_DGRAM);
+		bad |= refuse_value(f, SCMP_SYS(socketpair), 1, 0xf, SOCK_RAW);
+	}
 	return bad;
 }
 
@@ -124,6 +127,10 @@ static int fill(scmp_filter_ctx f, unsigned flags)
 	for (size_t i = 0; i < ARRAY_LEN(namespace_flags); i++)
 		bad |= refuse_value(f, SCMP_SYS(clone), 0, (unsigned)namespace_flags[i],
 				    (unsigned)namespace_flags[i]);
+	/* Only of oneself: the limits of the server, or of the spawner, are another way to end it.
+	 */
+	const struct scmp_arg_cmp other = { 0, SCMP_CMP_NE, 0, 0 };
+	bad |= seccomp_rule_add_array(f, eperm, SCMP_SYS(prlimit64), 1, &other);
 	/* Its flags are in memory, where a filter cannot look; the C library falls back to clone.
 	 */
 	bad |= seccomp_rule_add(f, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);

@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@
 #include "base/own.h"
 #include "exec/environ.h"
 #include "exec/keeper.h"
+#include "exec/scratch.h"
 
 struct spawner {
 	pthread_mutex_t lock;	     /* over sock and keeper; held while a keeper starts */
@@ -29,12 +31,16 @@ struct spawner {
 	bool warming;
 	int sock;
 	unsigned generation; /* how many keepers there have been */
-	int keeper;	     /* pidfd */
-	int lifeline[2];     /* one pipe for all keepers: what an earlier one started goes on */
+	pid_t keeper_pid;
+	int keeper;	 /* pidfd; -1 when there is no keeper, or the kernel is older than 5.3 */
+	int lifeline[2]; /* one pipe for all keepers: what an earlier one started goes on */
+	int at_death;	 /* 0: none */
 	size_t max;
 	atomic_size_t running;
 	struct keeper_setup setup;
 	struct buf strings;
+	size_t scratch_at;  /* where the private /tmp stands in them */
+	struct buf program; /* with its NUL; empty: this one */
 	struct sandbox_report report;
 };
 
@@ -50,8 +56,8 @@ static int keep_config(struct spawner *s, const struct spawner_config *c, struct
 	const struct sandbox_config *sb = &c->sandbox;
 
 	s->strings.max = LIMIT_ARGUMENTS;
-	strings_add(&s->strings, str_of(c->at_death));
 	strings_add(&s->strings, str_of(sb->workspace));
+	s->scratch_at = s->strings.n;
 	strings_add(&s->strings, str_of(sb->scratch));
 	s->setup = (struct keeper_setup){
 		.mode = sb->mode,
@@ -61,16 +67,34 @@ static int keep_config(struct spawner *s, const struct spawner_config *c, struct
 	s->setup.write_count = add_list(&s->strings, sb->write);
 	s->setup.read_count = add_list(&s->strings, sb->read);
 	s->setup.hide_count = add_list(&s->strings, sb->hide);
+	s->program.max = LIMIT_ARGUMENT;
+	if (c->program) {
+		buf_add(&s->program, str_of(c->program));
+		buf_addc(&s->program, '\0');
+	}
+	s->at_death = c->at_death;
 	s->max = c->max_commands;
 	if (!s->max || s->max > LIMIT_COMMANDS)
 		s->max = LIMIT_COMMANDS;
-	if (s->strings.failed)
+	if (s->strings.failed || s->program.failed)
 		return err_set(e, ERR_SPAWN_FAILED, "There is not enough memory for the spawner");
 	return 0;
 }
 
-/* Execute this program anew, with the socket as KEEPER_FD and nothing else of the server's. */
-static int execute(int sock, pid_t *ret)
+/* A descriptor that reads as empty: /dev/null or, in an empty root, a pipe without a writer. */
+static int open_nothing(void)
+{
+	int p[2];
+	const int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (fd >= 0 || pipe2(p, O_CLOEXEC) < 0)
+		return fd;
+	(void)close(p[1]);
+	return p[0];
+}
+
+/* Execute the program anew, with the socket as KEEPER_FD and nothing else of the server's. */
+static int execute(const char *program, int sock, pid_t *ret)
 {
 	char name[] = "sidecar", verb[] = KEEPER_VERB;
 	char *const argv[] = { name, verb, NULL };
@@ -78,6 +102,9 @@ static int execute(int sock, pid_t *ret)
 	posix_spawnattr_t attr;
 	sigset_t none;
 
+	AUTO_FD nothing = open_nothing();
+	if (nothing < 0)
+		return errno;
 	char **env = environ_merge(environ, NULL, 0);
 	if (!env)
 		return ENOMEM;
@@ -86,10 +113,10 @@ static int execute(int sock, pid_t *ret)
 	(void)posix_spawnattr_setsigmask(&attr, &none);
 	(void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
 	(void)posix_spawn_file_actions_init(&files);
-	(void)posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	(void)posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+	(void)posix_spawn_file_actions_adddup2(&files, nothing, STDIN_FILENO);
+	(void)posix_spawn_file_actions_adddup2(&files, nothing, STDOUT_FILENO);
 	(void)posix_spawn_file_actions_adddup2(&files, sock, KEEPER_FD);
-	const int error = posix_spawn(ret, "/proc/self/exe", &files, &attr, argv, env);
+	const int error = posix_spawnp(ret, program, &files, &attr, argv, env);
 	(void)posix_spawn_file_actions_destroy(&files);
 	(void)posix_spawnattr_destroy(&attr);
 	mem_free(env);
@@ -105,8 +132,11 @@ static int greet(struct spawner *s, int sock, struct keeper_hello *hello, struct
 	AUTO_FD strings = message_memfd("setup", buf_str(&s->strings));
 	if (strings < 0)
 		return err_set(e, ERR_SPAWN_FAILED, "%s: no memory for its settings", silent);
-	const int give[] = { [KEEPER_LIFELINE] = s->lifeline[0], [KEEPER_STRINGS] = strings };
-	if (message_send(sock, &s->setup, sizeof(s->setup), give, ARRAY_LEN(give), deadline) < 0 ||
+	const int give[] = { [KEEPER_LIFELINE] = s->lifeline[0],
+			     [KEEPER_STRINGS] = strings,
+			     [KEEPER_AT_DEATH] = s->at_death };
+	const size_t count = s->at_death ? ARRAY_LEN(give) : KEEPER_AT_DEATH;
+	if (message_send(sock, &s->setup, sizeof(s->setup), give, count, deadline) < 0 ||
 	    io_wait(sock, POLLIN, deadline) <= 0 ||
 	    message_recv(sock, hello, sizeof(*hello), fds) != sizeof(*hello))
 		return err_set(e, ERR_SPAWN_FAILED, "%s", silent);
@@ -117,39 +147,67 @@ static int greet(struct spawner *s, int sock, struct keeper_hello *hello, struct
 	return 0;
 }
 
+/* The same where there are no pidfds. If the server reaps orphans, the number may be gone already,
+ * and waiting says so at once. */
+static void reap_by_number(pid_t pid)
+{
+	const int64_t deadline = io_now_ms() + LIMIT_SPAWNER_MS;
+
+	while (waitpid(pid, NULL, WNOHANG) == 0 && io_now_ms() < deadline)
+		(void)poll(NULL, 0, LIMIT_KILL_PAUSE_MS);
+}
+
 /* Wait for the keeper to end, which it does by itself; one that was stopped is not waited for. */
 static void reap_keeper(struct spawner *s)
 {
 	siginfo_t info;
 
-	if (s->keeper < 0)
+	if (s->keeper < 0) {
+		if (s->keeper_pid > 0)
+			reap_by_number(s->keeper_pid);
+		s->keeper_pid = 0;
 		return;
+	}
 	if (io_wait(s->keeper, POLLIN, io_now_ms() + LIMIT_SPAWNER_MS) == 0)
 		(void)syscall(SYS_pidfd_send_signal, s->keeper, SIGKILL, NULL, 0);
 	(void)waitid(P_PIDFD, (id_t)s->keeper, &info, WEXITED);
 	fd_closep(&s->keeper);
+	s->keeper_pid = 0;
+}
+
+static int refuse_start(const struct spawner *s, struct err *e)
+{
+	if (s->program.n)
+		return err_set(e, ERR_SPAWN_FAILED,
+			       "Commands are started by the sidecar program, and \"%s\" cannot be "
+			       "executed: install it, or set the program's path",
+			       s->program.p);
+	(void)err_errno(e, "The process that runs commands could not be started");
+	e->code = ERR_SPAWN_FAILED;
+	return -1;
 }
 
 /* Start a keeper in place of the one there was. */
 static int start(struct spawner *s, struct err *e)
 {
-	struct keeper_hello hello;
+	struct keeper_hello hello = { 0 };
 	int pair[2];
-	pid_t pid;
+	pid_t pid = -1;
 
 	if (message_pair(pair) < 0)
 		return err_errno(e, "The process that runs commands could not be started");
 	AUTO_FD mine = pair[0];
 	AUTO_FD its = pair[1];
-	errno = execute(its, &pid);
-	if (errno) {
-		(void)err_errno(e, "The process that runs commands could not be started");
-		e->code = ERR_SPAWN_FAILED;
-		return -1;
-	}
+	errno = execute(s->program.n ? s->program.p : "/proc/self/exe", its, &pid);
+	/* Without /proc, what is at our name now, which may be a newer program. */
+	if (errno == ENOENT && !s->program.n)
+		errno = execute((const char *)getauxval(AT_EXECFN), its, &pid);
+	if (errno)
+		return refuse_start(s, e);
 	fd_closep(&its);
 	fd_closep(&s->sock); /* an old keeper that only lost its spawner ends by this */
 	reap_keeper(s);
+	s->keeper_pid = pid;
 	s->keeper = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (greet(s, mine, &hello, e) < 0) {
 		fd_closep(&mine);
@@ -158,6 +216,7 @@ static int start(struct spawner *s, struct err *e)
 	}
 	(void)pthread_mutex_lock(&s->report_lock);
 	s->report = hello.sandbox;
+	s->setup.namespaces = hello.sandbox.namespaces;
 	(void)pthread_mutex_unlock(&s->report_lock);
 	s->sock = TAKE(mine, -1);
 	s->generation++;
@@ -223,7 +282,11 @@ void spawner_free(struct spawner *s)
 	fd_closep(&s->lifeline[1]);
 	reap_keeper(s);
 	fd_closep(&s->lifeline[0]);
+	/* Without a keeper nobody else does it. */
+	if (s->generation == 0 && !s->strings.failed && s->strings.n)
+		scratch_remove(s->strings.p + s->scratch_at);
 	buf_done(&s->strings);
+	buf_done(&s->program);
 	(void)pthread_mutex_destroy(&s->lock);
 	(void)pthread_mutex_destroy(&s->report_lock);
 	mem_free(s);

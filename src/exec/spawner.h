@@ -5,8 +5,9 @@
  * A server with threads must not fork, and a server with much memory forks slowly. So commands are
  * started by a small process with one thread (exec/keeper.h says which processes there are, and
  * why a killed server leaves nothing behind). spawner_new starts it; when it dies, the next order
- * starts it again. It is started with posix_spawn from /proc/self/exe, which a program with threads
- * may do at any time; main() must therefore begin with
+ * starts it again. It is started with posix_spawn from /proc/self/exe (in an empty root: by the
+ * name it was started by), which a program with threads may do at any time; main() must therefore
+ * begin with
  *
  *	if (argc == 2 && strcmp(argv[1], KEEPER_VERB) == 0)
  *		return keeper_main(at_death);
@@ -23,8 +24,11 @@
 
 struct spawner_config {
 	struct sandbox_config sandbox; /* zero: off */
-	const char *at_death;	       /* handed to keeper_main's at_death; may be NULL */
+	int at_death;		       /* a descriptor for keeper_main's at_death; 0: none. Stays
+					* the caller's, and open as long as the spawner is used */
 	size_t max_commands;	       /* at once; 0 or too many: LIMIT_COMMANDS */
+	const char *program;	       /* whose main() begins as above, sought in PATH when it has
+					* no slash; NULL: this one */
 };
 
 struct spawner;

@@ -208,11 +208,6 @@ static int prepare(struct starter *s, const struct sandbox_config *config, bool 
 		return err_errno(&hello->err, "The spawner cannot watch its children");
 	if (sandbox_make(config, namespaces, &s->sandbox, &hello->sandbox, &hello->err) < 0)
 		return -1;
-	if (!tree_supported())
-		return err_set(
-			&hello->err, ERR_SPAWN_FAILED,
-			"This kernel does not list a process's children in /proc, so commands "
-			"could not be ended reliably and are not run");
 	s->home.shell = launch_shell();
 	s->home.env = sandbox_environ(s->sandbox);
 	return 0;

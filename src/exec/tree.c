@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tree: find, signal and end every descendant through /proc. */
+/* tree: find, signal and end every descendant, through /proc where there is one. */
 
 #include "exec/tree.h"
 
@@ -15,6 +15,7 @@
 
 #include "base/io.h"
 #include "base/own.h"
+#include "exec/children.h"
 #include "exec/ports.h"
 
 struct member {
@@ -23,6 +24,8 @@ struct member {
 };
 
 struct walk {
+	bool listed; /* /proc lists children; else only our own are found, one number after another
+		      */
 	struct member *list;
 	size_t count, room;
 };
@@ -94,17 +97,39 @@ static bool is_spared(pid_t pid, const pid_t *spare, size_t spare_count)
 	return false;
 }
 
+static void add_child(void *arg, pid_t pid)
+{
+	walk_add(arg, pid, getpid());
+}
+
 static void walk_tree(struct walk *w, const pid_t *spare, size_t spare_count)
 {
 	size_t kept = 0;
 
-	add_children_of(w, getpid());
+	w->listed = tree_is_listed();
+	if (w->listed)
+		add_children_of(w, getpid());
+	else
+		children_each(add_child, w);
 	for (size_t i = 0; i < w->count; i++)
 		if (!is_spared(w->list[i].pid, spare, spare_count))
 			w->list[kept++] = w->list[i];
 	w->count = kept;
-	for (size_t i = 0; i < w->count; i++)
+	for (size_t i = 0; w->listed && i < w->count; i++)
 		add_children_of(w, w->list[i].pid);
+}
+
+/* The number of threads, from the state in a line of /proc/PID/stat on; 0 when it is not there. */
+static long threads_in(const char *state)
+{
+	enum { FIELDS = 17 }; /* from the state to it */
+	const char *p = state;
+
+	for (int i = 0; p && i < FIELDS; i++) {
+		p = strchr(p, ' ');
+		p = p ? p + 1 : NULL;
+	}
+	return p ? strtol(p, NULL, 10) : 0;
 }
 
 /* What the process does, provided that it still has that parent (or has fallen to us). */
@@ -126,9 +151,34 @@ static enum state state_of(const struct member *m)
 	const pid_t parent = (pid_t)strtol(p + 4, NULL, 10);
 	if (parent != m->parent && parent != getpid())
 		return GONE;
+	/* It is the state of the first thread, which may have ended long before the others. */
+	if (p[2] == 'Z' && threads_in(p + 2) > 1)
+		return RUNNING;
 	if (p[2] == 'Z' || p[2] == 'X')
 		return DEAD;
 	return p[2] == 'T' || p[2] == 't' ? STOPPED : RUNNING;
+}
+
+static enum state state_of_child(pid_t pid)
+{
+	static const enum state states[] = { [CHILD_NONE] = GONE,
+					     [CHILD_DEAD] = DEAD,
+					     [CHILD_STOPPED] = STOPPED,
+					     [CHILD_RUNNING] = RUNNING };
+
+	return states[children_state(pid)];
+}
+
+/* Signal a child and, as its descendants cannot be seen, the group that it leads if it does. Nobody
+ * else reaps our children, so their numbers stay theirs. */
+static enum state signal_child(pid_t pid, int signal)
+{
+	const enum state state = state_of_child(pid);
+
+	(void)kill(-pid, signal);
+	if (state == GONE || state == DEAD)
+		return state;
+	return kill(pid, signal) < 0 ? GONE : state;
 }
 
 /* Signal one process. Returns its state before, GONE when it could not be signalled. */
@@ -157,7 +207,8 @@ static size_t signal_all(int signal, const pid_t *spare, size_t spare_count, siz
 	walk_tree(&w, spare, spare_count);
 	*running = 0;
 	for (size_t i = 0; i < w.count; i++) {
-		const enum state state = signal_member(&w.list[i], signal);
+		const enum state state = w.listed ? signal_member(&w.list[i], signal)
+						  : signal_child(w.list[i].pid, signal);
 		reached += state >= STOPPED;
 		*running += state == RUNNING;
 	}
@@ -168,7 +219,8 @@ size_t tree_count(void)
 {
 	CLEANUP(walk_done) struct walk w = { 0 };
 
-	walk_tree(&w, NULL, 0);
+	if (tree_is_listed())
+		walk_tree(&w, NULL, 0);
 	return w.count;
 }
 
@@ -181,7 +233,8 @@ size_t tree_signal(int signal)
 
 size_t tree_kill(const pid_t *spare, size_t spare_count)
 {
-	size_t running = 1;
+	/* Stopping helps when everybody can be stopped. */
+	size_t running = tree_is_listed();
 
 	/* A stopped fork bomb keeps its places in the process table and cannot refill those that
 	 * killing frees. A process in the kernel may take a while to stop: hence the bound. */
@@ -214,16 +267,17 @@ size_t tree_survivors(struct survivor *to, size_t max)
 
 	walk_tree(&w, NULL, 0);
 	for (size_t i = 0; i < w.count; i++) {
-		if (state_of(&w.list[i]) < STOPPED)
+		const pid_t pid = w.list[i].pid;
+		if ((w.listed ? state_of(&w.list[i]) : state_of_child(pid)) < STOPPED)
 			continue;
 		if (count < max)
-			describe(w.list[i].pid, &to[count]);
+			describe(pid, &to[count]);
 		count++;
 	}
 	return count;
 }
 
-bool tree_supported(void)
+bool tree_is_listed(void)
 {
 	return access("/proc/thread-self/children", R_OK) == 0;
 }

@@ -36,13 +36,15 @@ size_t tree_signal(int signal);
  */
 size_t tree_kill(const pid_t *spare, size_t spare_count);
 
-/* How many processes the tree has, zombies included. */
+/* How many processes the tree has, zombies included; 0 when /proc does not list them. */
 size_t tree_count(void);
 
 /* Describe the tree's processes: how many there are; at most max are written. */
 size_t tree_survivors(struct survivor *to, size_t max);
 
-/* Does this kernel list children in /proc? Without that no tree can be found. */
-bool tree_supported(void);
+/* Does this system list children in /proc? Without that the tree is ended from the top, one layer
+ * of parents after another (exec/children.h): slower, not counted, and a command that forks faster
+ * than it is killed can hold out. */
+bool tree_is_listed(void);
 
 #endif

@@ -63,6 +63,7 @@ void http_init(struct http *h, int fd, struct http_budget *budget)
 	*h = (struct http){
 		.fd = fd, .budget = budget, .in = { .max = IN_MAX }, .out = { .max = SIZE_MAX / 2 }
 	};
+	budget->connections++;
 	begin_request(h);
 	h->deadline_ms = io_now_ms() + LIMIT_HEAD_MS;
 }
@@ -72,6 +73,7 @@ void http_done(struct http *h)
 	buf_done(&h->in);
 	buf_done(&h->out);
 	release(h);
+	h->budget->connections--;
 	fd_closep(&h->fd);
 	h->state = HTTP_CLOSED;
 }
@@ -172,6 +174,12 @@ static enum http_event examine(struct http *h, struct http_request *request,
 	return HTTP_REQUEST;
 }
 
+static void taken(struct http *h, size_t n)
+{
+	buf_filled(&h->in, n);
+	(void)atomic_fetch_add_explicit(&h->budget->received, (int64_t)n, memory_order_relaxed);
+}
+
 enum http_event http_receive(struct http *h, struct http_request *request, struct http_refusal *why)
 {
 	for (;;) {
@@ -193,7 +201,7 @@ enum http_event http_receive(struct http *h, struct http_request *request, struc
 		const ssize_t n = recv(h->fd, to, room, 0);
 		h->drained = n < (ssize_t)room;
 		if (n > 0)
-			buf_filled(&h->in, (size_t)n);
+			taken(h, (size_t)n);
 		else if (n < 0 && errno == EINTR)
 			continue;
 		else if (n < 0 && errno == EAGAIN)

@@ -24,9 +24,11 @@
 
 #define HTTP_JSON "application/json; charset=utf-8"
 
-/* Memory that bodies which arrive, and answers that are not taken, share; one for a server. */
+/* What all connections of a server have in common: memory that bodies which arrive, and answers
+ * that are not taken, share; how many connections there are, and what has gone through them. */
 struct http_budget {
 	_Atomic int64_t left;
+	_Atomic int64_t connections, received, sent;
 };
 
 enum http_state {
@@ -83,7 +85,7 @@ enum http_event {
 };
 
 void http_init(struct http *h, int fd, struct http_budget *budget);
-void http_done(struct http *h); /* closes the descriptor */
+void http_done(struct http *h); /* once for each http_init; closes the descriptor */
 
 /* Take in what has arrived. */
 enum http_event http_receive(struct http *h, struct http_request *request,
@@ -102,6 +104,10 @@ struct http_answer {
 void http_send(struct http *h, const struct http_answer *answer);
 void http_flush(struct http *h);
 
+/* An interim answer, 102, that says in one header line (with its CRLF) how far the work has come. A
+ * client that takes nothing now, or does not know such answers, gets none. */
+void http_send_progress(struct http *h, const char *line);
+
 /* A refusal before or instead of a request. Closing at once would reset the connection under a
  * client that is still sending, which then never reads the answer: the state becomes HTTP_LINGER
  * (or HTTP_OUT before that). */
@@ -114,10 +120,16 @@ void http_linger(struct http *h);
 void http_expire(struct http *h, struct str timeout_body);
 
 /* A body whose length is not known yet, in chunks (to an HTTP/1.0 client: until the end of the
- * connection). Each call waits while the client does not take it. -1 when the client has gone. */
-int http_stream_begin(struct http *h, const char *type);
+ * connection). `extra` is as in an answer. Each call waits while the client does not take it. -1
+ * when the client has gone. */
+int http_stream_begin(struct http *h, const char *type, const char *extra);
 int http_stream_write(struct http *h, struct str piece);
 void http_stream_end(struct http *h);
+
+/* The first `size` bytes of an open file as the body of a 200, in whatever pieces the client takes
+ * them; it waits as a stream does. Nothing of the file is held in memory. When it turns out shorter
+ * the connection is closed, which is all that is left to say. */
+void http_send_file(struct http *h, const char *type, const char *extra, int file, int64_t size);
 
 /* The request is answered: what follows it in the buffer is the next one. Only for http_out.c. */
 void http_next(struct http *h);

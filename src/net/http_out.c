@@ -2,9 +2,12 @@
 /* http_out: the sending half: from an answer, or a stream, to bytes as the client takes them. */
 
 #include <errno.h>
+#include <poll.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -12,6 +15,7 @@
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "base/utc.h"
 #include "net/http.h"
 
 enum { HEAD_BYTES = 512 }; /* room for the head of an answer */
@@ -29,6 +33,7 @@ static const struct {
 	{ 404, "Not Found" },
 	{ 405, "Method Not Allowed" },
 	{ 408, "Request Timeout" },
+	{ 409, "Conflict" },
 	{ 413, "Content Too Large" },
 	{ 414, "URI Too Long" },
 	{ 415, "Unsupported Media Type" },
@@ -59,21 +64,24 @@ static struct iovec vector(struct str s)
 	return (struct iovec){ p.out, s.n };
 }
 
+static void count(struct http *h, size_t sent)
+{
+	(void)atomic_fetch_add_explicit(&h->budget->sent, (int64_t)sent, memory_order_relaxed);
+}
+
 static size_t write_head(const struct http *h, char *out, size_t size, int status, const char *type,
 			 const char *extra, const char *framing)
 {
-	char date[40] = "";
-	const time_t now = time(NULL);
-	struct tm utc;
-
-	(void)gmtime_r(&now, &utc);
-	(void)strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", &utc);
-	const int n =
-		snprintf(out, size, "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: %s\r\n%s%s%s\r\n",
-			 status, http_reason(status), date, type, framing, extra ? extra : "",
-			 h->last     ? "Connection: close\r\n"
-			 : h->http10 ? "Connection: keep-alive\r\n"
-				     : "");
+	const struct utc t = utc_of(time(NULL));
+	const int n = snprintf(out, size,
+			       "HTTP/1.1 %d %s\r\nDate: %s, %02d %s %04d %02d:%02d:%02d GMT\r\n"
+			       "Content-Type: %s\r\n%s%s%s\r\n",
+			       status, http_reason(status), utc_weekday_name(t.weekday), t.day,
+			       utc_month_name(t.month), (int)t.year, t.hour, t.minute, t.second,
+			       type, framing, extra ? extra : "",
+			       h->last	   ? "Connection: close\r\n"
+			       : h->http10 ? "Connection: keep-alive\r\n"
+					   : "");
 	return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
 }
 
@@ -98,6 +106,7 @@ void http_send(struct http *h, const struct http_answer *a)
 		return;
 	}
 	const size_t done = sent > 0 ? (size_t)sent : 0;
+	count(h, done);
 	if (done == head_n + body.n) {
 		http_next(h);
 		return;
@@ -123,11 +132,12 @@ void http_flush(struct http *h)
 	while (h->out_at < h->out.n) {
 		const ssize_t n =
 			send(h->fd, h->out.p + h->out_at, h->out.n - h->out_at, MSG_NOSIGNAL);
-		if (n > 0)
+		if (n > 0) {
 			h->out_at += (size_t)n;
-		else if (n < 0 && errno == EAGAIN)
+			count(h, (size_t)n);
+		} else if (n < 0 && errno == EAGAIN) {
 			return;
-		else if (n == 0 || errno != EINTR) {
+		} else if (n == 0 || errno != EINTR) {
 			h->state = HTTP_CLOSED;
 			return;
 		}
@@ -160,19 +170,41 @@ static int64_t stall_deadline(void)
 	return io_now_ms() + LIMIT_STALL_MS;
 }
 
-int http_stream_begin(struct http *h, const char *type)
+/* Wait until the client has taken all of it; -1 when it has gone. */
+static int write_out(struct http *h, struct str piece)
+{
+	if (io_write_all(h->fd, piece, stall_deadline()) < 0) {
+		h->state = HTTP_CLOSED;
+		return -1;
+	}
+	count(h, piece.n);
+	return 0;
+}
+
+void http_send_progress(struct http *h, const char *line)
+{
+	char text[HEAD_BYTES];
+	const int n = snprintf(text, sizeof text, "HTTP/1.1 102 Processing\r\n%s\r\n", line);
+	const ssize_t sent = h->http10 || h->state == HTTP_CLOSED
+				     ? 0
+				     : send(h->fd, text, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+	if (sent > 0) {
+		count(h, (size_t)sent);
+		(void)write_out(h, (struct str){ text + sent, (size_t)(n - sent) });
+	}
+}
+
+int http_stream_begin(struct http *h, const char *type, const char *extra)
 {
 	char head[HEAD_BYTES];
 
 	h->last = h->last || h->http10;
-	const size_t n = write_head(h, head, sizeof head, 200, type, NULL,
+	const size_t n = write_head(h, head, sizeof head, 200, type, extra,
 				    h->http10 ? "" : "Transfer-Encoding: chunked\r\n");
 	h->state = HTTP_STREAM;
 	h->deadline_ms = IO_FOREVER;
-	if (io_write_all(h->fd, (struct str){ head, n }, stall_deadline()) == 0)
-		return 0;
-	h->state = HTTP_CLOSED;
-	return -1;
+	return write_out(h, (struct str){ head, n });
 }
 
 int http_stream_write(struct http *h, struct str piece)
@@ -196,14 +228,13 @@ int http_stream_write(struct http *h, struct str piece)
 		return -1;
 	}
 	size_t done = sent > 0 ? (size_t)sent : 0;
+	count(h, done);
 	for (size_t i = 0; i < msg.msg_iovlen; i++) {
 		rest[i] = str_from((struct str){ msg.msg_iov[i].iov_base, msg.msg_iov[i].iov_len },
 				   done);
 		done -= done < msg.msg_iov[i].iov_len ? done : msg.msg_iov[i].iov_len;
-		if (io_write_all(h->fd, rest[i], stall_deadline()) < 0) {
-			h->state = HTTP_CLOSED;
+		if (write_out(h, rest[i]) < 0)
 			return -1;
-		}
 	}
 	return 0;
 }
@@ -212,10 +243,33 @@ void http_stream_end(struct http *h)
 {
 	if (h->state != HTTP_STREAM)
 		return;
-	if (!h->http10 && !h->head_only &&
-	    io_write_all(h->fd, STR("0\r\n\r\n"), stall_deadline()) < 0) {
-		h->state = HTTP_CLOSED;
+	if (h->http10 || h->head_only || write_out(h, STR("0\r\n\r\n")) == 0)
+		http_next(h);
+}
+
+void http_send_file(struct http *h, const char *type, const char *extra, int file, int64_t size)
+{
+	enum { AT_ONCE = 1 << 20 };
+	char head[HEAD_BYTES], length[48];
+	int64_t left = h->head_only ? 0 : size;
+
+	(void)snprintf(length, sizeof length, "Content-Length: %lld\r\n", (long long)size);
+	const size_t n = write_head(h, head, sizeof head, 200, type, extra, length);
+	h->state = HTTP_STREAM;
+	h->deadline_ms = IO_FOREVER;
+	if (write_out(h, (struct str){ head, n }) < 0)
 		return;
+	while (left > 0) {
+		const ssize_t sent =
+			sendfile(h->fd, file, NULL, left < AT_ONCE ? (size_t)left : AT_ONCE);
+		if (sent > 0) {
+			left -= sent;
+			count(h, (size_t)sent);
+		} else if (sent == 0 || (errno != EAGAIN && errno != EINTR) ||
+			   io_wait(h->fd, POLLOUT, stall_deadline()) != 1) {
+			h->state = HTTP_CLOSED;
+			return;
+		}
 	}
 	http_next(h);
 }

@@ -3,11 +3,11 @@
 
 #include "net/listen.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/io.h"
+#include "base/limits.h"
 #include "base/own.h"
+#include "net/address.h"
 
 enum {
 	BACKLOG = 1024,
@@ -40,7 +43,10 @@ static int make_directories(const char *path, int *made, struct err *e)
 		if (mkdir(dir, 0755) == 0)
 			(*made)++;
 		else if (errno != EEXIST && access(dir, F_OK) < 0)
-			return err_errno(e, "Cannot make the directory %s for the socket", dir);
+			return err_errno(e,
+					 "Cannot make the directory %s for the socket (--socket "
+					 "PATH puts it elsewhere)",
+					 dir);
 		*slash = '/';
 	}
 	return 0;
@@ -58,6 +64,31 @@ static void unmake_directories(const char *path, int made)
 	}
 }
 
+/* Whether somebody listens there: 1 or 0, or -1 with errno. */
+static int is_listened_on(const struct sockaddr_un *address)
+{
+	AUTO_FD probe = new_socket(AF_UNIX);
+
+	if (probe < 0)
+		return -1;
+	if (connect(probe, (const struct sockaddr *)address, sizeof *address) == 0 ||
+	    errno == EAGAIN || errno == EINPROGRESS)
+		return 1;
+	return errno == ECONNREFUSED || errno == ENOENT ? 0 : -1;
+}
+
+/* The same of a server that may have been killed this moment: a process it was just starting holds
+ * its descriptors until it executes its program. */
+static int is_still_listened_on(const struct sockaddr_un *address)
+{
+	const int64_t deadline = io_now_ms() + LIMIT_STALE_MS;
+	int listened;
+
+	while ((listened = is_listened_on(address)) == 1 && io_now_ms() < deadline)
+		(void)poll(NULL, 0, 10);
+	return listened;
+}
+
 /* Remove a socket file that nobody answers on; leave everything else alone. */
 static int remove_stale(const struct sockaddr_un *address, struct err *e)
 {
@@ -71,16 +102,13 @@ static int remove_stale(const struct sockaddr_un *address, struct err *e)
 			e, ERR_IO_ERROR,
 			"%s exists and is not a socket: remove it or choose another SOCKET_PATH",
 			path);
-	AUTO_FD probe = new_socket(AF_UNIX);
-	if (probe < 0)
-		return err_errno(e, "Cannot make a socket");
-	if (connect(probe, (const struct sockaddr *)address, sizeof *address) == 0 ||
-	    errno == EAGAIN || errno == EINPROGRESS)
+	const int listened = is_still_listened_on(address);
+	if (listened == 1)
 		return err_set(e, ERR_IO_ERROR,
 			       "Another server is listening on %s: stop it or choose another "
 			       "SOCKET_PATH",
 			       path);
-	if (errno != ECONNREFUSED && errno != ENOENT)
+	if (listened < 0)
 		return err_errno(e, "Cannot tell whether a server listens on %s", path);
 	if (unlink(path) < 0 && errno != ENOENT)
 		return err_errno(e, "Cannot remove the stale socket %s", path);
@@ -111,6 +139,8 @@ static int listen_at(const char *path, mode_t mode, struct listener *ret, struct
 		return -1;
 	}
 	memcpy(l.path, address.sun_path, sizeof l.path);
+	l.mode = st.st_mode;
+	l.made = true;
 	l.dev = st.st_dev;
 	l.ino = st.st_ino;
 	l.fd = TAKE(fd, -1);
@@ -135,28 +165,6 @@ int listen_unix(const char *path, mode_t mode, struct listener *ret, struct err 
 	return -1;
 }
 
-/* A numeric address: names are not looked up, which a static binary could not do anyway. */
-static socklen_t parse_address(const char *host, int64_t port, struct sockaddr_storage *ret)
-{
-	struct sockaddr_in *v4 = (struct sockaddr_in *)ret;
-	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)ret;
-
-	memset(ret, 0, sizeof *ret);
-	if (strcmp(host, "localhost") == 0)
-		host = "127.0.0.1";
-	if (inet_pton(AF_INET, host, &v4->sin_addr) == 1) {
-		v4->sin_family = AF_INET;
-		v4->sin_port = htons((uint16_t)port);
-		return sizeof *v4;
-	}
-	if (inet_pton(AF_INET6, host, &v6->sin6_addr) == 1) {
-		v6->sin6_family = AF_INET6;
-		v6->sin6_port = htons((uint16_t)port);
-		return sizeof *v6;
-	}
-	return 0;
-}
-
 static bool is_loopback(const struct sockaddr_storage *a)
 {
 	if (a->ss_family == AF_INET)
@@ -169,7 +177,7 @@ bool listen_is_loopback(const char *host)
 {
 	struct sockaddr_storage a;
 
-	return parse_address(host, 0, &a) && is_loopback(&a);
+	return address_parse(host, 0, &a) && is_loopback(&a);
 }
 
 int listen_tcp(const char *host, int64_t *port, struct listener *ret, struct err *e)
@@ -179,7 +187,7 @@ int listen_tcp(const char *host, int64_t *port, struct listener *ret, struct err
 
 	if (*port < 0 || *port > 65535)
 		return err_set(e, ERR_INVALID_ARGUMENTS, "TCP_PORT must be from 0 to 65535");
-	socklen_t size = parse_address(host, *port, &address);
+	socklen_t size = address_parse(host, *port, &address);
 	if (size == 0)
 		return err_set(e, ERR_INVALID_ARGUMENTS,
 			       "TCP_HOST must be a numeric address such as 127.0.0.1, not \"%s\"",
@@ -209,7 +217,9 @@ static bool env_int(const char *name, int64_t *ret)
 int listen_activated(int i, struct listener *ret, struct err *e)
 {
 	struct sockaddr_storage address = { 0 };
+	const struct sockaddr_un *local = (const struct sockaddr_un *)&address;
 	socklen_t size = sizeof address;
+	struct stat st;
 	int64_t pid, count;
 	int listening = 0;
 	socklen_t listening_size = sizeof listening;
@@ -228,6 +238,10 @@ int listen_activated(int i, struct listener *ret, struct err *e)
 		return err_errno(e, "Cannot use activated descriptor %d", fd);
 	const bool tcp = address.ss_family != AF_UNIX;
 	*ret = (struct listener){ .fd = fd, .tcp = tcp, .local = !tcp || is_loopback(&address) };
+	if (!tcp && *local->sun_path == '/' && stat(local->sun_path, &st) == 0) {
+		memcpy(ret->path, local->sun_path, sizeof ret->path - 1);
+		ret->mode = st.st_mode;
+	}
 	return 1;
 }
 
@@ -243,7 +257,7 @@ void listener_done(struct listener *l)
 	struct stat st;
 
 	fd_closep(&l->fd);
-	if (*l->path && lstat(l->path, &st) == 0 && st.st_dev == l->dev && st.st_ino == l->ino)
+	if (l->made && lstat(l->path, &st) == 0 && st.st_dev == l->dev && st.st_ino == l->ino)
 		(void)unlink(l->path);
 	l->path[0] = '\0';
 }

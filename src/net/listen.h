@@ -21,7 +21,9 @@ struct listener {
 	int fd;		/* -1 when not open */
 	bool tcp;	/* browsers can reach it: Origin and Host count */
 	bool local;	/* only this machine can reach it */
-	char path[108]; /* the socket file, removed by listener_done; "" when there is none */
+	char path[108]; /* the socket file; "" when there is none */
+	mode_t mode;	/* its permissions */
+	bool made;	/* by us, so that listener_done removes it */
 	dev_t dev;
 	ino_t ino; /* which file that was: another server may have replaced it */
 };

@@ -30,12 +30,6 @@ struct finder {
 int finder_init(struct finder *f, const struct shape *shapes, size_t count);
 void finder_done(struct finder *f);
 
-/* The first place at or behind from where a key may stand, or text.n. */
-static inline size_t finder_next(const struct finder *f, struct str text, size_t from)
-{
-	return f->next_place(f, text, from);
-}
-
 static inline unsigned finder_hash(const char *key)
 {
 	const uint32_t k = (uint32_t)(unsigned char)key[0] | (uint32_t)(unsigned char)key[1] << 8 |
@@ -48,6 +42,20 @@ static inline unsigned finder_hash(const char *key)
 static inline unsigned finder_first(const struct finder *f, const char *key)
 {
 	return f->first[finder_hash(key)];
+}
+
+/* The first place at or behind from where a key may stand, or text.n. Of a short text, as names of
+ * files are, each place is looked at. */
+static inline size_t finder_next(const struct finder *f, struct str text, size_t from)
+{
+	enum { SHORT = 20 };
+
+	if (text.n - from >= SHORT)
+		return f->next_place(f, text, from);
+	for (; from + SHAPE_KEY <= text.n; from++)
+		if (finder_first(f, text.p + from) != FINDER_NONE)
+			return from;
+	return text.n;
 }
 
 /* Where at the end of text, not before from, a shape may have begun whose key is not complete yet;

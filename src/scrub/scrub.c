@@ -13,7 +13,9 @@ struct pass {
 	struct str text;
 	bool final;
 	struct buf *out;
-	size_t done; /* what is before it has gone out, or was swallowed */
+	size_t done;  /* what is before it has gone out, or was swallowed */
+	size_t found; /* where the last find begins, with the name it is assigned to */
+	struct scrub_cut cut;
 };
 
 /* A find in the whole text of a pass. */
@@ -93,12 +95,21 @@ static bool swallow(struct pass *p)
 	return true;
 }
 
+/* Whole characters only: a place inside one moves to its start. */
+static size_t char_start(struct str text, size_t i, size_t least)
+{
+	while (i > least && i < text.n && ((unsigned char)text.p[i] & 0xc0) == 0x80)
+		i--;
+	return i;
+}
+
 static void redact(struct pass *p, const struct hit *h)
 {
 	struct scrubber *s = p->s;
 	const enum scrub_kind kind = h->shape->kind;
 	const size_t from = h->start + h->find.from;
 
+	p->found = h->start;
 	buf_add(p->out, (struct str){ p->text.p + p->done, from - p->done });
 	buf_addf(p->out, "[REDACTED:%s]", h->shape->name ? h->shape->name : scrub_kind_name(kind));
 	if (s->counts)
@@ -108,12 +119,15 @@ static void redact(struct pass *p, const struct hit *h)
 	s->body_left = h->find.key_body ? LIMIT_SCRUB_KEY_BODY : 0;
 }
 
-/* Whole characters only: a place inside one moves to its start. */
-static size_t char_start(struct str text, size_t i, size_t least)
+/* The last find is whole now: when the cut lies in it, both parts go without. An escape before it
+ * is part of it: behind \ the n of "\nAKIA" would be one word with what follows. */
+static void widen_cut(struct pass *p)
 {
-	while (i > least && i < text.n && ((unsigned char)text.p[i] & 0xc0) == 0x80)
-		i--;
-	return i;
+	const size_t at = p->cut.from;
+	const bool in_escape = at > 0 && at + 1 == p->found && p->text.p[at - 1] == '\\';
+
+	if (at < p->done && (p->found < at || in_escape))
+		p->cut = (struct scrub_cut){ in_escape ? at : p->found, p->done };
 }
 
 /* Redact what can be; returns how much of the text is decided, at least done. */
@@ -125,6 +139,7 @@ static size_t scan(struct pass *p)
 	while (swallow(p)) {
 		struct hit hit;
 		enum verdict v = NO;
+		widen_cut(p);
 		for (i = i > p->done ? i : p->done; v == NO; i++) {
 			i = finder_next(f, p->text, i);
 			if (i == p->text.n)
@@ -214,4 +229,29 @@ struct str scrub_text(const struct scrub *rules, struct scrub_counts *counts, st
 		return text;
 	buf_add(aside, str_from(text, p.done));
 	return aside->failed ? STR("") : buf_str(aside);
+}
+
+struct scrub_cut scrub_cut(const struct scrub *rules, struct str text, size_t at)
+{
+	struct scrubber s = { .rules = rules };
+	AUTO_BUF nothing = { .max = 0 };
+	struct pass p = {
+		.s = &s, .text = text, .final = true, .out = &nothing, .cut = { at, at }
+	};
+
+	if (rules)
+		(void)scan(&p);
+	return p.cut;
+}
+
+size_t scrub_decided(const struct scrub *rules, struct str text)
+{
+	struct scrubber s = { .rules = rules };
+	AUTO_BUF nothing = { .max = 0 };
+	struct pass p = { .s = &s, .text = text, .out = &nothing };
+	size_t decided = scan(&p);
+
+	if (s.swallow || s.body_left)
+		decided = p.found;
+	return text.n - decided > LIMIT_SCRUB_HELD ? text.n : decided;
 }

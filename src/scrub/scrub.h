@@ -97,6 +97,20 @@ void scrub_free(struct scrub *rules);
 struct str scrub_text(const struct scrub *rules, struct scrub_counts *counts, struct str text,
 		      struct buf *aside);
 
+/* How much of a text that goes on can be given out now: what follows may be part of a secret that
+ * its end decides. A longer one than LIMIT_SCRUB_HELD is not waited for. */
+size_t scrub_decided(const struct scrub *rules, struct str text);
+
+struct scrub_cut {
+	size_t from, to;
+};
+
+/* How to cut a text in two at a place without showing half a secret: the part before ends at from,
+ * the part behind begins at to. They are the ends of the secret that the place lies in, with what
+ * tells that it is one, such as a name; both are the place when it lies in none, or when rules is
+ * NULL. To know a secret the text needs LIMIT_SCRUB_HELD bytes on either side of the place. */
+struct scrub_cut scrub_cut(const struct scrub *rules, struct str text, size_t at);
+
 struct byteset;
 
 /* One stream. Ready for use with rules set and the rest zero; everything below counts is its own

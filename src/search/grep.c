@@ -118,12 +118,13 @@ static unsigned grep_entry(void *search, const struct walk_entry *entry,
 	return 0;
 }
 
-static void count(struct walk_account *account, enum scan_outcome outcome)
+static void count(struct walk_account *account, const struct scanner *s, enum scan_outcome outcome)
 {
 	account->files += outcome == SCAN_SEARCHED || outcome == SCAN_STOPPED;
 	account->binary += outcome == SCAN_BINARY;
 	account->too_large += outcome == SCAN_TOO_LARGE;
 	account->unreadable += outcome == SCAN_UNREADABLE;
+	account->long_lines += scanner_long_lines(s);
 }
 
 static bool grep_file(void *worker, const struct walk_file *file, struct hits *out,
@@ -141,7 +142,7 @@ static bool grep_file(void *worker, const struct walk_file *file, struct hits *o
 	};
 
 	const enum scan_outcome outcome = scan_file(w->scanner, &in, out);
-	count(account, outcome);
+	count(account, w->scanner, outcome);
 	if (outcome != SCAN_STOPPED)
 		return true;
 	if (scanner_why(w->scanner)->code &&
@@ -215,7 +216,7 @@ static int grep_one(struct grep *g, struct found *ret, struct err *e)
 		.after_line = r->after_line,
 	};
 	const enum scan_outcome outcome = scan_file(s, &in, &ret->hits);
-	count(&ret->account, outcome);
+	count(&ret->account, s, outcome);
 	if (outcome == SCAN_STOPPED)
 		ret->account.stopped =
 			r->where.cancelled && __atomic_load_n(r->where.cancelled, __ATOMIC_RELAXED)

@@ -3,6 +3,7 @@
 
 #include "search/regex_pcre.h"
 
+#include "base/buf.h"
 #include "base/limits.h"
 #include "base/own.h"
 #include "search/regex_budget.h"
@@ -12,7 +13,11 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-enum { STEPS_BETWEEN_CHECKS = 4096 };
+enum {
+	STEPS_BETWEEN_CHECKS = 4096,
+	SMALLEST_PAGE = 4096,
+	VECTOR = 16, /* what the just-in-time compiler's code loads at once */
+};
 
 struct pcre {
 	pcre2_code *code;    /* as it is */
@@ -27,6 +32,7 @@ struct pcre_cache {
 	pcre2_jit_stack *stack;
 	uint32_t most_steps;
 	uint64_t skipped;
+	struct buf moved; /* a line that could not stay where it was */
 	/* of the line being matched: */
 	const struct regex_budget *budget;
 	struct err *e;
@@ -156,6 +162,7 @@ struct pcre_cache *pcre_cache_new(const struct pcre *p)
 
 	if (!c)
 		return NULL;
+	c->moved.max = LIMIT_PCRE_LINE + VECTOR;
 	c->data = pcre2_match_data_create_from_pattern(p->code, NULL);
 	c->context = pcre2_match_context_create(NULL);
 	c->stack = p->jit ? pcre2_jit_stack_create(32 << 10, LIMIT_PCRE_JIT_STACK, NULL) : NULL;
@@ -179,12 +186,33 @@ void pcre_cache_free(struct pcre_cache *c)
 	pcre2_match_data_free(c->data);
 	pcre2_match_context_free(c->context);
 	pcre2_jit_stack_free(c->stack);
+	buf_done(&c->moved);
 	mem_free(c);
 }
 
 uint64_t pcre_lines_skipped(const struct pcre_cache *c)
 {
 	return c->skipped;
+}
+
+/*
+ * On aarch64 the code that looks for a first character (ffcs in PCRE2 10.42) loads a vector at the
+ * end of the text before it asks whether the text has ended. Aligned as it is, that vector is out
+ * of reach only if a page begins there: then the line moves to where something follows it.
+ */
+static int with_something_behind(struct pcre_cache *c, struct str *line, struct err *e)
+{
+	static const char behind[VECTOR];
+
+	if ((uintptr_t)(line->p + line->n) % SMALLEST_PAGE != 0)
+		return 0;
+	buf_reset(&c->moved, LIMIT_PCRE_LINE + VECTOR);
+	buf_add(&c->moved, *line);
+	buf_add(&c->moved, (struct str){ behind, sizeof(behind) });
+	if (c->moved.failed)
+		return err_set(e, ERR_EXECUTION_ERROR, "Not enough memory to match a line");
+	line->p = c->moved.p;
+	return 0;
 }
 
 int pcre_match(const struct pcre *p, struct pcre_cache *c, struct str line,
@@ -196,7 +224,7 @@ int pcre_match(const struct pcre *p, struct pcre_cache *c, struct str line,
 		c->skipped++;
 		return 0;
 	}
-	if (regex_budget_check(budget, e) < 0)
+	if (regex_budget_check(budget, e) < 0 || with_something_behind(c, &line, e) < 0)
 		return -1;
 	c->budget = budget;
 	c->e = &late;

@@ -30,7 +30,8 @@ void pcre_cache_free(struct pcre_cache *c);
 /* Lines that were too long. */
 uint64_t pcre_lines_skipped(const struct pcre_cache *c);
 
-/* Whether the line, which is without its newline, matches: 1, 0, or -1 with SEARCH_TIMEOUT. */
+/* Whether the line, which is without its newline, matches: 1, 0, or -1 with SEARCH_TIMEOUT or for
+ * want of memory. */
 int pcre_match(const struct pcre *p, struct pcre_cache *c, struct str line,
 	       const struct regex_budget *budget, struct err *e);
 

@@ -35,6 +35,7 @@ struct scanner {
 	int64_t line;
 	int64_t last_line; /* reported */
 	int64_t matches;
+	uint64_t skipped_before; /* lines skipped in earlier files */
 	struct err why;
 	bool text_known; /* the whole window is known to have no NUL */
 };
@@ -68,6 +69,11 @@ void scanner_free(struct scanner *s)
 const struct err *scanner_why(const struct scanner *s)
 {
 	return &s->why;
+}
+
+int64_t scanner_long_lines(const struct scanner *s)
+{
+	return (int64_t)(regex_lines_skipped(s->cache) - s->skipped_before);
 }
 
 /* Read until the window is full or the file ends. */
@@ -346,6 +352,7 @@ enum scan_outcome scan_file(struct scanner *s, const struct scan_input *in, stru
 	s->n = s->from = s->counted = 0;
 	s->line = 1;
 	s->last_line = s->matches = 0;
+	s->skipped_before = regex_lines_skipped(s->cache);
 	s->why.code = ERR_NONE;
 	s->eof = false;
 	s->left = INT64_MAX;

@@ -5,14 +5,15 @@
  * A scanner belongs to one thread and is used for one file after the other; its buffer is as large
  * as the longest line needed so far, at most LIMIT_SEARCH_LINE (when matches may cross lines: as
  * the largest file, at most LIMIT_SEARCH_MULTILINE). A file may grow or shrink while it is read;
- *what is added meanwhile to a large one is not waited for.
+ * what is added meanwhile to a large one is not waited for.
  *
  * What a file is to a search:
  *	- A file with a NUL byte is binary, and nothing is reported of it. The first bytes are
- *always looked at, all others that were read when something matched.
+ *	  always looked at, all others that were read when something matched.
  *	- A byte order mark of UTF-8 at the start is not part of the first line.
- *	- A line longer than LIMIT_SEARCH_LINE is searched in pieces of that size and reported once;
- *	  a match across two pieces is not seen.
+ *	- A line longer than LIMIT_SEARCH_LINE is searched in pieces of that size, each as if it
+ *	  were a line, and reported once, by the first that matches; a match across two is not
+ *	  seen.
  *	- Behind a last newline there is one more line, empty: it can be context, never a match.
  */
 #ifndef SEARCH_SCAN_H
@@ -61,6 +62,9 @@ struct scan_input {
 
 /* Search a file and add what is found. */
 enum scan_outcome scan_file(struct scanner *s, const struct scan_input *in, struct hits *out);
+
+/* Lines of the last file that the pattern could not be tried on (regex_lines_skipped). */
+int64_t scanner_long_lines(const struct scanner *s);
 
 /* What the pattern engine said after SCAN_STOPPED; no code when it was not the one that stopped. */
 const struct err *scanner_why(const struct scanner *s);

@@ -152,6 +152,18 @@ static void scan_files(struct worker *me, struct piece *p, struct piece_list *ou
 	piece_list_add(out, done);
 }
 
+/* Tell the caller how far all threads have come, unless it was told a moment ago. */
+static void tell(struct walk *w, int64_t seen)
+{
+	const struct walk_request *r = w->request;
+	const int64_t now = io_now_ms();
+
+	if (now < w->tell_ms)
+		return;
+	w->tell_ms = now + LIMIT_SEARCH_TELL_MS;
+	r->seen(r->seen_arg, seen);
+}
+
 /* Take one piece and do it. False when there is nothing left. */
 static bool work_once(struct worker *me)
 {
@@ -171,8 +183,13 @@ static bool work_once(struct worker *me)
 	pthread_mutex_lock(&w->lock);
 	put(w, p, &out);
 	put_hidden(w, me);
+	w->seen += me->account.files - me->told_files;
+	me->told_files = me->account.files;
+	const int64_t seen = w->seen;
 	pthread_mutex_unlock(&w->lock);
 	piece_free(w, p);
+	if (me->first && w->request->seen)
+		tell(w, seen);
 	return true;
 }
 
@@ -298,6 +315,7 @@ static void add_account(struct walk_account *total, const struct walk_account *a
 	total->binary += a->binary;
 	total->too_large += a->too_large;
 	total->unreadable += a->unreadable;
+	total->long_lines += a->long_lines;
 }
 
 int walk_run(const struct walk_request *r, const struct walk_visitor *v, struct found *ret,
@@ -313,6 +331,7 @@ int walk_run(const struct walk_request *r, const struct walk_visitor *v, struct 
 	while (n < LIMIT_SEARCH_THREADS && (n == 0 || n < r->threads) &&
 	       worker_init(&workers[n], &w))
 		n++;
+	workers[0].first = true;
 	if (n)
 		run_workers(&w, workers, n);
 	gather(&w, &ret->hits);

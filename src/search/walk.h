@@ -46,7 +46,7 @@ struct walk_account {
 	int64_t binary;	    /* files with a NUL byte */
 	int64_t too_large;  /* files above the caller's maximum */
 	int64_t unreadable; /* entries that could not be opened or read, or vanished */
-	int64_t unfinished; /* files whose search was given up: the pattern took too long on them */
+	int64_t long_lines; /* lines the pattern could not be tried on (regex_lines_skipped) */
 	enum walk_stop stopped;
 };
 
@@ -103,6 +103,10 @@ struct walk_request {
 	struct str after;      /* only paths that sort behind this one, and it itself when it is
 				  a file; empty for all */
 	bool all;	       /* no ignore rules */
+
+	/* Told now and then by the caller's thread how many files have been seen; may be NULL. */
+	void (*seen)(void *arg, int64_t files);
+	void *seen_arg;
 };
 
 /* What a search found, and its account. */

@@ -52,6 +52,8 @@ struct worker {
 	char *dents;
 	struct piece_list hidden; /* what the rules hide of the directory at hand */
 	size_t hidden_n;
+	bool first;	    /* the caller's own thread */
+	int64_t told_files; /* of account.files: how many are in walk.seen */
 };
 
 struct walk {
@@ -70,6 +72,7 @@ struct walk {
 	enum walk_stop stopped; /* why; also read without the lock */
 	bool stop;		/* `stopped` is set; read by scanners without the lock */
 	bool finished;
+	int64_t seen, tell_ms; /* files so far; when to tell the next time: the caller's thread */
 };
 
 /* A piece that holds the directory (which may be NULL), with room for names; NULL when there is no

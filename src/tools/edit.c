@@ -24,6 +24,13 @@ static const struct arg edit_table[] = {
 	A_END,
 };
 
+static const struct field edit_wire_fields[] = {
+	{ "ok", "It is changed", FIELD_BOOL },
+	{ "path", "The file, as it was asked for", FIELD_STR },
+	{ "diff", "What changed, with line numbers and four lines of context", FIELD_STR },
+	F_END,
+};
+
 /* Edits of one file, in order, all or none. */
 struct job {
 	struct str path; /* as requested */
@@ -75,20 +82,27 @@ static bool replaces_all(const struct job *job)
 
 /*
  * The edited content, under the rule that a session changes only what it has read. In a file that
- * has changed since, a text that stands exactly once as the session knows it can still be replaced;
- * everything else the session must look at again.
+ * has changed since, texts that the session knows can still be replaced: the same edits must work
+ * in what it last saw, as far as that is remembered, and *known becomes that, edited. Everything
+ * else the session must look at again.
  */
 static int64_t apply_seen(struct call *c, const struct job *job, enum tracker_verdict verdict,
-			  const struct path *path, struct str old, struct buf *new, struct err *e)
+			  const struct path *path, struct str old, struct buf *new,
+			  struct buf *known, struct err *e)
 {
+	AUTO_BUF then = { .max = LIMIT_TRACKED_CONTENT };
+
 	if (verdict == TRACKER_UNSEEN)
 		return seen_fail_unread(c, path, e);
-	if (verdict == TRACKER_CHANGED && replaces_all(job))
-		return seen_fail_changed(c, path, old, e);
-	const int64_t n = apply_edits(c, job, old, new, e);
-	if (n < 0 && verdict == TRACKER_CHANGED)
-		return seen_fail_changed(c, path, old, e);
-	return n;
+	if (verdict == TRACKER_SAME)
+		return apply_edits(c, job, old, new, e);
+	if (!replaces_all(job) &&
+	    (!seen_recall(c, path, &then) || apply_edits(c, job, buf_str(&then), known, e) >= 0)) {
+		const int64_t n = apply_edits(c, job, old, new, e);
+		if (n >= 0)
+			return n;
+	}
+	return seen_fail_changed(c, path, old, e);
 }
 
 /* Do the edits and show the diff; returns the number of replacements. */
@@ -98,6 +112,7 @@ static int64_t edit_file(struct call *c, const struct job *job, const struct pat
 	AUTO_REPLACE r = { .at = { .dir = -1 }, .old = -1 };
 	AUTO_BUF old = { .max = LIMIT_EDIT_BYTES };
 	AUTO_BUF new = { .max = LIMIT_EDIT_BYTES };
+	AUTO_BUF known = { .max = LIMIT_EDIT_BYTES };
 	AUTO_BUF diff = { .max = LIMIT_ANSWER };
 
 	/* The file stays locked from reading to writing: no other edit comes between. */
@@ -107,7 +122,7 @@ static int64_t edit_file(struct call *c, const struct job *job, const struct pat
 	if (replace_read(&r, &old, e) < 0)
 		return -1;
 	const enum tracker_verdict verdict = seen_check(c, path, buf_str(&old));
-	const int64_t n = apply_seen(c, job, verdict, path, buf_str(&old), &new, e);
+	const int64_t n = apply_seen(c, job, verdict, path, buf_str(&old), &new, &known, e);
 	if (n < 0 || call_may_write(c, buf_str(&new), buf_str(&old), e) < 0 ||
 	    diff_lines(buf_str(&old), buf_str(&new), c->arena, &diff, e) < 0)
 		return -1;
@@ -121,8 +136,8 @@ static int64_t edit_file(struct call *c, const struct job *job, const struct pat
 	if (replace_commit(&r, buf_str(&new), e) < 0)
 		return -1;
 	/* Of a file that somebody else changed the session still has not seen the rest. */
-	if (verdict == TRACKER_SAME)
-		seen_wrote(c, path, buf_str(&new));
+	if (verdict == TRACKER_SAME || known.n)
+		seen_wrote(c, path, buf_str(verdict == TRACKER_SAME ? &new : &known));
 	return n;
 }
 
@@ -134,7 +149,9 @@ static void show_whole(struct call *c, struct str diff)
 static int edit_run(struct call *c, const void *args, struct err *e)
 {
 	const struct edit_args *a = args;
-	const struct edit edit = { .old_text = a->old_text, .new_text = a->new_text };
+	const struct edit edit = { .old_text = a->old_text,
+				   .new_text = a->new_text,
+				   .exact_words = true };
 	const struct job job = { a->path, &edit, 1, false, show_whole };
 	struct path path;
 
@@ -153,6 +170,7 @@ const struct tool tool_edit = {
 	.about = "Replace a text that occurs exactly once in a file.",
 	.args = edit_table,
 	.args_size = sizeof(struct edit_args),
+	.fields = edit_wire_fields,
 	.flags = TOOL_WIRE,
 	.run = edit_run,
 };
@@ -219,7 +237,9 @@ static int run_job(struct call *c, const struct job *job, struct err *e)
 static int edit_file_run(struct call *c, const void *args, struct err *e)
 {
 	const struct edit_file_args *a = args;
-	const struct edit edit = { a->old_text, a->new_text, a->replace_all };
+	const struct edit edit = { .old_text = a->old_text,
+				   .new_text = a->new_text,
+				   .replace_all = a->replace_all };
 	const struct job job = { a->path, &edit, 1, a->dry_run, show_start };
 
 	return run_job(c, &job, e);

@@ -105,7 +105,6 @@ static void explain(struct str content, struct str what, struct arena *a, char o
 {
 	struct str span;
 
-	out[0] = '\0';
 	if (content.n > LIMIT_EDIT_HINT_BYTES || what.n > content.n * 2 + 64)
 		return;
 	if (find_folded(content, what, FOLD_SPACE, a, &span))
@@ -120,9 +119,10 @@ static void explain(struct str content, struct str what, struct arena *a, char o
 static int fail_not_found(const struct edit *edit, struct str path, struct str content,
 			  struct arena *a, struct err *e)
 {
-	char why[200];
+	char why[200] = "";
 
-	explain(content, edit->old_text, a, why);
+	if (!edit->exact_words)
+		explain(content, edit->old_text, a, why);
 	return err_set(e, ERR_TEXT_NOT_FOUND,
 		       "Could not find the exact text in %.*s. The old text must match exactly "
 		       "including all whitespace and newlines.%s",

@@ -4,8 +4,8 @@
  *
  * The old text must occur exactly once, unless all occurrences are asked for. Whatever stands
  * outside the match is copied as it is: encoding, line endings and byte-order marks are not looked
- * at. When the text is not found, the message says why if that can be known: other white space,
- * tabs against spaces, CRLF, or case, and at which line.
+ * at. When the text is not found, the message says why if that is wanted and can be known: other
+ * white space, tabs against spaces, CRLF, or case, and at which line.
  */
 #ifndef TOOLS_EDIT_TEXT_H
 #define TOOLS_EDIT_TEXT_H
@@ -21,6 +21,8 @@
 struct edit {
 	struct str old_text, new_text;
 	bool replace_all;
+	bool exact_words; /* a failure is said in the words of the existing API, without the reason
+			   */
 };
 
 /* Append the edited content to out; returns the number of replacements, or -1 with TEXT_NOT_FOUND,

@@ -8,32 +8,38 @@
 
 #include "base/utf8.h"
 
+/* What is remembered at either end: enough behind the cut to know a secret that lies across it. */
+enum {
+	HEAD = ENDS_HEAD + LIMIT_SCRUB_HELD,
+	TAIL = ENDS_TAIL + LIMIT_SCRUB_HELD,
+};
+
 int ends_init(struct ends *o, struct arena *a, struct err *e)
 {
 	o->total = 0;
-	o->bytes = arena_alloc(a, ENDS_HEAD + ENDS_TAIL);
+	o->bytes = arena_alloc(a, HEAD + TAIL);
 	return o->bytes ? 0 : err_set(e, ERR_TOO_BUSY, "Not enough memory for the output");
 }
 
 void ends_add(struct ends *o, struct str piece)
 {
-	char *const tail = o->bytes + ENDS_HEAD;
+	char *const tail = o->bytes + HEAD;
 
-	if (o->total < ENDS_HEAD) {
-		const struct str head = str_upto(piece, (size_t)(ENDS_HEAD - o->total));
+	if (o->total < HEAD) {
+		const struct str head = str_upto(piece, (size_t)(HEAD - o->total));
 		if (head.n)
 			memcpy(o->bytes + o->total, head.p, head.n);
 		o->total += (int64_t)head.n;
 		piece = str_from(piece, head.n);
 	}
 	/* Of a piece longer than the ring only its end can stay. */
-	if (piece.n > ENDS_TAIL) {
-		o->total += (int64_t)(piece.n - ENDS_TAIL);
-		piece = str_from(piece, piece.n - ENDS_TAIL);
+	if (piece.n > TAIL) {
+		o->total += (int64_t)(piece.n - TAIL);
+		piece = str_from(piece, piece.n - TAIL);
 	}
 	while (piece.n) {
-		const size_t at = (size_t)((o->total - ENDS_HEAD) % ENDS_TAIL);
-		const struct str part = str_upto(piece, ENDS_TAIL - at);
+		const size_t at = (size_t)((o->total - HEAD) % TAIL);
+		const struct str part = str_upto(piece, TAIL - at);
 		memcpy(tail + at, part.p, part.n);
 		o->total += (int64_t)part.n;
 		piece = str_from(piece, part.n);
@@ -55,28 +61,46 @@ static struct str skip_rest_of_character(struct str s)
 	return str_from(s, n);
 }
 
-struct str ends_text(const struct ends *o, struct arena *a)
+/* Everything that is remembered: the head and what came behind it. Whole unless it is less than
+ * total; then the missing part is behind the first HEAD bytes. */
+static struct str remembered(const struct ends *o, struct arena *a)
+{
+	const char *const ring = o->bytes + HEAD;
+	char *all = arena_alloc(a, HEAD + TAIL);
+
+	if (!all)
+		return (struct str){ NULL, 0 };
+	if (o->total <= HEAD + TAIL) {
+		memcpy(all, o->bytes, (size_t)o->total);
+		return (struct str){ all, (size_t)o->total };
+	}
+	const size_t start = (size_t)((o->total - HEAD) % TAIL);
+	memcpy(all, o->bytes, HEAD);
+	memcpy(all + HEAD, ring + start, TAIL - start);
+	memcpy(all + HEAD + TAIL - start, ring, start);
+	return (struct str){ all, HEAD + TAIL };
+}
+
+struct str ends_text(const struct ends *o, const struct scrub *rules, struct arena *a)
 {
 	enum { MARK = 64 };
-	char *text = arena_alloc(a, LIMIT_COMMAND_OUTPUT + MARK);
+	struct str head = remembered(o, a), tail = head;
+	char *text = ends_cut(o) ? arena_alloc(a, LIMIT_COMMAND_OUTPUT + MARK) : NULL;
 
 	if (!text)
-		return (struct str){ NULL, 0 };
-	if (!ends_cut(o)) {
-		memcpy(text, o->bytes, (size_t)o->total);
-		return (struct str){ text, (size_t)o->total };
+		return ends_cut(o) ? (struct str){ NULL, 0 } : head;
+	if ((int64_t)head.n < o->total) {
+		head = str_upto(head, HEAD);
+		tail = str_from(tail, HEAD);
 	}
-	/* Unroll the ring behind its place in the text, then close the gap. */
-	char *const ring = o->bytes + ENDS_HEAD, *const to = text + ENDS_HEAD + MARK;
-	const size_t start = (size_t)((o->total - ENDS_HEAD) % ENDS_TAIL);
-	memcpy(to, ring + start, ENDS_TAIL - start);
-	memcpy(to + ENDS_TAIL - start, ring, start);
-	const struct str tail = skip_rest_of_character((struct str){ to, ENDS_TAIL });
-	size_t n = utf8_whole((struct str){ o->bytes, ENDS_HEAD });
-	memcpy(text, o->bytes, n);
+	head = str_upto(head, scrub_cut(rules, head, ENDS_HEAD).from);
+	tail = str_from(tail, scrub_cut(rules, tail, tail.n - ENDS_TAIL).to);
+	tail = skip_rest_of_character(tail);
+	size_t n = utf8_whole(head);
+	memcpy(text, head.p, n);
 	const int64_t omitted = o->total - (int64_t)n - (int64_t)tail.n;
 	n += (size_t)snprintf(text + n, MARK, "%s[... %lld bytes omitted ...]\n",
 			      n && text[n - 1] == '\n' ? "" : "\n", (long long)omitted);
-	memmove(text + n, tail.p, tail.n);
+	memcpy(text + n, tail.p, tail.n);
 	return (struct str){ text, n + tail.n };
 }

@@ -9,6 +9,7 @@
 #include "tools/cursor.h"
 #include "tools/scope.h"
 #include "tools/tool.h"
+#include "tools/truncation.h"
 #include "workspace/text.h"
 
 struct find_args {
@@ -21,6 +22,16 @@ static const struct arg find_table[] = {
 	A_STR(struct find_args, path, "path", NONBLANK, "Directory to search; the root if absent"),
 	A_INT(struct find_args, limit, "limit", LIMIT_FIND_RESULTS, 1, INT64_MAX, "Most results"),
 	A_END,
+};
+
+static const struct field find_fields[] = {
+	{ "files", "Paths below the searched directory, \"/\" behind directories", FIELD_STR,
+	  FIELD_LIST },
+	{ "truncated", "Whether there are more", FIELD_BOOL },
+	{ "limit", "Most that are returned", FIELD_INT },
+	{ "truncation", "What was left out, if anything", FIELD_OBJECT, FIELD_OPTIONAL,
+	  truncation_fields },
+	F_END,
 };
 
 /* As many whole paths as the limits allow, joined by newlines: the wire contract cuts results as if
@@ -97,6 +108,7 @@ const struct tool tool_find = {
 	.about = "Find files and directories by a glob.",
 	.args = find_table,
 	.args_size = sizeof(struct find_args),
+	.fields = find_fields,
 	.flags = TOOL_WIRE | TOOL_SLOW,
 	.run = find_run_wire,
 };

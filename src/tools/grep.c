@@ -11,6 +11,7 @@
 #include "tools/matches.h"
 #include "tools/scope.h"
 #include "tools/tool.h"
+#include "tools/truncation.h"
 #include "workspace/text.h"
 
 #define MAX_SAFE_INTEGER INT64_C(9007199254740991) /* "no limit" to the existing clients */
@@ -32,6 +33,26 @@ static const struct arg grep_table[] = {
 	A_END,
 };
 
+static const struct field details_fields[] = {
+	{ "matchLimitReached", "The limit, if it stopped the search", FIELD_INT, FIELD_OPTIONAL },
+	{ "truncation", "What was left out, if anything", FIELD_OBJECT, FIELD_OPTIONAL,
+	  truncation_fields },
+	{ "linesTruncated", "Whether long lines were cut", FIELD_BOOL, FIELD_OPTIONAL },
+	{ "longLinesSkipped", "Lines too long for such a pattern", FIELD_INT, FIELD_OPTIONAL },
+	{ "timedOut", "Whether its time was up before all was searched", FIELD_BOOL,
+	  FIELD_OPTIONAL },
+	{ "ignoredMatches", "Matches in files that ignore rules hide, when there are no others",
+	  FIELD_INT, FIELD_OPTIONAL },
+	F_END,
+};
+
+static const struct field grep_fields[] = {
+	{ "content", "path:line: text for a match, path-line- text for its context", FIELD_STR },
+	{ "details", "What limited the answer, if anything did", FIELD_OBJECT, FIELD_OPTIONAL,
+	  details_fields },
+	F_END,
+};
+
 /* Each match is followed by its own context block, whether or not blocks overlap. */
 static bool write_lines(const struct hits *hits, struct buf *out)
 {
@@ -45,8 +66,13 @@ static bool write_lines(const struct hits *hits, struct buf *out)
 			const char sign = line.match ? ':' : '-';
 			bool cut = line.cut;
 			const struct str text = match_cut_line(line.text, &cut);
-			buf_addf(out, "%s%.*s%c%lld%c ", out->n ? "\n" : "", STR_FMT(hit.path),
-				 sign, (long long)line.number, sign);
+			if (out->n)
+				buf_addc(out, '\n');
+			buf_add(out, hit.path);
+			buf_addc(out, sign);
+			buf_addi(out, line.number);
+			buf_addc(out, sign);
+			buf_addc(out, ' ');
 			buf_add(out, text);
 			if (cut)
 				buf_add(out, STR("... [truncated]"));
@@ -63,8 +89,8 @@ static void add_notice(struct buf *notices, const char *text)
 
 struct outcome {
 	struct text text;
-	bool limit_reached, lines_cut;
-	int64_t limit, ignored_matches;
+	bool limit_reached, lines_cut, timed_out;
+	int64_t limit, ignored_matches, long_lines;
 };
 
 static void write_result(struct jw *w, const struct outcome *o, struct buf *content)
@@ -88,7 +114,7 @@ static void write_result(struct jw *w, const struct outcome *o, struct buf *cont
 	if (notices.n)
 		buf_addf(content, "\n\n[%.*s]", STR_FMT(buf_str(&notices)));
 	jw_str(w, "content", buf_str(content));
-	if (!notices.n && !o->ignored_matches)
+	if (!notices.n && !o->ignored_matches && !o->long_lines && !o->timed_out)
 		return;
 	jw_object(w, "details");
 	if (o->limit_reached)
@@ -100,6 +126,10 @@ static void write_result(struct jw *w, const struct outcome *o, struct buf *cont
 		jw_bool(w, "linesTruncated", true);
 	if (o->ignored_matches)
 		jw_int(w, "ignoredMatches", o->ignored_matches);
+	if (o->long_lines)
+		jw_int(w, "longLinesSkipped", o->long_lines);
+	if (o->timed_out)
+		jw_bool(w, "timedOut", true);
 	jw_end(w);
 }
 
@@ -111,6 +141,7 @@ static int grep_run_wire(struct call *c, const void *args, struct err *e)
 	AUTO_FOUND found = { 0 };
 	AUTO_BUF lines = { .max = LIMIT_ANSWER };
 	AUTO_BUF content = { .max = LIMIT_ANSWER };
+	struct str globs[2];
 
 	if (scope_open(c, a->path, false, &scope, e) < 0)
 		return -1;
@@ -120,8 +151,8 @@ static int grep_run_wire(struct call *c, const void *args, struct err *e)
 		.file_path = scope.shown,
 		.pattern = str_trim(a->pattern),
 		.options = { .literal = a->literal, .ignore_case = a->ignore_case },
-		.globs = &a->glob,
-		.glob_count = a->glob.n ? 1 : 0,
+		.globs = globs,
+		.glob_count = scope_globs(c, &scope, a->glob, globs),
 		.mode = SCAN_LINES,
 		.context = a->context < 0	     ? 0
 			   : a->context > UINT32_MAX ? UINT32_MAX
@@ -139,7 +170,9 @@ static int grep_run_wire(struct call *c, const void *args, struct err *e)
 		.lines_cut = write_lines(&found.hits, &lines),
 		.limit = limit,
 		.limit_reached = (int64_t)found.hits.count >= limit,
+		.timed_out = found.account.stopped == WALK_TIMEOUT,
 		.ignored_matches = found.ignored_matches,
+		.long_lines = found.account.long_lines,
 	};
 	if (found.hits.count == 0)
 		buf_add(&lines, STR("No matches found"));
@@ -156,6 +189,7 @@ const struct tool tool_grep = {
 	.about = "Search the contents of files for a pattern.",
 	.args = grep_table,
 	.args_size = sizeof(struct grep_args),
+	.fields = grep_fields,
 	.flags = TOOL_WIRE | TOOL_SLOW,
 	.run = grep_run_wire,
 };
@@ -212,6 +246,8 @@ static const struct field search_skipped_fields[] = {
 	{ "binary", "Binary files", FIELD_INT },
 	{ "too_large", "Files that are too large", FIELD_INT },
 	{ "unreadable", "Entries that could not be read", FIELD_INT },
+	{ "long_lines", "Lines over 8 KB, when the pattern needs look-around or the like",
+	  FIELD_INT, FIELD_OPTIONAL },
 	F_END,
 };
 
@@ -237,6 +273,8 @@ static void write_skipped(struct jw *w, const struct walk_account *account)
 	jw_int(w, "binary", account->binary);
 	jw_int(w, "too_large", account->too_large);
 	jw_int(w, "unreadable", account->unreadable);
+	if (account->long_lines)
+		jw_int(w, "long_lines", account->long_lines);
 	jw_end(w);
 }
 
@@ -245,7 +283,7 @@ static void write_found(struct call *c, const struct search_args *a, const struc
 {
 	const enum scan_mode mode = (enum scan_mode)a->mode;
 	struct hit last = { 0 };
-	const int64_t n = matches_write(c->out, &found->hits, mode, a->max_results, &last);
+	const int64_t n = matches_write(c, &found->hits, mode, a->max_results, &last);
 	const enum walk_stop stopped =
 		(size_t)n < found->hits.count ? WALK_LIMIT : found->account.stopped;
 
@@ -267,6 +305,7 @@ static int search_run(struct call *c, const void *args, struct err *e)
 {
 	const struct search_args *a = args;
 	struct cursor from;
+	struct str globs[2];
 	AUTO_SCOPE scope = { .dir = -1, .file = -1 };
 	AUTO_FOUND found = { 0 };
 
@@ -281,8 +320,8 @@ static int search_run(struct call *c, const void *args, struct err *e)
 		.prefix = scope_prefix(c, &scope),
 		.pattern = a->pattern,
 		.options = { a->literal, a->ignore_case, a->multiline },
-		.globs = &a->file_pattern,
-		.glob_count = a->file_pattern.n ? 1 : 0,
+		.globs = globs,
+		.glob_count = scope_globs(c, &scope, a->file_pattern, globs),
 		.types = &a->type,
 		.type_count = a->type.n ? 1 : 0,
 		.mode = (enum scan_mode)a->mode,

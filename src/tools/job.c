@@ -3,13 +3,16 @@
 
 #include "tools/job.h"
 
+#include <poll.h>
 #include <stdio.h>
 
 #include "base/buf.h"
 #include "base/io.h"
 #include "base/limits.h"
+#include "base/own.h"
 #include "base/utf8.h"
 #include "exec/jobs.h"
+#include "scrub/scrub.h"
 
 /* What members are called on the wire, and before models. */
 struct names {
@@ -23,8 +26,7 @@ static int need_jobs(const struct call *c, struct err *e)
 {
 	if (c->jobs)
 		return 0;
-	return err_set(e, ERR_READ_ONLY, "Commands are refused in read-only mode here: %.*s",
-		       STR_FMT(c->no_commands));
+	return call_refuse_command(c, e);
 }
 
 static void write_id(struct jw *w, const char *name, uint64_t id)
@@ -85,7 +87,8 @@ static int list(struct call *c, const struct names *n, struct err *e)
 	for (size_t i = 0; i < count && i < LIMIT_JOBS; i++) {
 		jw_object(c->out, NULL);
 		write_id(c->out, n->id, states[i].id);
-		jw_str(c->out, "command", str_of(states[i].command));
+		jw_str(c->out, "command",
+		       call_shown_command(c, states[i].command, sizeof states[i].command));
 		write_state(c->out, n, &states[i]);
 		jw_int(c->out, n->started, states[i].started_ms);
 		jw_int(c->out, "cursor", states[i].cursor);
@@ -100,26 +103,50 @@ struct job_args {
 	int64_t since, wait_ms;
 };
 
+/* What can be answered of a piece: a character, or a secret, that has not come whole yet waits for
+ * the next answer, *waits bytes; a secret that the place asked for lies in is left out. */
+static struct str presentable(const struct call *c, const struct job_piece *p, size_t *waits)
+{
+	const bool goes_on = p->state.running || p->cursor < p->state.cursor;
+	const struct str all = buf_str(&p->text);
+	const struct str text = str_from(all, scrub_cut(c->scrub, all, p->context).to);
+	const size_t whole = !goes_on	? text.n
+			     : c->scrub ? scrub_decided(c->scrub, text)
+					: utf8_whole(text);
+
+	*waits = text.n - whole;
+	return str_upto(text, whole);
+}
+
+static void piece_done(struct job_piece *p)
+{
+	buf_done(&p->text);
+}
+
 static int output(struct call *c, const struct job_args *a, const struct names *n, struct err *e)
 {
 	const int64_t longest = LIMIT_JOB_NEWS_MS;
 	const int64_t wait_ms = a->wait_ms < 0 ? 0 : a->wait_ms > longest ? longest : a->wait_ms;
-	AUTO_BUF out = { .max = LIMIT_JOB_PIECE };
-	struct job_state state;
-	int64_t cursor, dropped;
+	struct job_wait wait = { a->since, io_now_ms() + wait_ms, c->cancel_fd };
+	CLEANUP(piece_done) struct job_piece p = { 0 };
+	struct str text;
+	size_t waits;
 	uint64_t id;
 
 	if (need_jobs(c, e) < 0 || parse_id(a->id, &id, e) < 0)
 		return -1;
-	if (jobs_output(c->jobs, id, a->since < 0 ? 0 : a->since, io_now_ms() + wait_ms,
-			c->cancel_fd, &out, &cursor, &dropped, &state, e) < 0)
-		return -1;
-	/* A character that has not come whole yet waits for the next answer. */
-	const size_t whole = state.running ? utf8_whole(buf_str(&out)) : out.n;
-	write_state(c->out, n, &state);
-	jw_str(c->out, "output", str_upto(buf_str(&out), whole));
-	jw_int(c->out, "cursor", cursor - (int64_t)(out.n - whole));
-	jw_int(c->out, "dropped", dropped);
+	do {
+		if (jobs_output(c->jobs, id, a->since, &wait, &p, e) < 0)
+			return -1;
+		text = presentable(c, &p, &waits);
+		/* Nothing of what is new can be given out yet: that is no news. */
+		wait.seen = p.cursor;
+	} while (text.n == 0 && p.state.running && io_now_ms() < wait.deadline_ms &&
+		 (c->cancel_fd < 0 || io_wait(c->cancel_fd, POLLIN, 0) == 0));
+	write_state(c->out, n, &p.state);
+	jw_str(c->out, "output", text);
+	jw_int(c->out, "cursor", p.cursor - (int64_t)waits);
+	jw_int(c->out, "dropped", p.dropped);
 	return 0;
 }
 
@@ -135,6 +162,25 @@ static int stop(struct call *c, const struct job_args *a, struct err *e)
 
 static const struct arg no_arguments[] = { A_END };
 
+static const char *const states[] = { "running", "exited", NULL };
+
+static const struct field wire_state_fields[] = {
+	{ "jobId", "Which job", FIELD_STR },
+	{ "command", "The beginning of its command", FIELD_STR },
+	{ "state", "Whether it still runs", FIELD_STR, .choices = states },
+	{ "exitCode", "Once it has exited; else null", FIELD_INT, FIELD_NULLABLE },
+	{ "timedOut", "Its time was up", FIELD_BOOL, FIELD_OPTIONAL },
+	{ "error", "Why it could not be run", FIELD_STR, FIELD_OPTIONAL },
+	{ "startedMs", "When it was started, in milliseconds since 1970", FIELD_INT },
+	{ "cursor", "Bytes of output so far", FIELD_INT },
+	F_END,
+};
+
+static const struct field jobs_fields[] = {
+	{ "jobs", "Oldest first", FIELD_OBJECT, FIELD_LIST, wire_state_fields },
+	F_END,
+};
+
 static int jobs_run(struct call *c, const void *args, struct err *e)
 {
 	(void)args;
@@ -146,6 +192,7 @@ const struct tool tool_jobs = {
 	.about = "List the commands that run, or ran, in the background.",
 	.args = no_arguments,
 	.args_size = 1,
+	.fields = jobs_fields,
 	.flags = TOOL_ROUTE,
 	.run = jobs_run,
 };
@@ -155,6 +202,17 @@ static const struct arg job_table[] = {
 	A_INT(struct job_args, since, "since", 0, 0, INT64_MAX, "Cursor of the last answer"),
 	A_INT(struct job_args, wait_ms, "waitMs", 0, 0, LIMIT_JOB_NEWS_MS, "Wait for news so long"),
 	A_END,
+};
+
+static const struct field job_fields[] = {
+	{ "state", "Whether it still runs", FIELD_STR, .choices = states },
+	{ "exitCode", "Once it has exited; else null", FIELD_INT, FIELD_NULLABLE },
+	{ "timedOut", "Its time was up", FIELD_BOOL, FIELD_OPTIONAL },
+	{ "error", "Why it could not be run", FIELD_STR, FIELD_OPTIONAL },
+	{ "output", "Standard output and error as they came", FIELD_STR },
+	{ "cursor", "Give this as since to go on", FIELD_INT },
+	{ "dropped", "Bytes behind since that are not kept any more", FIELD_INT },
+	F_END,
 };
 
 static int job_run(struct call *c, const void *args, struct err *e)
@@ -167,8 +225,14 @@ const struct tool tool_job = {
 	.about = "The output of a background command since a cursor, and how it ended.",
 	.args = job_table,
 	.args_size = sizeof(struct job_args),
+	.fields = job_fields,
 	.flags = TOOL_ROUTE | TOOL_SLOW,
 	.run = job_run,
+};
+
+static const struct field stop_fields[] = {
+	{ "ok", "It is being ended; its state tells when it has", FIELD_BOOL },
+	F_END,
 };
 
 static int stop_run(struct call *c, const void *args, struct err *e)
@@ -176,11 +240,17 @@ static int stop_run(struct call *c, const void *args, struct err *e)
 	return stop(c, args, e);
 }
 
+static const struct arg stop_table[] = {
+	A_STR(struct job_args, id, "id", REQUIRED | NONBLANK, "Which job"),
+	A_END,
+};
+
 const struct tool tool_stop_job = {
 	.name = "stop_job",
 	.about = "End a background command and everything it started.",
-	.args = job_table,
+	.args = stop_table,
 	.args_size = sizeof(struct job_args),
+	.fields = stop_fields,
 	.flags = TOOL_ROUTE,
 	.run = stop_run,
 };

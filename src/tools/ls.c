@@ -3,12 +3,14 @@
 
 #include <dirent.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include "base/buf.h"
 #include "base/limits.h"
 #include "search/find.h"
 #include "tools/scope.h"
 #include "tools/tool.h"
+#include "tools/truncation.h"
 #include "workspace/text.h"
 #include "workspace/workspace.h"
 
@@ -25,8 +27,16 @@ static const struct arg ls_table[] = {
 	A_END,
 };
 
+static const struct field ls_fields[] = {
+	{ "output", "One name a line, \"/\" behind directories", FIELD_STR },
+	{ "truncation", "What was left out, if anything", FIELD_OBJECT, FIELD_OPTIONAL,
+	  truncation_fields },
+	F_END,
+};
+
 struct entry {
 	struct str name;
+	uint64_t key; /* the first bytes in which the names differ, without case */
 	bool directory;
 };
 
@@ -40,21 +50,13 @@ static int add(void *arg, struct str name, unsigned char type, struct err *e)
 {
 	struct listing *l = arg;
 
-	if (l->count == l->room) {
-		const size_t room = l->room ? l->room * 2 : 64;
-		struct entry *more = arena_alloc(l->arena, room * sizeof *more);
-		if (!more)
-			return err_set(e, ERR_TOO_BUSY,
-				       "The directory has more names than one answer can hold");
-		if (l->count)
-			memcpy(more, l->entries, l->count * sizeof *more);
-		l->entries = more;
-		l->room = room;
-	}
+	if (l->count == l->room)
+		l->entries = arena_grow(l->arena, l->entries, &l->room, sizeof *l->entries);
 	const struct str copy = arena_dup(l->arena, name);
-	if (!copy.p)
-		return err_set(e, ERR_TOO_BUSY, "Not enough memory to list the directory");
-	l->entries[l->count++] = (struct entry){ copy, type == DT_DIR };
+	if (!l->entries || !copy.p)
+		return err_set(e, ERR_TOO_BUSY,
+			       "The directory has more names than one answer can hold");
+	l->entries[l->count++] = (struct entry){ .name = copy, .directory = type == DT_DIR };
 	return 0;
 }
 
@@ -62,9 +64,41 @@ static int add(void *arg, struct str name, unsigned char type, struct err *e)
 static int by_name(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
-	const int order = strcasecmp(x->name.p, y->name.p);
 
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	const int order = strcasecmp(x->name.p, y->name.p);
 	return order ? order : str_cmp(x->name, y->name);
+}
+
+static unsigned char lower(char c)
+{
+	return (unsigned char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
+}
+
+/* Most comparisons are one of two numbers: names in a directory often begin alike, and soon differ
+ * behind that. */
+static void sort(struct listing *l)
+{
+	const struct str first = l->count ? l->entries[0].name : STR("");
+	size_t shared = first.n;
+
+	for (size_t i = 1; i < l->count; i++) {
+		const struct str name = l->entries[i].name;
+		size_t n = 0;
+		while (n < shared && n < name.n && lower(name.p[n]) == lower(first.p[n]))
+			n++;
+		shared = n;
+	}
+	for (size_t i = 0; i < l->count; i++) {
+		const struct str rest = str_from(l->entries[i].name, shared);
+		uint64_t key = 0;
+		for (size_t n = 0; n < sizeof key; n++)
+			key = key << 8 | (n < rest.n ? lower(rest.p[n]) : 0);
+		l->entries[i].key = key;
+	}
+	if (l->count)
+		qsort(l->entries, l->count, sizeof *l->entries, by_name);
 }
 
 static int ls_run(struct call *c, const void *args, struct err *e)
@@ -83,8 +117,7 @@ static int ls_run(struct call *c, const void *args, struct err *e)
 		return err_set(e, ERR_NOT_A_DIRECTORY, "Path is not a directory");
 	if (dir < 0 || ws_list(dir, add, &l, e) < 0)
 		return -1;
-	if (l.count)
-		qsort(l.entries, l.count, sizeof *l.entries, by_name);
+	sort(&l);
 	for (size_t i = 0; i < l.count && (int64_t)i < limit; i++) {
 		if (i)
 			buf_addc(&text, '\n');
@@ -109,6 +142,7 @@ const struct tool tool_ls = {
 	.about = "List the names in a directory.",
 	.args = ls_table,
 	.args_size = sizeof(struct ls_args),
+	.fields = ls_fields,
 	.flags = TOOL_WIRE,
 	.run = ls_run,
 };
@@ -219,5 +253,6 @@ const struct tool tool_list_directory = {
 	.args_size = sizeof(struct list_args),
 	.fields = list_fields,
 	.flags = TOOL_MODEL | TOOL_CORE | TOOL_READ_ONLY | TOOL_IDEMPOTENT | TOOL_SLOW,
+	.slow_with = "recursive",
 	.run = list_run,
 };

@@ -106,6 +106,26 @@ void manual_write(struct buf *out)
 		if (tool_at(i)->flags & TOOL_MODEL)
 			write_tool(out, tool_at(i));
 	buf_add(out, STR("\n## Error codes\n\n"));
-	for (int code = ERR_NONE + 1; code < ERR_COUNT; code++)
+	for (int code = ERR_NONE + 1; code <= ERR_EXECUTION_ERROR; code++)
 		buf_addf(out, "- `%s`\n", err_name((enum err_code)code));
+}
+
+void manual_write_mdoc(struct buf *out)
+{
+	buf_add(out, STR(".Bl -tag -width Ds\n"));
+	for (size_t i = 0; tool_at(i); i++) {
+		const struct tool *t = tool_at(i);
+		if (!(t->flags & TOOL_MODEL))
+			continue;
+		buf_addf(out, ".It Ic %s", t->name);
+		for (const struct arg *a = t->args; a->name; a++)
+			buf_addf(out, " %sAr %s", a->flags & (REQUIRED | EXPECTED) ? "" : "Op ",
+				 a->name);
+		buf_addc(out, '\n');
+		/* In a manual each sentence has a line of its own. */
+		for (const char *c = t->about; *c; c++)
+			buf_addc(out, *c == ' ' && c[-1] == '.' ? '\n' : *c);
+		buf_addc(out, '\n');
+	}
+	buf_add(out, STR(".El\n"));
 }

@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "scrub/scrub.h"
 
 const struct field match_fields[] = {
 	{ "file", "Path relative to the workspace", FIELD_STR },
@@ -21,6 +22,8 @@ struct str match_cut_line(struct str line, bool *cut)
 {
 	size_t at = 0, bad;
 
+	if (line.n <= LIMIT_GREP_LINE)
+		return line;
 	for (size_t units = 0; at < line.n;) {
 		const struct str rest = str_from(line, at);
 		const size_t n = utf8_next(rest, &bad);
@@ -34,13 +37,17 @@ struct str match_cut_line(struct str line, bool *cut)
 	return line;
 }
 
-static void write_piece(struct jw *w, const struct hit_line *line)
+static void write_piece(struct call *c, const struct hit_line *line)
 {
 	bool cut = line->cut;
+	const struct str shown = match_cut_line(line->text, &cut);
 
-	jw_piece(w, match_cut_line(line->text, &cut));
-	if (cut)
-		jw_piece(w, STR("..."));
+	if (!cut) {
+		jw_piece(c->out, shown);
+		return;
+	}
+	jw_piece(c->out, str_upto(shown, scrub_cut(c->scrub, line->text, shown.n).from));
+	jw_piece(c->out, STR("..."));
 }
 
 enum part { BEFORE, CONTENT, AFTER };
@@ -52,24 +59,24 @@ static enum part part_of(const struct hit *hit, const struct hit_line *line)
 	return line->match ? CONTENT : AFTER;
 }
 
-static void write_content(struct jw *w, struct hit hit)
+static void write_content(struct call *c, struct hit hit)
 {
 	struct hit_line line;
 	const char *separator = "";
 
-	jw_open_str(w, "content");
+	jw_open_str(c->out, "content");
 	while (hit_next_line(&hit, &line)) {
 		if (part_of(&hit, &line) != CONTENT)
 			continue;
-		jw_piece(w, str_of(separator));
-		write_piece(w, &line);
+		jw_piece(c->out, str_of(separator));
+		write_piece(c, &line);
 		separator = "\n";
 	}
-	jw_close_str(w);
+	jw_close_str(c->out);
 }
 
 /* Nothing at all when the hit has no such lines. */
-static void write_context(struct jw *w, const char *name, struct hit hit, enum part part)
+static void write_context(struct call *c, const char *name, struct hit hit, enum part part)
 {
 	struct hit_line line;
 	bool any = false;
@@ -78,20 +85,21 @@ static void write_context(struct jw *w, const char *name, struct hit hit, enum p
 		if (part_of(&hit, &line) != part)
 			continue;
 		if (!any)
-			jw_array(w, name);
+			jw_array(c->out, name);
 		any = true;
-		jw_open_str(w, NULL);
-		write_piece(w, &line);
-		jw_close_str(w);
+		jw_open_str(c->out, NULL);
+		write_piece(c, &line);
+		jw_close_str(c->out);
 	}
 	if (any)
-		jw_end(w);
+		jw_end(c->out);
 }
 
-int64_t matches_write(struct jw *w, const struct hits *hits, enum scan_mode mode, int64_t max,
+int64_t matches_write(struct call *c, const struct hits *hits, enum scan_mode mode, int64_t max,
 		      struct hit *last)
 {
 	struct hits_reader reader = { .hits = hits };
+	struct jw *w = c->out;
 	const size_t start = w->out->n;
 	struct hit hit;
 	int64_t n = 0;
@@ -102,9 +110,9 @@ int64_t matches_write(struct jw *w, const struct hits *hits, enum scan_mode mode
 		jw_str(w, "file", hit.path);
 		if (mode == SCAN_LINES) {
 			jw_int(w, "line", hit.line);
-			write_content(w, hit);
-			write_context(w, "before", hit, BEFORE);
-			write_context(w, "after", hit, AFTER);
+			write_content(c, hit);
+			write_context(c, "before", hit, BEFORE);
+			write_context(c, "after", hit, AFTER);
 		}
 		if (mode == SCAN_COUNTS)
 			jw_int(w, "count", hit.value);

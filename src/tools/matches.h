@@ -15,8 +15,9 @@ extern const struct field match_fields[];
 struct str match_cut_line(struct str line, bool *cut);
 
 /* Write "matches": the first `max` hits, fewer when they are too large for one answer. Returns how
- * many; *last is the last one. */
-int64_t matches_write(struct jw *w, const struct hits *hits, enum scan_mode mode, int64_t max,
+ * many; *last is the last one. A line is not cut inside of what the call's scrubber takes for a
+ * secret. */
+int64_t matches_write(struct call *c, const struct hits *hits, enum scan_mode mode, int64_t max,
 		      struct hit *last);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/own.h"
 #include "tools/seen.h"
 #include "tools/tool.h"
+#include "tools/truncation.h"
 #include "workspace/magic.h"
 #include "workspace/text.h"
 #include "workspace/workspace.h"
@@ -28,6 +29,27 @@ static const struct arg read_table[] = {
 	A_INT(struct read_args, offset, "offset", 1, 1, INT64_MAX, "First line, from 1"),
 	A_INT(struct read_args, limit, "limit", 0, 0, INT64_MAX, "Number of lines; 0 for all"),
 	A_END,
+};
+
+static const char *const text_type[] = { "text", NULL };
+static const char *const image_type[] = { "image", NULL };
+
+static const struct field text_fields[] = {
+	{ "type", "A text", FIELD_STR, .choices = text_type },
+	{ "content", "The selected lines; bytes that are not UTF-8 appear as U+FFFD", FIELD_STR },
+	{ "totalLines", "Lines in the file; a final newline counts as one more, empty line",
+	  FIELD_INT },
+	{ "hasMore", "Whether the file goes on behind them", FIELD_BOOL },
+	{ "truncation", "What was left out, if anything", FIELD_OBJECT, FIELD_OPTIONAL,
+	  truncation_fields },
+	F_END,
+};
+
+static const struct field image_fields[] = {
+	{ "type", "An image", FIELD_STR, .choices = image_type },
+	{ "data", "The file in base64", FIELD_STR },
+	{ "mimeType", "What kind of image, by the file's name", FIELD_STR },
+	F_END,
 };
 
 static int read_image(struct call *c, int fd, const struct stat *st, const char *type,
@@ -101,6 +123,8 @@ const struct tool tool_read = {
 	.about = "Read a text file, whole or by lines, or an image.",
 	.args = read_table,
 	.args_size = sizeof(struct read_args),
+	.fields = text_fields,
+	.other = image_fields,
 	.flags = TOOL_WIRE,
 	.run = read_run,
 };
@@ -153,14 +177,14 @@ static int check_range(const struct read_file_args *a, const struct stat *st, in
 static void write_numbered(struct jw *w, struct str content, int64_t first, int64_t count)
 {
 	char number[32], last[32];
-	const int width = snprintf(last, sizeof last, "%lld", (long long)(first + count - 1));
+	const int width = snprintf(last, sizeof last, "%lld", (long long)first + count - 1);
 
 	jw_open_str(w, "content");
 	for (int64_t i = 0; i < count; i++) {
 		struct str line;
 		(void)str_cut(content, '\n', &line, &content);
 		(void)snprintf(number, sizeof number, "%s%*lld\t", i ? "\n" : "", width,
-			       (long long)(first + i));
+			       (long long)first + i);
 		jw_piece(w, str_of(number));
 		jw_piece(w, line);
 	}

@@ -3,13 +3,14 @@
 
 #include "tools/receipt.h"
 
-static const char *const limit_words[] = { "none", "timeout", "cpu", "file_size", "memory", NULL };
+static const char *const limit_words[] = { "none",   "timeout",	  "cpu", "file_size",
+					   "memory", "processes", NULL };
 
 static const struct field usage_fields[] = {
 	{ "cpu_ms", "CPU time of all its processes", FIELD_INT },
 	{ "peak_memory_bytes", "Memory of its largest process", FIELD_INT },
 	{ "oom_killed", "Whether it was killed for want of memory", FIELD_BOOL },
-	{ "limit", "Which limit ended it", FIELD_STR, .choices = limit_words },
+	{ "limit", "Which limit it ran into", FIELD_STR, .choices = limit_words },
 	F_END,
 };
 
@@ -35,7 +36,7 @@ const struct field receipt_fields[] = {
 	{ "truncated", "Whether output was left out", FIELD_BOOL, FIELD_OPTIONAL },
 	{ "duration_ms", "How long it took", FIELD_INT, FIELD_OPTIONAL },
 	{ "usage", "What it cost", FIELD_OBJECT, FIELD_OPTIONAL, usage_fields },
-	{ "survivors", "Processes it left running; they were ended", FIELD_OBJECT,
+	{ "survivors", "Processes it left running; ended unless hint says otherwise", FIELD_OBJECT,
 	  FIELD_LIST | FIELD_OPTIONAL, survivor_fields },
 	{ "hint", "Advice, if there is any", FIELD_STR, FIELD_OPTIONAL },
 	{ "job_id", "With background: the job, and nothing else", FIELD_STR, FIELD_OPTIONAL },
@@ -52,14 +53,16 @@ static void write_usage(struct jw *w, const struct proc_result *r)
 	jw_end(w);
 }
 
-static void write_survivors(struct jw *w, const struct proc_result *r)
+static void write_survivors(struct call *c, const struct proc_result *r)
 {
+	struct jw *w = c->out;
+
 	jw_array(w, "survivors");
 	for (size_t i = 0; i < r->survivor_count && i < LIMIT_SURVIVORS; i++) {
 		const struct survivor *s = &r->survivors[i];
 		jw_object(w, NULL);
 		jw_int(w, "pid", s->pid);
-		jw_str(w, "command", str_of(s->command));
+		jw_str(w, "command", call_shown_command(c, s->command, sizeof s->command));
 		jw_array(w, "ports");
 		for (size_t j = 0; j < s->port_count; j++)
 			jw_int(w, NULL, s->ports[j]);
@@ -76,7 +79,12 @@ static const char *hint_of(const struct proc_result *r)
 		       "workspace or to /tmp.";
 	if (r->timed_out)
 		return "Give a larger timeout_ms if it needs more time.";
-	if (r->survivor_count && !r->survivors_kept)
+	if (r->limit != PROC_LIMIT_NONE)
+		return "It ran into a limit that was set for commands here: do the work in smaller "
+		       "steps.";
+	if (r->survivor_count && r->survivors_kept)
+		return "What the command left running in the background goes on.";
+	if (r->survivor_count)
 		return "What the command left running in the background was ended with it.";
 	return NULL;
 }
@@ -84,7 +92,8 @@ static const char *hint_of(const struct proc_result *r)
 int receipt_write(struct call *c, const struct proc_result *r, const struct ends *out,
 		  const struct ends *err, struct err *e)
 {
-	const struct str out_text = ends_text(out, c->arena), err_text = ends_text(err, c->arena);
+	const struct str out_text = ends_text(out, c->scrub, c->arena);
+	const struct str err_text = ends_text(err, c->scrub, c->arena);
 	const char *hint = hint_of(r);
 
 	if (!out_text.p || !err_text.p)
@@ -103,7 +112,7 @@ int receipt_write(struct call *c, const struct proc_result *r, const struct ends
 	jw_bool(c->out, "truncated", ends_cut(out) || ends_cut(err));
 	jw_int(c->out, "duration_ms", r->duration_ms);
 	write_usage(c->out, r);
-	write_survivors(c->out, r);
+	write_survivors(c, r);
 	if (hint)
 		jw_str(c->out, "hint", str_of(hint));
 	return 0;

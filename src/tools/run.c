@@ -33,6 +33,17 @@ static const struct arg bash_table[] = {
 	A_END,
 };
 
+static const struct field bash_fields[] = {
+	{ "exitCode", "-1 after a timeout, 128+n when signal n ended it", FIELD_INT },
+	{ "timedOut", "Its time was up", FIELD_BOOL, FIELD_OPTIONAL },
+	F_END,
+};
+
+static const struct field background_fields[] = {
+	{ "jobId", "The job, for /jobs/<id>", FIELD_STR },
+	F_END,
+};
+
 /* Output on its way to the client: characters that a read has split are put together again. */
 struct relay {
 	const struct call_stream *stream;
@@ -158,8 +169,7 @@ static int need_spawner(const struct call *c, struct err *e)
 {
 	if (c->spawner)
 		return 0;
-	return err_set(e, ERR_READ_ONLY, "Commands are refused in read-only mode here: %.*s",
-		       STR_FMT(c->no_commands));
+	return call_refuse_command(c, e);
 }
 
 static int check_length(struct str command, struct err *e)
@@ -172,17 +182,26 @@ static int check_length(struct str command, struct err *e)
 		       command.n, LIMIT_COMMAND_BYTES);
 }
 
+/* What holds for every command. */
+static struct proc_request new_request(const struct call *c)
+{
+	struct proc_request q = {
+		.umask = 022,
+		.cancel_events = c->cancel_events,
+		.keep_survivors = c->keep_survivors,
+	};
+
+	if (c->limits)
+		q.limits = *c->limits;
+	return q;
+}
+
 static int bash_run(struct call *c, const void *args, struct err *e)
 {
 	const struct bash_args *a = args;
 	struct relay r = { .stream = c->stream };
 	const struct proc_sink sink = { .write = relay, .arg = &r };
-	struct proc_request q = {
-		.command = a->command,
-		.timeout_ms = timeout_of(a->timeout_seconds),
-		.umask = 022,
-		.cancel_events = c->cancel_events,
-	};
+	struct proc_request q = new_request(c);
 	struct proc_result result;
 
 	if (a->command.n == 0 && !a->argv)
@@ -196,6 +215,8 @@ static int bash_run(struct call *c, const void *args, struct err *e)
 	if (cwd < 0)
 		return -1;
 	q.cwd_fd = cwd;
+	q.command = a->command;
+	q.timeout_ms = timeout_of(a->timeout_seconds);
 	if (a->background) {
 		/* Nobody waits for it: only a time that was asked for ends it. */
 		q.timeout_ms = a->timeout_seconds > 0 ? timeout_of(a->timeout_seconds) : 0;
@@ -217,6 +238,8 @@ const struct tool tool_bash = {
 	.about = "Run a command in the workspace.",
 	.args = bash_table,
 	.args_size = sizeof(struct bash_args),
+	.fields = bash_fields,
+	.other = background_fields,
 	.flags = TOOL_WIRE | TOOL_SLOW | TOOL_STREAM,
 	.run = bash_run,
 };
@@ -247,6 +270,7 @@ static const struct arg run_table[] = {
 
 /* Both outputs of a command, kept for its receipt. */
 struct outputs {
+	const struct call_progress *progress;
 	struct ends ends[2];
 };
 
@@ -255,6 +279,8 @@ static int keep(void *arg, enum proc_stream which, struct str piece)
 	struct outputs *o = arg;
 
 	ends_add(&o->ends[which], piece);
+	if (o->progress && o->progress->output)
+		o->progress->output(o->progress->arg, which == PROC_STDERR, piece);
 	return 0;
 }
 
@@ -287,13 +313,9 @@ static int bind_what(struct call *c, const struct run_args *a, struct proc_reque
 static int run_run(struct call *c, const void *args, struct err *e)
 {
 	const struct run_args *a = args;
-	struct outputs outputs;
+	struct outputs outputs = { .progress = c->progress };
 	const struct proc_sink sink = { .write = keep, .arg = &outputs };
-	struct proc_request q = {
-		.timeout_ms = a->timeout_ms,
-		.umask = 022,
-		.cancel_events = c->cancel_events,
-	};
+	struct proc_request q = new_request(c);
 	struct proc_result result;
 
 	if (bind_what(c, a, &q, e) < 0 || bind_env(c, a->env, true, &q, e) < 0 ||
@@ -304,10 +326,9 @@ static int run_run(struct call *c, const void *args, struct err *e)
 	if (cwd < 0)
 		return -1;
 	q.cwd_fd = cwd;
-	if (a->background) {
-		q.timeout_ms = 0;
+	q.timeout_ms = a->background ? 0 : a->timeout_ms;
+	if (a->background)
 		return job_start(c, &q, "job_id", e);
-	}
 	if (proc_run(c->spawner, &q, &sink, c->cancel_fd, &result, e) < 0)
 		return -1;
 	return receipt_write(c, &result, &outputs.ends[PROC_STDOUT], &outputs.ends[PROC_STDERR], e);

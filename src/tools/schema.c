@@ -25,6 +25,9 @@ static const struct dialect {
 	[SCHEMA_MCP] = { "mcp", .rare = true, .limits = true, .closed = true },
 };
 
+/* Of those who call by HTTP themselves. */
+static const struct dialect http = { "http", .rare = true, .limits = true };
+
 const char *schema_dialect_name(enum schema_dialect d)
 {
 	return dialects[d].name;
@@ -109,12 +112,15 @@ static void write_limits(struct jw *w, const struct arg *a)
 static void write_object(struct jw *w, const char *name, const struct arg *table,
 			 const struct dialect *d);
 
-static void write_arg(struct jw *w, const struct arg *a, const struct dialect *d)
+static void write_arg(struct jw *w, const char *name, const struct arg *a, const struct dialect *d)
 {
 	const bool nullable = d->strict && !(a->flags & (REQUIRED | EXPECTED));
 
-	jw_object(w, a->name);
-	write_type(w, schema_type(a), nullable);
+	jw_object(w, name);
+	if (a->type == ARG_JSON)
+		jw_raw(w, "type", STR("[\"array\",\"object\"]"));
+	else
+		write_type(w, schema_type(a), nullable);
 	if (a->type == ARG_CHOICE)
 		write_words(w, a->choices, nullable);
 	if (a->type == ARG_OBJECTS)
@@ -138,7 +144,7 @@ static void write_object(struct jw *w, const char *name, const struct arg *table
 	jw_object(w, "properties");
 	for (const struct arg *a = table; a->name; a++)
 		if (d->rare || !(a->flags & RARE))
-			write_arg(w, a, d);
+			write_arg(w, a->name, a, d);
 	jw_end(w);
 	jw_array(w, "required");
 	for (const struct arg *a = table; a->name; a++)
@@ -195,8 +201,15 @@ static void write_fields(struct jw *w, const struct field *table)
 	jw_bool(w, "additionalProperties", false);
 }
 
-/* What a client of MCP gets is the whole observation. */
-static void write_observation(struct jw *w, const struct tool *t)
+void schema_fields(struct jw *w, const char *name, const struct field *table)
+{
+	jw_object(w, name);
+	write_type(w, "object", false);
+	write_fields(w, table);
+	jw_end(w);
+}
+
+void schema_observation(struct jw *w, const char *name, const struct tool *t)
 {
 	static const struct field error_fields[] = {
 		{ "code", "What kind of failure", FIELD_STR },
@@ -211,15 +224,23 @@ static void write_observation(struct jw *w, const struct tool *t)
 		F_END,
 	};
 
-	jw_object(w, "outputSchema");
-	write_type(w, "object", false);
-	write_fields(w, fields);
-	jw_end(w);
+	schema_fields(w, name, fields);
+}
+
+void schema_arg(struct jw *w, const char *name, const struct arg *a)
+{
+	write_arg(w, name, a, &http);
+}
+
+void schema_args(struct jw *w, const char *name, const struct arg *table)
+{
+	write_object(w, name, table, &http);
 }
 
 static void write_annotations(struct jw *w, const struct tool *t)
 {
 	jw_object(w, "annotations");
+	jw_str(w, "title", str_of(t->title)); /* where clients before 2025-06-18 look for it */
 	jw_bool(w, "readOnlyHint", t->flags & TOOL_READ_ONLY);
 	jw_bool(w, "destructiveHint", t->flags & TOOL_DESTRUCTIVE);
 	jw_bool(w, "idempotentHint", t->flags & TOOL_IDEMPOTENT);
@@ -251,7 +272,8 @@ static void write_tool(struct jw *w, const struct tool *t, enum schema_dialect d
 	if (d == SCHEMA_OPENAI_RESPONSES) /* which takes strict for granted otherwise */
 		jw_bool(w, "strict", false);
 	if (d == SCHEMA_MCP) {
-		write_observation(w, t);
+		/* What a client of MCP gets is the whole observation. */
+		schema_observation(w, "outputSchema", t);
 		write_annotations(w, t);
 	}
 	if (nested)
@@ -274,4 +296,24 @@ void schema_write(struct jw *w, const char *name, enum schema_dialect d, unsigne
 		jw_end(w);
 	}
 	jw_end(w);
+}
+
+int schema_ask(struct jw *w, struct str format, struct str words, unsigned set, struct err *e)
+{
+	enum schema_dialect dialect = SCHEMA_OLLAMA;
+
+	if (format.n && !schema_dialect_by_name(format, &dialect))
+		return err_set(e, ERR_INVALID_ARGUMENTS,
+			       "format must be ollama, openai, openai-strict, openai-responses, "
+			       "anthropic, gemini or mcp");
+	if (!set)
+		set = schema_default_set(dialect);
+	if (words.n)
+		set = str_eq(words, STR("core"))   ? TOOL_CORE
+		      : str_eq(words, STR("full")) ? TOOL_MODEL
+						   : 0;
+	if (!set)
+		return err_set(e, ERR_INVALID_ARGUMENTS, "set must be core or full");
+	schema_write(w, NULL, dialect, set);
+	return 0;
 }

@@ -45,6 +45,19 @@ unsigned schema_default_set(enum schema_dialect d);
  * TOOL_MODEL). */
 void schema_write(struct jw *w, const char *name, enum schema_dialect d, unsigned set);
 
+/*
+ * The same for somebody who asks by words: a dialect's name, empty for ollama; "core", "full", or
+ * empty for `set`, or for the dialect's own when that is 0. INVALID_ARGUMENTS for another word.
+ */
+int schema_ask(struct jw *w, struct str format, struct str words, unsigned set, struct err *e);
+
+/* For the description of the HTTP API: the schema of one argument, of an object with arguments
+ * (others are ignored there), of an object with fields, and of what models get from a tool. */
+void schema_arg(struct jw *w, const char *name, const struct arg *a);
+void schema_args(struct jw *w, const char *name, const struct arg *table);
+void schema_fields(struct jw *w, const char *name, const struct field *table);
+void schema_observation(struct jw *w, const char *name, const struct tool *t);
+
 /* The type of an argument as JSON Schema names it. */
 const char *schema_type(const struct arg *a);
 

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/io.h"
+#include "base/limits.h"
 #include "base/own.h"
 #include "workspace/workspace.h"
 
@@ -79,6 +80,8 @@ struct walk_request scope_walk(const struct call *c, const struct scope *s, size
 		.deadline_ms = c->search_ms > 0 ? io_now_ms() + c->search_ms : IO_FOREVER,
 		.cancelled = c->cancelled,
 		.limit = limit,
+		.seen = c->progress ? c->progress->seen : NULL,
+		.seen_arg = c->progress ? c->progress->arg : NULL,
 	};
 }
 
@@ -94,6 +97,27 @@ struct str scope_prefix(const struct call *c, const struct scope *s)
 	return (struct str){ text, s->shown.n + 1 };
 }
 
+size_t scope_globs(const struct call *c, const struct scope *s, struct str glob, struct str ret[2])
+{
+	const struct str prefix = scope_prefix(c, s);
+	const size_t negated = str_starts(glob, STR("!"));
+	struct str rest = str_from(glob, negated);
+
+	ret[0] = glob;
+	if (!str_starts(prefix, STR("/")) && str_starts(rest, STR("/")))
+		rest = str_from(rest, 1);
+	if (prefix.n == 0 || rest.n <= prefix.n || !str_starts(rest, prefix))
+		return glob.n > 0;
+	rest = str_from(rest, prefix.n - 1); /* from the slash, which ties it to the scope */
+	char *text = arena_alloc(c->arena, negated + rest.n);
+	if (!text)
+		return 1;
+	memcpy(text, glob.p, negated);
+	memcpy(text + negated, rest.p, rest.n);
+	ret[1] = (struct str){ text, negated + rest.n };
+	return 2;
+}
+
 int scope_fail_timeout(struct err *e)
 {
 	return err_set(e, ERR_SEARCH_TIMEOUT,
@@ -103,12 +127,19 @@ int scope_fail_timeout(struct err *e)
 
 void scope_write_note(struct jw *w, const struct found *found)
 {
-	const long long n = found->ignored_matches;
-	char note[120];
+	const long long ignored = found->ignored_matches, lines = found->account.long_lines;
+	char note[160];
 
-	if (found->hits.count || n <= 0)
+	if (found->hits.count || (!ignored && !lines))
 		return;
-	(void)snprintf(note, sizeof note, "no matches; %lld matching file%s ignored by .gitignore",
-		       n, n == 1 ? " is" : "s are");
+	if (ignored)
+		(void)snprintf(note, sizeof note,
+			       "no matches; %lld matching file%s ignored by .gitignore", ignored,
+			       ignored == 1 ? " is" : "s are");
+	else
+		(void)snprintf(note, sizeof note,
+			       "no matches; %lld line%s over %d KB not searched: such a pattern "
+			       "is tried on shorter lines only",
+			       lines, lines == 1 ? "" : "s", LIMIT_PCRE_LINE >> 10);
 	jw_str(w, "note", str_of(note));
 }

@@ -35,10 +35,15 @@ struct walk_request scope_walk(const struct call *c, const struct scope *s, size
  * nothing. In the call's arena. */
 struct str scope_prefix(const struct call *c, const struct scope *s);
 
+/* The globs that choose files below the scope: the one asked for, and the same without the path of
+ * the scope when it begins with that, because it may be meant from the workspace. How many. */
+size_t scope_globs(const struct call *c, const struct scope *s, struct str glob, struct str ret[2]);
+
 /* SEARCH_TIMEOUT: nothing was found before the time was up. */
 int scope_fail_timeout(struct err *e);
 
-/* No silent nothing: a member "note" when everything that matches is ignored. */
+/* No silent nothing: a member "note" when everything that matches is ignored, or when the pattern
+ * could not be tried on some lines. */
 void scope_write_note(struct jw *w, const struct found *found);
 
 #endif

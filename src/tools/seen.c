@@ -90,6 +90,13 @@ enum tracker_verdict seen_check(const struct call *c, const struct path *p, stru
 			     &(struct stat){ .st_size = (off_t)content.n }, content);
 }
 
+bool seen_recall(const struct call *c, const struct path *p, struct buf *out)
+{
+	char key[KEY_SIZE];
+
+	return key_of(c, p, key) && tracker_recall(c->tracker, c->session, str_of(key), out);
+}
+
 int seen_fail_unread(const struct call *c, const struct path *p, struct err *e)
 {
 	char shown[2 * PATH_MAX];
@@ -101,12 +108,11 @@ int seen_fail_unread(const struct call *c, const struct path *p, struct err *e)
 
 int seen_fail_changed(const struct call *c, const struct path *p, struct str now, struct err *e)
 {
-	char shown[2 * PATH_MAX], key[KEY_SIZE];
+	char shown[2 * PATH_MAX];
 	AUTO_BUF then = { .max = LIMIT_TRACKED_CONTENT };
 	AUTO_BUF diff = { .max = LIMIT_ANSWER };
 
-	if (now.n > LIMIT_EDIT_HINT_BYTES || !key_of(c, p, key) ||
-	    !tracker_recall(c->tracker, c->session, str_of(key), &then) ||
+	if (now.n > LIMIT_EDIT_HINT_BYTES || !seen_recall(c, p, &then) ||
 	    diff_lines(buf_str(&then), now, c->arena, &diff, e) < 0)
 		buf_reset(&diff, 0);
 	return err_set(e, ERR_FILE_CHANGED,

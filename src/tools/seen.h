@@ -26,6 +26,9 @@ void seen_wrote(const struct call *c, const struct path *p, struct str content);
 /* What the session knows of a file that has this content now. */
 enum tracker_verdict seen_check(const struct call *c, const struct path *p, struct str content);
 
+/* Append the content of the file as the session last saw it. False when that is not known. */
+bool seen_recall(const struct call *c, const struct path *p, struct buf *out);
+
 /* May the file be replaced whole? FILE_NOT_READ or FILE_CHANGED when not. */
 int seen_may_overwrite(const struct call *c, const struct path *p, const struct replace *r,
 		       struct err *e);

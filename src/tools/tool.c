@@ -15,9 +15,37 @@ bool call_cancelled(const struct call *c)
 	return c->cancelled && __atomic_load_n(c->cancelled, __ATOMIC_RELAXED);
 }
 
+bool tool_is_slow(const struct tool *t, const struct json *object)
+{
+	const struct json *v = t->slow_with ? json_get(object, str_of(t->slow_with)) : NULL;
+
+	if (!(t->flags & TOOL_SLOW) || !t->slow_with)
+		return t->flags & TOOL_SLOW;
+	return v && v->type != JSON_NULL && !(v->type == JSON_BOOL && !v->boolean);
+}
+
 int call_path(const struct call *c, struct str requested, struct path *ret, struct err *e)
 {
 	return ws_resolve(c->ws, requested, c->policy, ret, e);
+}
+
+int call_refuse_command(const struct call *c, struct err *e)
+{
+	if (c->read_only)
+		return err_set(e, ERR_READ_ONLY,
+			       "Commands are refused in read-only mode here: %.*s",
+			       STR_FMT(c->no_commands));
+	return err_set(e, ERR_SPAWN_FAILED, "%.*s", STR_FMT(c->no_commands));
+}
+
+struct str call_shown_command(const struct call *c, const char *command, size_t size)
+{
+	const struct str text = str_of(command);
+
+	/* Up to three bytes of a broken character are left out already. */
+	if (!c->scrub || text.n + 4 < size)
+		return text;
+	return str_upto(text, scrub_decided(c->scrub, text));
 }
 
 int call_may_change(const struct call *c, struct err *e)
@@ -30,7 +58,7 @@ int call_may_change(const struct call *c, struct err *e)
 
 int call_may_write(const struct call *c, struct str content, struct str old, struct err *e)
 {
-	if (!c->guard_marks || !scrub_mark_added(content, old))
+	if (!c->scrub || !scrub_mark_added(content, old))
 		return 0;
 	return err_set(
 		e, ERR_REDACTED_CONTENT,
@@ -225,6 +253,10 @@ static void describe_wrong(struct complaint *c, const struct arg *a, const struc
 	struct buf *b = &c->text;
 
 	complain(c, str_of(a->name));
+	if (a->flags & NO_NUL && v->type == JSON_STRING && str_index(v->string, '\0') >= 0) {
+		buf_add(b, STR("must not contain a NUL byte"));
+		return;
+	}
 	buf_addf(b, "must be %s", wanted(a));
 	if ((a->type == ARG_INT || a->type == ARG_NUM) && a->min > INT64_MIN)
 		buf_addf(b, " from %lld", (long long)a->min);

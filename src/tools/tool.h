@@ -2,12 +2,12 @@
 /*
  * tool: one operation an agent can ask for, declared once.
  *
- * A tool is one file: a table of arguments, for models one of the fields of its result, a function,
+ * A tool is one file: a table of arguments, one of the fields of its result, a function,
  * and a struct tool that names them; and one line in the registry (registry.c). From the tables
  * come validation, defaults, binding to the function's argument struct, the schemas shown to models
- * (schema.h) and the manual (manual.h). A tool does not know how it was called: it gets a struct
- * call, writes the members of its result into call->out, and returns 0, or -1 with the reason. When
- * it fails, what it wrote is dropped.
+ * (schema.h), the manual (manual.h) and the description of the HTTP API (api/openapi.h). A tool
+ * does not know how it was called: it gets a struct call, writes the members of its result into
+ * call->out, and returns 0, or -1 with the reason. When it fails, what it wrote is dropped.
  *
  * An operation may be offered under two names with different arguments and results: to the HTTP
  * endpoints of the existing wire contract (TOOL_WIRE: "read") and to models (TOOL_MODEL:
@@ -30,6 +30,8 @@
 
 struct jobs;
 struct policy;
+struct proc_limits;
+struct scrub;
 struct spawner;
 struct tracker;
 struct workspace;
@@ -43,6 +45,14 @@ struct call_stream {
 	void *arg;
 };
 
+/* Who is told of what goes on before there is a result: of a command's output, though all of it is
+ * part of the result, and of how many files a search has looked at. Either may be NULL. */
+struct call_progress {
+	void (*output)(void *arg, bool is_stderr, struct str piece);
+	void (*seen)(void *arg, int64_t files);
+	void *arg;
+};
+
 /* Everything one execution may use. The server keeps one filled with what all calls share and
  * copies it for each. */
 struct call {
@@ -50,20 +60,23 @@ struct call {
 	struct tracker *tracker;    /* what sessions have read; NULL when nobody asks for that */
 	enum path_policy policy;    /* what an absolute path means */
 	bool read_only;		    /* nothing may be changed */
-	bool guard_marks;	    /* a redaction mark must not be written where a secret was */
+	const struct scrub *scrub;  /* secrets are taken out of what is seen; NULL: they are not */
 	struct spawner *spawner;    /* starts commands; NULL: none are run … */
 	struct str no_commands;	    /* … because of this */
 	struct jobs *jobs;	    /* commands in the background; NULL as the spawner is */
 	const struct policy *rules; /* which commands are refused; NULL: none */
-	struct str excludes;	    /* the user's own ignore rules for searches */
-	unsigned threads;	    /* that a search may use */
-	int64_t search_ms;	    /* and how long it may take */
-	bool sync;		    /* changes are on disk before they are answered */
+	const struct proc_limits *limits; /* of every command; NULL: none */
+	bool keep_survivors;		  /* what commands leave running goes on */
+	struct str excludes;		  /* the user's own ignore rules for searches */
+	unsigned threads;		  /* that a search may use */
+	int64_t search_ms;		  /* and how long it may take */
+	bool sync;			  /* changes are on disk before they are answered */
 
-	struct arena *arena;		  /* memory of this call */
-	struct jw *out;			  /* the result: its object is open */
-	struct str session;		  /* as the client calls it; or empty */
-	const struct call_stream *stream; /* NULL: output is part of the result */
+	struct arena *arena;		      /* memory of this call */
+	struct jw *out;			      /* the result: its object is open */
+	struct str session;		      /* as the client calls it; or empty */
+	const struct call_stream *stream;     /* NULL: output is part of the result */
+	const struct call_progress *progress; /* or NULL */
 	const bool *cancelled; /* becomes true (__atomic) when nobody waits any more; or NULL */
 	int cancel_fd;	       /* hangs up when nobody waits for the answer any more; or -1 */
 	short cancel_events;   /* further poll events on it that mean so; POLLERR for none */
@@ -75,11 +88,18 @@ bool call_cancelled(const struct call *c);
 /* The path of an argument, resolved under the call's policy. */
 int call_path(const struct call *c, struct str requested, struct path *ret, struct err *e);
 
+/* Why commands are not run when there is no spawner; -1. */
+int call_refuse_command(const struct call *c, struct err *e);
+
 /* READ_ONLY if nothing may be changed. */
 int call_may_change(const struct call *c, struct err *e);
 
 /* REDACTED_CONTENT if the new content has a redaction mark that the old one does not have. */
 int call_may_write(const struct call *c, struct str content, struct str old, struct err *e);
+
+/* A command line as it may be shown. One that fills its place of `size` bytes was cut, and may end
+ * in half a secret: that is left out. */
+struct str call_shown_command(const struct call *c, const char *command, size_t size);
 
 enum arg_type {
 	ARG_STR,     /* struct str */
@@ -207,8 +227,10 @@ struct tool {
 	const char *about; /* what it does, for a model */
 	const struct arg *args;
 	size_t args_size;
-	const struct field *fields; /* of its result; TOOL_MODEL only */
+	const struct field *fields; /* of its result; TOOL_STREAM: of the line that ends it */
+	const struct field *other;  /* of the result it may have instead; or NULL */
 	unsigned flags;
+	const char *slow_with; /* TOOL_SLOW holds only with this argument; NULL: always */
 	int (*run)(struct call *c, const void *args, struct err *e);
 };
 
@@ -217,6 +239,9 @@ const struct tool *tool_at(size_t i);
 
 /* The tool of that name with at least one of the flags, or NULL. */
 const struct tool *tool_by_name(struct str name, unsigned flags);
+
+/* Whether a call with these arguments may take long. */
+bool tool_is_slow(const struct tool *t, const struct json *object);
 
 /*
  * Bind the members of a JSON object to an argument struct (args_size bytes, zeroed).

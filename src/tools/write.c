@@ -17,6 +17,13 @@ static const struct arg write_table[] = {
 	A_END,
 };
 
+static const struct field write_fields[] = {
+	{ "ok", "It is written", FIELD_BOOL },
+	{ "path", "The file, relative to the workspace", FIELD_STR },
+	{ "bytes", "Its size now", FIELD_INT },
+	F_END,
+};
+
 /* A redaction mark may only stay where it was: the old content is read only when there is one. */
 static int marks_ok(const struct call *c, const struct replace *r, struct str content,
 		    struct err *e)
@@ -68,6 +75,7 @@ const struct tool tool_write = {
 	.about = "Write a whole file; missing directories are made.",
 	.args = write_table,
 	.args_size = sizeof(struct write_args),
+	.fields = write_fields,
 	.flags = TOOL_WIRE,
 	.run = write_run,
 };
@@ -100,9 +108,16 @@ static int write_file_run(struct call *c, const void *args, struct err *e)
 	struct path path;
 	bool created;
 
-	if (call_may_change(c, e) < 0 || call_path(c, a->path, &path, e) < 0 ||
-	    write_content(c, &path, a->content, a->create_dirs, &created, e) < 0)
+	if (call_may_change(c, e) < 0 || call_path(c, a->path, &path, e) < 0)
 		return -1;
+	if (write_content(c, &path, a->content, a->create_dirs, &created, e) < 0) {
+		if (e->code != ERR_FILE_NOT_FOUND || a->create_dirs)
+			return -1;
+		return err_set(e, ERR_FILE_NOT_FOUND,
+			       "The directory of %.*s does not exist. To have it made, leave out "
+			       "create_dirs.",
+			       STR_FMT(ws_display(c->ws, &path, shown)));
+	}
 	jw_str(c->out, "path", ws_display(c->ws, &path, shown));
 	jw_int(c->out, "bytes_written", (int64_t)a->content.n);
 	jw_bool(c->out, "created", created);

@@ -14,7 +14,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/io.h"
 #include "base/own.h"
 
 enum { SLOTS = 16 }; /* more replaces than that are not under way at once on one machine's cores */
@@ -28,36 +27,43 @@ struct pending_slot {
 };
 
 struct pending {
-	char file[64];
-	struct pending_slot slots[SLOTS];
+	int fd; /* 0: the memory can only be shared by forking */
+	struct pending_slot *slots;
 };
 
-/* A table in a file of its own in memory, named after nothing anybody could guess. */
-static int new_file(char name[64])
-{
-	uint64_t random;
+static const size_t TABLE = SLOTS * sizeof(struct pending_slot);
 
-	io_random(&random, sizeof random);
-	(void)snprintf(name, 64, "/dev/shm/sidecar-%016llx", (unsigned long long)random);
-	AUTO_FD fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd >= 0 && ftruncate(fd, sizeof(struct pending)) < 0) {
-		(void)unlink(name);
+static struct pending_slot *map(int fd)
+{
+	void *p = mmap(NULL, TABLE, PROT_READ | PROT_WRITE,
+		       MAP_SHARED | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static int new_memory(void)
+{
+	AUTO_FD fd = memfd_create("pending", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0 || ftruncate(fd, (off_t)TABLE) < 0 ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
 		return -1;
-	}
 	return TAKE(fd, -1);
 }
 
-struct pending *pending_new(bool file)
+struct pending *pending_new(void)
 {
-	char name[64] = "";
-	AUTO_FD fd = file ? new_file(name) : -1;
-	struct pending *p = mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE,
-				 MAP_SHARED | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0);
+	struct pending *p = mem_new(1, sizeof *p);
+	AUTO_FD fd = new_memory();
 
-	if (p == MAP_FAILED)
+	if (!p)
 		return NULL;
-	if (fd >= 0)
-		memcpy(p->file, name, sizeof name);
+	p->slots = map(fd);
+	if (!p->slots) {
+		mem_free(p);
+		return NULL;
+	}
+	p->fd = fd < 0 ? 0 : TAKE(fd, -1);
 	return p;
 }
 
@@ -65,14 +71,15 @@ void pending_free(struct pending *p)
 {
 	if (!p)
 		return;
-	if (*p->file)
-		(void)unlink(p->file);
-	(void)munmap(p, sizeof *p);
+	if (p->fd)
+		(void)close(p->fd);
+	(void)munmap(p->slots, TABLE);
+	mem_free(p);
 }
 
-const char *pending_file(const struct pending *p)
+int pending_fd(const struct pending *p)
 {
-	return p ? p->file : "";
+	return p ? p->fd : 0;
 }
 
 static void remove_noted(void *arg, const char *dir, const char *name)
@@ -91,19 +98,17 @@ static void remove_noted(void *arg, const char *dir, const char *name)
 		(void)unlinkat(fd, name, 0);
 }
 
-void pending_sweep(const char *file)
+void pending_sweep(int fd)
 {
-	AUTO_FD fd = open(file, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size != (off_t)sizeof(struct pending))
+	if (fstat(fd, &st) < 0 || st.st_size != (off_t)TABLE)
 		return;
-	struct pending *p = mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (p == MAP_FAILED)
+	struct pending p = { .slots = map(fd) };
+	if (!p.slots)
 		return;
-	pending_each(p, remove_noted, NULL);
-	(void)munmap(p, sizeof *p);
-	(void)unlink(file);
+	pending_each(&p, remove_noted, NULL);
+	(void)munmap(p.slots, TABLE);
 }
 
 struct pending_slot *pending_add(struct pending *p, int dir, const char *name)

@@ -6,11 +6,12 @@
  * leave it behind. So the name is noted here first, in memory that another process can look at:
  * when the server dies, that process removes what is still noted. Noting costs no more than one
  * readlink. When the table is full or /proc is missing the name is simply not noted.
+ *
+ * The memory has no name. Whoever can write to it says what is removed with the server's rights, so
+ * a command must not find it; its size is sealed, so that nobody can take it away under the server.
  */
 #ifndef WORKSPACE_PENDING_H
 #define WORKSPACE_PENDING_H
-
-#include <stdbool.h>
 
 #include "base/str.h"
 
@@ -20,17 +21,16 @@
 struct pending;
 struct pending_slot;
 
-/* Shared memory, kept over fork; NULL when there is none. With `file` it also has a name, by which
- * pending_sweep finds it. */
-struct pending *pending_new(bool file);
+/* Shared memory, kept over fork; NULL when there is none. */
+struct pending *pending_new(void);
 void pending_free(struct pending *p);
 
-/* The name of the table; "" when it has none. */
-const char *pending_file(const struct pending *p);
+/* Its descriptor, to be handed to the guardian; 0 when it has none. It stays the table's. */
+int pending_fd(const struct pending *p);
 
-/* After the death of whoever noted them: remove the files noted in the table of that name, and the
- * table. Nothing but our own temporary names is ever removed. */
-void pending_sweep(const char *file);
+/* After the death of whoever noted them: remove the files noted in the table of that descriptor.
+ * Nothing but our own temporary names is ever removed. */
+void pending_sweep(int fd);
 
 /* Note a name in a directory; NULL when it could not be noted. Both functions accept NULL. */
 struct pending_slot *pending_add(struct pending *p, int dir, const char *name);

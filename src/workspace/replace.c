@@ -106,6 +106,15 @@ static int copy_xattrs(int from, int to)
 	return 0;
 }
 
+/* The new file got a default access list of its directory, if there is one. An old file without a
+ * list must not be given to more users by that; one that has a list gets it with its attributes. */
+static int drop_inherited_list(int to)
+{
+	static const char list[] = "system.posix_acl_access";
+
+	return fgetxattr(to, list, NULL, 0) < 0 ? 0 : fremovexattr(to, list);
+}
+
 /* Make the new file look like the old one: owner first, because it clears set-id bits. */
 static int copy_metadata(const struct replace *r, int to)
 {
@@ -113,7 +122,7 @@ static int copy_metadata(const struct replace *r, int to)
 
 	if (r->old < 0)
 		return 0;
-	if (fstat(to, &mine) < 0)
+	if (drop_inherited_list(to) < 0 || fstat(to, &mine) < 0)
 		return -1;
 	if ((mine.st_uid != r->st.st_uid || mine.st_gid != r->st.st_gid) &&
 	    fchown(to, r->st.st_uid, r->st.st_gid) < 0)
@@ -138,6 +147,8 @@ static int write_in_place(struct replace *r, struct str content, struct err *e)
 	if (lseek(r->old, 0, SEEK_SET) < 0 || io_write_all(r->old, content, IO_FOREVER) < 0 ||
 	    ftruncate(r->old, size) < 0)
 		return fail(r, "write", e);
+	if (r->flags & REPLACE_MODE && fchmod(r->old, r->mode) < 0)
+		return fail(r, "set the mode of", e);
 	if (r->flags & REPLACE_SYNC && fsync(r->old) < 0)
 		return fail(r, "write", e);
 	return 0;
@@ -167,6 +178,8 @@ static bool only_in_place(const struct replace *r)
 static int commit_temp(struct replace *r, struct temp *t, struct str content)
 {
 	if (io_write_all(t->fd, content, IO_FOREVER) < 0 || copy_metadata(r, t->fd) < 0)
+		return -1;
+	if (r->flags & REPLACE_MODE && fchmod(t->fd, r->mode) < 0)
 		return -1;
 	if (r->flags & REPLACE_SYNC && fsync(t->fd) < 0)
 		return -1;

@@ -35,12 +35,14 @@ enum {
 	REPLACE_MAKE_DIRS = 1 << 0,  /* make missing directories */
 	REPLACE_MUST_EXIST = 1 << 1, /* FILE_NOT_FOUND for a new file; the old one is readable */
 	REPLACE_SYNC = 1 << 2,	     /* on disk before commit returns */
+	REPLACE_MODE = 1 << 3,	     /* it gets the permissions in `mode`, whatever it had */
 };
 
 struct replace {
 	const struct workspace *ws;
 	const struct path *path;
 	unsigned flags;
+	mode_t mode; /* set by the caller, between begin and commit, for REPLACE_MODE */
 	struct place at;
 	int old;	/* the existing file, open for writing (and reading); -1 for a new file */
 	struct stat st; /* of the existing file */

@@ -115,7 +115,7 @@ int ws_new(const struct ws_options *o, struct workspace **ret, struct err *e)
 		(void)pthread_mutex_init(&ws->locks[i], NULL);
 		(void)pthread_mutex_init(&ws->file_locks[i], NULL);
 	}
-	ws->pending = pending_new(o->guarded);
+	ws->pending = pending_new();
 	if (open_all(ws, o, e) < 0) {
 		ws_unmake(ws);
 		return -1;

@@ -36,7 +36,6 @@ struct ws_options {
 	const char *data_dir;	  /* DATA_DIR, always reachable by absolute path; or NULL */
 	const char *allowed_root; /* ALLOWED_ROOT_DIRECTORY, nothing beyond it; or NULL */
 	bool allow_outside;	  /* absolute paths are literal, within allowed_root */
-	bool guarded;		  /* another process removes unfinished files after our death */
 	bool walk_only;		  /* never use openat2 */
 };
 

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct str input = { (const char *)data, size }, path, text;
 
 	str_cut(input, 0, &path, &text);
-	if (path.n == 0 || path.n > 200 || text.n > 2000)
+	if (!path.p || path.n == 0 || path.n > 200 || text.n > 2000)
 		return 0;
 	const char *slash = memrchr(path.p, '/', path.n);
 	const size_t name_at = slash ? (size_t)(slash + 1 - path.p) : 0;

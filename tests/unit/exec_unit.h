@@ -97,6 +97,15 @@ static inline bool is_marked(const char *pid, struct str mark)
 	return n > 0 && str_find((struct str){ text, (size_t)n }, mark) >= 0;
 }
 
+/* A variable by which to find what a test has started, and nothing that another run of it has. */
+static inline struct str mark_of(const char *name)
+{
+	static _Thread_local char text[64];
+	const int n = snprintf(text, sizeof(text), "EXEC_TEST_MARK=%s%d", name, (int)getpid());
+
+	return (struct str){ text, (size_t)n };
+}
+
 /* How many processes, other than this one, have the mark in their environment. */
 static inline int count_marked(struct str mark)
 {

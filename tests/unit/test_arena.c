@@ -122,6 +122,26 @@ static void arrays_are_zeroed_also_in_used_memory(void **unused)
 	assert_non_null(arena_array(&a, 0, 10));
 }
 
+static void an_array_grows_with_what_is_in_it(void **unused)
+{
+	(void)unused;
+	AUTO_ARENA a = { .max = 1 << 16 };
+	size_t room = 0;
+	int *list = NULL;
+
+	for (int i = 0; i < 1000; i++) {
+		if ((size_t)i == room)
+			list = arena_grow(&a, list, &room, sizeof *list);
+		assert_non_null(list);
+		list[i] = i;
+	}
+	assert_int_equal(room, 1024);
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(list[i], i);
+	assert_null(arena_grow(&a, list, &room, SIZE_MAX / 1024));
+	assert_int_equal(room, 1024);
+}
+
 static void a_copy_ends_in_nul(void **unused)
 {
 	AUTO_ARENA a = { .max = 4096 };
@@ -201,6 +221,7 @@ int main(void)
 		cmocka_unit_test(without_a_maximum_there_is_nothing),
 		cmocka_unit_test(sizes_that_overflow_fail),
 		cmocka_unit_test(arrays_are_zeroed_also_in_used_memory),
+		cmocka_unit_test(an_array_grows_with_what_is_in_it),
 		cmocka_unit_test(a_copy_ends_in_nul),
 		cmocka_unit_test(a_reset_keeps_one_moderate_block),
 		cmocka_unit_test(after_a_reset_the_maximum_can_be_had_again),

@@ -122,6 +122,29 @@ static void without_a_maximum_nothing_fits(void **unused)
 	assert_int_equal(buf_str(&empty).n, 0);
 }
 
+static void it_is_fitted_exactly(void **unused)
+{
+	AUTO_BUF b = { .max = 1000 };
+
+	(void)unused;
+	assert_true(buf_fit(&b, 5));
+	assert_int_equal(b.cap, 5);
+	buf_add(&b, STR("abcdef"));
+	assert_true(b.cap > 6);
+	assert_true(buf_fit(&b, 1));
+	assert_int_equal(b.cap, 7);
+	assert_str(buf_str(&b), "abcdef");
+	assert_true(buf_fit(&b, 994));
+	assert_false(buf_fit(&b, 995));
+	assert_false(buf_fit(&b, SIZE_MAX));
+	assert_int_equal(b.cap, 1000);
+	assert_false(b.failed);
+	buf_reset(&b, SIZE_MAX);
+	assert_true(buf_fit(&b, 0));
+	buf_add(&b, STR("x"));
+	assert_str(buf_str(&b), "x");
+}
+
 static void sizes_that_overflow_fail(void **unused)
 {
 	static const size_t sizes[] = { SIZE_MAX, SIZE_MAX - 2, SIZE_MAX - 3, SIZE_MAX / 2 };
@@ -235,6 +258,23 @@ static void memory_of_the_caller_is_filled_to_its_end(void **unused)
 	assert_ptr_equal(b.p, bytes);
 }
 
+static void numbers_are_written_in_decimal(void **unused)
+{
+	static const int64_t numbers[] = { 0,	     1,		9,	   10,
+					   99,	     100,	-1,	   -10,
+					   12345678, INT32_MIN, INT32_MAX, INT64_MAX,
+					   1000,     -1000,	INT64_MIN, INT64_MIN + 1 };
+
+	(void)unused;
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+		AUTO_BUF b = { .max = 20 };
+		char want[32];
+		(void)snprintf(want, sizeof want, "%lld", (long long)numbers[i]);
+		buf_addi(&b, numbers[i]);
+		assert_true(str_eq(buf_str(&b), str_of(want)));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -243,6 +283,7 @@ int main(void)
 		cmocka_unit_test(an_add_beyond_the_maximum_adds_nothing),
 		cmocka_unit_test(failure_sticks_until_a_reset),
 		cmocka_unit_test(without_a_maximum_nothing_fits),
+		cmocka_unit_test(it_is_fitted_exactly),
 		cmocka_unit_test(sizes_that_overflow_fail),
 		cmocka_unit_test(formatting_meets_its_own_buffer_exactly),
 		cmocka_unit_test(growth_keeps_what_is_there),
@@ -250,6 +291,7 @@ int main(void)
 		cmocka_unit_test(a_reset_keeps_only_moderate_memory),
 		cmocka_unit_test(done_leaves_it_usable),
 		cmocka_unit_test(memory_of_the_caller_is_filled_to_its_end),
+		cmocka_unit_test(numbers_are_written_in_decimal),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

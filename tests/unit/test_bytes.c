@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include "base/bytes.h"
+#include "base/own.h"
 
 static size_t count_slowly(struct str s, char byte)
 {
@@ -86,12 +87,53 @@ static void the_lowest_bit_is_the_first_special_byte(void **unused)
 	}
 }
 
+/* Escapes at every place of a block, apart and in place; it ends where something else begins. */
+static void escapes_are_undone(void **unused)
+{
+	enum { LENGTH = 400 };
+	static const char *const ends[] = { "\"", "\\u0041", "\\x", "\n", "\xc3\xa9" };
+
+	(void)unused;
+	for (size_t period = 2; period < 140; period++) {
+		char text[LENGTH], want[LENGTH], got[LENGTH + BYTES_STEP];
+		const size_t end = 7 * period % 250; /* where the other thing stands */
+		const char *other = ends[period % ARRAY_LEN(ends)];
+		size_t n = 0, wanted = 0, used;
+		while (n < end) {
+			const size_t which = n % 8;
+			const bool escaped = n % period == 0;
+			want[wanted++] = escaped ? "\"\\/\b\f\n\r\t"[which] : 'x';
+			if (escaped)
+				text[n++] = '\\';
+			text[n++] = escaped ? "\"\\/bfnrt"[which] : 'x';
+		}
+		memset(text + n, 'y', LENGTH - n);
+		memcpy(text + n, other, strlen(other));
+		const struct str s = guarded((struct str){ text, LENGTH });
+		assert_int_equal(bytes_unescape(got, s, &used), wanted);
+		assert_int_equal(used, n);
+		assert_memory_equal(got, want, wanted);
+		guarded_free(s);
+		char both[BYTES_STEP + LENGTH];
+		memcpy(both + BYTES_STEP, text, LENGTH);
+		assert_int_equal(
+			bytes_unescape(both, (struct str){ both + BYTES_STEP, LENGTH }, &used),
+			wanted);
+		assert_memory_equal(both, want, wanted);
+		assert_memory_equal(both + BYTES_STEP + used, text + n, LENGTH - n);
+		/* Near the end nothing is read or written. */
+		assert_int_equal(bytes_unescape(got, (struct str){ text, 128 }, &used), 0);
+		assert_int_equal(used, 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_count_is_right_at_every_length),
 		cmocka_unit_test(nothing_but_hits_is_counted),
 		cmocka_unit_test(every_byte_is_special_or_not),
+		cmocka_unit_test(escapes_are_undone),
 		cmocka_unit_test(the_lowest_bit_is_the_first_special_byte),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

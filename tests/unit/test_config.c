@@ -49,7 +49,7 @@ static void defaults(void **state)
 	assert_null(c.tcp_host);
 	assert_null(c.token);
 	assert_false(c.require_auth || c.allow_outside || c.read_only || c.fsync);
-	assert_int_equal(c.absolute_paths, CONFIG_SHORTHAND);
+	assert_int_equal(c.absolute_paths, CONFIG_PATHS_AUTO);
 	assert_int_equal(c.openat2, 1);
 	assert_int_equal(c.log, CONFIG_LOG_AUTO);
 	assert_int_equal(c.log_level, LOG_INFO);
@@ -82,9 +82,9 @@ static const struct {
 	{ "SIDECAR_READ_ONLY=TRUE", true },
 	{ "SIDECAR_READ_ONLY= yes ", true },
 	{ "SIDECAR_READ_ONLY=0", false },
-	{ "SIDECAR_READ_ONLY=on", false },
+	{ "SIDECAR_READ_ONLY=No", false },
+	{ "SIDECAR_READ_ONLY= off ", false },
 	{ "SIDECAR_READ_ONLY=", false },
-	{ "SIDECAR_READ_ONLY=truee", false },
 	{ "--read-only", true },
 	{ "--read-only=1", true },
 	{ "--read-only=", false },
@@ -99,6 +99,23 @@ static void switches_are_on_for_few_words(void **state)
 		assert_int_equal(read_settings(WORDS(switches[i].word), &c, &e), 0);
 		if (c.read_only != switches[i].on)
 			fail_msg("%s", switches[i].word);
+	}
+}
+
+/* Being off is the safe side of this one, and that any other word leaves it off is its contract. */
+static void only_a_clear_word_lets_paths_out(void **state)
+{
+	(void)state;
+	static const char *const words[] = { "on", "truee", "2", "enabled", "" };
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		char word[64];
+		struct config c;
+		struct err e;
+		(void)snprintf(word, sizeof word, "SIDECAR_ALLOW_OUTSIDE_WORKSPACE_ROOT=%s",
+			       words[i]);
+		assert_int_equal(read_settings(WORDS(word), &c, &e), 0);
+		assert_false(c.allow_outside);
 	}
 }
 
@@ -130,6 +147,9 @@ static const struct {
 	{ WORDS("--grace=-1"), { "--grace" } },
 	{ WORDS("--log=xml"), { "--log", "auto, text, json", "xml" } },
 	{ WORDS("--openat2", "maybe"), { "--openat2", "off, auto" } },
+	{ WORDS("SIDECAR_READ_ONLY=on"), { "SIDECAR_READ_ONLY must be true or false", "on" } },
+	{ WORDS("SIDECAR_REQUIRE_AUTH=truee"), { "SIDECAR_REQUIRE_AUTH", "truee" } },
+	{ WORDS("--read-only=2"), { "--read-only", "2" } },
 	{ WORDS("--token-file", "/nonexistent/token"), { "/nonexistent/token" } },
 };
 
@@ -198,7 +218,7 @@ static void help_names_every_setting(void **state)
 	AUTO_BUF out = { .max = 64 << 10 };
 
 	(void)state;
-	config_help(&out);
+	config_help(&out, true);
 	buf_addc(&out, '\0');
 	for (const char *const *word = WORDS("--workspace DIR", "WORKSPACE_ROOT", "--tcp HOST:PORT",
 					     "--log auto|text|json", "SIDECAR_AUTH_TOKEN=TOKEN",
@@ -215,6 +235,7 @@ int main(void)
 		cmocka_unit_test(defaults),
 		cmocka_unit_test(a_flag_wins_over_the_environment),
 		cmocka_unit_test(switches_are_on_for_few_words),
+		cmocka_unit_test(only_a_clear_word_lets_paths_out),
 		cmocka_unit_test(what_is_wrong_is_named),
 		cmocka_unit_test(listeners_follow_from_what_is_set),
 		cmocka_unit_test(a_token_comes_from_a_file),

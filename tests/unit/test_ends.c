@@ -31,7 +31,7 @@ static struct str put_through(struct str whole, size_t step, struct arena *a, bo
 		guarded_free(piece);
 	}
 	*cut = ends_cut(&o);
-	return ends_text(&o, a);
+	return ends_text(&o, NULL, a);
 }
 
 /* What must come out, made the slow way. */

@@ -473,6 +473,40 @@ static void bad_requests(void **unused)
 	tree_done(&t);
 }
 
+/* What a search told of itself. */
+struct told {
+	pthread_t thread;
+	int64_t files;
+	int calls;
+};
+
+static void hear(void *arg, int64_t files)
+{
+	struct told *t = arg;
+
+	assert_true(pthread_equal(t->thread, pthread_self()));
+	assert_true(files >= t->files);
+	t->files = files;
+	t->calls++;
+}
+
+static void the_caller_s_thread_is_told_how_far_it_has_come(void **state)
+{
+	struct tree t = sources();
+	struct told told = { .thread = pthread_self() };
+	struct grep_request r = request(&t, "return");
+
+	(void)state;
+	/* With one thread it is told of the first piece at the latest, and then not for a while. */
+	r.where.threads = 1;
+	r.where.seen = hear;
+	r.where.seen_arg = &told;
+	AUTO_FOUND found = grep(&r);
+	assert_true(told.calls >= 1);
+	assert_true(told.files <= found.account.files);
+	tree_done(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -491,6 +525,7 @@ int main(void)
 		cmocka_unit_test(nothing_from_outside),
 		cmocka_unit_test(too_many_ways),
 		cmocka_unit_test(bad_requests),
+		cmocka_unit_test(the_caller_s_thread_is_told_how_far_it_has_come),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

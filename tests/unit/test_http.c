@@ -357,7 +357,7 @@ static void a_stream_is_chunked(void **state)
 	ends_init(&t);
 	client_sends(&t, requests[0].in);
 	assert_int_equal(receive(&t), HTTP_REQUEST);
-	assert_int_equal(http_stream_begin(&t.http, "text/plain"), 0);
+	assert_int_equal(http_stream_begin(&t.http, "text/plain", NULL), 0);
 	assert_int_equal(http_stream_write(&t.http, STR("hello")), 0);
 	assert_int_equal(http_stream_write(&t.http, STR("")), 0);
 	assert_int_equal(http_stream_write(&t.http, STR("!")), 0);
@@ -367,7 +367,7 @@ static void a_stream_is_chunked(void **state)
 	assert_int_equal(t.http.state, HTTP_IDLE);
 	client_sends(&t, STR("GET / HTTP/1.0\r\n\r\n"));
 	assert_int_equal(receive(&t), HTTP_REQUEST);
-	assert_int_equal(http_stream_begin(&t.http, "text/plain"), 0);
+	assert_int_equal(http_stream_begin(&t.http, "text/plain", NULL), 0);
 	assert_int_equal(http_stream_write(&t.http, STR("old")), 0);
 	http_stream_end(&t.http);
 	assert_non_null(strstr(client_reads(&t), "\r\n\r\nold"));

@@ -31,7 +31,7 @@ static uint64_t start(const char *script)
 {
 	uint64_t id = 0;
 	struct err e = { 0 };
-	const struct str env[] = { STR("EXEC_TEST_MARK=job") };
+	const struct str env[] = { mark_of("job") };
 	char *copy = strdup(script);
 	AUTO_FD cwd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const struct proc_request q = {
@@ -49,14 +49,20 @@ static uint64_t start(const char *script)
 /* Read on from *cursor, waiting for news. */
 static struct job_state read_on(uint64_t id, int64_t *cursor, struct buf *out, int64_t *dropped)
 {
-	struct job_state s = { 0 };
+	const struct job_wait wait = { *cursor, io_now_ms() + 20000, -1 };
+	struct job_piece p = { 0 };
 	struct err e = { 0 };
 
 	out->max = 4 << 20;
-	assert_int_equal(jobs_output(jobs, id, *cursor, io_now_ms() + 20000, -1, out, cursor,
-				     dropped, &s, &e),
-			 0);
-	return s;
+	assert_int_equal(jobs_output(jobs, id, *cursor, &wait, &p, &e), 0);
+	/* Of what came before there is as much as was kept. */
+	const size_t before = (size_t)p.cursor - (p.text.n - p.context);
+	assert_int_equal(p.context, before < LIMIT_JOB_CONTEXT ? before : LIMIT_JOB_CONTEXT);
+	buf_add(out, str_from(buf_str(&p.text), p.context));
+	buf_done(&p.text);
+	*cursor = p.cursor;
+	*dropped = p.dropped;
+	return p.state;
 }
 
 static struct job_state read_to_end(uint64_t id, struct buf *out)
@@ -136,7 +142,7 @@ static void test_stop(void **state)
 	assert_int_equal(jobs_stop(jobs, id, &e), 0);
 	assert_int_equal(jobs_stop(jobs, 99999, &e), -1);
 	assert_int_equal(e.code, ERR_INVALID_ARGUMENTS);
-	assert_int_equal(count_marked(STR("EXEC_TEST_MARK=job")), 0);
+	assert_int_equal(count_marked(mark_of("job")), 0);
 }
 
 static void test_a_job_that_cannot_run(void **state)
@@ -160,20 +166,20 @@ static void test_waiting_ends_with_the_deadline_and_with_the_client(void **state
 {
 	(void)state;
 	AUTO_BUF out = { .max = 100 };
-	struct job_state s;
+	struct job_wait wait = { 0, io_now_ms() + 50, -1 };
+	struct job_piece piece = { 0 };
 	struct err e = { 0 };
-	int64_t cursor, dropped;
 	int p[2];
 	const uint64_t id = start("sleep 50");
 
-	assert_int_equal(
-		jobs_output(jobs, id, 0, io_now_ms() + 50, -1, &out, &cursor, &dropped, &s, &e), 0);
-	assert_true(s.running);
+	assert_int_equal(jobs_output(jobs, id, 0, &wait, &piece, &e), 0);
+	assert_true(piece.state.running);
 	assert_int_equal(pipe2(p, O_CLOEXEC), 0);
 	(void)close(p[1]);
-	assert_int_equal(
-		jobs_output(jobs, id, 0, IO_FOREVER, p[0], &out, &cursor, &dropped, &s, &e), 0);
+	wait = (struct job_wait){ 0, IO_FOREVER, p[0] };
+	assert_int_equal(jobs_output(jobs, id, 0, &wait, &piece, &e), 0);
 	(void)close(p[0]);
+	buf_done(&piece.text);
 	assert_int_equal(jobs_stop(jobs, id, &e), 0);
 	(void)read_to_end(id, &out);
 }
@@ -223,7 +229,7 @@ static void test_shutdown_ends_jobs(void **state)
 	for (int i = 0; i < 4; i++)
 		(void)start("setsid sleep 50 & sleep 50");
 	jobs_free(jobs);
-	assert_int_equal(count_marked(STR("EXEC_TEST_MARK=job")), 0);
+	assert_int_equal(count_marked(mark_of("job")), 0);
 	assert_int_equal(jobs_new(spawner, &jobs, &e), 0);
 }
 

@@ -11,6 +11,25 @@
 
 enum { ROOM = 1 << 20 };
 
+/* Parsed over itself, a text is the same value, or the same mistake. */
+static void parse_over(struct str text, int want, struct str want_written, const struct err *want_e)
+{
+	AUTO_ARENA a = { .max = ROOM };
+	AUTO_BUF written = { .max = ROOM };
+	struct jw w = { .out = &written };
+	const struct str s = guarded(text);
+	const struct json *v = NULL;
+	struct err e = { 0 };
+
+	assert_int_equal(json_parse_over((char *)s.p, s.n, &a, &v, &e), want);
+	if (want == 0)
+		json_tree_write(&w, NULL, v);
+	else
+		assert_string_equal(e.msg, want_e->msg);
+	assert_true(str_eq(buf_str(&written), want_written));
+	guarded_free(s);
+}
+
 /* Parse input that ends at the end of memory; the text lives on until the value is written. */
 static int parse(struct str text, struct buf *written, struct err *e)
 {
@@ -26,6 +45,7 @@ static int parse(struct str text, struct buf *written, struct err *e)
 		assert_null(v);
 	}
 	guarded_free(s);
+	parse_over(text, result, buf_str(written), e);
 	return result;
 }
 
@@ -167,6 +187,26 @@ static void nesting_has_a_limit(void **unused)
 	}
 }
 
+/* A value of two bytes takes many times as much memory. */
+static void the_number_of_values_has_a_limit(void **unused)
+{
+	(void)unused;
+	for (size_t more = 0; more < 2; more++) {
+		AUTO_BUF b = { .max = ROOM };
+		AUTO_ARENA a = { .max = 16 * ROOM };
+		const struct json *v;
+		struct err e;
+		buf_addc(&b, '[');
+		/* The array itself is one, the last item another. */
+		for (size_t i = 2; i < LIMIT_JSON_VALUES + more; i++)
+			buf_add(&b, STR("0,"));
+		buf_add(&b, STR("0]"));
+		assert_int_equal(json_parse(buf_str(&b), &a, &v, &e), more ? -1 : 0);
+		if (more)
+			assert_int_equal(offset_of(&e), b.n - 2);
+	}
+}
+
 /* Siblings do not count as depth. */
 static void width_is_not_depth(void **unused)
 {
@@ -250,15 +290,40 @@ static void an_arena_too_small_is_an_error_everywhere(void **unused)
 	assert_true(worked);
 }
 
+/* Lines of every length, so that runs between escapes end at every place of a step; both ways of
+ * decoding, and what the writer made them from. */
+static void long_strings_are_decoded_either_way(void **unused)
+{
+	(void)unused;
+	for (size_t width = 0; width < 100; width++) {
+		AUTO_BUF plain = { .max = ROOM }, text = { .max = ROOM }, again = { .max = ROOM };
+		struct jw w = { .out = &text };
+		struct err e = { 0 };
+		for (size_t line = 0; line < 60; line++) {
+			for (size_t i = 0; i < (width + line) % 100; i++)
+				buf_addc(&plain, (char)('a' + (line + i) % 26));
+			buf_add(&plain, line % 7 ? STR("\n") : STR("\"\\\x01\t\xc3\xa9\n"));
+		}
+		jw_array(&w, NULL);
+		jw_str(&w, NULL, buf_str(&plain));
+		jw_str(&w, NULL, STR("\n"));
+		jw_end(&w);
+		assert_int_equal(parse(buf_str(&text), &again, &e), 0);
+		assert_true(str_eq(buf_str(&again), buf_str(&text)));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(long_strings_are_decoded_either_way),
 		cmocka_unit_test(valid_texts_are_accepted),
 		cmocka_unit_test(invalid_texts_are_refused),
 		cmocka_unit_test(open_questions_are_decided_as_the_header_says),
 		cmocka_unit_test(every_beginning_of_a_text_is_handled),
 		cmocka_unit_test(a_quote_behind_backslashes_ends_or_does_not),
 		cmocka_unit_test(nesting_has_a_limit),
+		cmocka_unit_test(the_number_of_values_has_a_limit),
 		cmocka_unit_test(width_is_not_depth),
 		cmocka_unit_test(an_error_tells_what_and_where),
 		cmocka_unit_test(an_arena_too_small_is_an_error_everywhere),

@@ -129,6 +129,33 @@ static void strings_are_escaped(void **unused)
 	}
 }
 
+/* However much is special and however long the text is, each byte is escaped as it is alone. */
+static void blocks_are_escaped_as_their_bytes(void **unused)
+{
+	static const char *const alphabets[] = { "y\n",		"y\n\t\r\b\"\\", "\n",
+						 "\"\\\n",	"ab\n\f",	 "yyyyyyy\n",
+						 "a\n\x01\x1f", "\b\"\t\\\r\n/ " };
+	uint32_t seed = 1;
+
+	(void)unused;
+	for (size_t a = 0; a < ARRAY_LEN(alphabets); a++) {
+		for (size_t n = 0; n < 400; n += 13) {
+			AUTO_BUF whole = { .max = 1 << 20 }, alone = { .max = 1 << 20 };
+			char text[400];
+			for (size_t i = 0; i < n; i++) {
+				seed = seed * 1103515245 + 12345;
+				text[i] = alphabets[a][(seed >> 16) % strlen(alphabets[a])];
+			}
+			const struct str s = guarded((struct str){ text, n });
+			jw_escape(&whole, s);
+			guarded_free(s);
+			for (size_t i = 0; i < n; i++)
+				jw_escape(&alone, (struct str){ text + i, 1 });
+			assert_true(str_eq(buf_str(&whole), buf_str(&alone)));
+		}
+	}
+}
+
 /* Every byte value, at every place of the blocks of sixteen, comes back through the reader. */
 static void every_byte_comes_back(void **unused)
 {
@@ -374,6 +401,7 @@ int main(void)
 		cmocka_unit_test(values_get_their_commas_and_quotes),
 		cmocka_unit_test(the_maximum_holds_at_every_place),
 		cmocka_unit_test(strings_are_escaped),
+		cmocka_unit_test(blocks_are_escaped_as_their_bytes),
 		cmocka_unit_test(every_byte_comes_back),
 		cmocka_unit_test(the_worst_input_fits_its_exact_length),
 		cmocka_unit_test(a_failed_buf_stays_as_it_is),

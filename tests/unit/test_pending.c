@@ -24,7 +24,7 @@ static void names_come_and_go(void **state)
 {
 	struct scratch s = scratch_new();
 	AUTO_FD dir = open(s.path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	struct pending *p = pending_new(false);
+	struct pending *p = pending_new();
 	struct noted n = { 0 };
 
 	(void)state;
@@ -47,7 +47,7 @@ static void names_come_and_go(void **state)
 static void a_full_table_notes_nothing_more(void **state)
 {
 	AUTO_FD dir = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	struct pending *p = pending_new(false);
+	struct pending *p = pending_new();
 	struct pending_slot *slots[1000];
 	struct noted n = { 0 };
 	int held = 0;
@@ -85,7 +85,7 @@ static int add_and_die(void *arg)
 
 static void a_dead_process_leaves_its_names(void **state)
 {
-	struct pending *p = pending_new(false);
+	struct pending *p = pending_new();
 	struct noted n = { 0 };
 
 	(void)state;
@@ -102,6 +102,42 @@ static void a_dead_process_leaves_its_names(void **state)
 	pending_free(p);
 }
 
+static void a_guardian_removes_what_is_noted(void **state)
+{
+	struct scratch s = scratch_new();
+	AUTO_FD dir = open(s.path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct pending *p = pending_new();
+	static const char *const names[] = { PENDING_PREFIX "1.tmp", "foreign", "stays" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		AUTO_FD fd = openat(dir, names[i], O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+		assert_true(fd >= 0);
+		if (i < 2)
+			assert_non_null(pending_add(p, dir, names[i]));
+	}
+	/* As the guardian has it: a descriptor of its own. */
+	AUTO_FD fd = dup(pending_fd(p));
+	assert_true(fd >= 0);
+	pending_free(p);
+	pending_sweep(fd);
+	assert_int_equal(faccessat(dir, names[0], F_OK, 0), -1);
+	assert_int_equal(faccessat(dir, names[1], F_OK, 0), 0);
+	assert_int_equal(faccessat(dir, names[2], F_OK, 0), 0);
+	scratch_free(&s);
+}
+
+static void the_memory_cannot_be_taken_away(void **state)
+{
+	struct pending *p = pending_new();
+
+	(void)state;
+	assert_int_equal(ftruncate(pending_fd(p), 0), -1);
+	assert_int_equal(errno, EPERM);
+	pending_sweep(-1);
+	pending_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -109,6 +145,8 @@ int main(void)
 		cmocka_unit_test(a_full_table_notes_nothing_more),
 		cmocka_unit_test(no_table_is_no_harm),
 		cmocka_unit_test(a_dead_process_leaves_its_names),
+		cmocka_unit_test(a_guardian_removes_what_is_noted),
+		cmocka_unit_test(the_memory_cannot_be_taken_away),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -851,9 +851,10 @@ static void a_megabyte_is_judged(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(pieces) - 1; i++) {
-		if (strcmp(pieces[i], "echo {a,b}\n") != 0)
-			judge_much(p, pieces[i], "", 0);
+		/* Seeing the last of it is the proof that all of it was read. */
 		judge_much(p, pieces[i], "\nsudo ls", -1);
+		if (i % 3 == 0)
+			judge_much(p, pieces[i], "", 0);
 	}
 	judge_much(p, "env ", "ls", -1);
 	policy_free(p);

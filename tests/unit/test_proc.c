@@ -232,7 +232,7 @@ static void test_survivors_are_named_and_ended(void **state)
 {
 	(void)state;
 	CAPTURE c = { 0 };
-	const struct str env[] = { STR("EXEC_TEST_MARK=survivor") };
+	const struct str env[] = { mark_of("survivor") };
 	struct proc_request q = { .command = STR("sleep 1000 & setsid sleep 1001 & echo ok"),
 				  .env = env,
 				  .env_count = 1 };
@@ -243,7 +243,7 @@ static void test_survivors_are_named_and_ended(void **state)
 	assert_int_equal(r.survivor_count, 2);
 	assert_non_null(strstr(r.survivors[0].command, "sleep 100"));
 	assert_false(r.survivors_kept);
-	assert_int_equal(count_marked(STR("EXEC_TEST_MARK=survivor")), 0);
+	assert_int_equal(count_marked(mark_of("survivor")), 0);
 }
 
 static void test_survivors_ports(void **state)
@@ -272,7 +272,7 @@ static void test_survivors_ports(void **state)
 static void test_survivors_are_kept_when_asked(void **state)
 {
 	(void)state;
-	const struct str mark = STR("EXEC_TEST_MARK=kept");
+	const struct str mark = mark_of("kept");
 	struct spawner *s = spawner_start(&(struct spawner_config){ 0 });
 	CAPTURE c = { 0 };
 	struct proc_request q = { .command =
@@ -431,7 +431,7 @@ static void test_too_many_processes(void **state)
 {
 	(void)state;
 	CAPTURE c = { 0 };
-	const struct str mark = STR("EXEC_TEST_MARK=many");
+	const struct str mark = mark_of("many");
 	struct proc_request q = { .command =
 					  STR("for i in $(seq 60); do sleep 50 & done; sleep 50"),
 				  .env = &mark,

@@ -143,14 +143,15 @@ static void what_the_file_was_stays(void **state)
 	assert_string_equal(value, "kept");
 }
 
+/* Version 2; owner rw-, user 4242 r--, group r--, mask r--, others --- */
+static const unsigned char acl[] = {
+	2, 0,	 0,    0,   1,	 0,   6,  0, 255, 255, 255, 255, 2,   0,   4,
+	0, 0x92, 0x10, 0,   0,	 4,   0,  4, 0,	  255, 255, 255, 255, 16,  0,
+	4, 0,	 255,  255, 255, 255, 32, 0, 0,	  0,   255, 255, 255, 255,
+};
+
 static void an_access_list_stays(void **state)
 {
-	/* Version 2; owner rw-, user 4242 r--, group r--, mask r--, others --- */
-	static const unsigned char acl[] = {
-		2, 0,	 0,    0,   1,	 0,   6,  0, 255, 255, 255, 255, 2,   0,   4,
-		0, 0x92, 0x10, 0,   0,	 4,   0,  4, 0,	  255, 255, 255, 255, 16,  0,
-		4, 0,	 255,  255, 255, 255, 32, 0, 0,	  0,   255, 255, 255, 255,
-	};
 	const struct fixture *f = *state;
 	unsigned char got[sizeof acl + 8];
 
@@ -162,6 +163,22 @@ static void an_access_list_stays(void **state)
 	assert_int_equal(getxattr(in(&f->s, "ws/f"), "system.posix_acl_access", got, sizeof got),
 			 sizeof acl);
 	assert_memory_equal(got, acl, sizeof acl);
+}
+
+static void a_directory_gives_no_access_list_to_an_old_file(void **state)
+{
+	const struct fixture *f = *state;
+
+	assert_int_equal(chmod(in(&f->s, "ws/f"), 0640), 0);
+	if (setxattr(in(&f->s, "ws"), "system.posix_acl_default", acl, sizeof acl, 0) < 0) {
+		print_message("no access control lists here\n");
+		skip();
+	}
+	assert_string_equal(wrote(f->ws, "f", STR("new"), 0), "");
+	assert_int_equal(getxattr(in(&f->s, "ws/f"), "system.posix_acl_access", NULL, 0), -1);
+	assert_int_equal(stat_of(f, "ws/f").st_mode & 07777, 0640);
+	assert_string_equal(wrote(f->ws, "fresh", STR("new"), 0), "");
+	assert_true(getxattr(in(&f->s, "ws/fresh"), "system.posix_acl_access", NULL, 0) > 0);
 }
 
 static void hard_links_stay_together(void **state)
@@ -555,6 +572,7 @@ int main(void)
 		OVER(new_and_old_files),
 		OVER(what_the_file_was_stays),
 		OVER(an_access_list_stays),
+		OVER(a_directory_gives_no_access_list_to_an_old_file),
 		OVER(hard_links_stay_together),
 		OVER(links_are_followed_inside),
 		OVER(permissions),

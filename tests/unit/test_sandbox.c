@@ -584,7 +584,7 @@ static void test_runaways_in_the_sandbox(void **state)
 		"setsid sh -c 'trap \"\" TERM; setsid sleep 50 & sleep 50' & sleep 50",
 		"for i in $(seq 40); do setsid sleep 50 & done; trap '' TERM; sleep 50",
 	};
-	const struct str mark = STR("EXEC_TEST_MARK=boxed");
+	const struct str mark = mark_of("boxed");
 	struct sandbox_report report;
 
 	need(true);

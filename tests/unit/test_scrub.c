@@ -122,6 +122,37 @@ static void secrets_are_replaced(void **unused)
 	scrub_free(r);
 }
 
+/* Cut in two at any place, neither part shows more than the whole does. */
+static void a_cut_shows_no_half_of_a_secret(void **unused)
+{
+	const struct scrub_options o = { 0 };
+	struct scrub *r = rules_with(&o);
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof secret_cases / sizeof secret_cases[0]; i++) {
+		AUTO_BUF text = { .max = 1 << 16 }, aside = { .max = 1 << 16 };
+		expand(&text, secret_cases[i].before);
+		const size_t start = text.n;
+		expand(&text, secret_cases[i].secret);
+		const size_t end = text.n;
+		expand(&text, secret_cases[i].after);
+		const struct str whole = buf_str(&text);
+		for (size_t at = 0; at <= whole.n; at++) {
+			const struct scrub_cut cut = scrub_cut(r, whole, at);
+			assert_true(cut.from <= at && at <= cut.to && cut.to <= whole.n);
+			const bool inside = at > start && at < end;
+			const struct str tail = str_from(whole, cut.to);
+			/* A second part that has the secret whole must know it for one alone. */
+			if ((inside && (cut.from > start || cut.to < end)) ||
+			    (cut.to <= start && scrub_text(r, NULL, tail, &aside).p == tail.p))
+				fail_msg("\"%.*s\" cut at %zu shows \"%.*s\" and \"%.*s\"",
+					 STR_FMT(whole), at, STR_FMT(str_upto(whole, cut.from)),
+					 STR_FMT(tail));
+		}
+	}
+	scrub_free(r);
+}
+
 static void other_text_passes(void **unused)
 {
 	const struct scrub_options o = { 0 };
@@ -458,6 +489,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(secrets_are_replaced),
+		cmocka_unit_test(a_cut_shows_no_half_of_a_secret),
 		cmocka_unit_test(other_text_passes),
 		cmocka_unit_test(every_kind_has_ten_cases_of_each),
 		cmocka_unit_test(finds_are_counted_by_kind),

@@ -43,7 +43,7 @@ static struct proc_result run_marked(struct spawner *s, const char *script, stru
 static void test_no_runaway_survives_its_timeout(void **state)
 {
 	(void)state;
-	const struct str mark = STR("EXEC_TEST_MARK=runaway");
+	const struct str mark = mark_of("runaway");
 	struct spawner *s = spawner_start(&(struct spawner_config){ 0 });
 
 	for (size_t i = 0; i < ARRAY_LEN(runaways); i++) {
@@ -76,7 +76,7 @@ static void test_eight_at_once(void **state)
 	(void)state;
 	struct several t[8];
 	pthread_t thread[8];
-	const struct str mark = STR("EXEC_TEST_MARK=eight");
+	const struct str mark = mark_of("eight");
 	struct spawner *s = spawner_start(&(struct spawner_config){ 0 });
 
 	for (size_t i = 0; i < 8; i++) {
@@ -135,7 +135,7 @@ static void test_a_dead_spawner_is_started_again(void **state)
 static void test_a_command_whose_reaper_dies_fails_and_leaves_nothing(void **state)
 {
 	(void)state;
-	const struct str mark = STR("EXEC_TEST_MARK=reaper");
+	const struct str mark = mark_of("reaper");
 	struct spawner *s = spawner_start(&(struct spawner_config){ 0 });
 	struct proc_result r;
 	struct err e = { 0 };
@@ -158,7 +158,8 @@ static void test_a_command_whose_reaper_dies_fails_and_leaves_nothing(void **sta
 }
 
 /* A server of its own: runs the runaways at once, without end. */
-_Noreturn static void be_server(struct str mark, enum sandbox_mode mode, const char *scratch)
+_Noreturn static void be_server(struct str mark, enum sandbox_mode mode, const char *scratch,
+				int at_death)
 {
 	char here[4096];
 	struct several t[ARRAY_LEN(runaways)];
@@ -166,7 +167,7 @@ _Noreturn static void be_server(struct str mark, enum sandbox_mode mode, const c
 	struct err e;
 	struct spawner *s;
 	const struct spawner_config config = {
-		.at_death = scratch,
+		.at_death = at_death,
 		.sandbox = { .mode = mode,
 			     .scratch = scratch,
 			     .workspace = getcwd(here, sizeof(here)) },
@@ -183,35 +184,26 @@ _Noreturn static void be_server(struct str mark, enum sandbox_mode mode, const c
 }
 
 /* Called in the keeper: leaves a sign that it was. */
-static void leave_sign(const char *arg)
+static void leave_sign(int fd)
 {
-	char name[300];
-
-	(void)snprintf(name, sizeof(name), "%s.sign", arg);
-	const int fd = open(name, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
-	(void)close(fd);
-}
-
-static bool appears(const char *name)
-{
-	for (int i = 0; i < 1000; i++) {
-		if (access(name, F_OK) == 0)
-			return true;
-		(void)usleep(10000);
-	}
-	return false;
+	(void)!write(fd, "!", 1);
 }
 
 static void kill_server(enum sandbox_mode mode)
 {
-	const struct str mark = STR("EXEC_TEST_MARK=killed");
-	char scratch[128], name[160];
+	const struct str mark = mark_of("killed");
+	char scratch[128], sign;
+	int p[2];
 	struct err e;
 
 	assert_int_equal(scratch_new(scratch, sizeof(scratch), &e), 0);
+	assert_int_equal(pipe2(p, O_CLOEXEC), 0);
+	AUTO_FD from = p[0];
+	AUTO_FD to = p[1];
 	const pid_t server = fork();
 	if (server == 0)
-		be_server(mark, mode, scratch);
+		be_server(mark, mode, scratch, to);
+	fd_closep(&to);
 	int running = 0;
 	for (int i = 0; i < 3000 && running < 20; i++) {
 		(void)usleep(10000);
@@ -220,11 +212,10 @@ static void kill_server(enum sandbox_mode mode)
 	assert_int_equal(kill(server, SIGKILL), 0);
 	assert_int_equal(waitpid(server, NULL, 0), server);
 	assert_true(running >= 20);
-	(void)snprintf(name, sizeof(name), "%s.sign", scratch);
-	assert_true(appears(name));
+	/* Its end instead would mean that nobody is left to give one. */
+	assert_int_equal(io_read_full(from, &sign, 1), 1);
 	assert_int_equal(count_marked(mark), 0);
 	assert_int_equal(access(scratch, F_OK), -1);
-	assert_int_equal(unlink(name), 0);
 }
 
 static void test_a_killed_server_leaves_nothing(void **state)

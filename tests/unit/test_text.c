@@ -109,18 +109,22 @@ static struct text naive(struct str s, const struct text_want *w)
 	const struct str all = str_from(str_upto(s, to), from);
 	t.lines = rest ? t.total_lines - w->first + 1 : w->count;
 	t.bytes = (int64_t)utf8_replaced_length(all);
+	size_t at = 0;
+	int64_t bytes = 0;
 	for (int64_t n = 1; n <= t.lines; n++) {
-		size_t end = line_start(all, n + 1);
-		end = end > all.n ? all.n : end - 1;
-		const struct str head = str_upto(all, end);
-		t.cut = n > w->max_lines				     ? TEXT_CUT_LINES
-			: (int64_t)utf8_replaced_length(head) > w->max_bytes ? TEXT_CUT_BYTES
-									     : TEXT_WHOLE;
+		const ptrdiff_t newline = str_index(str_from(all, at), '\n');
+		const size_t end = newline < 0 ? all.n : at + (size_t)newline;
+		bytes += (int64_t)utf8_replaced_length((struct str){ all.p + at, end - at });
+		t.cut = n > w->max_lines       ? TEXT_CUT_LINES
+			: bytes > w->max_bytes ? TEXT_CUT_BYTES
+					       : TEXT_WHOLE;
 		if (t.cut != TEXT_WHOLE)
 			break;
-		t.content = head;
+		t.content = str_upto(all, end);
 		t.out_lines = n;
-		t.out_bytes = (int64_t)utf8_replaced_length(head);
+		t.out_bytes = bytes;
+		at = end + 1;
+		bytes++;
 	}
 	t.first_too_long = t.cut == TEXT_CUT_BYTES && t.out_lines == 0;
 	return t;

@@ -96,7 +96,7 @@ static void test_refused(void **state)
 		{ "{}", "text is missing (a string)" },
 		{ "{\"text\":null}", "text is missing" },
 		{ "{\"text\":1}", "text must be a string, not 1" },
-		{ "{\"text\":\"a\\u0000\"}", "text must be" },
+		{ "{\"text\":\"a\\u0000\"}", "text must not contain a NUL byte" },
 		{ "{\"text\":\"\",\"path\":\"  \"}", "path must be a non-empty string" },
 		{ "{\"text\":\"\",\"count\":0}", "count must be an integer from 1 to 10, not 0" },
 		{ "{\"text\":\"\",\"count\":11}", "count must be" },
@@ -191,7 +191,7 @@ static void test_every_tool_is_whole(void **state)
 		check_name(t->name);
 		assert_non_null(t->about);
 		assert_non_null(t->run);
-		assert_true(!(t->flags & TOOL_WIRE) != !(t->flags & TOOL_MODEL));
+		assert_true(!(t->flags & (TOOL_WIRE | TOOL_ROUTE)) != !(t->flags & TOOL_MODEL));
 		if (!(t->flags & TOOL_MODEL))
 			continue;
 		models++;

@@ -146,7 +146,7 @@ static void a_hash_in_pieces_is_the_hash_of_the_whole(void **state)
 
 struct worker {
 	struct tracker *t;
-	char session[8];
+	char session[16];
 	int wrong;
 };
 

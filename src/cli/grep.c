@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* grep: lines that match a pattern. */
+
+#include <string.h>
+
+#include "base/jw.h"
+#include "base/limits.h"
+#include "cli/cli.h"
+#include "cli/progress.h"
+#include "cli/verbs.h"
+
+struct grep_args {
+	const char *glob;
+	bool ignore_case, literal;
+	int64_t context, limit;
+};
+
+static const struct option grep_options[] = {
+	{ "glob", 'g', OPTION_TEXT, offsetof(struct grep_args, glob), "GLOB",
+	  "only files it matches" },
+	{ "ignore-case", 'i', OPTION_SWITCH, offsetof(struct grep_args, ignore_case), NULL,
+	  "upper and lower case are alike" },
+	{ "literal", 'F', OPTION_SWITCH, offsetof(struct grep_args, literal), NULL,
+	  "the pattern is plain text" },
+	{ "context", 'C', OPTION_NUMBER, offsetof(struct grep_args, context), "LINES",
+	  "lines to show around each match" },
+	{ "limit", 'n', OPTION_NUMBER, offsetof(struct grep_args, limit), "NUMBER",
+	  "at most so many matching lines (default 100)" },
+	OPTION_END,
+};
+
+/* Lines are data, what the server says of their number or length behind them is not. */
+static void print_lines(const struct cli *c, const struct sidecar_text *t)
+{
+	const struct str text = { t->content, t->length };
+	const char *notice = NULL;
+
+	/* No line is empty: each begins with a path. */
+	if (t->truncated)
+		notice = memmem(text.p, text.n, "\n\n[", 3);
+	cli_print(notice ? str_upto(text, (size_t)(notice - text.p)) : text);
+	cli_print(STR("\n"));
+	if (notice)
+		cli_say(c, "%s", notice + 2);
+}
+
+static void print(const struct cli *c, const struct sidecar_text *t, bool nothing)
+{
+	AUTO_BUF out = { .max = LIMIT_ANSWER };
+	struct jw w = { .out = &out };
+
+	if (c->json) {
+		jw_object(&w, NULL);
+		jw_str(&w, "content", (struct str){ t->content, nothing ? 0 : t->length });
+		jw_bool(&w, "matched", !nothing);
+		jw_bool(&w, "truncated", t->truncated);
+		jw_end(&w);
+		cli_print_line(&out);
+	} else if (nothing) {
+		cli_say(c, "%.*s", (int)t->length, t->content);
+	} else {
+		print_lines(c, t);
+	}
+}
+
+static int grep_run(struct cli *c, const void *args)
+{
+	const struct grep_args *a = args;
+	const struct sidecar_grep_options options = {
+		.path = c->argc > 1 ? c->argv[1] : NULL,
+		.glob = a->glob,
+		.ignore_case = a->ignore_case,
+		.literal = a->literal,
+		.context = a->context,
+		.limit = a->limit,
+	};
+	struct sidecar_error error;
+
+	progress_begin(c, c->argv[0], "files");
+	struct sidecar_text *t = sidecar_grep(c->server, c->argv[0], &options, &error);
+	progress_end(c);
+	if (!t)
+		return cli_fail(c, &error);
+	/* What the server says instead of lines; a line would begin with a path and ":". */
+	const struct str text = { t->content, t->length };
+	const bool nothing =
+		str_starts(text, STR("No matches found")) && (text.n == 16 || text.p[16] == '\n');
+	print(c, t, nothing);
+	sidecar_free(t);
+	return nothing ? EXIT_FAILED : EXIT_OK;
+}
+
+const struct verb verb_grep = {
+	.name = "grep",
+	.about = "search the contents of files, in linear time",
+	.operands = "PATTERN [PATH]",
+	.examples = "  sidecar grep 'int main'\n"
+		    "  sidecar grep -i -C 2 --glob '*.py' 'def test_' tests\n"
+		    "  sidecar grep -F 'a[0]' src/main.c\n",
+	.options = grep_options,
+	.args_size = sizeof(struct grep_args),
+	.flags = VERB_CONNECTS | VERB_PRINTS,
+	.least = 1,
+	.most = 2,
+	.run = grep_run,
+};

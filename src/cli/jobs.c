@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* jobs: commands in the background: start, list, follow, wait for, stop. */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/jw.h"
+#include "base/limits.h"
+#include "base/own.h"
+#include "cli/cli.h"
+#include "cli/command.h"
+#include "cli/verbs.h"
+
+struct jobs_args {
+	bool follow;
+	const char *cwd;
+};
+
+static const struct option jobs_options[] = {
+	{ "follow", 'f', OPTION_SWITCH, offsetof(struct jobs_args, follow), NULL,
+	  "output: go on until the job ends, and exit with its status" },
+	{ "cwd", 'C', OPTION_TEXT, offsetof(struct jobs_args, cwd), "DIR",
+	  "start: where to run it (default: the workspace)" },
+	OPTION_END,
+};
+
+/* What every action works with. */
+struct work {
+	const struct cli *cli;
+	const struct jobs_args *args;
+	struct arena memory;
+};
+
+static struct str text_of(const struct json *object, struct str name)
+{
+	const struct json *v = json_get(object, name);
+
+	return v && v->type == JSON_STRING ? v->string : STR("");
+}
+
+static int64_t number_of(const struct json *object, struct str name, int64_t otherwise)
+{
+	const struct json *v = json_get(object, name);
+
+	return v && v->type == JSON_NUMBER && v->whole ? v->integer : otherwise;
+}
+
+/* A result as it came: names point into the answer, of which it is the last member. */
+static void print_json(const struct json *result)
+{
+	const struct str rest = str_trim(str_of(result->name.p + result->name.n + STR("\":").n));
+
+	cli_print(str_upto(rest, rest.n - STR("}").n));
+	cli_print(STR("\n"));
+}
+
+static int list(struct work *k)
+{
+	const struct json *result;
+	int status;
+	AUTO_BUF out = { .max = LIMIT_ANSWER };
+
+	if (cli_request(k->cli, "GET", "/jobs", NULL, &k->memory, &result, &status) < 0)
+		return status;
+	const struct json *jobs = json_get(result, STR("jobs"));
+	if (k->cli->json) {
+		print_json(result);
+		return EXIT_OK;
+	}
+	for (const struct json *j = jobs ? jobs->first : NULL; j; j = j->next) {
+		char state[32];
+		(void)snprintf(state, sizeof state, "%.*s", STR_FMT(text_of(j, STR("state"))));
+		const int64_t code = number_of(j, STR("exitCode"), -1);
+		if (code >= 0)
+			(void)snprintf(state, sizeof state, "exited %" PRId64, code);
+		buf_addf(&out, "%-5.*s %-11s %.*s\n", STR_FMT(text_of(j, STR("jobId"))), state,
+			 STR_FMT(text_of(j, STR("command"))));
+	}
+	cli_print(buf_str(&out));
+	return EXIT_OK;
+}
+
+static int start(struct work *k)
+{
+	AUTO_BUF command = { .max = LIMIT_BODY };
+	AUTO_BUF body = { .max = LIMIT_BODY };
+	struct jw w = { .out = &body };
+	const struct json *result;
+	int status;
+
+	if (k->cli->argc < 2)
+		return cli_misused(k->cli, "Something is missing: sidecar jobs start COMMAND");
+	command_join(k->cli->argc - 1, k->cli->argv + 1, &command);
+	jw_object(&w, NULL);
+	jw_str(&w, "command", str_upto(buf_str(&command), command.n - 1));
+	jw_bool(&w, "background", true);
+	if (k->args->cwd)
+		jw_str(&w, "cwd", str_of(k->args->cwd));
+	jw_end(&w);
+	buf_addc(&body, '\0');
+	if (cli_request(k->cli, "POST", "/bash", &body, &k->memory, &result, &status) < 0)
+		return status;
+	if (k->cli->json) {
+		print_json(result);
+	} else {
+		cli_print(text_of(result, STR("jobId")));
+		cli_print(STR("\n"));
+	}
+	return EXIT_OK;
+}
+
+/* How a job ended, as an exit status. */
+static int end_status(const struct cli *c, const struct json *result)
+{
+	const struct json *timed_out = json_get(result, STR("timedOut"));
+
+	if (text_of(result, STR("error")).n)
+		cli_say(c, "%.*s", STR_FMT(text_of(result, STR("error"))));
+	if (timed_out && timed_out->boolean)
+		return EXIT_TIMED_OUT;
+	return (int)number_of(result, STR("exitCode"), EXIT_FAILED);
+}
+
+/* Output since the beginning; with `follow` until the end, with `silent` nothing is printed. */
+static int output(struct work *k, bool follow, bool silent)
+{
+	int64_t since = 0;
+
+	for (;;) {
+		const struct json *result;
+		char target[128];
+		int status;
+		(void)snprintf(target, sizeof target, "/jobs/%s?since=%" PRId64 "&waitMs=%d",
+			       k->cli->argv[1], since, follow ? 10000 : 0);
+		if (cli_request(k->cli, "GET", target, NULL, &k->memory, &result, &status) < 0)
+			return status;
+		const bool running = str_eq(text_of(result, STR("state")), STR("running"));
+		if (number_of(result, STR("dropped"), 0) > 0 && !silent)
+			cli_say(k->cli, "%" PRId64 " bytes of output are not kept any more",
+				number_of(result, STR("dropped"), 0));
+		if (k->cli->json && (!silent || !running))
+			print_json(result);
+		else if (!silent)
+			cli_print(text_of(result, STR("output")));
+		const int64_t cursor = number_of(result, STR("cursor"), since);
+		const bool news = cursor > since;
+		since = cursor;
+		/* The end may have come together with more output than one answer holds. */
+		if (!running && !news)
+			return follow ? end_status(k->cli, result) : EXIT_OK;
+		if (running && !news && !follow)
+			return EXIT_OK;
+		arena_reset(&k->memory);
+	}
+}
+
+static int stop(struct work *k)
+{
+	const struct json *result;
+	char target[128];
+	int status;
+
+	(void)snprintf(target, sizeof target, "/jobs/%s/stop", k->cli->argv[1]);
+	if (cli_request(k->cli, "POST", target, NULL, &k->memory, &result, &status) < 0)
+		return status;
+	if (k->cli->json)
+		print_json(result);
+	return EXIT_OK;
+}
+
+static const char *const actions[] = { "list", "start", "output", "wait", "stop", NULL };
+
+static int act(struct work *k)
+{
+	const struct cli *c = k->cli;
+	const char *action = c->argc ? c->argv[0] : "list";
+
+	if (strcmp(action, "list") == 0)
+		return list(k);
+	if (strcmp(action, "start") == 0)
+		return start(k);
+	/* Only digits, so that nothing else can become part of the route. */
+	if (c->argc != 2 || !*c->argv[1] ||
+	    strspn(c->argv[1], "0123456789") != strlen(c->argv[1]) || strlen(c->argv[1]) > 20)
+		return cli_misused(c, "Something is missing: sidecar jobs %s ID", action);
+	if (strcmp(action, "output") == 0)
+		return output(k, k->args->follow, false);
+	if (strcmp(action, "wait") == 0)
+		return output(k, true, true);
+	return stop(k);
+}
+
+static int jobs_run(struct cli *c, const void *args)
+{
+	struct work k = { .cli = c, .args = args, .memory = { .max = LIMIT_ANSWER } };
+	size_t known = 0;
+
+	while (c->argc && actions[known] && strcmp(actions[known], c->argv[0]) != 0)
+		known++;
+	if (c->argc && !actions[known])
+		return cli_misused(c, "\"%s\" is none of list, start, output, wait, stop",
+				   c->argv[0]);
+	const int status = act(&k);
+	arena_done(&k.memory);
+	return status;
+}
+
+const struct verb verb_jobs = {
+	.name = "jobs",
+	.about = "commands in the background: list, start, output, wait, stop",
+	.operands = "[list | start COMMAND [ARGUMENT]... | output ID | wait ID | stop ID]",
+	.examples = "  sidecar jobs start 'npm run dev'\n"
+		    "  sidecar jobs\n"
+		    "  sidecar jobs output --follow 1\n"
+		    "  sidecar jobs wait 1; echo $?\n"
+		    "  sidecar jobs stop 1\n",
+	.options = jobs_options,
+	.args_size = sizeof(struct jobs_args),
+	.flags = VERB_CONNECTS | VERB_PRINTS,
+	.most = -1,
+	.words = actions,
+	.run = jobs_run,
+};

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* progress: a thread that writes a line now and then. */
+
+#include "cli/progress.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/own.h"
+
+enum { FIRST_MS = 500, EVERY_MS = 250, SHOWN = 40 };
+
+struct progress {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t ended;
+	bool end, visible;
+	int64_t began, count;
+	const char *unit;
+	char what[SHOWN + 1];
+};
+
+/* Under the lock. */
+static void erase(struct progress *p)
+{
+	if (p->visible)
+		(void)io_write_all(STDERR_FILENO, STR("\r\033[K"), IO_FOREVER);
+	p->visible = false;
+}
+
+/* "1,234,567", as people read it. */
+static const char *grouped(int64_t n, char to[32])
+{
+	char digits[24];
+	const int length = snprintf(digits, sizeof digits, "%lld", (long long)n);
+	size_t at = 0;
+
+	for (int i = 0; i < length; i++) {
+		if (i && (length - i) % 3 == 0)
+			to[at++] = ',';
+		to[at++] = digits[i];
+	}
+	to[at] = '\0';
+	return to;
+}
+
+static void show(struct progress *p)
+{
+	char count[32], counted[64] = "", line[192];
+	const int64_t ms = io_now_ms() - p->began;
+
+	if (p->count)
+		(void)snprintf(counted, sizeof counted, "%s %s, ", grouped(p->count, count),
+			       p->unit);
+	const int n = snprintf(line, sizeof line, "\r\033[K%s … %s%lld.%lld s", p->what, counted,
+			       (long long)(ms / 1000), (long long)(ms % 1000 / 100));
+	(void)io_write_all(STDERR_FILENO, (struct str){ line, (size_t)n }, IO_FOREVER);
+	p->visible = true;
+}
+
+static void *tick(void *arg)
+{
+	struct progress *p = arg;
+	struct timespec at;
+	int64_t next = p->began + FIRST_MS;
+
+	(void)pthread_mutex_lock(&p->lock);
+	while (!p->end) {
+		at = (struct timespec){ .tv_sec = next / 1000, .tv_nsec = next % 1000 * 1000000 };
+		(void)pthread_cond_timedwait(&p->ended, &p->lock, &at);
+		if (p->end || io_now_ms() < next)
+			continue;
+		show(p);
+		next = io_now_ms() + EVERY_MS;
+	}
+	(void)pthread_mutex_unlock(&p->lock);
+	return NULL;
+}
+
+bool progress_is_wanted(const struct cli *c)
+{
+	return !c->quiet && cli_is_terminal(STDERR_FILENO);
+}
+
+void progress_begin(struct cli *c, const char *what, const char *unit)
+{
+	pthread_condattr_t monotonic;
+
+	if (!progress_is_wanted(c))
+		return;
+	struct progress *p = mem_new(1, sizeof *p);
+	if (!p)
+		return;
+	p->began = io_now_ms();
+	p->unit = unit;
+	/* Bytes a terminal might obey, or half characters, have no place in the line. */
+	for (size_t i = 0; i < SHOWN && what[i]; i++)
+		p->what[i] = what[i] >= ' ' && what[i] < 127 ? what[i] : '?';
+	(void)pthread_mutex_init(&p->lock, NULL);
+	(void)pthread_condattr_init(&monotonic);
+	(void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	(void)pthread_cond_init(&p->ended, &monotonic);
+	(void)pthread_condattr_destroy(&monotonic);
+	if (pthread_create(&p->thread, NULL, tick, p) == 0)
+		c->progress = p;
+	else
+		mem_free(p);
+}
+
+void progress_count(struct progress *p, int64_t count)
+{
+	if (!p)
+		return;
+	(void)pthread_mutex_lock(&p->lock);
+	p->count = count;
+	(void)pthread_mutex_unlock(&p->lock);
+}
+
+void progress_hide(struct progress *p)
+{
+	if (!p)
+		return;
+	(void)pthread_mutex_lock(&p->lock);
+	erase(p);
+	(void)pthread_mutex_unlock(&p->lock);
+}
+
+void progress_end(struct cli *c)
+{
+	struct progress *p = TAKE(c->progress, NULL);
+
+	if (!p)
+		return;
+	(void)pthread_mutex_lock(&p->lock);
+	p->end = true;
+	(void)pthread_cond_signal(&p->ended);
+	(void)pthread_mutex_unlock(&p->lock);
+	(void)pthread_join(p->thread, NULL);
+	erase(p);
+	(void)pthread_cond_destroy(&p->ended);
+	(void)pthread_mutex_destroy(&p->lock);
+	mem_free(p);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* run: a command in the server, as if it ran here: its output, its exit status, Ctrl-C. */
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/jw.h"
+#include "base/limits.h"
+#include "cli/cli.h"
+#include "cli/command.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "cli/verbs.h"
+
+struct run_args {
+	const char *cwd;
+	struct option_list env;
+};
+
+static const struct option run_options[] = {
+	{ "cwd", 'C', OPTION_TEXT, offsetof(struct run_args, cwd), "DIR",
+	  "where to run it (default: the workspace)" },
+	{ "env", 'e', OPTION_LIST, offsetof(struct run_args, env), "NAME=VALUE",
+	  "a variable for the command; may be repeated" },
+	OPTION_END,
+};
+
+struct output {
+	const struct cli *cli;
+	int64_t bytes;
+};
+
+static int print_output(void *arg, bool is_stderr, const char *text, size_t length)
+{
+	struct output *o = arg;
+	const struct str piece = { text, length };
+	AUTO_BUF line = { .max = LIMIT_ANSWER };
+	struct jw w = { .out = &line };
+
+	o->bytes += (int64_t)length;
+	progress_count(o->cli->progress, o->bytes);
+	progress_hide(o->cli->progress);
+	if (!o->cli->json) {
+		if (!is_stderr)
+			cli_print(piece);
+		else
+			(void)io_write_all(STDERR_FILENO, piece, IO_FOREVER);
+		return 0;
+	}
+	jw_object(&w, NULL);
+	jw_str(&w, "type", STR("delta"));
+	jw_str(&w, "stream", is_stderr ? STR("stderr") : STR("stdout"));
+	jw_str(&w, "data", piece);
+	jw_end(&w);
+	cli_print_line(&line);
+	return 0;
+}
+
+static void print_end(const struct sidecar_exit *end)
+{
+	AUTO_BUF line = { .max = 1024 };
+	struct jw w = { .out = &line };
+
+	jw_object(&w, NULL);
+	jw_str(&w, "type", STR("done"));
+	jw_int(&w, "exitCode", end->code);
+	jw_bool(&w, "timedOut", end->timed_out);
+	jw_end(&w);
+	cli_print_line(&line);
+}
+
+static int finish(const struct cli *c, const struct sidecar_exit *end)
+{
+	if (c->json)
+		print_end(end);
+	if (end->timed_out) {
+		cli_say(c, "the command took too long; everything it started was ended");
+		return EXIT_TIMED_OUT;
+	}
+	return end->code;
+}
+
+static int run_run(struct cli *c, const void *args)
+{
+	const struct run_args *a = args;
+	AUTO_BUF command = { .max = LIMIT_BODY };
+	struct output output = { .cli = c };
+	struct sidecar_error error;
+	struct sidecar_exit end;
+	const struct sidecar_bash_options options = {
+		.cwd = a->cwd,
+		.env = a->env.count ? a->env.item : NULL,
+		.timeout_seconds = c->timeout,
+		.cancel = sidecar_cancel_new(),
+		.output = print_output,
+		.arg = &output,
+	};
+
+	command_join(c->argc, c->argv, &command);
+	/* Output on the terminal tells by itself that something is going on. */
+	if (!isatty(STDOUT_FILENO))
+		progress_begin(c, command.p, "bytes");
+	/* Without it Ctrl-C ends this program, and its hanging up the command. */
+	if (options.cancel)
+		interrupt_catch(options.cancel);
+	const int rc = sidecar_run_bash(c->server, command.p, &options, &end, &error);
+	progress_end(c);
+	if (rc == 0)
+		return finish(c, &end);
+	if (interrupt_came())
+		return EXIT_SIGNAL + interrupt_came();
+	return cli_fail(c, &error);
+}
+
+const struct verb verb_run = {
+	.name = "run",
+	.about = "run a command in the workspace: its output as it comes, its exit status",
+	.operands = "COMMAND [ARGUMENT]...",
+	.examples = "  sidecar run -- make -j4 test\n"
+		    "  sidecar run 'grep -c main src/*.c | sort'\n"
+		    "  sidecar run --timeout 10 --env CI=1 ./slow-test; echo $?\n",
+	.options = run_options,
+	.args_size = sizeof(struct run_args),
+	.flags = VERB_CONNECTS | VERB_PRINTS | VERB_REST | VERB_PATIENT,
+	.least = 1,
+	.most = -1,
+	.run = run_run,
+};

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* tools: what GET /tools answers, without a server; or the tools as a page of a manual. */
+
+#include <string.h>
+
+#include "base/jw.h"
+#include "base/limits.h"
+#include "cli/cli.h"
+#include "cli/verbs.h"
+#include "tools/manual.h"
+#include "tools/schema.h"
+
+struct tools_args {
+	const char *format, *set;
+	bool markdown, mdoc;
+};
+
+static const char *const formats[] = { "ollama",    "openai", "openai-strict", "openai-responses",
+				       "anthropic", "gemini", "mcp",	       NULL };
+static const char *const sets[] = { "core", "full", NULL };
+
+static const struct option tools_options[] = {
+	{ "format", 'f', OPTION_WORD, offsetof(struct tools_args, format), NULL,
+	  "whose request they are for (default ollama)", formats },
+	{ "set", 0, OPTION_WORD, offsetof(struct tools_args, set), NULL,
+	  "the five for small models, or all (default: what the format's users expect)", sets },
+	{ "markdown", 0, OPTION_SWITCH, offsetof(struct tools_args, markdown), NULL,
+	  "a page to read instead" },
+	{ "mdoc", 0, OPTION_SWITCH, offsetof(struct tools_args, mdoc), NULL,
+	  "the list in the manual sidecar(1)" },
+	OPTION_END,
+};
+
+static int tools_run(struct cli *c, const void *args)
+{
+	const struct tools_args *a = args;
+	AUTO_BUF out = { .max = LIMIT_ANSWER };
+	struct jw w = { .out = &out };
+	enum schema_dialect dialect = SCHEMA_OLLAMA;
+
+	(void)c;
+	if (a->format)
+		(void)schema_dialect_by_name(str_of(a->format), &dialect);
+	if (a->markdown) {
+		manual_write(&out);
+	} else if (a->mdoc) {
+		manual_write_mdoc(&out);
+	} else {
+		schema_write(&w, NULL, dialect,
+			     !a->set			   ? schema_default_set(dialect)
+			     : strcmp(a->set, "core") == 0 ? TOOL_CORE
+							   : TOOL_MODEL);
+		buf_addc(&out, '\n');
+	}
+	cli_print(buf_str(&out));
+	return EXIT_OK;
+}
+
+const struct verb verb_tools = {
+	.name = "tools",
+	.about = "print the tools for models, as definitions or as a page",
+	.operands = "",
+	.examples = "  sidecar tools\n"
+		    "  sidecar tools --format anthropic --set full\n"
+		    "  sidecar tools --markdown\n",
+	.options = tools_options,
+	.args_size = sizeof(struct tools_args),
+	.run = tools_run,
+};

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* write: a whole file from stdin or from the command line. */
+
+#include <inttypes.h>
+
+#include "base/jw.h"
+#include "base/limits.h"
+#include "cli/cli.h"
+#include "cli/verbs.h"
+
+struct write_args {
+	const char *content, *from;
+};
+
+static const struct option write_options[] = {
+	{ "content", 'c', OPTION_TEXT, offsetof(struct write_args, content), "TEXT",
+	  "the content, instead of stdin" },
+	{ "from", 'f', OPTION_TEXT, offsetof(struct write_args, from), "FILE",
+	  "a local file with the content; - is stdin" },
+	OPTION_END,
+};
+
+static void report(const struct cli *c, const struct sidecar_change *change)
+{
+	AUTO_BUF out = { .max = 64 << 10 };
+	struct jw w = { .out = &out };
+
+	if (!c->json) {
+		cli_say(c, "wrote %" PRId64 " bytes to %s", change->bytes, change->path);
+		return;
+	}
+	jw_object(&w, NULL);
+	jw_str(&w, "path", str_of(change->path));
+	jw_int(&w, "bytes", change->bytes);
+	jw_end(&w);
+	cli_print_line(&out);
+}
+
+static int write_run(struct cli *c, const void *args)
+{
+	const struct write_args *a = args;
+	AUTO_BUF content = { .max = LIMIT_BODY };
+	struct sidecar_error error;
+
+	if (a->content && a->from)
+		return cli_misused(c, "--content and --from exclude each other");
+	if (a->content)
+		buf_add(&content, str_of(a->content));
+	else if (cli_read_input(c, a->from ? a->from : "-", &content) < 0)
+		return EXIT_FAILED;
+	struct sidecar_change *change = sidecar_write_file(
+		c->server, c->argv[0], content.n ? content.p : "", content.n, &error);
+	if (!change)
+		return cli_fail(c, &error);
+	report(c, change);
+	sidecar_free(change);
+	return EXIT_OK;
+}
+
+const struct verb verb_write = {
+	.name = "write",
+	.about = "write a whole file, from stdin or --content",
+	.operands = "PATH",
+	.examples = "  echo 'hello' | sidecar write notes.txt\n"
+		    "  sidecar write notes.txt --content 'hello'\n"
+		    "  sidecar write src/main.c --from ./main.c\n",
+	.options = write_options,
+	.args_size = sizeof(struct write_args),
+	.flags = VERB_CONNECTS | VERB_PRINTS,
+	.least = 1,
+	.most = 1,
+	.run = write_run,
+};

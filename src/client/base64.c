@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* base64: four characters at a time. */
+
+#include "client/base64.h"
+
+#include <stdint.h>
+
+/* One more than what a letter stands for; 0: it is none. */
+static const uint8_t values[256] = {
+	/* clang-format off */
+	['A'] = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26,
+	['a'] = 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39,
+	40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52,
+	['0'] = 53, 54, 55, 56, 57, 58, 59, 60, 61, 62,
+	['+'] = 63, ['/'] = 64,
+	/* clang-format on */
+};
+
+/* Four letters as 24 bits; above that when one of them is none. */
+static uint32_t four(const char *p)
+{
+	const uint32_t a = values[(unsigned char)p[0]] - 1u, b = values[(unsigned char)p[1]] - 1u;
+	const uint32_t c = values[(unsigned char)p[2]] - 1u, d = values[(unsigned char)p[3]] - 1u;
+
+	return (a | b | c | d) < 64 ? a << 18 | b << 12 | c << 6 | d : UINT32_MAX;
+}
+
+static char *put(char *to, uint32_t bits)
+{
+	to[0] = (char)(bits >> 16);
+	to[1] = (char)(bits >> 8);
+	to[2] = (char)bits;
+	return to + 3;
+}
+
+ptrdiff_t base64_decode(struct str text, char *to)
+{
+	size_t pad = 0, i = 0;
+	char *at = to;
+
+	if (text.n % 4)
+		return -1;
+	while (pad < 2 && pad < text.n && text.p[text.n - 1 - pad] == '=')
+		pad++;
+	for (; i + 4 <= text.n - pad; i += 4) {
+		const uint32_t bits = four(text.p + i);
+		if (bits == UINT32_MAX)
+			return -1;
+		at = put(at, bits);
+	}
+	if (pad == 0)
+		return at - to;
+	const char last[] = { text.p[i], text.p[i + 1], pad == 1 ? text.p[i + 2] : 'A', 'A' };
+	const uint32_t bits = four(last);
+	return bits == UINT32_MAX ? -1 : put(at, bits) - to - (ptrdiff_t)pad;
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/* remote: connections to one sidecar: kept, made anew, and what may be sent again. */
+
+#include "client/remote.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/io.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/own.h"
+#include "client/pool.h"
+#include "net/dial.h"
+
+struct remote {
+	struct dial_target target;
+	struct arena strings; /* of the settings */
+	const char *address;
+	struct str fields; /* header lines of every request */
+	int64_t wait_ms, timeout_ms;
+
+	struct pool pool;
+	_Atomic bool ready; /* the sidecar said so, and nothing has spoken against it since */
+};
+
+static int cancelled(struct err *e)
+{
+	return err_set(e, ERR_CANCELLED, "The call was cancelled");
+}
+
+static bool is_sendable(const char *text)
+{
+	for (; text && *text; text++)
+		if (!isgraph((unsigned char)*text))
+			return false;
+	return true;
+}
+
+static int check(const struct sidecar_settings *s, struct err *e)
+{
+	if (s->socket_path && s->host)
+		return err_set(e, ERR_INVALID_CONFIG,
+			       "Give a socket path or a TCP host and port, not both");
+	if (!s->socket_path && !s->host)
+		return err_set(e, ERR_INVALID_CONFIG,
+			       "Give a socket path or a TCP host and port; neither is set");
+	if (s->socket_path && *s->socket_path != '/')
+		return err_set(e, ERR_INVALID_CONFIG,
+			       "The socket path must be absolute, not \"%s\"", s->socket_path);
+	if (s->socket_path && strlen(s->socket_path) >= DIAL_PATH_SIZE)
+		return err_set(e, ERR_INVALID_CONFIG,
+			       "The socket path must be shorter than %d bytes", DIAL_PATH_SIZE);
+	if (s->host && (!*s->host || !is_sendable(s->host)))
+		return err_set(e, ERR_INVALID_CONFIG, "The TCP host must be a name or an address");
+	if (s->host && (s->port < 1 || s->port > 65535))
+		return err_set(e, ERR_INVALID_CONFIG,
+			       "The TCP port must be from 1 to 65535, not %d", s->port);
+	if (s->token && (!*s->token || !is_sendable(s->token)))
+		return err_set(e, ERR_INVALID_CONFIG,
+			       "The token must be visible ASCII characters without blanks");
+	if (s->wait_for_ready_ms < 0 || s->wait_for_ready_ms > LIMIT_READY_MOST_MS)
+		return err_set(e, ERR_INVALID_CONFIG,
+			       "The time to wait for readiness must be from 0 to %d ms",
+			       LIMIT_READY_MOST_MS);
+	if (s->timeout_ms < 0)
+		return err_set(e, ERR_INVALID_CONFIG, "The timeout must not be negative");
+	return 0;
+}
+
+static const char *copy(struct remote *r, const char *text)
+{
+	return text ? arena_dup(&r->strings, str_of(text)).p : NULL;
+}
+
+/* The address to show, and the header lines: both are made of the target. */
+static void describe(struct remote *r, const char *token)
+{
+	AUTO_BUF b = { .max = LIMIT_HTTP_HEAD };
+	const char *host = r->target.host;
+	const bool six = host && strchr(host, ':');
+
+	if (host)
+		buf_addf(&b, "%s%s%s:%d", six ? "[" : "", host, six ? "]" : "", r->target.port);
+	else
+		buf_add(&b, STR("localhost"));
+	const struct str at = arena_dup(&r->strings, buf_str(&b));
+	buf_reset(&b, SIZE_MAX);
+	buf_addf(&b, "%s:%s", host ? "tcp" : "unix", host ? at.p : r->target.path);
+	r->address = arena_dup(&r->strings, buf_str(&b)).p;
+	buf_reset(&b, SIZE_MAX);
+	buf_addf(&b, "Host: %.*s\r\n", STR_FMT(at));
+	if (token)
+		buf_addf(&b, "Authorization: Bearer %s\r\n", token);
+	r->fields = arena_dup(&r->strings, buf_str(&b));
+	r->strings.failed |= b.failed;
+}
+
+struct remote *remote_new(const struct sidecar_settings *settings, struct err *e)
+{
+	if (check(settings, e) < 0)
+		return NULL;
+	struct remote *r = mem_new(1, sizeof *r);
+	if (!r) {
+		(void)err_set(e, ERR_TOO_BUSY, "Not enough memory for the executor");
+		return NULL;
+	}
+	*r = (struct remote){
+		.strings = { .max = 64 << 10 },
+		.wait_ms =
+			settings->wait_for_ready_ms ? settings->wait_for_ready_ms : LIMIT_READY_MS,
+		.timeout_ms = settings->timeout_ms,
+	};
+	r->target = (struct dial_target){
+		.path = copy(r, settings->socket_path),
+		.host = copy(r, settings->host),
+		.port = settings->port,
+	};
+	describe(r, settings->token);
+	if (!r->strings.failed)
+		return r;
+	(void)err_set(e, ERR_INVALID_CONFIG, "The settings are too long");
+	remote_free(r);
+	return NULL;
+}
+
+void remote_free(struct remote *r)
+{
+	if (!r)
+		return;
+	pool_done(&r->pool);
+	arena_done(&r->strings);
+	mem_free(r);
+}
+
+const char *remote_address(const struct remote *r)
+{
+	return r->address;
+}
+
+static bool says_ok(struct str body)
+{
+	AUTO_ARENA arena = { .max = 1 << 20 };
+	const struct json *root;
+	struct err ignored;
+
+	if (json_parse(body, &arena, &root, &ignored) < 0)
+		return false;
+	const struct json *ok = json_get(root, STR("ok"));
+	return ok && ok->type == JSON_BOOL && ok->boolean;
+}
+
+/* Ask for its health. 1: it may be used; 0: not yet, *e says why, TIMED_OUT when it is silent; -1:
+ * asking again is no use. */
+static int check_health(struct remote *r, struct conn *c, int cancel_fd, int64_t deadline_ms,
+			struct err *e)
+{
+	const struct request q = { .method = "GET", .target = "/health", .cancel_fd = cancel_fd };
+	const struct patience p = { .deadline_ms = deadline_ms, .cancel_fd = cancel_fd };
+	CLEANUP(answer_done) struct answer a = { .body = { .max = 1 << 20 } };
+	struct exchange_state state;
+
+	const int rc = exchange(c, &q, r->fields, &p, &a, &state, e);
+	if (rc < 0 && e->code == ERR_TIMED_OUT)
+		return 0;
+	if (rc < 0 && e->code == ERR_CONNECTION_LOST)
+		(void)err_set(e, ERR_NOT_READY, "it closes connections without an answer");
+	if (rc < 0)
+		return e->code == ERR_NOT_READY ? 0 : -1;
+	if (a.status == 401 || a.status == 403)
+		return err_set(
+			e, ERR_UNAUTHORIZED,
+			"The sidecar at %s does not accept this client: the token is missing "
+			"or wrong, or this user or host may not connect",
+			r->address);
+	if (a.status != 200)
+		(void)err_set(e, ERR_NOT_READY, "GET /health is answered with status %d", a.status);
+	else if (!says_ok(buf_str(&a.body)))
+		(void)err_set(e, ERR_NOT_READY, "GET /health is not answered with \"ok\":true");
+	else if (!state.reusable)
+		(void)err_set(e, ERR_NOT_READY, "it closes the connection after GET /health");
+	else
+		return 1;
+	return 0;
+}
+
+/* One attempt at a connection that may be used, in *ret. Returns as check_health. */
+static int try_connect(struct remote *r, int cancel_fd, int64_t deadline_ms, struct conn **ret,
+		       struct err *e)
+{
+	bool later;
+	const int fd = dial(&r->target, cancel_fd, deadline_ms, &later, e);
+
+	if (fd < 0)
+		return later && e->code == ERR_NOT_READY ? 0 : -1;
+	struct conn *c = conn_new(fd);
+	if (!c)
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory for a connection");
+	const int rc = r->ready ? 1 : check_health(r, c, cancel_fd, deadline_ms, e);
+	if (rc == 1) {
+		r->ready = true;
+		*ret = c;
+	} else {
+		conn_free(c);
+	}
+	return rc;
+}
+
+/* A connection that may be used, waited for until the deadline. */
+static int connect_by(struct remote *r, int cancel_fd, int64_t deadline_ms, struct conn **ret,
+		      struct err *e)
+{
+	char why[256] = "";
+
+	for (int64_t now = 0; now < deadline_ms;) {
+		const int rc = try_connect(r, cancel_fd, deadline_ms, ret, e);
+		if (rc != 0)
+			return rc < 0 ? -1 : 0;
+		/* The last attempt may only have had no time left: what it said before counts. */
+		if (e->code != ERR_TIMED_OUT)
+			(void)snprintf(why, sizeof why, "%.250s", e->msg);
+		else if (!*why)
+			(void)snprintf(why, sizeof why, "it takes connections and does not answer");
+		now = io_now_ms();
+		const int64_t next = now + LIMIT_READY_PAUSE_MS;
+		if (io_wait_or(-1, 0, cancel_fd, next < deadline_ms ? next : deadline_ms) ==
+		    IO_CANCELLED)
+			return cancelled(e);
+	}
+	return err_set(e, ERR_NOT_READY, "Timed out waiting for coding sidecar at %s%s%s",
+		       r->address, *why ? ": " : "", why);
+}
+
+int remote_ensure_ready(struct remote *r, struct err *e)
+{
+	struct conn *c = NULL;
+
+	r->ready = false;
+	if (connect_by(r, -1, io_now_ms() + r->wait_ms, &c, e) < 0)
+		return -1;
+	pool_keep(&r->pool, c);
+	return 0;
+}
+
+/* Make the request once, on a kept connection or a new one. */
+static int attempt(struct remote *r, const struct request *q, int64_t *deadline_ms,
+		   struct answer *ret, struct exchange_state *state, struct err *e)
+{
+	const struct patience p = {
+		.silence_ms = r->timeout_ms,
+		.deadline_ms = IO_FOREVER,
+		.cancel_fd = q->cancel_fd,
+	};
+	bool stale = false;
+
+	*state = (struct exchange_state){ .sent = false };
+	if (q->cancel_fd >= 0 && io_wait_or(-1, 0, q->cancel_fd, 0) == IO_CANCELLED)
+		return cancelled(e);
+	struct conn *c = pool_take(&r->pool, &stale);
+	if (stale)
+		r->ready = false;
+	if (!c) {
+		if (*deadline_ms == IO_FOREVER)
+			*deadline_ms = io_now_ms() + r->wait_ms;
+		if (connect_by(r, q->cancel_fd, *deadline_ms, &c, e) < 0)
+			return -1;
+	}
+	const int rc = exchange(c, q, r->fields, &p, ret, state, e);
+	if (rc == 0 && state->reusable)
+		pool_keep(&r->pool, c);
+	else
+		conn_free(c);
+	return rc;
+}
+
+int remote_call(struct remote *r, const struct request *q, struct answer *ret, struct err *e)
+{
+	int64_t deadline_ms = IO_FOREVER; /* for connecting; counts from when that is needed */
+	struct exchange_state state;
+
+	for (int lost = 0;;) {
+		if (attempt(r, q, &deadline_ms, ret, &state, e) == 0)
+			return 0;
+		if (e->code != ERR_CONNECTION_LOST)
+			return -1;
+		r->ready = false;
+		if (state.sent && (!q->repeatable || lost++ == LIMIT_REPEATS))
+			break;
+		if (state.sent)
+			deadline_ms = IO_FOREVER;
+		else if (io_now_ms() >= deadline_ms)
+			break;
+		else if (deadline_ms != IO_FOREVER) /* a new one was lost at once */
+			(void)io_wait_or(-1, 0, q->cancel_fd, io_now_ms() + LIMIT_READY_PAUSE_MS);
+	}
+	char why[256];
+	(void)snprintf(why, sizeof why, "%.250s", e->msg);
+	if (!state.sent)
+		return err_set(e, ERR_NOT_READY,
+			       "Timed out waiting for coding sidecar at %s: it takes no requests",
+			       r->address);
+	return err_set(e, ERR_CONNECTION_LOST, "%s. %s %s may have been carried out, or not", why,
+		       q->method, q->target);
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* results: take a value apart and put what is needed into one block. */
+
+#include "client/results.h"
+
+#include <assert.h>
+#include <stdalign.h>
+#include <string.h>
+
+#include "base/own.h"
+#include "client/base64.h"
+#include "client/client.h"
+#include "client/exchange.h"
+
+static void *bad(struct sidecar_error *error, const char *name, const char *must)
+{
+	struct err e;
+
+	(void)err_set(&e, ERR_BAD_ANSWER, "The sidecar's answer is not understood: %s must be %s",
+		      name, must);
+	client_tell(error, &e);
+	return NULL;
+}
+
+static void *no_memory(struct sidecar_error *error)
+{
+	const struct err e = { .code = ERR_TOO_BUSY, .msg = "Not enough memory for the answer" };
+
+	client_tell(error, &e);
+	return NULL;
+}
+
+/* A zeroed struct of `size` bytes with `extra` bytes for its strings, which begin at *strings. */
+static void *block(size_t size, size_t extra, char **strings, struct sidecar_error *error)
+{
+	char *p = mem_resize(NULL, size + extra, 1);
+
+	if (!p)
+		return no_memory(error);
+	*strings = p + size;
+	return memset(p, 0, size);
+}
+
+/* A copy with a NUL behind it, taken from the block. */
+static const char *put(char **strings, struct str s)
+{
+	char *to = *strings;
+
+	if (s.n)
+		memcpy(to, s.p, s.n);
+	to[s.n] = '\0';
+	*strings += s.n + 1;
+	return to;
+}
+
+/* The body as room for a struct of `size` bytes. The text, which is all or a part of it, is kept
+ * with a NUL behind it, and its place is told; everything else is lost, names of members too. */
+static void *become(struct buf *body, size_t size, struct str text, const char **content)
+{
+	char *p = body->p;
+	size_t at = (size_t)(text.p - p);
+
+	assert(text.p >= p && at + text.n <= body->n && body->n + size < body->cap);
+	if (at < size) {
+		memmove(p + size, text.p, text.n);
+		at = size;
+	}
+	p[at + text.n] = '\0';
+	*content = p + at;
+	body->p = NULL;
+	buf_done(body);
+	return p;
+}
+
+static const struct json *member(const struct json *object, struct str name, enum json_type type)
+{
+	const struct json *v = json_get(object, name);
+
+	return v && v->type == type ? v : NULL;
+}
+
+static struct str text_of(const struct json *object, struct str name)
+{
+	const struct json *v = member(object, name, JSON_STRING);
+
+	return v ? v->string : (struct str){ NULL, 0 };
+}
+
+static int64_t number_of(const struct json *object, struct str name)
+{
+	const struct json *v = member(object, name, JSON_NUMBER);
+
+	return v && v->whole ? v->integer : 0;
+}
+
+static bool truth_of(const struct json *object, struct str name)
+{
+	const struct json *v = member(object, name, JSON_BOOL);
+
+	return v && v->boolean;
+}
+
+static struct sidecar_file *image(const struct json *result, struct sidecar_error *error)
+{
+	const struct str data = text_of(result, STR("data"));
+	const struct str mime = text_of(result, STR("mimeType"));
+	char *strings;
+
+	if (!data.p || !mime.p)
+		return bad(error, "an image", "data and mimeType");
+	struct sidecar_file *f =
+		block(sizeof *f, base64_room(data.n) + 1 + mime.n + 1, &strings, error);
+	if (!f)
+		return NULL;
+	f->mime_type = put(&strings, mime);
+	f->content = strings;
+	const ptrdiff_t n = base64_decode(data, strings);
+	if (n < 0) {
+		mem_free(f);
+		return bad(error, "data", "base64");
+	}
+	strings[n] = '\0';
+	f->length = (size_t)n;
+	return f;
+}
+
+struct sidecar_file *result_file(struct buf *body, const struct json *result,
+				 struct sidecar_error *error)
+{
+	const struct str content = text_of(result, STR("content"));
+	struct sidecar_file values = {
+		.length = content.n,
+		.total_lines = number_of(result, STR("totalLines")),
+		.has_more = truth_of(result, STR("hasMore")),
+	};
+
+	if (str_eq(text_of(result, STR("type")), STR("image")))
+		return image(result, error);
+	if (!content.p)
+		return bad(error, "content", "a string");
+	struct sidecar_file *f = become(body, sizeof *f, content, &values.content);
+	*f = values;
+	return f;
+}
+
+struct sidecar_change *result_change(const struct json *result, struct sidecar_error *error)
+{
+	const struct str path = text_of(result, STR("path")), diff = text_of(result, STR("diff"));
+	char *strings;
+
+	if (!path.p)
+		return bad(error, "path", "a string");
+	struct sidecar_change *c = block(sizeof *c, path.n + 1 + diff.n + 1, &strings, error);
+	if (!c)
+		return NULL;
+	c->path = put(&strings, path);
+	c->diff = diff.p ? put(&strings, diff) : NULL;
+	c->bytes = number_of(result, STR("bytes"));
+	return c;
+}
+
+struct sidecar_names *result_names(const struct json *result, struct sidecar_error *error)
+{
+	const struct json *files = member(result, STR("files"), JSON_ARRAY);
+	size_t count = 0, bytes = 0;
+	char *strings;
+
+	if (!files)
+		return bad(error, "files", "an array");
+	for (const struct json *v = files->first; v; v = v->next, count++) {
+		if (v->type != JSON_STRING)
+			return bad(error, "files", "an array of strings");
+		bytes += v->string.n + 1;
+	}
+	const size_t list = (count + 1) * sizeof(char *);
+	struct sidecar_names *n = block(sizeof *n, list + bytes, &strings, error);
+	if (!n)
+		return NULL;
+	_Static_assert(sizeof *n % alignof(char *) == 0, "the names follow the struct");
+	const char **names = (const char **)(void *)strings;
+	strings += list;
+	for (const struct json *v = files->first; v; v = v->next)
+		names[n->count++] = put(&strings, v->string);
+	names[n->count] = NULL;
+	n->names = names;
+	n->truncated = truth_of(result, STR("truncated"));
+	return n;
+}
+
+/* Whether something is missing in a text that is not a file's. */
+static bool is_cut(const struct json *result)
+{
+	const struct json *details = json_get(result, STR("details"));
+
+	return json_get(result, STR("truncation")) || json_get(details, STR("truncation")) ||
+	       json_get(details, STR("matchLimitReached")) ||
+	       json_get(details, STR("linesTruncated"));
+}
+
+static struct sidecar_text *text_as(struct buf *body, struct str text, bool truncated)
+{
+	const char *content;
+	struct sidecar_text *t = become(body, sizeof *t, text, &content);
+
+	*t = (struct sidecar_text){ content, text.n, truncated };
+	return t;
+}
+
+struct sidecar_text *result_text(struct buf *body, const struct json *result, struct str name,
+				 struct sidecar_error *error)
+{
+	const struct str text = text_of(result, name);
+
+	return text.p ? text_as(body, text, is_cut(result)) : bad(error, name.p, "a string");
+}
+
+struct sidecar_text *result_body(struct buf *body, struct sidecar_error *error)
+{
+	return buf_fit(body, ANSWER_SPARE) ? text_as(body, buf_str(body), false) : no_memory(error);
+}
+
+struct sidecar_health *result_health(struct str body, const struct json *root,
+				     struct sidecar_error *error)
+{
+	const struct str version = text_of(root, STR("version"));
+	char *strings;
+
+	if (!version.p)
+		return bad(error, "version", "a string");
+	struct sidecar_health *h = block(sizeof *h, version.n + 1 + body.n + 1, &strings, error);
+	if (h) {
+		h->version = put(&strings, version);
+		h->json = put(&strings, body);
+		h->length = body.n;
+	}
+	return h;
+}
+
+struct sidecar_observation *result_observation(struct buf *body, const struct json *root,
+					       struct sidecar_error *error)
+{
+	const struct json *success = member(root, STR("success"), JSON_BOOL);
+	const struct json *why = member(root, STR("error"), JSON_OBJECT);
+	const struct str code = text_of(why, STR("code")), message = text_of(why, STR("message"));
+	char *strings;
+
+	if (!success)
+		return bad(error, "success", "a boolean");
+	if (!success->boolean && (!code.p || !message.p))
+		return bad(error, "error", "an object with code and message");
+	struct sidecar_observation values = { .success = success->boolean, .length = body->n };
+	struct sidecar_observation *o;
+	if (values.success) {
+		o = become(body, sizeof *o, buf_str(body), &values.json);
+	} else {
+		o = block(sizeof *o, code.n + 1 + message.n + 1 + body->n + 1, &strings, error);
+		if (!o)
+			return NULL;
+		values.code = put(&strings, code);
+		values.message = put(&strings, message);
+		values.json = put(&strings, buf_str(body));
+	}
+	*o = values;
+	return o;
+}

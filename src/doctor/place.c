@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* place: scratch directories, reached by descriptor. */
+
+#include "doctor/place.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/own.h"
+#include "exec/scratch.h"
+
+void place_name(struct place *p)
+{
+	uint64_t random;
+
+	io_random(&random, sizeof random);
+	(void)snprintf(p->name, sizeof p->name, ".sidecar-prove-%016llx",
+		       (unsigned long long)random);
+}
+
+int place_make(struct place *p, const char *parent)
+{
+	p->dir = -1;
+	place_name(p);
+	const int n = snprintf(p->path, sizeof p->path, "%s/%s", parent, p->name);
+	AUTO_FD above = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (n < 0 || n >= (int)sizeof p->path || above < 0)
+		return -1;
+	p->dir = place_dir(above, p->name);
+	return p->dir < 0 ? -1 : 0;
+}
+
+void place_remove(struct place *p)
+{
+	if (p->dir < 0)
+		return;
+	(void)close(TAKE(p->dir, -1));
+	scratch_remove(p->path);
+}
+
+int place_put(int dir, const char *name, const char *content)
+{
+	AUTO_FD fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+
+	if (fd < 0 || io_write_all(fd, str_of(content), IO_FOREVER) < 0)
+		return -1;
+	return fchmod(fd, 0666);
+}
+
+int place_dir(int dir, const char *name)
+{
+	struct stat st;
+
+	if (mkdirat(dir, name, 0700) < 0)
+		return -1;
+	AUTO_FD fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -1;
+	/* Not the one we made: somebody was quicker. */
+	if (st.st_uid != geteuid()) {
+		errno = EEXIST;
+		return -1;
+	}
+	return fchmod(fd, 0777) < 0 ? -1 : TAKE(fd, -1);
+}
+
+int place_link(int dir, const char *name, const char *to)
+{
+	return symlinkat(to, dir, name);
+}
+
+bool place_has(int dir, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+bool place_holds(int dir, const char *name, const char *content)
+{
+	char text[256];
+	AUTO_FD fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	const ssize_t n = fd < 0 ? -1 : io_read_full(fd, text, sizeof text);
+
+	return n >= 0 && (size_t)n == strlen(content) && memcmp(text, content, (size_t)n) == 0;
+}
+
+int place_weed(int dir, const char *but)
+{
+	const int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list = copy < 0 ? NULL : fdopendir(copy);
+	int count = 0;
+
+	if (!list && copy >= 0)
+		(void)close(copy);
+	for (const struct dirent *d; list && (d = readdir(list));) {
+		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0 ||
+		    strcmp(d->d_name, but) == 0)
+			continue;
+		(void)unlinkat(dir, d->d_name, 0);
+		count++;
+	}
+	if (list)
+		(void)closedir(list);
+	return count;
+}
+
+int place_swap(int dir, const char *one, const char *other)
+{
+	return renameat2(dir, one, dir, other, RENAME_EXCHANGE);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* process: what a process becomes before it serves anybody, through sockets or through pipes. */
+#ifndef PROCESS_H
+#define PROCESS_H
+
+#include <signal.h>
+
+#include "config.h"
+
+/* Before there are threads: the signals in the set wait to be read from a descriptor; a write to a
+ * client that left, or to a file that is too large, is an error and not a death; all descriptors
+ * we may have; one heap; the log as configured. */
+void process_prepare(const struct config *c, const sigset_t *signals);
+
+#endif

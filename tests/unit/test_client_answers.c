@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* Servers that are no sidecars: every answer ends in time, in bounded memory, with its code. */
+
+#include "client_unit.h"
+
+#define OK	  "HTTP/1.1 200 OK\r\n"
+#define LENGTH(n) "Content-Length: " #n "\r\n\r\n"
+
+static const struct {
+	const char *answer;
+	int then;
+	const char *code, *sentence; /* of sidecar_ls; code NULL: it succeeds */
+} cases[] = {
+	{ OK LENGTH(35) "{\"ok\":true,\"result\":{\"output\":\"a\"}}", FAKE_HANG, NULL, NULL },
+	{ OK "Transfer-Encoding: chunked\r\n\r\n"
+	     "5\r\n{\"ok\"\r\n1e\r\n:true,\"result\":{\"output\":\"a\"}}\r\n0\r\n\r\n",
+	  FAKE_HANG, NULL, NULL },
+	{ "HTTP/1.1 100 Continue\r\n\r\n" OK LENGTH(
+		  35) "{\"ok\":true,\"result\":{\"output\":\"a\"}}",
+	  FAKE_HANG, NULL, NULL },
+	{ OK "\r\n{\"ok\":true,\"result\":{\"output\":\"a\"}}", FAKE_CLOSE, NULL, NULL },
+	{ OK LENGTH(35) "{\"ok\":true,\"result\":{\"output\":\"a\"}}", FAKE_DRIP, NULL, NULL },
+	{ OK LENGTH(20) "{\"ok\":true,\"result\":", FAKE_HANG, "BAD_ANSWER",
+	  "What answered is no sidecar: " },
+	{ OK LENGTH(2) "{}", FAKE_HANG, "BAD_ANSWER", "The sidecar's answer has no result" },
+	{ OK LENGTH(4) "null", FAKE_HANG, "BAD_ANSWER", "The sidecar's answer has no result" },
+	{ OK LENGTH(33) "{\"ok\":true,\"result\":{\"output\":1}}", FAKE_HANG, "BAD_ANSWER",
+	  "The sidecar's answer is not understood: output must be a string" },
+	{ OK LENGTH(99999999999), FAKE_HANG, "BAD_ANSWER", "The answer is too large" },
+	{ OK "Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd", FAKE_HANG, "BAD_ANSWER", NULL },
+	{ OK "Transfer-Encoding: chunked\r\n\r\nzz\r\n", FAKE_HANG, "BAD_ANSWER", NULL },
+	{ "garbage\r\n\r\n", FAKE_HANG, "BAD_ANSWER", NULL },
+	{ "HTTP/1.1 100 Continue\r\n\r\n", FAKE_REPEAT, "BAD_ANSWER",
+	  "What answered is no sidecar: it sends no final answer" },
+	{ "HTTP/1.1 200 OK\r\nX: ", FAKE_REPEAT, "BAD_ANSWER", NULL },
+	{ OK, FAKE_HANG, "TIMED_OUT", NULL },
+	{ OK LENGTH(100) "{", FAKE_HANG, "TIMED_OUT", NULL },
+	{ OK LENGTH(100) "{", FAKE_CLOSE, "CONNECTION_LOST", NULL },
+	{ OK, FAKE_CLOSE, "CONNECTION_LOST", NULL },
+	{ "", FAKE_CLOSE, "CONNECTION_LOST", NULL },
+	{ "HTTP/1.1 401 No\r\nContent-Length: 2\r\n\r\n{}", FAKE_HANG, "UNAUTHORIZED",
+	  "The sidecar answered with status 401" },
+	{ "HTTP/1.1 502 No\r\nContent-Length: 4\r\n\r\n<no>", FAKE_HANG, "BAD_ANSWER",
+	  "The sidecar answered with status 502" },
+	{ "HTTP/1.1 400 No\r\nContent-Length: 30\r\n\r\n{\"error\":\"new\",\"code\":\"BRANDNEW\"}",
+	  FAKE_HANG, "INVALID_ARGUMENTS", "The sidecar answered with status 400" },
+	{ "HTTP/1.1 400 No\r\nContent-Length: 33\r\n\r\n{\"error\":\"new\",\"code\":\"BRANDNEW\"}",
+	  FAKE_HANG, "BRANDNEW", "new" },
+};
+
+static void test_answers(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct scratch s = scratch_new();
+		struct fake f = { .answer = cases[i].answer, .then = cases[i].then };
+		char path[PATH_MAX];
+		const struct sidecar_settings settings = { .socket_path = path,
+							   .wait_for_ready_ms = 5000,
+							   .timeout_ms = 300 };
+		struct sidecar_error error = { .code = "" };
+		(void)snprintf(path, sizeof path, "%.2000s/s", s.path);
+		fake_start(&f, &s);
+		struct sidecar *client = sidecar_open(&settings, &error);
+		struct sidecar_text *names = sidecar_ls(client, NULL, 0, &error);
+		if (cases[i].code && strcmp(error.code, cases[i].code) != 0)
+			fail_msg("%zu: %s %s", i, error.code, error.message);
+		if (!cases[i].code && !names)
+			fail_msg("%zu: %s %s", i, error.code, error.message);
+		if (cases[i].sentence &&
+		    strncmp(error.message, cases[i].sentence, strlen(cases[i].sentence)) != 0)
+			fail_msg("%zu: %s", i, error.message);
+		assert_true(!cases[i].code == !!names);
+		sidecar_free(names);
+		sidecar_close(client);
+		fake_stop(&f, &s);
+		scratch_free(&s);
+	}
+}
+
+/* A call that only reads is made anew, a few times; one that changes something never. */
+static void test_repeats(void **state)
+{
+	struct scratch s = scratch_new();
+	struct fake f = { .answer = "", .then = FAKE_CLOSE };
+	struct sidecar_error error;
+
+	(void)state;
+	fake_start(&f, &s);
+	struct sidecar *client = open_client(&s, 5000);
+	assert_null(sidecar_read_file(client, "a", NULL, &error));
+	assert_string_equal(error.code, "CONNECTION_LOST");
+	assert_int_equal(f.requests, 4);
+	assert_null(sidecar_write_file(client, "a", "b", 1, &error));
+	assert_string_equal(error.code, "CONNECTION_LOST");
+	assert_string_equal(error.message, "The sidecar closed the connection without an answer. "
+					   "POST /write may have been carried out, or not");
+	assert_int_equal(f.requests, 5);
+	assert_null(sidecar_edit_file(client, "a", "b", "c", &error));
+	assert_int_equal(sidecar_run_bash(client, "x", NULL, NULL, &error), -1);
+	assert_null(sidecar_call_tool(client, "write_file", "{}", &error));
+	assert_int_equal(f.requests, 8);
+	assert_null(sidecar_call_tool(client, "read_file", "{}", &error));
+	assert_int_equal(f.requests, 12);
+	sidecar_close(client);
+	fake_stop(&f, &s);
+	scratch_free(&s);
+}
+
+#define STREAM OK "Content-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
+#define DELTA  "33\r\n{\"type\":\"delta\",\"data\":\"hi\",\"stream\":\"stdout\"}    \n\r\n"
+#define DONE   "1d\r\n{\"type\":\"done\",\"exitCode\":3}\n\r\n"
+#define END    "0\r\n\r\n"
+
+static int count(void *arg, bool is_stderr, const char *text, size_t length)
+{
+	(void)is_stderr, (void)text;
+	*(size_t *)arg += length;
+	return 0;
+}
+
+static void test_streams(void **state)
+{
+	static const struct {
+		const char *answer;
+		const char *code;
+		size_t output;
+	} streams[] = {
+		{ STREAM DELTA DELTA DONE END, NULL, 4 },
+		{ STREAM DELTA DONE, NULL, 2 }, /* its end is known */
+		{ STREAM DELTA, "CONNECTION_LOST", 2 },
+		{ STREAM DELTA END, "BAD_ANSWER", 2 },
+		{ STREAM DONE DELTA END, NULL, 0 }, /* and nothing behind it counts */
+		{ STREAM "5\r\nnope\n\r\n" END, "BAD_ANSWER", 0 },
+		{ STREAM "10\r\n{\"type\":\"done\"}\n\r\n" END, "BAD_ANSWER", 0 },
+		{ STREAM "2a\r\n{\"type\":\"error\",\"message\":\"m\",\"code\":\"C\"}\n\r\n" END,
+		  "C", 0 },
+		{ OK LENGTH(2) "{}", "BAD_ANSWER", 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(streams); i++) {
+		struct scratch s = scratch_new();
+		struct fake f = { .answer = streams[i].answer, .then = FAKE_CLOSE };
+		size_t output = 0;
+		const struct sidecar_bash_options options = { .output = count, .arg = &output };
+		struct sidecar_exit ended = { .code = 77 };
+		struct sidecar_error error = { .code = "" };
+		fake_start(&f, &s);
+		struct sidecar *client = open_client(&s, 5000);
+		const int rc = sidecar_run_bash(client, "x", &options, &ended, &error);
+		if ((rc == 0) != !streams[i].code ||
+		    strcmp(error.code, streams[i].code ? streams[i].code : "") != 0)
+			fail_msg("%zu: %d %s %s", i, rc, error.code, error.message);
+		assert_int_equal(ended.code, rc == 0 ? 3 : 77);
+		assert_int_equal(output, streams[i].output);
+		sidecar_close(client);
+		fake_stop(&f, &s);
+		scratch_free(&s);
+	}
+}
+
+#define TEN	" 12345678 "
+#define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
+
+/* Bytes that come one by one are no silence, yet the time for an answer passes; a command may say
+ * something now and then for as long as it runs. */
+static void test_slow(void **state)
+{
+	static const char *const slow[] = {
+		OK LENGTH(200) HUNDRED HUNDRED,
+		OK "X: " HUNDRED "\r\n" LENGTH(2) "{}",
+		OK "Transfer-Encoding: chunked\r\n\r\n64\r\n" HUNDRED "\r\n0\r\n\r\n",
+	};
+	struct scratch s = scratch_new();
+	char path[PATH_MAX];
+	const struct sidecar_settings settings = { .socket_path = path,
+						   .wait_for_ready_ms = 60000,
+						   .timeout_ms = 300 };
+	struct sidecar_error error;
+
+	(void)state;
+	(void)snprintf(path, sizeof path, "%.2000s/s", s.path);
+	for (size_t i = 0; i < ARRAY_LEN(slow); i++) {
+		struct fake f = { .answer = slow[i], .then = FAKE_SLOW };
+		fake_start(&f, &s);
+		struct sidecar *client = sidecar_open(&settings, &error);
+		assert_null(sidecar_write_file(client, "a", "b", 1, &error));
+		assert_string_equal(error.code, "TIMED_OUT");
+		sidecar_close(client);
+		fake_stop(&f, &s);
+	}
+	struct fake f = { .answer = STREAM DELTA DELTA DELTA DONE END, .then = FAKE_SLOW };
+	struct sidecar_settings patient = settings;
+	patient.timeout_ms = 700; /* its head is short, all of it is not */
+	fake_start(&f, &s);
+	struct sidecar *client = sidecar_open(&patient, &error);
+	assert_int_equal(sidecar_run_bash(client, "x", NULL, NULL, &error), 0);
+	sidecar_close(client);
+	fake_stop(&f, &s);
+	scratch_free(&s);
+}
+
+/* The longest time there is, and no place for the status. */
+static void test_forever(void **state)
+{
+	struct scratch s = scratch_new();
+	struct fake f = { .answer = OK LENGTH(2) "{}", .then = FAKE_SLOW };
+	char path[PATH_MAX];
+	const struct sidecar_settings settings = { .socket_path = path,
+						   .wait_for_ready_ms = 60000,
+						   .timeout_ms = INT64_MAX };
+	struct sidecar_error error = { .code = "" };
+
+	(void)state;
+	(void)snprintf(path, sizeof path, "%.2000s/s", s.path);
+	fake_start(&f, &s);
+	struct sidecar *client = sidecar_open(&settings, &error);
+	assert_non_null(client);
+	struct sidecar_text *text = sidecar_request(client, "GET", "/x", NULL, NULL, &error);
+	assert_string_equal(error.code, "");
+	assert_non_null(text);
+	assert_string_equal(text->content, "{}");
+	sidecar_free(text);
+	sidecar_close(client);
+	fake_stop(&f, &s);
+	scratch_free(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_answers), cmocka_unit_test(test_repeats),
+		cmocka_unit_test(test_streams), cmocka_unit_test(test_slow),
+		cmocka_unit_test(test_forever),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
