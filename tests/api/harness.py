@@ -1,13 +1,15 @@
 """Starts the real binary on a temporary socket and workspace, and talks to it.
 
 Every black-box test uses this: `Sidecar` is the server, `SidecarTest` a unittest case that has one.
-The binary is the one named by SIDECAR_BIN (default: build/sidecar).
+The binary is the one named by SIDECAR_BIN (default: build/sidecar). Every answer to request() and send() is held
+against the OpenAPI document of the binary.
 """
 import contextlib
 import http.client
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -15,6 +17,8 @@ import subprocess
 import tempfile
 import time
 import unittest
+
+from contract import Contract
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = os.path.abspath(os.environ.get("SIDECAR_BIN", str(ROOT / "build" / "sidecar")))
@@ -73,6 +77,21 @@ def can_be_root():
     return os.geteuid() == 0 and shutil.which("setpriv") is not None
 
 
+CONTRACTS = {}  # by surface
+
+
+def contract_of(surface):
+    """What the binary says of itself, asked once, of a server that no test has touched."""
+    if surface not in CONTRACTS:
+        CONTRACTS[surface] = None  # for the server that is asked
+        server = Sidecar(env={"SIDECAR_SURFACE": surface} if surface else {})
+        try:
+            CONTRACTS[surface] = Contract(server.request("GET", "/openapi.json").json())
+        finally:
+            server.close()
+    return CONTRACTS[surface]
+
+
 class Sidecar:
     """One running server. `env` and `flags` are added to the defaults."""
 
@@ -85,14 +104,20 @@ class Sidecar:
         self.log_path = os.path.join(self.dir, "log")
         keep = ("PATH", "HOME", "LANG", "TERM", "TMPDIR", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS")
         self.env = {k: os.environ[k] for k in keep if k in os.environ}
+        self.env["XDG_CONFIG_HOME"] = self.dir  # nobody's own configuration
         self.env["WORKSPACE_ROOT"] = self.workspace
         if socket_path:
             self.env["SOCKET_PATH"] = self.socket
         self.env.update(env or {})
         self.socket = self.env.get("SOCKET_PATH", self.socket)
         self.flags = list(flags)
+        self.surface = self.env.get("SIDECAR_SURFACE", "")
         self.process = None
-        self.start(wait)
+        try:
+            self.start(wait)
+        except RuntimeError:
+            self.close()
+            raise
 
     def start(self, wait=True):
         with open(self.log_path, "ab") as log:
@@ -104,9 +129,12 @@ class Sidecar:
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
                 raise RuntimeError("server ended: " + self.log())
+            # One that cannot have its sandbox ends while somebody waits to be served.
             with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as s:
                 s.connect(self.socket)
-                return
+                s.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                if s.recv(1):
+                    return
             time.sleep(0.005)
         raise RuntimeError("server does not listen: " + self.log())
 
@@ -174,6 +202,7 @@ class Sidecar:
             if half_close:
                 s.shutdown(socket.SHUT_WR)
             answer = read_answer(stream)
+            self.check_raw(data, answer)
             with contextlib.suppress(ConnectionResetError):
                 return answer, stream.read()
             return answer, b""
@@ -190,7 +219,21 @@ class Sidecar:
         with contextlib.closing(connection):
             connection.request(method, url, body, headers or {})
             r = connection.getresponse()
-            return Answer(r.status, {k.lower(): v for k, v in r.getheaders()}, r.read())
+            answer = Answer(r.status, {k.lower(): v for k, v in r.getheaders()}, r.read())
+        self.check(method, url, answer)
+        return answer
+
+    def check(self, method, url, answer):
+        """Fails unless the answer is what the OpenAPI document says."""
+        contract = contract_of(self.surface)
+        if contract:
+            contract.check(method, url, answer)
+
+    def check_raw(self, data, answer):
+        """The same for the bytes of a request, if they begin with one whose answer is all there."""
+        line = re.match(rb"([A-Z]+) (/[!-~]*) HTTP/1\.[01]\r\n", data)
+        if line and answer and answer.status >= 200 and "content-length" in answer.headers:
+            self.check(line[1].decode(), line[2].decode(), answer)
 
     def call(self, tool, headers=None, timeout=60, **arguments):
         """POST /<tool> with the arguments; the Answer."""
@@ -250,6 +293,19 @@ class SidecarTest(unittest.TestCase):
         server = Sidecar(**options)
         self.addCleanup(server.close)
         return server
+
+
+class SandboxTest(SidecarTest):
+    """The same with commands in the sandbox; skipped where the kernel has none."""
+
+    env = {"SIDECAR_SANDBOX": "workspace"}
+
+    @classmethod
+    def setUpClass(cls):
+        try:
+            super().setUpClass()
+        except RuntimeError as why:
+            raise unittest.SkipTest("no sandbox here: %s" % why) from why
 
 
 def run_expecting_failure(env=None, flags=(), timeout=20):

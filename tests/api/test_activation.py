@@ -1,6 +1,7 @@
 """Service managers: sockets that are passed on, and what they are told."""
 import json
 import os
+import select
 import socket
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import time
 import unittest
 
 from harness import BIN, UnixConnection
+from processes import PYTHON
 
 # Puts the descriptors it inherited at 3 and up, as a service manager does, and becomes the server.
 PARENT = """
@@ -59,6 +61,29 @@ class Activation(unittest.TestCase):
         answer = json.loads(connection.getresponse().read())
         connection.close()
         return answer
+
+    def test_a_passed_socket_is_shown_and_out_of_reach_of_commands(self):
+        place = tempfile.TemporaryDirectory(prefix="sidecar-test-", dir="/var/tmp")  # /tmp is hidden anyway
+        self.addCleanup(place.cleanup)
+        env = {"SIDECAR_SANDBOX": "workspace", "NOTIFY_SOCKET": self.dir + "/notify"}
+        self.dir = place.name
+        sockets = [self.listening("one"), self.listening("two")]
+        os.chmod(self.dir + "/one", 0o640)
+        process = self.run_server(sockets, env=env)
+        if not select.select([self.notify], [], [], 20)[0]:
+            self.skipTest("no sandbox here: " + process.stderr.readline().decode())
+        health = self.health("one")
+        self.assertEqual((health["socket"], health["socketMode"]), (self.dir + "/one", "0640"))
+        if not health["sandbox"]["namespaces"]:
+            self.skipTest("without namespaces nothing can be hidden")
+        connection = UnixConnection(self.dir + "/two")
+        for name in ("one", "two"):
+            code = "import socket; socket.socket(socket.AF_UNIX).connect('%s/%s')" % (self.dir, name)
+            connection.request("POST", "/tools/run_command", json.dumps({"command": '%s -c "%s"' % (PYTHON, code)}),
+                               {"Content-Type": "application/json"})
+            out = json.loads(connection.getresponse().read())["output"]
+            self.assertIn("Error", out["stderr"], out)
+        connection.close()
 
     def test_passed_sockets_are_served(self):
         process = self.run_server([self.listening("one"), self.listening("two")])

@@ -110,7 +110,9 @@ class Edit(SidecarTest):
             ("\tif (x)\n\t\ty();\n", "  if (x)\n    y();\n", ("line 1", "tabs")),
         ):
             with self.subTest(old):
-                code, sentence = self.refuse(data, old)
+                # The words of the existing API, for whoever compares them; a model is told the reason.
+                self.assertEqual(self.refuse(data, old), ("TEXT_NOT_FOUND", plain))
+                code, sentence = self.server.failure("edit_file", path="f", old_text=old, new_text="new")
                 self.assertEqual(code, "TEXT_NOT_FOUND")
                 self.assertTrue(sentence.startswith(plain))
                 self.assertEqual(sentence == plain, not words)

@@ -66,6 +66,14 @@ class Rules(SidecarTest):
         self.assertEqual(server.error("read", path=server.workspace + "2/f"), ("PATH_OUTSIDE_WORKSPACE", REFUSED))
         self.assertEqual(server.call("ls", path="/").status, 200)
 
+    def test_shorthand_is_for_models_when_it_is_asked_for(self):
+        for flags, found in (((), False), (("--absolute-paths", "auto"), False), (("--absolute-paths", "strict"), False),
+                             (("--absolute-paths", "shorthand"), True)):
+            server = self.start(flags=flags)
+            server.put("dir/f", "text")
+            self.assertIs(server.observe("read_file", path="/dir/f")["success"], found, flags)
+            self.assertEqual(server.failure("read_file", path="/../dir/f")[0], "PATH_OUTSIDE_WORKSPACE")
+
     def test_dotted_names_are_names(self):
         for name in ("..hidden/f", ".../f", "..", "a/..b", "x/...y"):
             if name != "..":

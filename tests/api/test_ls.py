@@ -1,6 +1,7 @@
 """/ls: names, order, limits."""
 import os
 import unittest
+from random import Random
 
 from harness import SidecarTest
 
@@ -23,6 +24,17 @@ class Ls(SidecarTest):
         self.assertEqual(sorted(self.names("o")), sorted(wanted))
         lower = [n.rstrip("/").lower() for n in self.names("o")]
         self.assertEqual(lower, sorted(lower))
+
+    def test_order_of_many(self):
+        """Names that begin alike, end early, differ late or only in case, and have bytes that no letter has."""
+        random = Random(1)
+        for folder, start in (("m1", ""), ("m2", "Some-Long-Shared-"), ("m3", "\u00e9\u00c9")):
+            names = {start + "".join(random.choice("aAbB_-~.1\u00e9\u20ac") for _ in range(random.randint(1, 14))) for _ in range(400)}
+            names -= {".", ".."}
+            for name in names:
+                self.server.put(folder + "/" + name, "")
+            by_bytes = {name: name.encode() for name in names}
+            self.assertEqual(self.names(folder), sorted(names, key=lambda name: (by_bytes[name].lower(), by_bytes[name])))
 
     def test_same_but_for_case_is_always_the_same_order(self):
         self.make("c", ["readme", "README", "Readme"])

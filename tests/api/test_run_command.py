@@ -5,7 +5,7 @@ import socket
 import time
 import unittest
 
-from harness import SidecarTest, is_sanitized
+from harness import SandboxTest, SidecarTest, is_sanitized
 
 FIELDS = {"stdout", "stderr", "exit_code", "signal", "timed_out", "truncated", "duration_ms", "usage", "survivors"}
 
@@ -89,12 +89,28 @@ class RunCommand(SidecarTest):
             self.assertEqual(self.run_command("echo $A $B", env=env)["stdout"], "1 x=y\n")
         for env in (["novalue"], ["=x"], {"": "x"}, {"A": 1}, "A=1"):
             self.assertEqual(self.server.failure("run_command", command="true", env=env)[0], "INVALID_ARGUMENTS", env)
-        for cwd, code in (("none", "FILE_NOT_FOUND"), ("/etc", "PATH_OUTSIDE_WORKSPACE"), ("..", "PATH_OUTSIDE_WORKSPACE")):
+        self.server.put("file", "")
+        for cwd, code in (("none", "FILE_NOT_FOUND"), ("file", "NOT_A_DIRECTORY"), ("file/x", "NOT_A_DIRECTORY"), ("/etc", "PATH_OUTSIDE_WORKSPACE"), ("..", "PATH_OUTSIDE_WORKSPACE")):
             self.assertEqual(self.server.failure("run_command", command="true", cwd=cwd)[0], code)
 
     def test_bad_commands(self):
         for command in ("", "  \n", "a\0b", "x" * (2 << 20)):
             self.assertEqual(self.server.failure("run_command", command=command)[0], "INVALID_ARGUMENTS", command[:9])
+        self.assertIn("NUL", self.server.failure("run_command", command="a\0b")[1])
+
+    def test_bad_timeouts(self):
+        for timeout in (-1, 0, 1.5, 1e300, 10**12, "soon", [], True):
+            code, message = self.server.failure("run_command", command="true", timeout_ms=timeout)
+            self.assertEqual(code, "INVALID_ARGUMENTS", timeout)
+            self.assertIn("timeout_ms", message)
+
+    def test_a_shell_that_is_not_there(self):
+        code, message = self.server.failure("run_command", command="true", shell="/no/such/shell")
+        self.assertEqual(code, "INVALID_ARGUMENTS")
+        self.assertIn("shell", message)
+        code, message = self.server.failure("run_command", argv=["/no/such/shell", "-c", "true"])
+        self.assertEqual(code, "SPAWN_FAILED")
+        self.assertIn("could not be started", message)
 
     def test_survivors(self):
         out = self.run_command("sleep 1000 & sleep 0.3; echo ok")
@@ -149,16 +165,7 @@ class Policy(SidecarTest):
         self.assertEqual(server.failure("run_command", command="sudo -n true")[0], "COMMAND_BLOCKED")
 
 
-class Sandbox(SidecarTest):
-    env = {"SIDECAR_SANDBOX": "workspace"}
-
-    @classmethod
-    def setUpClass(cls):
-        try:
-            super().setUpClass()
-        except RuntimeError as why:
-            raise unittest.SkipTest("no sandbox here: %s" % why) from why
-
+class Sandbox(SandboxTest):
     def test_a_refused_write_is_named(self):
         out = self.server.output("run_command", command="touch /usr/sidecar-test-must-not-exist && rm /usr/sidecar-test-must-not-exist")
         self.assertNotEqual(out["exit_code"], 0)

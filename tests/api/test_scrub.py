@@ -1,5 +1,8 @@
 """Secrets are taken out of what models see of commands and searches."""
 import base64
+import os
+import re
+import time
 import unittest
 
 from harness import SidecarTest
@@ -16,10 +19,111 @@ class Scrub(SidecarTest):
         out = self.server.output("run_command", command="echo before %s after; echo %s >&2" % (TOKEN, TOKEN))
         self.assertEqual((out["stdout"], out["stderr"]), ("before %s after\n" % MARK, MARK + "\n"))
 
+    def test_a_secret_that_a_job_prints_in_pieces(self):
+        """What may still become a secret, or goes on as one, is not given out before it is decided."""
+        key = "-----BEGIN RSA PRIVATE KEY-----\\n%s\\n-----END RSA PRIVATE KEY-----\\n" % "\\n".join(["MIIE" + "a1B2" * 15] * 6)
+        for text, kind in (("key AKIAIOSFODNN7EXAMPL2 end\\n", "aws-access-key"),
+                           ("token ghp_0123456789abcdefABCDEF0123456789abcd end\\n", "github-token"),
+                           ("pem " + key + " end\\n", "private-key")):
+            for cut in (10, len(text) // 2, len(text) - 12):
+                with self.subTest(kind, cut=cut):
+                    command = "printf -- '%s'; echo > go; while [ -e go ]; do sleep 0.02; done; printf -- '%s'" % (
+                        text[:cut], text[cut:])
+                    job = self.server.output("run_command", command=command, background=True)["job_id"]
+                    while not os.path.exists(self.server.path("go")):
+                        time.sleep(0.01)
+                    first = self.server.output("job_output", job_id=job)
+                    os.unlink(self.server.path("go"))
+                    seen, cursor, state = first["output"], first["cursor"], ""
+                    while state != "exited":
+                        more = self.server.output("job_output", job_id=job, since=cursor, wait_ms=5000)
+                        seen, cursor, state = seen + more["output"], more["cursor"], more["state"]
+                    more = self.server.output("job_output", job_id=job, since=cursor)
+                    seen += more["output"]
+                    head, _, tail = seen.partition("[REDACTED:%s]" % kind)
+                    self.assertEqual((head, tail.strip()), (text.split(" ")[0] + " ", "end"), seen)
+
+    SECRETS = (("ghp_0123456789abcdefABCDEF0123456789abcd", "0123456789abcdef"),
+               ("DB_PASSWORD=hunter2-and-some-more", "hunter2-and"),
+               ("-----BEGIN RSA PRIVATE KEY-----\\n%s\\n-----END RSA PRIVATE KEY-----" % "\\n".join(["MIIE" + "a1B2" * 15] * 100), "a1B2"))
+
+    def test_a_secret_where_the_output_is_cut(self):
+        """Neither end of a long output has a half of a secret that lies across the cut, and the count is exact."""
+        for secret, part in self.SECRETS:
+            size = len(secret.replace("\\n", "\n"))
+            for at in (1, 8, size // 2, size - 4, size - 1):
+                for before, after in ((12800 - at, 300000), (300000, 38400 - size + at), (12800 - at, 38500)):
+                    with self.subTest(secret[:8], at=at, before=before):
+                        command = "printf '%%%ds' ''; printf -- '%s'; printf '%%%ds' ''" % (before, secret, after)
+                        text = self.server.output("run_command", command=command)["stdout"]
+                        self.assertNotIn(part, text)
+                        count = re.search(r"\[\.\.\. (\d+) bytes omitted \.\.\.\]\n", text)
+                        self.assertTrue(count, text.strip())
+                        ends = text[:count.start()].removesuffix("\n") + text[count.end():]
+                        if "REDACTED" in ends:  # it was not cut after all
+                            continue
+                        self.assertEqual(len(ends) + int(count[1]), before + size + after)
+
+    def test_a_cursor_inside_of_a_secret(self):
+        for secret, part in self.SECRETS:
+            size = len(secret.replace("\\n", "\n"))
+            command = "echo before; printf -- '%s'; echo; echo after" % secret
+            job = self.server.output("run_command", command=command, background=True)["job_id"]
+            while self.server.output("job_output", job_id=job, wait_ms=5000)["state"] == "running":
+                pass
+            for at in (1, 8, size // 2, size - 4, size - 1):
+                with self.subTest(secret[:8], at=at):
+                    out = self.server.output("job_output", job_id=job, since=7 + at)
+                    self.assertNotIn(part[:8], out["output"])
+                    self.assertTrue(out["output"].endswith("\nafter\n"), out["output"])
+
+    def test_a_secret_where_a_jobs_output_begins(self):
+        """What a job keeps begins in the middle of what it said."""
+        for secret, part in self.SECRETS:
+            size = len(secret.replace("\\n", "\n"))
+            command = "printf '%%%ds' ''; printf -- '%s'; printf '%%%ds' ''" % (300000, secret, (1 << 20) - size // 2)
+            job = self.server.output("run_command", command=command, background=True)["job_id"]
+            state = "running"
+            while state == "running":
+                out = self.server.output("job_output", job_id=job, since=1 << 30, wait_ms=5000)
+                state = out["state"]
+            out = self.server.output("job_output", job_id=job)
+            self.assertNotIn(part[:8], out["output"].strip(" ")[:200])
+            self.assertGreater(out["dropped"], 300000)
+
     def test_search_results(self):
         self.server.put("config", "key = %s\n" % TOKEN)
         out = self.server.output("search_files", pattern="ghp_", path="config")
         self.assertEqual([m["content"] for m in out["matches"]], ["key = " + MARK])
+
+    def test_a_secret_where_a_line_is_cut(self):
+        for before in (462, 490, 499):
+            self.server.put("long", "needle " + "x" * (before - 8) + " " + TOKEN + " y" * 400 + "\n")
+            out = self.server.output("search_files", pattern="needle", path="long")
+            self.assertEqual(out["matches"][0]["content"], "needle " + "x" * (before - 8) + " ...")
+        self.server.put("long", "needle " + "x" * 900 + "\n")
+        out = self.server.output("search_files", pattern="needle", path="long")
+        self.assertEqual(out["matches"][0]["content"], "needle " + "x" * 493 + "...")
+
+    def test_a_secret_where_a_command_is_cut(self):
+        for n in (200, 230, 248):
+            self.server.output("run_command", command=": " + "x" * n + " " + TOKEN, background=True)
+            listed = self.server.output("job_list")["jobs"][-1]["command"]
+            self.assertNotIn(TOKEN[:12], listed)
+            self.assertTrue(listed.startswith(": " + "x" * 100))
+            out = self.server.output("run_command", command="bash -c 'sleep 60; :' %s %s & sleep 0.3" % ("x" * n, TOKEN))
+            shown = [s["command"] for s in out["survivors"] if s["command"].startswith("bash")]
+            self.assertEqual([TOKEN[:12] in command for command in shown], [False], out)
+
+    def test_what_waits_for_its_end_is_no_news(self):
+        job = self.server.output("run_command", command="printf AKIA; sleep 60", background=True)["job_id"]
+        while self.server.output("job_list")["jobs"][-1]["cursor"] < 4:
+            time.sleep(0.01)
+        start = time.monotonic()
+        out = self.server.output("job_output", job_id=job, wait_ms=300)
+        self.assertEqual((out["output"], out["cursor"]), ("", 0))
+        self.assertGreater(time.monotonic() - start, 0.25)
+        self.server.output("job_stop", job_id=job)
 
     def test_the_servers_own_token_in_any_spelling(self):
         for spelling in (OWN, base64.b64encode(OWN.encode()).decode(), "x" + base64.b64encode(b"y" + OWN.encode() + b"z").decode()):

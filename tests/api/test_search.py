@@ -1,10 +1,15 @@
 """POST /find and /grep beyond the recorded cases."""
+import contextlib
+import json
 import os
+import random
+import select
 import shutil
 import subprocess
+import threading
 import unittest
 
-from harness import SidecarTest
+from harness import SidecarTest, can_be_root, is_sanitized, post
 
 
 class Search(SidecarTest):
@@ -40,6 +45,18 @@ class Search(SidecarTest):
         self.assertEqual(self.find(pattern="B.C"), [])
         self.assertEqual(self.find(pattern="b.c"), ["b/B.c"])
 
+    def test_a_glob_may_be_meant_from_the_workspace(self):
+        shown = ["B.c:1: int three; /* é */"]
+        for glob in ("B.c", "/B.c", "b/*.c", "/b/*.c", "b/**/B.c", "b/[A-C].c"):
+            self.assertEqual(self.lines(pattern="int", path="b", glob=glob), shown, glob)
+        self.assertEqual(self.lines(pattern="int", path="b", glob="b/.hidden/**"), [".hidden/h.c:1: int hidden;"])
+        for glob in ("b/h.c", "b/b/*.c", "a/*.c", "b/", "b"):
+            self.assertEqual(self.lines(pattern="int", path="b", glob=glob), ["No matches found"], glob)
+        self.assertNotIn(shown[0], self.lines(pattern="int", path="b", glob="!b/B.c"))
+        self.assertIn(".hidden/h.c:1: int hidden;", self.lines(pattern="int", path="b", glob="!b/*.c"))
+        found = self.server.output("search_files", pattern="int", path="b", file_pattern="b/*.c")
+        self.assertEqual([m["file"] for m in found["matches"]], ["b/B.c"])
+
     def test_rules_of_directories_above_count(self):
         self.assertEqual(self.find(pattern="*", path="b/deep"), ["only-here"])
         self.assertEqual(self.find(pattern="*.log", path="b"), ["keep.log"])
@@ -63,6 +80,11 @@ class Search(SidecarTest):
             code, sentence = self.server.error("grep", pattern=pattern)
             self.assertEqual(code, "INVALID_REGEX", pattern[:20])
             self.assertTrue(sentence)
+        for pattern, offset, reason in (("ab(c", 2, "group is not closed"), ("x[a", 1, "not closed"), ("a{2,1}", 1, "out of order")):
+            sentence = self.server.error("grep", pattern=pattern)[1]
+            self.assertIn("byte %d" % offset, sentence)
+            self.assertIn(reason, sentence)
+            self.assertIn("literal:true", sentence)
         self.assertEqual(self.server.error("find", pattern="[a")[0], "INVALID_GLOB")
         self.assertEqual(self.server.error("grep", pattern="a", glob="{a")[0], "INVALID_GLOB")
 
@@ -89,7 +111,9 @@ class Search(SidecarTest):
     def test_slow_patterns_are_not_slow(self):
         self.server.put("long", "a" * 1000000 + "\n")
         self.addCleanup(os.unlink, self.server.path("long"))
-        for pattern in ("(a+)+$b", "(a|a)*b", "(a*)*c", "a*a*a*a*a*b", "(x+x+)+y", "(.*)*x"):
+        # Exponential and quadratic for those who backtrack; the time a search has is the limit.
+        for pattern in ("(a+)+$b", "(a|a)*b", "(a*)*c", "a*a*a*a*a*b", "(x+x+)+y", "(.*)*x", "(a+)+[^a]", "(a|aa)+[^a]",
+                        "a*a*a*a*a*[^a]", "(a?){30}a{30}[^a]", ".*.*[^a]", r"\w+\d", "[ab]*a[ab]{11}[^ab]"):
             self.assertEqual(self.lines(pattern=pattern, path="long"), ["No matches found"])
 
     def test_a_pattern_built_to_be_slow_ends_by_its_budget(self):
@@ -99,11 +123,106 @@ class Search(SidecarTest):
         self.assertIn(answer.status, (200, 400))
         if answer.status == 400:
             self.assertEqual(answer.json()["code"], "SEARCH_TIMEOUT")
+        for pattern in (r"(a+)+\1[^a]", "(?=a)a*a*a*a*[bc]", "(?<=a)(a|a)*[bc]", r"(a|aa)+\1[bc]"):
+            code, sentence = server.error("grep", pattern=pattern, path="slow")
+            if code == "INVALID_REGEX" and "PCRE2" in sentence:
+                self.skipTest("built without PCRE2")
+            self.assertEqual(code, "SEARCH_TIMEOUT", pattern)
         self.assertEqual(server.request("GET", "/health").status, 200)
+
+    def test_others_are_served_beside_slow_searches(self):
+        # Random letters need more states than there is memory for: about the slowest there is.
+        line = "".join(random.Random(1).choices("ab", k=1 << 20)) + "\n"
+        self.server.put("states", line * 16)
+        self.addCleanup(os.unlink, self.server.path("states"))
+        request = post("/grep", json.dumps({"pattern": "[ab]*a[ab]{14}[^ab]", "path": "states"}))
+        with contextlib.ExitStack() as stack:
+            searches = [stack.enter_context(self.server.connect()) for _ in range(4)]
+            for s in searches:
+                s.sendall(request)
+            for _ in range(10):
+                self.assertEqual(self.server.request("GET", "/health").status, 200)
+            self.assertEqual(select.select(searches, [], [], 0)[0], [], "a search was over before /health was answered")
+        # Hanging up has ended them: the next search has the machine for itself.
+        self.assertEqual(self.find(pattern="states"), ["states"])
 
     def test_the_same_answer_every_time(self):
         answers = {self.server.call("grep", pattern="int", context=1, limit=5).body for _ in range(30)}
         self.assertEqual(len(answers), 1)
+
+
+class OddTrees(SidecarTest):
+    def setUp(self):
+        self.server = self.start()
+
+    def test_names(self):
+        self.server.put(os.fsdecode(b"caf\xe9/\xff.txt"), "needle\n")
+        self.server.put("two\nlines", "needle\n")
+        self.assertEqual(self.server.result("find", pattern="*")["files"], ["caf\ufffd/", "caf\ufffd/\ufffd.txt", "two\nlines"])
+        self.assertEqual(self.server.result("grep", pattern="needle")["content"],
+                         "caf\ufffd/\ufffd.txt:1: needle\ntwo\nlines:1: needle")
+
+    def test_what_may_not_be_read_is_counted(self):
+        if os.geteuid() == 0 and not can_be_root():
+            self.skipTest("root may read everything, and there is no setpriv")
+        prefix = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+        server = self.server
+        if prefix:
+            server.stop()
+            os.chmod(server.dir, 0o777)
+            os.chmod(server.workspace, 0o777)
+            server.prefix = prefix
+            os.chmod(server.log_path, 0o666)
+            server.start()
+        server.put("open/a", "needle\n", 0o644)
+        server.put("closed/b", "needle\n", 0o644)
+        server.put("c", "needle\n", 0)
+        os.chmod(server.path("open"), 0o755)
+        os.chmod(server.path("closed"), 0)
+        self.addCleanup(os.chmod, server.path("closed"), 0o755)
+        out = server.output("search_files", pattern="needle")
+        self.assertEqual(([m["file"] for m in out["matches"]], out["skipped"]["unreadable"]), (["open/a"], 2))
+        self.assertEqual(server.result("find", pattern="*")["files"], ["c", "closed/", "open/", "open/a"])
+        self.assertEqual(server.error("grep", pattern="x", path="closed")[0], "PERMISSION_DENIED")
+        self.assertEqual(server.error("grep", pattern="x", path="c")[0], "PERMISSION_DENIED")
+
+    def test_huge_files_cost_little_memory(self):
+        with open(self.server.path("hole"), "wb") as f:
+            f.truncate(2 << 30)
+        with open(self.server.path("text then hole"), "wb") as f:
+            f.write(b"needle\n" * 20000)
+            f.truncate(2 << 30)
+        self.server.put("one line", b"x" * (24 << 20) + b"needle")
+        before = self.server.rss("VmHWM")
+        out = self.server.output("search_files", pattern="needle")
+        self.assertEqual(([m["file"] for m in out["matches"]], out["skipped"]["binary"]), (["one line"], 2))
+        self.assertEqual(out["matches"][0]["line"], 1)
+        if not is_sanitized():
+            self.assertLess(self.server.rss("VmHWM") - before, 16 << 10)
+
+    def test_trees_that_change_meanwhile(self):
+        for i in range(40):
+            self.server.put("d%d/e/f" % i, "needle\n")
+        stop = threading.Event()
+
+        def change():
+            while not stop.is_set():
+                for i in range(0, 40, 2):
+                    with open(self.server.path("d%d/e/f" % (i + 1)), "ab") as f:
+                        f.write(b"needle\n" * 100)
+                    shutil.rmtree(self.server.path("d%d" % i))
+                    self.server.put("d%d/e/f" % i, "needle\n")
+
+        thread = threading.Thread(target=change)
+        thread.start()
+        try:
+            for _ in range(30):
+                found = self.server.output("search_files", pattern="needle", mode="files")["matches"]
+                stay = [m["file"] for m in found if int(m["file"].split("/")[0][1:]) % 2]
+                self.assertEqual(stay, sorted("d%d/e/f" % i for i in range(1, 40, 2)))
+        finally:
+            stop.set()
+            thread.join()
 
 
 class AgainstGit(SidecarTest):

@@ -52,6 +52,19 @@ class Search(SidecarTest):
         self.assertEqual(out["note"], "no matches; 14 matching files are ignored by .gitignore")
         self.assertNotIn("note", self.search("nowhere at all"))
 
+    def test_long_lines_left_out_are_counted(self):
+        self.server.put("wide/a.txt", "needle " + "y" * 9000 + "\nneedle\n" + "needle " + "y" * 9000)
+        out = self.server.observe("search_files", pattern="needle(?= )", path="wide")
+        if not out["success"]:
+            self.skipTest("built without PCRE2")
+        self.assertEqual((out["output"]["matches"], out["output"]["skipped"]["long_lines"]), ([], 2))
+        self.assertIn("2 lines over 8 KB", out["output"]["note"])
+        found = self.search("needle(?!x)", path="wide")
+        self.assertEqual((self.places(found), found["skipped"]["long_lines"]), ([("wide/a.txt", 2)], 2))
+        wire = self.server.result("grep", pattern="needle(?= )", path="wide")
+        self.assertEqual((wire["content"], wire["details"]), ("No matches found", {"longLinesSkipped": 2}))
+        self.assertNotIn("long_lines", self.search("needle", path="wide")["skipped"])
+
     def test_modes(self):
         self.assertEqual(self.search("alpha", mode="files", path="src")["matches"],
                          [{"file": "src/a.c"}, {"file": "src/b.py"}, {"file": "src/sub/c.c"}])
@@ -144,6 +157,8 @@ class Budget(SidecarTest):
         self.assertEqual(out["matches"], [{"file": "quick.txt", "line": 1, "content": "aab"}])
         self.assertEqual((out["truncated"], out["stopped_because"]), (True, "timeout"))
         self.assertNotIn("next_cursor", out)
+        wire = self.server.result("grep", pattern=pattern)
+        self.assertEqual((wire["content"], wire["details"]), ("quick.txt:1: aab", {"timedOut": True}))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 """Ending in order: running calls finish, the others are let go of, the socket goes."""
+import json
 import os
 import signal
 import socket
@@ -52,6 +53,25 @@ class Shutdown(SidecarTest):
             answer = read_answer(stream)
         self.assertEqual(len(answer.json()["result"]["data"]), ((8 << 20) + 2) // 3 * 4)
         self.check_ended(server, server.stop())
+
+    def test_a_command_is_ended_and_its_client_told(self):
+        server = self.start(env={"SIDECAR_GRACE_SECONDS": "1"})
+        answers = {}
+
+        def ask(tool):
+            answers[tool] = server.call(tool, command="echo begun; sleep 60")
+
+        threads = [threading.Thread(target=ask, args=(tool,)) for tool in ("bash", "tools/run_command")]
+        for t in threads:
+            t.start()
+        time.sleep(0.3)
+        self.check_ended(server, server.stop())
+        for t in threads:
+            t.join()
+        self.assertEqual([json.loads(line) for line in answers["bash"].body.splitlines()],
+                         [{"type": "delta", "data": "begun\n", "stream": "stdout"}, {"type": "done", "exitCode": -1}])
+        self.assertEqual(answers["tools/run_command"].json()["output"]["stdout"], "begun\n")
+        self.assertIsNone(answers["tools/run_command"].json()["output"]["exit_code"])
 
     def test_stalled_reader_is_given_up(self):
         server = self.start(env={"SIDECAR_GRACE_SECONDS": "1"})

@@ -1,4 +1,5 @@
 """Starting: what is refused, in one sentence and with nothing changed; and what is set up."""
+import json
 import os
 import shutil
 import socket
@@ -20,15 +21,16 @@ class Refused(unittest.TestCase):
     def tree(self):
         return sorted(os.path.join(d, n) for d, ds, fs in os.walk(self.dir) for n in ds + fs)
 
-    def refuse(self, *words, env=None, flags=()):
-        """Starting fails with one sentence that has these words, and leaves no trace."""
+    def refuse(self, *words, env=None, flags=(), status=1):
+        """Starting fails with one sentence that has these words, and leaves no trace. A command line that
+        makes no sense (status 2) is answered with a second one, which says where to look."""
         before = self.tree()
         settings = {"SOCKET_PATH": self.socket, "WORKSPACE_ROOT": self.workspace}
         settings.update(env or {})
-        status, said = run_expecting_failure({k: v for k, v in settings.items() if v is not None}, flags)
-        self.assertEqual(status, 1, said)
+        got, said = run_expecting_failure({k: v for k, v in settings.items() if v is not None}, flags)
+        self.assertEqual(got, status, said)
         lines = said.splitlines()
-        self.assertEqual(len(lines), 1, said)
+        self.assertEqual(len(lines), status, said)
         self.assertTrue(lines[0].startswith("sidecar: "), said)
         for word in words:
             self.assertIn(word, said)
@@ -65,9 +67,9 @@ class Refused(unittest.TestCase):
             self.refuse(port, env={"TCP_HOST": "127.0.0.1", "TCP_PORT": port})
 
     def test_flags(self):
-        self.refuse("--bogus", flags=["--bogus"])
-        self.refuse("--bogus", flags=["--bogus=1"])
-        self.refuse("stray", flags=["stray"])
+        self.refuse("--bogus", flags=["--bogus"], status=2)
+        self.refuse("--bogus", flags=["--bogus=1"], status=2)
+        self.refuse("stray", flags=["stray"], status=2)
         self.refuse("--socket", flags=["--socket"])
         self.refuse("--tcp", flags=["--tcp"])
         self.refuse("--socket-mode", "9", flags=["--socket-mode", "9"])
@@ -77,7 +79,7 @@ class Refused(unittest.TestCase):
         self.refuse("SIDECAR_ALLOWED_UIDS", env={"SIDECAR_ALLOWED_UIDS": "1,root"})
 
     def test_token_is_no_flag(self):
-        self.refuse("--auth-token", flags=["--auth-token=secret"])
+        self.refuse("--auth-token", flags=["--auth-token=secret"], status=2)
 
     def test_token_file(self):
         missing = os.path.join(self.dir, "missing")
@@ -189,13 +191,23 @@ class SetUp(SidecarTest):
         self.assertIs(server.request("GET", "/health").json()["readOnly"], False)
 
     def test_booleans(self):
-        for word, meaning in (("1", True), ("TRUE", True), (" Yes ", True), ("0", False), ("on", False), ("", False)):
+        for word, meaning in (("1", True), ("TRUE", True), (" Yes ", True), ("0", False), ("off", False), ("", False)):
             with self.subTest(word):
                 server = Sidecar(env={"SIDECAR_READ_ONLY": word})
                 try:
                     self.assertIs(server.request("GET", "/health").json()["readOnly"], meaning)
                 finally:
                     server.close()
+
+    def test_a_typed_workspace_is_meant_from_here(self):
+        place = os.path.dirname(self.server.workspace)
+        os.makedirs(place + "/elsewhere/ws")
+        for word, meant in ((".", place), ("elsewhere/ws", place + "/elsewhere/ws"), ("./elsewhere/../elsewhere/", place + "/elsewhere")):
+            shown = subprocess.run([BIN, "config", "--json", "--workspace", word], cwd=place, stdout=subprocess.PIPE, check=True)
+            self.assertEqual(os.path.normpath(json.loads(shown.stdout)["workspace"]), meant)
+        status, text = run_expecting_failure({"WORKSPACE_ROOT": "elsewhere"})
+        self.assertEqual(status, 1)
+        self.assertIn("WORKSPACE_ROOT must be an absolute path", text)
 
     def test_token_file(self):
         path = self.server.put("../token", " secret\n")
@@ -212,6 +224,11 @@ class SetUp(SidecarTest):
         boundary = self.server.wait_for_log(lambda line: line["msg"] == "boundary")
         self.assertEqual(boundary["absolute_paths"], "shorthand")
         self.assertIn(boundary["resolver"], ("openat2", "walk"))
+        health = self.server.request("GET", "/health").json()
+        for name, line, key in (("workspace", ready, "workspace"), ("socket", ready, "socket"),
+                                ("socketMode", ready, "mode"), ("auth", ready, "auth"),
+                                ("absolutePaths", boundary, "absolute_paths"), ("readOnly", boundary, "read_only")):
+            self.assertEqual(health[name], line[key], name)
 
     def test_allow_outside_without_limit_is_warned_of(self):
         server = self.start(flags=["--allow-outside"])

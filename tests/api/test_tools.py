@@ -132,6 +132,7 @@ class Definitions(SidecarTest):
             self.assertEqual(OUTPUTS[name] <= set(output["required"]), name != "run_command")
             self.assertTrue(tool["title"])
             hints = tool["annotations"]
+            self.assertEqual(hints.pop("title"), tool["title"])
             self.assertEqual(set(hints), {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"})
             self.assertEqual(hints["readOnlyHint"],
                              name in ("read_file", "list_directory", "search_files", "find_files", "job_list", "job_output"))
@@ -255,8 +256,8 @@ class Files(SidecarTest):
                          {"path": "d/e/f.txt", "bytes_written": 2, "created": True})
         self.assertFalse(self.server.output("write_file", path="d/e/f.txt", content="")["created"])
         self.assertEqual(self.server.get("d/e/f.txt"), b"")
-        self.assertEqual(self.server.failure("write_file", path="x/y.txt", content="", create_dirs="false")[0],
-                         "FILE_NOT_FOUND")
+        self.assertEqual(self.server.failure("write_file", path="x/y.txt", content="", create_dirs="false"),
+                         ("FILE_NOT_FOUND", "The directory of x/y.txt does not exist. To have it made, leave out create_dirs."))
         self.assertFalse(os.path.exists(self.server.path("x")))
 
     def test_list(self):
@@ -419,6 +420,24 @@ class ReadBeforeWrite(SidecarTest):
         self.assertEqual(self.server.failure("write_file", path="c.txt", content="x", sessionId="s")[0], "FILE_CHANGED")
         self.read("c.txt")
         self.server.output("write_file", path="c.txt", content="x", sessionId="s")
+
+    def test_a_text_the_session_has_not_seen_is_not_replaced(self):
+        self.server.put("known.txt", "one\ntwo\nthree\n")
+        self.read("known.txt")
+        self.server.put("known.txt", "ONE\ntwo\nthree\n")
+        code, message = self.server.failure("edit_file", path="known.txt", old_text="ONE", new_text="1", sessionId="s")
+        self.assertEqual(code, "FILE_CHANGED")
+        self.assertIn("-1 one\n+1 ONE\n", message)
+        both = [{"old_text": "two", "new_text": "2"}, {"old_text": "ONE", "new_text": "1"}]
+        self.assertEqual(self.server.failure("multi_edit", path="known.txt", edits=both, sessionId="s")[0], "FILE_CHANGED")
+        self.assertEqual(self.server.get("known.txt"), b"ONE\ntwo\nthree\n")
+        # What it put there itself it knows.
+        self.server.output("edit_file", path="known.txt", old_text="two", new_text="2", sessionId="s")
+        self.server.output("edit_file", path="known.txt", old_text="2", new_text="II", sessionId="s")
+        self.assertEqual(self.server.get("known.txt"), b"ONE\nII\nthree\n")
+        code, message = self.server.failure("write_file", path="known.txt", content="x", sessionId="s")
+        self.assertEqual(code, "FILE_CHANGED")
+        self.assertNotIn("two", message)
 
     def test_a_large_change_is_told_as_far_as_it_fits(self):
         self.server.put("big.txt", "word\n" * 3000)

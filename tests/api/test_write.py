@@ -163,7 +163,7 @@ class OtherUser(unittest.TestCase):
         os.mkdir(os.path.join(self.home.name, "run"))
         os.chown(os.path.join(self.home.name, "run"), 65534, 65534)
         self.server = Sidecar(
-            workspace=ws, env={"SOCKET_PATH": self.home.name + "/run/s"},
+            workspace=ws, env={"SOCKET_PATH": self.home.name + "/run/s", "XDG_CONFIG_HOME": self.home.name},
             prefix=["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "sh", "-c",
                     'shift; exec "$0" "$@"', program])
         self.addCleanup(self.server.close)

@@ -1,0 +1,103 @@
+"""Completion, tried in the shells themselves."""
+import os
+import pty
+import select
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+
+from test_cli import sidecar
+
+# what has been typed, what the Tab key makes of its last word
+TYPED = [
+    ("sidecar rea", "read"),
+    ("sidecar hea", "health"),
+    ("sidecar grep --ig", "--ignore-case"),
+    ("sidecar serve --sandbox st", "strict"),
+    ("sidecar call run_", "run_command"),
+    ("sidecar help doc", "doctor"),
+    ("sidecar jobs sto", "stop"),
+    ("sidecar mcp --read-on", "--read-only"),
+    ("sidecar mcp --socket-mo", "--socket-mo"),
+    ("sidecar run grep --ig", "--ig"),
+]
+
+# Ctrl-G writes what stands on the command line to $OUT.
+BASH = """PS1='> '; source "$SCRIPT"; bind -x '"\\C-g": printf %s "$READLINE_LINE" > "$OUT"'; echo READY-$((1+1))\n"""
+ZSH = """PS1='> '; autoload -Uz compinit; compinit -D -u; source "$SCRIPT"; show() { print -rn -- "$BUFFER" > "$OUT" }
+zle -N show; bindkey '^G' show; echo READY-$((1+1))\n"""
+
+
+class Completion(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="sidecar-test-")
+        self.addCleanup(shutil.rmtree, self.dir)
+
+    def script(self, shell):
+        if not shutil.which(shell):
+            self.skipTest(shell + " is not installed")
+        path = os.path.join(self.dir, "script")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(sidecar("completion", shell)[1])
+        return path
+
+    def type_in(self, shell, *argv, setup):
+        """Type each line and Tab into an interactive shell; compare what then stands there."""
+        out = os.path.join(self.dir, "out")
+        env = {"PATH": os.environ["PATH"], "HOME": self.dir, "TERM": "xterm", "OUT": out, "LC_ALL": "C",
+               "SCRIPT": self.script(shell)}
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.chdir(self.dir)
+            os.execvpe(shell, [shell, *argv], env)
+
+        def drain(until=None, seconds=0.05):
+            seen = b""
+            while select.select([terminal], [], [], 20 if until else seconds)[0]:
+                seen += os.read(terminal, 4096)
+                if until and until in seen:
+                    return
+
+        try:
+            os.write(terminal, setup.encode())
+            drain(b"READY-2")
+            for line, wanted in TYPED:
+                with self.subTest(shell=shell, line=line):
+                    # Ctrl-U empties the line; the shell may still be busy with the last one.
+                    os.write(terminal, b"\x15" + line.encode() + b"\t")
+                    drain(seconds=0.2)
+                    os.write(terminal, b"\x07")
+                    deadline = time.monotonic() + 20
+                    while not os.path.exists(out) and time.monotonic() < deadline:
+                        drain()
+                    time.sleep(0.02)
+                    with open(out, encoding="utf-8") as f:
+                        got = f.read()
+                    os.unlink(out)
+                    self.assertEqual(got.split()[-1], wanted)
+        finally:
+            os.close(terminal)
+            os.waitpid(pid, 0)
+
+    def test_bash(self):
+        self.type_in("bash", "--norc", "--noprofile", "-i", setup=BASH)
+
+    def test_zsh(self):
+        self.type_in("zsh", "-f", "-i", setup=ZSH)
+
+    def test_fish(self):
+        script = self.script("fish")
+        for line, wanted in TYPED:
+            with self.subTest(line=line):
+                done = subprocess.run(["fish", "--no-config", "-c", 'source $argv[1]; complete -C $argv[2]', script, line],
+                                      capture_output=True, text=True, check=False, cwd=self.dir,
+                                      env={"PATH": os.environ["PATH"], "HOME": self.dir, "LC_ALL": "C"})
+                self.assertEqual(done.stderr, "")
+                offers = [offer.split("\t")[0] for offer in done.stdout.splitlines()]
+                self.assertEqual(offers, [] if line.endswith(wanted) else [wanted])
+
+
+if __name__ == "__main__":
+    unittest.main()

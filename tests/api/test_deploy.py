@@ -1,0 +1,90 @@
+"""deploy/: units, images and manifests are what the tools that read them expect."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DEPLOY = ROOT / "deploy"
+CHECK = ROOT / "tests/deploy"
+
+
+class Units(unittest.TestCase):
+    """In a root of their own, so that nothing depends on what this machine has installed."""
+
+    def setUp(self):
+        if not shutil.which("systemd-analyze"):
+            self.skipTest("systemd-analyze is not installed")
+        temporary = tempfile.TemporaryDirectory(prefix="sidecar-test-")
+        self.addCleanup(temporary.cleanup)
+        self.root = temporary.name
+        units = os.path.join(self.root, "etc/systemd/system")
+        vendor = os.path.join(self.root, "lib/systemd/system")
+        for directory in (units, vendor, os.path.join(self.root, "usr/bin")):
+            os.makedirs(directory)
+        for pattern in ("*.target", "*.slice"):
+            for path in pathlib.Path("/lib/systemd/system").glob(pattern):
+                if path.is_file():
+                    shutil.copy(path, vendor)
+        for name in ("sidecar.service", "sidecar.socket"):
+            shutil.copy(DEPLOY / "systemd" / name, units)
+        shutil.copy("/bin/true", self.root + "/usr/bin/sidecar")
+
+    def analyze(self, *words):
+        done = subprocess.run(["systemd-analyze", *words], capture_output=True, text=True, check=False,
+                              env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "SYSTEMD_COLORS": "0"})
+        if "Unknown" in done.stderr and "--offline" in done.stderr or "unrecognized option" in done.stderr:
+            self.skipTest("this systemd-analyze is too old")
+        return done
+
+    def test_verify(self):
+        done = self.analyze("verify", "--man=no", "--root=" + self.root, "sidecar.service", "sidecar.socket")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_exposure(self):
+        done = self.analyze("security", "--offline=true", "--root=" + self.root, "sidecar.service")
+        level = re.search(r"Overall exposure level for sidecar.service: ([\d.]+)", done.stdout)
+        self.assertIsNotNone(level, done.stderr)
+        self.assertLessEqual(float(level[1]), 2.5)
+
+    def test_what_must_be_left_out(self):
+        settings = [line for line in (DEPLOY / "systemd/sidecar.service").read_text().splitlines()
+                    if not line.startswith("#")]
+        for name in ("RestrictSUIDSGID", "MemoryDenyWriteExecute", "PrivateUsers", "RestrictNamespaces", "DynamicUser"):
+            self.assertFalse([line for line in settings if line.startswith(name)], name)
+
+
+class Settings(unittest.TestCase):
+    """A variable that a file sets is one that the program knows."""
+
+    def test_variables_exist(self):
+        known = set(re.findall(r'"([A-Z][A-Z0-9_]+)"', (ROOT / "src/config_table.c").read_text()))
+        known |= {"SIDECAR_SOCKET", "SIDECAR_SURFACE", "SOURCE_DATE_EPOCH"}
+        for path in sorted(DEPLOY.rglob("*")):
+            if path.is_file():
+                for name in re.findall(r"\b(?:SIDECAR_[A-Z_]+|WORKSPACE_ROOT|SOCKET_PATH|TCP_[A-Z]+)\b", path.read_text()):
+                    self.assertIn(name, known, path)
+
+
+class Schemas(unittest.TestCase):
+    def setUp(self):
+        if not shutil.which("npm"):
+            self.skipTest("npm is not installed")
+        if (CHECK / "node_modules/kubernetes-models").is_dir():
+            return
+        done = subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=CHECK,
+                              capture_output=True, text=True, check=False)
+        if done.returncode:
+            shutil.rmtree(CHECK / "node_modules", ignore_errors=True)
+            self.skipTest("npm cannot install the published schemas: " + done.stderr[-200:])
+
+    def test_published_schemas(self):
+        done = subprocess.run(["node", str(CHECK / "check.mjs")], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

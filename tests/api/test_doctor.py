@@ -1,0 +1,128 @@
+"""doctor: findings with remedies, and trials that leave nothing behind."""
+import json
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import unittest
+
+from harness import BIN, Sidecar
+
+
+class Doctor(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="sidecar-test-")
+        self.addCleanup(shutil.rmtree, self.dir)
+        self.workspace = os.path.join(self.dir, "ws")
+        os.mkdir(self.workspace)
+
+    def doctor(self, *flags, prefix=(), **env):
+        keep = {k: os.environ[k] for k in ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS") if k in os.environ}
+        env = {**keep, "XDG_CONFIG_HOME": self.dir, "TMPDIR": self.dir, "WORKSPACE_ROOT": self.workspace,
+               "SOCKET_PATH": os.path.join(self.dir, "s.sock"), **env}
+        done = subprocess.run([*prefix, BIN, "doctor", "--json", *flags], env=env, capture_output=True, text=True,
+                              check=False, timeout=120)
+        answer = json.loads(done.stdout)
+        self.assertEqual(done.returncode, 0 if answer["ok"] else 1)
+        return {f["name"]: (f["verdict"], f["text"]) for f in answer["findings"]}
+
+    def test_every_check_is_there(self):
+        found = self.doctor()
+        self.assertEqual(list(found), ["openat2", "landlock", "seccomp", "user namespaces", "cgroup", "open files",
+                                       "processes", "settings", "workspace", "socket", "token"])
+        self.assertEqual(found["workspace"][0], "ok")
+        self.assertIn("is free", found["socket"][1])
+
+    def test_what_is_wrong_comes_with_its_remedy(self):
+        path = os.path.join(self.dir, "plain")
+        with open(path, "w", encoding="ascii") as f:
+            f.write("short")
+        os.chmod(path, 0o644)
+        found = self.doctor("--socket", path, "--workspace", path, "--token-file", path, "--tcp", "127.0.0.1:0")
+        self.assertEqual(found["socket"][0], "fail")
+        self.assertEqual(found["workspace"][0], "fail")
+        self.assertEqual(found["token"][0], "warn")
+        self.assertIn("chmod o-r", found["token"][1])
+        self.assertEqual(self.doctor("--require-auth")["settings"][0], "fail")
+
+    def test_a_stale_socket_is_seen(self):
+        path = os.path.join(self.dir, "s.sock")
+        with socket.socket(socket.AF_UNIX) as s:
+            s.bind(path)
+        self.assertEqual(self.doctor()["socket"][0], "warn")
+
+    def prove(self, *flags):
+        before = sorted(os.listdir(self.dir))
+        found = self.doctor("--prove", *flags)
+        self.assertEqual(sorted(os.listdir(self.dir)), before)
+        self.assertEqual(os.listdir(self.workspace), [])
+        return found
+
+    def test_the_guards_hold(self):
+        found = self.prove("--sandbox", "off")
+        for name in ("links that lead out", "links swapped in time", "slow patterns", "processes left behind",
+                     "a secret in two pieces"):
+            self.assertEqual(found[name][0], "ok", found[name])
+        for name in ("writing outside", "network", "read-only"):
+            self.assertEqual(found[name][0], "off", found[name])
+
+    def test_the_sandbox_holds(self):
+        if self.doctor()["landlock"][0] == "warn" and "not there" in self.doctor()["landlock"][1]:
+            self.skipTest("no Landlock")
+        found = self.prove("--sandbox", "workspace", "--network", "none", "--read-only")
+        for name in ("writing outside", "network", "read-only", "links swapped in time"):
+            self.assertEqual(found[name][0], "ok", found[name])
+
+    def serve(self, *flags):
+        server = Sidecar(flags=flags)
+        self.addCleanup(server.close)
+        return server
+
+    def attack(self, server, *flags, prefix=()):
+        """Prove a running server; what was found, without what is looked at on this machine."""
+        beside = sorted(os.listdir("/var/tmp"))
+        found = self.doctor("--prove", *flags, prefix=prefix)
+        self.assertEqual(os.listdir(server.workspace), [])
+        self.assertEqual([n for n in os.listdir("/var/tmp") if n not in beside and "prove" in n], [])
+        self.assertIsNone(server.process.poll())
+        return found
+
+    def test_the_guards_of_a_running_server_hold(self):
+        landlock = "not there" not in self.doctor()["landlock"][1]
+        server = self.serve("--sandbox", "workspace" if landlock else "off", "--network", "none")
+        found = self.attack(server, "--socket", server.socket)
+        for name in ("links that lead out", "links swapped in time", "slow patterns", "processes left behind",
+                     "a secret in two pieces", "a server to attack"):
+            self.assertEqual(found[name][0], "ok", found[name])
+        self.assertIn(server.workspace, found["a server to attack"][1])
+        self.assertRegex(found["links swapped in time"][1], r"[1-9]\d* reads and [1-9]\d* writes .*[1-9]\d* refused")
+        for name in ("writing outside", "network"):
+            self.assertEqual(found[name][0], "ok" if landlock else "off", found[name])
+
+    def test_the_settings_that_count_are_the_running_server_s(self):
+        server = self.serve("--sandbox", "off", "--scrub", "off", "--allow-outside")
+        found = self.attack(server, "--socket", server.socket, "--scrub", "on")
+        for name in ("links that lead out", "links swapped in time", "a secret in two pieces"):
+            self.assertEqual(found[name][0], "off", found[name])
+
+    def test_what_cannot_be_seen_is_not_tried(self):
+        server = self.serve("--sandbox", "off")
+        elsewhere = ["unshare", "--mount", "--map-root-user", "--", "sh", "-c",
+                     'mount -t tmpfs none "$0" && exec "$@"', server.workspace]
+        if subprocess.run([*elsewhere, "true"], capture_output=True, check=False).returncode:
+            self.skipTest("no mount namespaces")
+        found = self.attack(server, "--url", "unix:" + server.socket, prefix=elsewhere)
+        for name in ("links that lead out", "links swapped in time"):
+            self.assertEqual(found[name][0], "warn", found[name])
+            self.assertRegex(found[name][1], "^not tried: .*" + server.workspace)
+        for name in ("slow patterns", "processes left behind", "a secret in two pieces"):
+            self.assertEqual(found[name][0], "ok", found[name])
+
+    def test_nobody_there_is_a_failure(self):
+        found = self.doctor("--prove", "--socket", os.path.join(self.dir, "none"))
+        self.assertEqual(found["a server to attack"][0], "fail")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,262 @@
+"""The sandbox, by trying: each attempt is made by a real program, must fail where the sandbox holds
+it, and must succeed without a sandbox, so that it is known to be an attempt at all.
+
+programs/attempts.py makes them. Whatever it may touch belongs to this test: a directory beside the
+workspace, a process, sockets.
+"""
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import unittest
+
+from harness import BIN, Sidecar
+from processes import PYTHON, below
+
+PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
+ATTEMPTS = (PROGRAMS / "attempts.py").read_text()
+
+# Held with namespaces only; docs/security.md says so.
+NAMESPACES = {"Files.change_mode", "Files.change_times", "Files.change_attributes"}
+# Descriptors of the server are not inherited by any command.
+NEVER = {"Machine.an_inherited_descriptor"}
+# May fail without a sandbox as well: another kernel, another user, or a container.
+MAYBE = {"Machine.type_into_a_terminal", "Machine.io_uring", "Machine.add_key", "Machine.keyrings", "Machine.bpf",
+         "Machine.kcmp", "Files.change_attributes", "Machine.unshare_user"}
+ROOT = {"Machine.mount", "Machine.unshare_mounts", "Machine.raw_socket", "Machine.packet_socket",
+        "Machine.give_a_file_away", "Machine.make_a_device", "Machine.open_a_kernel_setting",
+        "Machine.become_another_user", "Secrets.shadow"}
+# From Linux 6.12 on; before, with namespaces only.
+SCOPED = {"Machine.signal_another", "Machine.signal_the_server", "Machine.signal_by_pidfd", "Machine.abstract_socket"}
+
+
+class Place:
+    """What is outside: files, a process, sockets; and a directory for the workspace beside it."""
+
+    def __init__(self):
+        self.base = tempfile.mkdtemp(prefix="sidecar-test-", dir="/var/tmp")
+        self.workspace = os.path.join(self.base, "ws")
+        self.outside = os.path.join(self.base, "outside")
+        self.home = os.path.join(self.base, "home/another")
+        self.stack = contextlib.ExitStack()
+        self.victim = subprocess.Popen(["sleep", "300"], stdin=subprocess.DEVNULL)
+        self.tcp, self.unix, self.abstract = (self.listen(f, a) for f, a in (
+            (socket.AF_INET, ("127.0.0.1", 0)), (socket.AF_UNIX, os.path.join(self.base, "another.sock")),
+            (socket.AF_UNIX, "\0sidecar-test-%d" % os.getpid())))
+        self.udp = self.stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+        self.udp.bind(("127.0.0.1", 0))
+        self.datagram = self.stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
+        self.datagram.bind(os.path.join(self.base, "datagram.sock"))
+        threading.Thread(target=self.echo, daemon=True).start()
+
+    def listen(self, family, address):
+        s = self.stack.enter_context(socket.socket(family))
+        s.bind(address)
+        s.listen(64)
+        return s
+
+    def echo(self):
+        with contextlib.suppress(OSError):
+            while True:
+                data, sender = self.udp.recvfrom(100)
+                self.udp.sendto(data, sender)
+
+    def renew(self):
+        """As it was before any attempt."""
+        for path in (self.workspace, self.outside, self.home):
+            shutil.rmtree(path, ignore_errors=True)
+        names = {line.split("(")[0].split()[-1] for line in ATTEMPTS.splitlines() if line.startswith("    def ")}
+        for name in names | {"root-of-another", "secret", "inherited"}:
+            os.makedirs(os.path.join(self.outside, name))
+            pathlib.Path(self.outside, name, "file").write_text("untouched")
+        os.makedirs(os.path.join(self.home, ".ssh"))
+        pathlib.Path(self.home, ".ssh", "id").write_text("key")
+        os.makedirs(self.workspace)
+        for name in ("existing", "renamed", "removed"):
+            pathlib.Path(self.workspace, name).write_text("untouched")
+
+    def touched(self):
+        """What outside is not as it was."""
+        found = []
+        for top, _, files in os.walk(self.outside):
+            path = os.path.join(top, "file")
+            if top == self.outside:
+                continue
+            if files != ["file"] or pathlib.Path(path).read_text() != "untouched" or os.stat(path).st_mode & 0o4000:
+                found.append(os.path.relpath(top, self.outside))
+        return found
+
+    def context(self, server):
+        context = {
+            "outside": self.outside, "home": self.home, "victim": self.victim.pid, "server": server.process.pid,
+            "tcp": self.tcp.getsockname()[1], "udp": self.udp.getsockname()[1], "pathname": self.unix.getsockname(),
+            "datagram": self.datagram.getsockname(), "abstract": self.abstract.getsockname()[1:].decode(),
+            "socket": server.socket, "address": victim_address(self.victim.pid),
+        }
+        return context
+
+    def close(self):
+        self.victim.kill()
+        self.victim.wait()
+        self.stack.close()
+        shutil.rmtree(self.base, ignore_errors=True)
+
+
+def victim_address(pid):
+    """Some address that can be read."""
+    return int(pathlib.Path("/proc/%d/maps" % pid).read_text().split("-", 1)[0], 16)
+
+
+class Trials(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.place = Place()
+        cls.addClassCleanup(cls.place.close)
+        cls.free = cls.attempt_all("off")[0]
+
+    @classmethod
+    def attempt_all(cls, mode, launcher=(), **settings):
+        """(what became of each attempt, what /health says of the sandbox, the log)"""
+        cls.place.renew()
+        env = {"SIDECAR_" + name.upper(): value for name, value in {"sandbox": mode, **settings}.items()}
+        env["SOCKET_PATH"] = os.path.join(cls.place.base, "server.sock")
+        # A descriptor that leads out, which the server itself inherits.
+        leak = ["sh", "-c", 'exec "$@" 9<"$0"', os.path.join(cls.place.outside, "inherited")]
+        server = Sidecar(env=env, workspace=cls.place.workspace, prefix=[*leak, *launcher])
+        try:
+            server.put("attempts.py", ATTEMPTS)
+            server.put("context.json", json.dumps(cls.place.context(server)))
+            answer = server.call("bash", command="%s attempts.py context.json" % PYTHON, timeoutSeconds=120)
+            events = [json.loads(line) for line in answer.body.decode().splitlines()]
+            text = {name: "".join(e["data"] for e in events if e.get("stream") == name) for name in ("stdout", "stderr")}
+            assert events[-1].get("exitCode") == 0, (events[-1], text["stderr"])
+            health = server.request("GET", "/health").json()
+            return json.loads(text["stdout"]), health["sandbox"], server.log()
+        finally:
+            server.close()
+
+    def sandboxed(self, mode, launcher=(), **settings):
+        try:
+            results, sandbox, log = self.attempt_all(mode, launcher, **settings)
+        except RuntimeError as why:
+            self.skipTest("no sandbox here: %s" % str(why).strip().splitlines()[-1])
+        facts = {p["name"]: p for p in sandbox["protections"]}
+        return results, sandbox, facts, log
+
+    def held(self, results, groups, besides=()):
+        """Every attempt of these groups failed, but for those named."""
+        for name, why in results.items():
+            if name.split(".")[0] not in groups:
+                continue
+            with self.subTest(name):
+                if name in besides:
+                    self.assertIsNone(why, "held, though it is not promised")
+                else:
+                    self.assertIsNotNone(why, "succeeded")
+
+    def fine(self, results, groups, besides=()):
+        for name, why in results.items():
+            if name.split(".")[0] in groups and name not in besides:
+                with self.subTest(name):
+                    self.assertIsNone(why)
+
+    def test_without_a_sandbox_every_attempt_succeeds(self):
+        untried = MAYBE | NEVER | (ROOT if os.geteuid() != 0 else set())
+        self.fine(self.free, ("Files", "Machine", "Network", "Secrets", "Inside", "Ordinary"), untried)
+        self.assertIsNotNone(self.free["Machine.an_inherited_descriptor"])
+        if failed := sorted(name for name in untried - NEVER if self.free[name] is not None):
+            self.skipTest("not possible here even without a sandbox: " + ", ".join(failed))
+
+    def test_workspace(self):
+        results, sandbox, facts, _ = self.sandboxed("workspace", network="none")
+        if not sandbox["namespaces"]:
+            self.skipTest("no namespaces here: " + sandbox["why"])
+        self.held(results, ("Files", "Machine", "Network"))
+        self.fine(results, ("Inside", "Ordinary"))
+        self.assertEqual(self.place.touched(), [])
+        self.assertEqual({f["name"] for f in facts.values() if not f["inForce"]}, {"read-only-workspace"})
+
+    def test_workspace_with_a_network(self):
+        results, sandbox, _, _ = self.sandboxed("workspace")
+        if not sandbox["namespaces"]:
+            self.skipTest("no namespaces here: " + sandbox["why"])
+        self.held(results, ("Files", "Machine"))
+        self.fine(results, ("Network", "Inside", "Ordinary"))
+
+    def test_workspace_without_namespaces(self):
+        """As in a default container: the floor holds, and what it cannot hold is said."""
+        launcher = [PYTHON, str(PROGRAMS / "without_namespaces.py")]
+        results, sandbox, facts, log = self.sandboxed("workspace", launcher, network="none")
+        self.assertFalse(sandbox["namespaces"])
+        self.assertIn("without namespaces", sandbox["why"])
+        weak = {name for name in NAMESPACES if self.free[name] is None}
+        weak |= {name for name in SCOPED if not facts["signals-scoped"]["inForce"]}
+        self.held(results, ("Files", "Machine", "Network"), weak)
+        self.fine(results, ("Inside", "Ordinary"))
+        self.assertEqual(set(self.place.touched()), {"change_mode"})
+        for name in ("read-only-mounts", "processes-hidden", "private-tmp"):
+            self.assertFalse(facts[name]["inForce"])
+            self.assertIn("without namespaces", facts[name]["note"])
+            self.assertIn(facts[name]["note"], log)
+        strict = subprocess.run([*launcher, BIN, "serve", "--workspace", self.place.workspace, "--sandbox", "strict",
+                                 "--socket", os.path.join(self.place.base, "never.sock")], stdin=subprocess.DEVNULL,
+                                capture_output=True, timeout=30, check=False)
+        self.assertEqual(strict.returncode, 1)
+        self.assertIn(b"SIDECAR_SANDBOX=workspace", strict.stderr)
+
+    def test_no_memory_of_the_server_has_a_name(self):
+        """Without namespaces commands share /dev/shm: what the server trusts must not lie there."""
+        launcher = [PYTHON, str(PROGRAMS / "without_namespaces.py")]
+        try:
+            server = Sidecar(env={"SIDECAR_SANDBOX": "workspace"}, prefix=launcher)
+        except RuntimeError as why:
+            self.skipTest("no sandbox here: %s" % str(why).strip().splitlines()[-1])
+        self.addCleanup(server.close)
+        maps = pathlib.Path("/proc/%d/maps" % server.process.pid).read_text().splitlines()
+        shared = [line.split(None, 5) for line in maps if line.split()[1] == "rw-s"]
+        self.assertEqual([m[5] for m in shared if len(m) > 5 and os.path.exists(m[5])], [])
+
+    def restart_after(self, trap):
+        """Lets a command set the trap, kills the spawner, and returns what the next commands see."""
+        server = Sidecar(env={"SIDECAR_SANDBOX": "workspace",
+                              "SOCKET_PATH": os.path.join(self.place.base, "server.sock")})
+        try:
+            if not server.request("GET", "/health").json()["sandbox"]["namespaces"]:
+                self.skipTest("no namespaces here")
+            self.assertIn(b'"exitCode":0', server.call("bash", command=trap % {"dir": server.dir}).body)
+            spawner = next(pid for pid, comm in below(server.process.pid) if comm == "sidecar-spawner")
+            os.kill(spawner, signal.SIGKILL)
+            return [server.call("bash", command="cat /proc/1/comm").body for _ in range(3)]
+        finally:
+            server.close()
+
+    def test_a_spawner_started_again_is_not_weaker(self):
+        """Whatever an earlier command left in the private /tmp, where mounts have their places."""
+        for trap in ("mkdir /tmp/.sealed", "mv %(dir)s %(dir)s-away && touch %(dir)s"):
+            with self.subTest(trap):
+                for body in self.restart_after(trap):
+                    self.assertRegex(body, rb"sidecar-spawner|could not be made again|died while")
+
+    def test_strict(self):
+        results, _, _, _ = self.sandboxed("strict")
+        self.held(results, ("Files", "Machine", "Network", "Secrets"))
+        self.fine(results, ("Inside", "Ordinary"))
+        self.assertEqual(self.place.touched(), [])
+
+    def test_read_only(self):
+        for mode in ("off", "workspace", "strict"):
+            with self.subTest(mode):
+                results, sandbox, facts, _ = self.sandboxed(mode, read_only="true")
+                self.assertTrue(facts["read-only-workspace"]["inForce"])
+                self.held(results, ("Files", "Inside"), () if sandbox["namespaces"] else NAMESPACES)
+                self.fine(results, ("Ordinary",))
+
+
+if __name__ == "__main__":
+    unittest.main()
