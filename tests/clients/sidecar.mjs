@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// sidecar: the real program in a workspace of its own, for the tests of this folder. The program is the one
+// named by SIDECAR_BIN (default: build/sidecar).
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Agent, fetch as undiciFetch } from 'undici';
+
+const TOP = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
+export const BIN = resolve(process.env.SIDECAR_BIN ?? join(TOP, 'build/sidecar'));
+const PATIENCE = 20_000; // milliseconds after which something is taken never to happen
+
+/** A directory with a workspace in it, which goes with `remove`. */
+export function place() {
+	const folder = realpathSync(mkdtempSync(join(tmpdir(), 'sidecar-clients-')));
+	const workspace = join(folder, 'ws');
+	mkdirSync(workspace);
+	return {
+		folder, workspace,
+		put: (name, text) => {
+			mkdirSync(dirname(join(workspace, name)), { recursive: true });
+			writeFileSync(join(workspace, name), text);
+		},
+		clear: () => readdirSync(workspace).forEach(name => rmSync(join(workspace, name), { recursive: true })),
+		read: name => readFileSync(join(workspace, name), 'utf8'),
+		remove: () => rmSync(folder, { recursive: true, force: true }),
+	};
+}
+
+/** What the program gets of our environment: settings that a user has must not change a test. */
+export function environment() {
+	const kept = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'ASAN_OPTIONS', 'UBSAN_OPTIONS', 'TSAN_OPTIONS'];
+	return Object.fromEntries(kept.filter(name => name in process.env).map(name => [name, process.env[name]]));
+}
+
+/** Looks again and again until `found` gives something true. */
+export async function until(found, what) {
+	for (const end = Date.now() + PATIENCE; Date.now() < end; await sleep(10)) {
+		const got = await found();
+		if (got)
+			return got;
+	}
+	throw new Error(`never happened: ${what}`);
+}
+
+/** Numbers of the processes whose command line contains a text. */
+export function running(text) {
+	return readdirSync('/proc').filter(name => /^\d+$/.test(name) && Number(name) !== process.pid).filter(pid => {
+		try {
+			return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').includes(text);
+		} catch {
+			return false; // it has just gone
+		}
+	});
+}
+
+function freePort() {
+	return new Promise((done, failed) => {
+		const probe = createServer().once('error', failed);
+		probe.listen(0, '127.0.0.1', () => {
+			const { port } = probe.address();
+			probe.close(() => done(port));
+		});
+	});
+}
+
+/** fetch over the server's Unix socket. */
+function overSocket(socketPath) {
+	const dispatcher = new Agent({ connect: { socketPath } });
+	const fetch = (url, init) => undiciFetch(url, { ...init, dispatcher });
+	return { fetch, close: () => dispatcher.destroy() };
+}
+
+/** One running server, on a Unix socket and on TCP. */
+export class Sidecar {
+	static async start({ flags = [], env = {} } = {}) {
+		const it = new Sidecar();
+		it.place = place();
+		it.workspace = it.place.workspace;
+		it.socket = join(it.place.folder, 's');
+		it.address = `127.0.0.1:${await freePort()}`;
+		it.url = `http://${it.address}`;
+		it.log = '';
+		it.process = spawn(BIN, ['serve', '--workspace', it.workspace, '--socket', it.socket, '--tcp', it.address, ...flags],
+			{ env: { ...environment(), ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
+		it.process.stderr.setEncoding('utf8').on('data', text => it.log += text);
+		it.ended = new Promise(done => it.process.once('exit', done));
+		it.unix = overSocket(it.socket);
+		await until(async () => {
+			if (it.process.exitCode !== null)
+				throw new Error(`the server ended: ${it.log}`);
+			return await it.get('/health').catch(() => null);
+		}, 'the server listens');
+		return it;
+	}
+
+	/** One request over the Unix socket; what was answered. */
+	ask(method, path, body) {
+		return new Promise((done, failed) => {
+			const headers = body === undefined ? {} : { 'Content-Type': 'application/json' };
+			request({ socketPath: this.socket, method, path, headers }, answer => {
+				let text = '';
+				answer.setEncoding('utf8').on('data', part => text += part);
+				answer.on('end', () => answer.statusCode === 200 ? done(JSON.parse(text)) :
+					failed(new Error(`${method} ${path}: ${answer.statusCode} ${text}`)));
+			}).on('error', failed).end(body === undefined ? undefined : JSON.stringify(body));
+		});
+	}
+
+	get(path) {
+		return this.ask('GET', path);
+	}
+
+	post(path, body) {
+		return this.ask('POST', path, body);
+	}
+
+	async stop() {
+		this.unix.close();
+		this.process.kill('SIGTERM');
+		await this.ended;
+		this.place.remove();
+	}
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// Whole agents, connected by the lines of the README, with a model that is a script: `claude` and `codex`, where
+// they are installed. They are too large to be installed for a test (670 MB).
+import assert from 'node:assert/strict';
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { BIN, environment, place } from './sidecar.mjs';
+
+const README = readFileSync(resolve(dirname(fileURLToPath(import.meta.url)), '../../README.md'), 'utf8');
+const SCRIPT = [
+	{ name: 'write_file', input: { path: 'answer.sh', content: 'echo $((6 * 7))\n' } },
+	{ name: 'run_command', input: { command: 'sh answer.sh' } },
+];
+const LAST = 'The answer is 42.';
+
+/** A model that streams: `speak` writes the next call of the script, or the last words, as its events. */
+async function model(t, speak) {
+	const heard = [];
+	const http = createServer((req, res) => {
+		let text = '';
+		req.setEncoding('utf8').on('data', part => text += part).on('end', () => {
+			const body = text ? JSON.parse(text) : {};
+			if (!body.tools?.length) // who is there, which models, how many tokens
+				return res.setHeader('Content-Type', 'application/json').end('{"data":[],"models":[],"input_tokens":1}');
+			heard.push(body);
+			res.setHeader('Content-Type', 'text/event-stream');
+			for (const [type, data] of speak(body))
+				res.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`);
+			res.end();
+		});
+	});
+	await new Promise(done => http.listen(0, '127.0.0.1', done));
+	t.after(() => http.close());
+	return { url: `http://127.0.0.1:${http.address().port}`, heard };
+}
+
+/** Runs the README's line for the agent, then the agent, in a project of its own. */
+async function work(t, line, url, settings, ...words) {
+	const agent = place();
+	t.after(agent.remove);
+	const home = join(agent.folder, 'home'), bin = dirname(BIN);
+	mkdirSync(home);
+	const env = { ...environment(), ...settings, HOME: home, PATH: [bin, process.env.PATH].join(delimiter) };
+	const options = { env, cwd: agent.workspace, timeout: 240_000 };
+	const run = promisify(execFile);
+	const shown = README.match(new RegExp(`^\\| ${line} \\| \`(.*)\` \\|$`, 'm'));
+	assert.ok(shown, `the README has a line for ${line}`);
+	await run('sh', ['-c', shown[1]], options);
+	const started = run(words[0], words.slice(1), options);
+	started.child.stdin.end();
+	const { stdout } = await started;
+	assert.ok(stdout.includes(LAST), stdout);
+	assert.equal(agent.read('answer.sh'), SCRIPT[0].input.content);
+}
+
+function missing(program) {
+	return spawnSync(program, ['--version']).status === 0 ? false : `${program} is not installed`;
+}
+
+test('Claude Code', { skip: missing('claude') }, async t => {
+	const results = body => body.messages.flatMap(m => Array.isArray(m.content) ? m.content : [])
+		.filter(part => part.type === 'tool_result');
+	const { url, heard } = await model(t, body => {
+		const step = SCRIPT[results(body).length];
+		const message = { id: 'msg_1', type: 'message', role: 'assistant', model: body.model, content: [], stop_reason: null,
+			stop_sequence: null, usage: { input_tokens: 1, output_tokens: 1 } };
+		const [block, delta] = step
+			? [{ type: 'tool_use', id: `toolu_${step.name}`, name: `mcp__sidecar__${step.name}`, input: {} },
+				{ type: 'input_json_delta', partial_json: JSON.stringify(step.input) }]
+			: [{ type: 'text', text: '' }, { type: 'text_delta', text: LAST }];
+		return [
+			['message_start', { message }],
+			['content_block_start', { index: 0, content_block: block }],
+			['content_block_delta', { index: 0, delta }],
+			['content_block_stop', { index: 0 }],
+			['message_delta', { delta: { stop_reason: step ? 'tool_use' : 'end_turn', stop_sequence: null },
+				usage: { output_tokens: 1 } }],
+			['message_stop', {}],
+		];
+	});
+	const settings = { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'none', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' };
+	await work(t, 'Claude Code', url, settings, 'claude', '-p', 'compute it',
+		'--allowedTools', SCRIPT.map(step => `mcp__sidecar__${step.name}`).join());
+	const seen = results(heard.at(-1)).map(part => JSON.parse(part.content));
+	assert.deepEqual(seen.map(one => one.success), [true, true]);
+	assert.equal(seen[1].output.stdout, '42\n');
+});
+
+test('Codex', { skip: missing('codex') }, async t => {
+	const results = body => body.input.filter(item => item.type === 'function_call_output');
+	const { url, heard } = await model(t, body => {
+		const step = SCRIPT[results(body).length];
+		const all = body.tools.flatMap(tool => tool.tools?.map(inner => ({ ...inner, namespace: tool.name })) ?? [tool]);
+		const tool = step && all.find(one => `${one.namespace ?? ''}__${one.name}`.endsWith(`sidecar__${step.name}`));
+		const item = tool
+			? { type: 'function_call', id: `fc_${step.name}`, call_id: `call_${step.name}`, name: tool.name,
+				namespace: tool.namespace, arguments: JSON.stringify(step.input) }
+			: { type: 'message', role: 'assistant', id: 'msg_1', content: [{ type: 'output_text', text: LAST }] };
+		const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
+		return [
+			['response.created', { response: { id: 'resp_1' } }],
+			['response.output_item.done', { output_index: 0, item }],
+			['response.completed', { response: { id: 'resp_1', usage } }],
+		];
+	});
+	await work(t, 'Codex', url, { NO_KEY: 'none' }, 'codex', 'exec', '--skip-git-repo-check',
+		'--dangerously-bypass-approvals-and-sandbox', '-c', 'model="scripted"', '-c', 'model_provider="scripted"',
+		'-c', `model_providers.scripted={name="scripted",base_url="${url}/v1",wire_api="responses",env_key="NO_KEY"}`, 'compute it');
+	const seen = results(heard.at(-1)).map(item => JSON.stringify(item.output));
+	assert.equal(seen.length, SCRIPT.length);
+	assert.match(seen[1], /42\\\\+n/);
+});
