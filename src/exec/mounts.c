@@ -87,9 +87,44 @@ static int keep(struct kept *k, const char *path, bool read_only)
 
 static int put_back(const struct kept *k)
 {
-	if (make_place(k->path, k->is_dir) < 0 || put_tree(k->tree, k->path) < 0)
+	if (put_tree(k->tree, k->path) < 0)
 		return -1;
 	return k->read_only ? make_read_only(k->path) : 0;
+}
+
+/* The directories above a mount in a private directory are the commands' own to rename, and the
+ * mount would go along: the next command would not find its workspace. So the highest of them
+ * becomes a mount of its own, which cannot be renamed and in which nothing can be changed. */
+static int hold_place(const char *path)
+{
+	static const char *const private[] = { "/tmp/", "/dev/shm/" };
+	char top[PATH_MAX];
+
+	for (size_t i = 0; i < ARRAY_LEN(private); i++) {
+		const size_t n = strlen(private[i]);
+		const char *slash = strncmp(path, private[i], n) == 0 ? strchr(path + n, '/') : NULL;
+		if (!slash)
+			continue;
+		(void)snprintf(top, sizeof(top), "%.*s", (int)(slash - path), path);
+		if (mount(top, top, NULL, MS_BIND, NULL) < 0 || make_read_only(top) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* All places before anything is held or mounted: later there is no making any. */
+static int put_all_back(const struct kept *kept, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (make_place(kept[i].path, kept[i].is_dir) < 0)
+			return -1;
+	for (size_t i = 0; i < count; i++)
+		if (hold_place(kept[i].path) < 0)
+			return -1;
+	for (size_t i = 0; i < count; i++)
+		if (put_back(&kept[i]) < 0)
+			return -1;
+	return 0;
 }
 
 /* Cover a file by one that nobody without capabilities can open. */
@@ -157,7 +192,7 @@ static int hide_run(void)
 		(void)keep(&k, resolver, true);
 	int bad = hide("/run");
 	if (k.tree >= 0 && !bad)
-		bad = put_back(&k);
+		bad = make_place(resolver, k.is_dir) < 0 ? -1 : put_back(&k);
 	fd_closep(&k.tree);
 	struct stat run, var_run;
 	if (!bad && stat("/run", &run) == 0 && stat("/var/run", &var_run) == 0 &&
@@ -200,11 +235,9 @@ static int arrange(const struct sandbox_config *c, struct kept *kept, size_t *co
 	    keep(&kept[(*count)++], c->workspace, c->read_only) < 0 ||
 	    keep_list(kept, count, c->write, false) < 0)
 		return -1;
-	if (make_read_only("/") < 0 || make_private(scratch) < 0 || hide_run() != 0)
+	if (make_read_only("/") < 0 || make_private(scratch) < 0 || hide_run() != 0 ||
+	    put_all_back(kept, *count) < 0)
 		return -1;
-	for (size_t i = 0; i < *count; i++)
-		if (put_back(&kept[i]) < 0)
-			return -1;
 	/* From now on a relative name is looked for in what commands will see. */
 	if (here)
 		(void)chdir(cwd);
