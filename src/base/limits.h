@@ -242,6 +242,10 @@ enum {
 	LIMIT_SCRIPT = 1 << 20,
 	LIMIT_ARGUMENTS = 2 << 20,
 
+	/* Memory for a command line that needs no shell; to a longer one the shell does not matter.
+	 */
+	LIMIT_PLAIN = 64 << 10,
+
 	/* Variables added to a command's environment: each is looked for among all the others. */
 	LIMIT_VARIABLES = 1024,
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/limits.h"
 #include "base/own.h"
 #include "exec/environ.h"
 #include "exec/sandbox.h"
@@ -80,6 +81,9 @@ int launch_prepare(struct launch *l, const char *shell, char *const *base)
 		l->error = ENOMEM;
 		return -1;
 	}
+	struct arena arena = { .max = LIMIT_PLAIN };
+	l->is_plain = l->order->shell && !l->order->script &&
+		      plain_prepare(&l->plain, s.item[1], l->env, l->cwd_name, &arena);
 	l->failed = LAUNCH_DONE;
 	return 0;
 }
@@ -175,6 +179,8 @@ _Noreturn static void child(const struct launch *l, int to)
 		fail(to, LAUNCH_LIMITS);
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	if (l->is_plain)
+		(void)execve(l->plain.program, l->plain.argv, l->plain.env);
 	(void)execvp(l->program, (char *const *)(uintptr_t)l->argv);
 	fail(to, LAUNCH_EXEC);
 }

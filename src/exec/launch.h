@@ -16,6 +16,7 @@
 
 #include "base/err.h"
 #include "exec/message.h"
+#include "exec/plain.h"
 
 struct sandbox;
 
@@ -68,6 +69,8 @@ struct launch {
 	const char *program;  /* with a slash: where it is; else looked for along PATH */
 	const char *const *argv;
 	char **env;
+	bool is_plain;	     /* then this is tried first, */
+	struct plain plain;  /* without a shell */
 	int fd[MESSAGE_FDS]; /* as in enum order_fd */
 	enum launch_step failed;
 	int error; /* errno of the step that failed */

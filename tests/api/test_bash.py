@@ -36,6 +36,21 @@ class Bash(SidecarTest):
     def test_argv_runs_without_a_shell(self):
         self.assertEqual(self.run_bash(argv=["echo", "$HOME", ";", "*"])[0], "$HOME ; *\n")
 
+    def test_a_plain_line_means_what_it_means_to_the_shell(self):
+        """It is started without one; a semicolon takes it through the shell."""
+        program = self.server.path("no-interpreter")
+        self.server.put("no-interpreter", "echo $0 $# $BASH_SUBSHELL\n")
+        os.chmod(program, 0o755)
+        for command in ("env", "/usr/bin/env", "ls -a /", "sh -c exit", "false", "./no-interpreter a b", "no-such-program x",
+                        "./no-such-program", "/usr", "./", "true\n", "date --no-such-option"):
+            for env in ({}, {"PATH": "no-such-directory"}, {"PATH": "/bin"}, {"BASH_ENV": program},
+                        {"BASH_FUNC_env%%": "() { echo mine; }"}, {"SHELLOPTS": "xtrace"}):
+                env = {"SHLVL": "7", **env}  # shells count differently when there is none
+                with self.subTest(command, env=env):
+                    plain, shell = (self.run_bash(command=c, env=env) for c in (command, command.strip() + ";"))
+                    self.assertEqual(sorted(plain[0].splitlines()), sorted(shell[0].splitlines()))
+                    self.assertEqual(plain[1:], shell[1:])
+
     def test_long_scripts(self):
         for size in (100, 130000, 140000, 1 << 20):
             script = ("echo begin\n" + "#" * size)[:size - 9] + "\necho end"
