@@ -235,7 +235,7 @@ class Progress(StdioTest):
         client.send(call(1, "run_command", token="t", command="for i in 1 2 3; do echo line $i; sleep 0.3; done"))
         client.answer(1)
         told = self.progress(client, "t")
-        self.assertIn(len(told), (1, 2))
+        self.assertIn(len(told), (1, 2, 3))
         self.assertRegex(told[0]["message"], "^line [0-9]$")
         client.ask("ping")
         self.assertEqual(len(self.progress(client, "t")), len(told))
@@ -244,7 +244,8 @@ class Progress(StdioTest):
         client = self.start()
         client.send(call(1, "run_command", token="t", command="for i in $(seq 100); do echo $i; sleep 0.01; done"))
         took_ms = client.answer(1)["result"]["structuredContent"]["output"]["duration_ms"]
-        self.assertIn(len(self.progress(client, "t")), range(1, took_ms // 250 + 1))
+        # Every 250 ms; the last may come when the command has ended already.
+        self.assertIn(len(self.progress(client, "t")), range(1, took_ms // 250 + 3))
 
     def test_silence_is_told(self):
         client = self.start()
