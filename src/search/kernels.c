@@ -48,8 +48,7 @@ size_t portable_literals(const struct literals *l, const uint8_t *p, size_t n, s
 		unsigned buckets = 0xff;
 
 		for (unsigned k = 0; k < l->bytes; k++)
-			buckets &= l->nibbles[k].low[p[i + k] & 15] &
-				   l->nibbles[k].high[p[i + k] >> 4];
+			buckets &= nibbles_get(&l->tests[k].nibbles, p[i + l->tests[k].at]);
 		if (buckets && literals_at(l, buckets, p, n, i))
 			return i;
 	}

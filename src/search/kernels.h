@@ -43,6 +43,11 @@ struct nibbles {
 	uint8_t low[16], high[16];
 };
 
+static inline unsigned nibbles_get(const struct nibbles *t, uint8_t c)
+{
+	return t->low[c & 15] & t->high[c >> 4];
+}
+
 struct literal {
 	const struct kernels *kernels;
 	const uint8_t *p; /* lower case when nocase */
@@ -77,7 +82,11 @@ struct literals {
 	uint8_t first[LITERALS_BUCKETS + 1]; /* needles of a bucket: first[b] to first[b + 1] */
 	unsigned bytes;			     /* leading bytes tested */
 	size_t shortest;
-	struct nibbles nibbles[LITERALS_BYTES]; /* bit: bucket */
+	/* Those bytes, the most telling one first; behind them tests that everything passes. */
+	struct literals_test {
+		unsigned at;
+		struct nibbles nibbles; /* bit: bucket */
+	} tests[LITERALS_BYTES];
 	uint8_t *memory;
 };
 

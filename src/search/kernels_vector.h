@@ -114,37 +114,35 @@ TARGET static size_t NAME(bytesets)(const struct bytesets *b, const uint8_t *p, 
 	}
 }
 
-/* The buckets of which a needle may begin at each place. */
-INLINED VEC NAME(literals_test)(const struct literals *l, const uint8_t *p, unsigned bytes)
+/* The buckets of which a needle may begin at each place, by two of its bytes. */
+INLINED VEC NAME(literals_test)(const struct literals *l, const uint8_t *p, unsigned k)
 {
-	VEC r = NAME(look_up)(&l->nibbles[0], LOAD(p));
-
-	if (bytes > 1)
-		r = AND(r, NAME(look_up)(&l->nibbles[1], LOAD(p + 1)));
-	if (bytes > 2)
-		r = AND(r, NAME(look_up)(&l->nibbles[2], LOAD(p + 2)));
-	if (bytes > 3)
-		r = AND(r, NAME(look_up)(&l->nibbles[3], LOAD(p + 3)));
-	return r;
+	return AND(NAME(look_up)(&l->tests[k].nibbles, LOAD(p + l->tests[k].at)),
+		   NAME(look_up)(&l->tests[k + 1].nibbles, LOAD(p + l->tests[k + 1].at)));
 }
 
-INLINED size_t NAME(literals_loop)(const struct literals *l, const uint8_t *p, size_t n,
-				   size_t from, unsigned bytes)
+TARGET static size_t NAME(literals)(const struct literals *l, const uint8_t *p, size_t n,
+				    size_t from)
 {
+	if (n < l->shortest + BLOCK)
+		return portable_literals(l, p, n, from);
+
 	const uint64_t all = UINT64_MAX >> (64 - BLOCK);
 	const size_t places = n - l->shortest + 1;
 	const VEC zero = SPLAT(0);
 
 	for (size_t i = from; i < places; i += BLOCK) {
 		const size_t at = i + BLOCK <= places ? i : places - BLOCK;
-		const VEC a = NAME(literals_test)(l, p + at, bytes);
-		const VEC b = NAME(literals_test)(l, p + at + WIDTH, bytes);
+		VEC a = NAME(literals_test)(l, p + at, 0);
+		VEC b = NAME(literals_test)(l, p + at + WIDTH, 0);
+
+		if (MASK(EQ(OR(a, b), zero)) == UINT32_MAX >> (32 - WIDTH))
+			continue;
+		a = AND(a, NAME(literals_test)(l, p + at, 2));
+		b = AND(b, NAME(literals_test)(l, p + at + WIDTH, 2));
+
 		const uint64_t none = MASK(EQ(a, zero)) | (uint64_t)MASK(EQ(b, zero)) << WIDTH;
 		uint64_t m = FROM(~none & all, i - at);
-
-		if (!m)
-			continue;
-
 		uint8_t buckets[BLOCK];
 
 		STORE(buckets, a);
@@ -157,23 +155,6 @@ INLINED size_t NAME(literals_loop)(const struct literals *l, const uint8_t *p, s
 		}
 	}
 	return n;
-}
-
-TARGET static size_t NAME(literals)(const struct literals *l, const uint8_t *p, size_t n,
-				    size_t from)
-{
-	if (n < l->shortest + BLOCK)
-		return portable_literals(l, p, n, from);
-	switch (l->bytes) {
-	case 1:
-		return NAME(literals_loop)(l, p, n, from, 1);
-	case 2:
-		return NAME(literals_loop)(l, p, n, from, 2);
-	case 3:
-		return NAME(literals_loop)(l, p, n, from, 3);
-	default:
-		return NAME(literals_loop)(l, p, n, from, 4);
-	}
 }
 
 #endif

@@ -38,13 +38,46 @@ static void fill(struct literals *l, const struct str *sorted)
 		for (unsigned k = 0; k < l->bytes; k++) {
 			const uint8_t c = l->needles[i].p[k];
 
-			admit(&l->nibbles[k], c, bucket);
+			admit(&l->tests[k].nibbles, c, bucket);
 			if (!l->nocase || c < 'a' || c > 'z')
 				continue;
-			admit(&l->nibbles[k], c & 0xdf, bucket);
+			admit(&l->tests[k].nibbles, c & 0xdf, bucket);
 			((uint8_t *)&l->needles[i].fold)[k] = 0x20;
 		}
 		memcpy(&l->needles[i].head, l->needles[i].p, l->bytes);
+	}
+}
+
+/* The share of bytes that pass the table for a bucket. */
+static double passing(const struct nibbles *t, unsigned bucket)
+{
+	double sum = 0;
+
+	for (unsigned c = 0; c < 256; c++)
+		if (nibbles_get(t, (uint8_t)c) >> bucket & 1)
+			sum += bytefreq[c];
+	return sum / BYTEFREQ_ALL;
+}
+
+/* Bring the most telling byte to the front of the rest: most places are decided by two tests. */
+static void sort_tests(struct literals *l)
+{
+	double passes[LITERALS_BYTES] = { 0 };
+
+	for (unsigned k = 0; k < l->bytes; k++)
+		for (unsigned c = 0; c < 256; c++)
+			passes[k] +=
+				bytefreq[c] *
+				__builtin_popcount(nibbles_get(&l->tests[k].nibbles, (uint8_t)c));
+	for (unsigned i = 0; i + 1 < l->bytes; i++) {
+		unsigned best = i;
+		for (unsigned k = i + 1; k < l->bytes; k++)
+			if (passes[k] < passes[best])
+				best = k;
+		const struct literals_test test = l->tests[best];
+		l->tests[best] = l->tests[i];
+		l->tests[i] = test;
+		passes[best] = passes[i];
 	}
 }
 
@@ -66,7 +99,13 @@ int literals_init(struct literals *l, const struct str *needles, unsigned n, boo
 	l->memory = mem_new(total, 1);
 	if (!l->memory)
 		return -1;
+	for (unsigned k = 0; k < LITERALS_BYTES; k++)
+		if (k < l->bytes)
+			l->tests[k].at = k;
+		else
+			memset(&l->tests[k].nibbles, 0xff, sizeof(l->tests[k].nibbles));
 	fill(l, sorted);
+	sort_tests(l);
 	return 0;
 }
 
@@ -74,17 +113,6 @@ void literals_done(struct literals *l)
 {
 	mem_free(l->memory);
 	*l = (struct literals){ 0 };
-}
-
-/* The share of bytes that pass the table for a bucket. */
-static double passing(const struct nibbles *t, unsigned bucket)
-{
-	double sum = 0;
-
-	for (unsigned c = 0; c < 256; c++)
-		if ((t->low[c & 15] & t->high[c >> 4]) >> bucket & 1)
-			sum += bytefreq[c];
-	return sum / BYTEFREQ_ALL;
 }
 
 double literals_compared(const struct literals *l)
@@ -95,7 +123,7 @@ double literals_compared(const struct literals *l)
 		double share = l->first[b + 1] - l->first[b];
 
 		for (unsigned k = 0; k < l->bytes; k++)
-			share *= passing(&l->nibbles[k], b);
+			share *= passing(&l->tests[k].nibbles, b);
 		sum += share;
 	}
 	return sum;
