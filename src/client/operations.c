@@ -56,13 +56,15 @@ struct sidecar_change *sidecar_edit_file(struct sidecar *sidecar, const char *pa
 struct sidecar_text *sidecar_ls(struct sidecar *sidecar, const char *path, int64_t limit,
 				struct sidecar_error *error)
 {
+	const int64_t most = limit > 0 ? limit : LIMIT_LS_ENTRIES;
 	OPERATION op;
 
 	operation_begin(&op, sidecar, "/ls", true);
 	operation_text(&op, "path", str_of(path));
-	operation_number(&op, "limit", limit);
+	/* The answer does not tell whether there are more names; one too many does. */
+	operation_number(&op, "limit", most < INT64_MAX ? most + 1 : most);
 	const struct json *result = operation_run(&op, error);
-	return result ? result_text(&op.answer.body, result, STR("output"), error) : NULL;
+	return result ? result_listing(&op.answer.body, result, most, error) : NULL;
 }
 
 struct sidecar_names *sidecar_find(struct sidecar *sidecar, const char *pattern, const char *path,

@@ -214,6 +214,21 @@ struct sidecar_text *result_text(struct buf *body, const struct json *result, st
 	return text.p ? text_as(body, text, is_cut(result)) : bad(error, name.p, "a string");
 }
 
+struct sidecar_text *result_listing(struct buf *body, const struct json *result, int64_t limit,
+				    struct sidecar_error *error)
+{
+	const struct str text = text_of(result, STR("output"));
+	struct str line, rest = text;
+	bool more = text.n > 0;
+
+	if (!text.p)
+		return bad(error, "output", "a string");
+	while (more && limit-- > 0)
+		more = str_cut(rest, '\n', &line, &rest);
+	const size_t shown = more ? (size_t)(rest.p - text.p) - 1 : text.n;
+	return text_as(body, str_upto(text, shown), more || is_cut(result));
+}
+
 struct sidecar_text *result_body(struct buf *body, struct sidecar_error *error)
 {
 	return buf_fit(body, ANSWER_SPARE) ? text_as(body, buf_str(body), false) : no_memory(error);

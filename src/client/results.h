@@ -27,6 +27,10 @@ struct sidecar_names *result_names(const struct json *result, struct sidecar_err
 struct sidecar_text *result_text(struct buf *body, const struct json *result, struct str name,
 				 struct sidecar_error *error);
 
+/* At most `limit` lines of the output; more of them mean that there is more. */
+struct sidecar_text *result_listing(struct buf *body, const struct json *result, int64_t limit,
+				    struct sidecar_error *error);
+
 /* A body as it is. */
 struct sidecar_text *result_body(struct buf *body, struct sidecar_error *error);
 
