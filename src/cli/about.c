@@ -43,6 +43,7 @@ static int help_run(struct cli *c, const void *args)
 		help_verb(v);
 		return EXIT_OK;
 	}
+	c->verb = NULL; /* the list of commands is what helps now */
 	struct near near = near_to(str_of(c->argv[0]));
 	for (size_t i = 0; c->verbs[i]; i++)
 		near_try(&near, c->verbs[i]->name);

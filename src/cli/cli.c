@@ -131,14 +131,17 @@ int cli_read_input(const struct cli *c, const char *name, struct buf *to)
 	const bool standard = strcmp(name, "-") == 0;
 	AUTO_FD opened = standard ? -1 : open(name, O_RDONLY | O_CLOEXEC);
 	const int fd = standard ? STDIN_FILENO : opened;
-	ssize_t n = -1;
+	const size_t piece = 1 << 16;
+	ssize_t n = fd < 0 ? -1 : (ssize_t)piece;
 
-	while (fd >= 0) {
-		char *room = buf_room(to, 1 << 16);
-		n = room ? io_read_full(fd, room, 1 << 16) : 0;
-		if (n <= 0)
-			break;
-		buf_filled(to, (size_t)n);
+	if (standard && isatty(fd))
+		cli_say(c, "reading from the terminal; Ctrl-D ends the input");
+	/* Less than was asked for is the end, which a terminal tells only once. */
+	while (n == (ssize_t)piece) {
+		char *room = buf_room(to, piece);
+		n = room ? io_read_full(fd, room, piece) : 0;
+		if (n > 0)
+			buf_filled(to, (size_t)n);
 	}
 	if (n < 0 || to->failed) {
 		cli_say(c, "cannot read %s: %s", standard ? "stdin" : name,

@@ -53,6 +53,8 @@ static int find_run(struct cli *c, const void *args)
 	if (found->truncated)
 		cli_say(c, "there are more; --limit shows them");
 	const bool any = found->count > 0;
+	if (!any && !c->json)
+		cli_say(c, "No files found");
 	sidecar_free(found);
 	return any ? EXIT_OK : EXIT_FAILED;
 }

@@ -9,7 +9,26 @@
 #include "cli/cli.h"
 #include "cli/verbs.h"
 
-/* One line for each member that is a plain value; an object's members under its name. */
+enum { NAME_WIDTH = 34 }; /* fits sandbox.terminal-injection-refused */
+
+/* {"name","inForce","note"?} as a line like the others. */
+static void add_protection(struct buf *out, const char *prefix, const struct json *p)
+{
+	const struct json *name = json_get(p, STR("name")), *note = json_get(p, STR("note"));
+	const struct json *in_force = json_get(p, STR("inForce"));
+	char full[128];
+
+	if (!name || name->type != JSON_STRING || !in_force)
+		return;
+	(void)snprintf(full, sizeof full, "%s%.*s", prefix, STR_FMT(name->string));
+	buf_addf(out, "%-*s %s", NAME_WIDTH, full, in_force->boolean ? "yes" : "no");
+	if (note && note->type == JSON_STRING)
+		buf_addf(out, " (%.*s)", STR_FMT(note->string));
+	buf_addc(out, '\n');
+}
+
+/* One line for each member that is a plain value; members of an object, and protections, under its
+ * name. */
 static void add_members(struct buf *out, const char *prefix, const struct json *object)
 {
 	for (const struct json *m = object->first; m; m = m->next) {
@@ -18,12 +37,15 @@ static void add_members(struct buf *out, const char *prefix, const struct json *
 		if (m->type == JSON_OBJECT) {
 			(void)snprintf(name, sizeof name, "%.*s.", STR_FMT(m->name));
 			add_members(out, name, m);
+		} else if (m->type == JSON_ARRAY) {
+			for (const struct json *p = m->first; p; p = p->next)
+				add_protection(out, prefix, p);
 		} else if (m->type == JSON_STRING) {
-			buf_addf(out, "%-22s %.*s\n", name, STR_FMT(m->string));
+			buf_addf(out, "%-*s %.*s\n", NAME_WIDTH, name, STR_FMT(m->string));
 		} else if (m->type == JSON_BOOL) {
-			buf_addf(out, "%-22s %s\n", name, m->boolean ? "yes" : "no");
+			buf_addf(out, "%-*s %s\n", NAME_WIDTH, name, m->boolean ? "yes" : "no");
 		} else if (m->type == JSON_NUMBER) {
-			buf_addf(out, "%-22s %lld\n", name, (long long)m->number);
+			buf_addf(out, "%-*s %lld\n", NAME_WIDTH, name, (long long)m->number);
 		}
 	}
 }

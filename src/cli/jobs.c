@@ -2,6 +2,7 @@
 /* jobs: commands in the background: start, list, follow, wait for, stop. */
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -55,6 +56,25 @@ static void print_json(const struct json *result)
 	cli_print(STR("\n"));
 }
 
+static bool is_stopped(const struct json *job)
+{
+	return number_of(job, STR("exitCode"), 0) < 0;
+}
+
+static void describe(const struct json *job, char *to, size_t size)
+{
+	const struct json *code = json_get(job, STR("exitCode"));
+
+	if (is_stopped(job))
+		(void)snprintf(to, size, "stopped");
+	else if (code && code->type == JSON_NUMBER)
+		(void)snprintf(to, size, "exited %" PRId64, code->integer);
+	else if (text_of(job, STR("error")).n)
+		(void)snprintf(to, size, "failed");
+	else
+		(void)snprintf(to, size, "%.*s", STR_FMT(text_of(job, STR("state"))));
+}
+
 static int list(struct work *k)
 {
 	const struct json *result;
@@ -70,10 +90,7 @@ static int list(struct work *k)
 	}
 	for (const struct json *j = jobs ? jobs->first : NULL; j; j = j->next) {
 		char state[32];
-		(void)snprintf(state, sizeof state, "%.*s", STR_FMT(text_of(j, STR("state"))));
-		const int64_t code = number_of(j, STR("exitCode"), -1);
-		if (code >= 0)
-			(void)snprintf(state, sizeof state, "exited %" PRId64, code);
+		describe(j, state, sizeof state);
 		buf_addf(&out, "%-5.*s %-11s %.*s\n", STR_FMT(text_of(j, STR("jobId"))), state,
 			 STR_FMT(text_of(j, STR("command"))));
 	}
@@ -119,6 +136,10 @@ static int end_status(const struct cli *c, const struct json *result)
 		cli_say(c, "%.*s", STR_FMT(text_of(result, STR("error"))));
 	if (timed_out && timed_out->boolean)
 		return EXIT_TIMED_OUT;
+	if (is_stopped(result)) {
+		cli_say(c, "the job was stopped");
+		return EXIT_SIGNAL + SIGTERM;
+	}
 	return (int)number_of(result, STR("exitCode"), EXIT_FAILED);
 }
 
@@ -180,10 +201,14 @@ static int act(struct work *k)
 		return list(k);
 	if (strcmp(action, "start") == 0)
 		return start(k);
+	if (c->argc != 2)
+		return cli_misused(c, "%s: sidecar jobs %s ID",
+				   c->argc < 2 ? "Something is missing" : "One job at a time",
+				   action);
 	/* Only digits, so that nothing else can become part of the route. */
-	if (c->argc != 2 || !*c->argv[1] ||
-	    strspn(c->argv[1], "0123456789") != strlen(c->argv[1]) || strlen(c->argv[1]) > 20)
-		return cli_misused(c, "Something is missing: sidecar jobs %s ID", action);
+	const size_t digits = strspn(c->argv[1], "0123456789");
+	if (digits == 0 || digits > 20 || c->argv[1][digits])
+		return cli_misused(c, "\"%s\" is not the number of a job", c->argv[1]);
 	if (strcmp(action, "output") == 0)
 		return output(k, k->args->follow, false);
 	if (strcmp(action, "wait") == 0)

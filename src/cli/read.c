@@ -105,7 +105,7 @@ const struct verb verb_read = {
 	.operands = "PATH",
 	.examples = "  sidecar read src/main.c\n"
 		    "  sidecar read --offset 100 --limit 20 src/main.c\n"
-		    "  sidecar read logo.png > logo.png\n",
+		    "  sidecar read logo.png > copy.png\n",
 	.options = read_options,
 	.args_size = sizeof(struct read_args),
 	.flags = VERB_CONNECTS | VERB_PRINTS,

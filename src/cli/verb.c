@@ -181,8 +181,7 @@ static bool keep_setting(struct parse *p, struct str name, bool given)
 	if (!(p->verb->flags & VERB_SETTINGS) || (!s && !str_eq(name, STR("tcp"))))
 		return false;
 	c->settings[c->settings_count++] = p->argv[p->at - 1];
-	if (!given && !(s && (s->type == SETTING_SWITCH || s->type == SETTING_HIDDEN)) &&
-	    p->at < p->argc)
+	if (!given && !(s && s->type == SETTING_SWITCH) && p->at < p->argc)
 		c->settings[c->settings_count++] = p->argv[p->at++];
 	return true;
 }

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import unittest
 
-from harness import BIN, ROOT, SidecarTest
+from harness import BIN, ROOT, SandboxTest, SidecarTest
 
 
 def environment(server=None, **more):
@@ -55,10 +55,14 @@ VERBS = [
     (["ls", "none"], "", 0, "", ""),
     (["ls", "--json", "none"], "", 0, '{"names":[],"truncated":false}\n', ""),
     (["run", "rmdir none"], "", 0, "", ""),
+    (["ls", "--limit", "2"], "", 0, "main.c\nsub/\n", "there are more"),
+    (["ls", "--json", "--limit", "2"], "", 0, '{"names":["main.c","sub/"],"truncated":true}\n', "there are more"),
+    (["ls", "--json", "--limit", "3"], "", 0, '{"names":["main.c","sub/","w.txt"],"truncated":false}\n', ""),
     (["ls", "--json", "sub"], "", 0, '{"names":["x.py"],"truncated":false}\n', ""),
     (["find", "*.py"], "", 0, "sub/x.py\n", ""),
     (["find", "--json", "*.py"], "", 0, '{"paths":["sub/x.py"],"truncated":false}\n', ""),
-    (["find", "*.none"], "", 1, "", ""),
+    (["find", "*.none"], "", 1, "", "sidecar: No files found\n"),
+    (["find", "--json", "*.none"], "", 1, '{"paths":[],"truncated":false}\n', ""),
     (["grep", "-n", "1", "a"], "", 0, "main.c:1: int main(void)\n", "[1 matches limit reached."),
     (["grep", "RETURN"], "", 1, "", "No matches"),
     (["grep", "-i", "RETURN"], "", 0, "main.c:3: \treturn 0;\n", ""),
@@ -86,7 +90,12 @@ VERBS = [
     (["jobs", "wait", "1"], "", 4, "", ""),
     (["jobs"], "", 0, "1     exited 4    echo x; sleep 0.1; echo y; exit 4\n", ""),
     (["jobs", "stop", "77"], "", 1, "", "no job 77"),
-    (["jobs", "stop", "../health"], "", 2, "", "missing"),
+    (["jobs", "stop"], "", 2, "", "missing"),
+    (["jobs", "stop", "../health"], "", 2, "", '"../health" is not the number of a job'),
+    (["jobs", "start", "sleep 60"], "", 0, "2\n", ""),
+    (["jobs", "stop", "2"], "", 0, "", ""),
+    (["jobs", "wait", "2"], "", 143, "", "the job was stopped"),
+    (["jobs"], "", 0, "1     exited 4    echo x; sleep 0.1; echo y; exit 4\n2     stopped     sleep 60\n", ""),
     (["jobs", "dance"], "", 2, "", "none of"),
     (["health", "--quiet"], "", 0, "", ""),
 ]
@@ -100,6 +109,7 @@ ALONE = [
     (["grep", "--help"], 0, "--ignore-case", ""),
     (["serve", "-h"], 0, "--workspace DIR", ""),
     (["help", "gerp"], 2, "", 'did you mean "grep"'),
+    (["help", "zzzzzzzz"], 2, "", 'Try "sidecar --help"'),
     (["gerp"], 2, "", 'did you mean "grep"'),
     (["zzzzzzzz"], 2, "", 'unknown command "zzzzzzzz"'),
     (["version"], 0, "sidecar ", ""),
@@ -121,6 +131,7 @@ ALONE = [
     (["read", "--url", "x", "--socket", "y", "a"], 2, "", "exclude each other"),
     (["serve", "--workspcae", "/x"], 2, "", "did you mean --workspace?"),
     (["serve", "stray"], 2, "", "stray"),
+    (["config", "--token", "x"], 2, "", "use SIDECAR_AUTH_TOKEN, or --token-file"),
     (["tools", "--format", "nope"], 2, "", "one of ollama"),
     (["tools", "--mdoc"], 0, ".It Ic read_file", ""),
     (["completion", "tcsh"], 2, "", "bash, zsh and fish"),
@@ -189,6 +200,14 @@ class Locked(SidecarTest):
         env = environment(self.server, SIDECAR_AUTH_TOKEN="correct-horse-battery")
         self.assertEqual(sidecar("read", "a", env=env)[0], 0)
         self.assertEqual(sidecar("write", "a", "--content", "y", env=env)[0], 4)
+
+
+class Sandboxed(SandboxTest):
+    def test_health_lists_each_protection(self):
+        out = sidecar("health", server=self.server)[1]
+        for p in self.server.request("GET", "/health").json()["sandbox"]["protections"]:
+            said = ("yes" if p["inForce"] else "no") + (" (%s)" % p["note"] if "note" in p else "")
+            self.assertRegex(out, r"(?m)^sandbox\.%s +%s$" % (p["name"], re.escape(said)))
 
 
 class Alone(unittest.TestCase):

@@ -107,6 +107,16 @@ class Colour(SidecarTest):
             self.assertEqual("\x1b[3" in seen, wanted, (env, seen))
 
 
+class Input(SidecarTest):
+    def test_one_ctrl_d_ends_what_is_typed(self):
+        terminal = Terminal(self.server, "write", "typed.txt")
+        self.assertTrue(terminal.wait_for(b"Ctrl-D"))
+        os.write(terminal.fd, b"hello\n\x04")
+        status, seen = terminal.end()
+        self.assertEqual(status, 0, seen)
+        self.assertEqual(self.server.get("typed.txt"), b"hello\n")
+
+
 class Interrupt(SidecarTest):
     BEAT = "setsid sh -c 'while :; do echo >> beat; sleep 0.05; done' &\necho ready\nwait\n"
 
