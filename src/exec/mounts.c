@@ -102,7 +102,8 @@ static int hold_place(const char *path)
 
 	for (size_t i = 0; i < ARRAY_LEN(private); i++) {
 		const size_t n = strlen(private[i]);
-		const char *slash = strncmp(path, private[i], n) == 0 ? strchr(path + n, '/') : NULL;
+		const char *slash =
+			strncmp(path, private[i], n) == 0 ? strchr(path + n, '/') : NULL;
 		if (!slash)
 			continue;
 		(void)snprintf(top, sizeof(top), "%.*s", (int)(slash - path), path);
