@@ -1,4 +1,5 @@
 """deploy/: units, images and manifests are what the tools that read them expect."""
+import http.client
 import os
 import pathlib
 import re
@@ -6,6 +7,8 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+
+from harness import SidecarTest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
@@ -62,11 +65,35 @@ class Settings(unittest.TestCase):
 
     def test_variables_exist(self):
         known = set(re.findall(r'"([A-Z][A-Z0-9_]+)"', (ROOT / "src/config_table.c").read_text()))
-        known |= {"SIDECAR_SOCKET", "SIDECAR_SURFACE", "SOURCE_DATE_EPOCH"}
+        known |= {"SOURCE_DATE_EPOCH"}
         for path in sorted(DEPLOY.rglob("*")):
             if path.is_file():
                 for name in re.findall(r"\b(?:SIDECAR_[A-Z_]+|WORKSPACE_ROOT|SOCKET_PATH|TCP_[A-Z]+)\b", path.read_text()):
                     self.assertIn(name, known, path)
+
+
+    def test_the_time_to_stop_is_as_long_as_the_server_may_take(self):
+        after = int(re.search(r"LIMIT_STOP_MS = (\d+)", (ROOT / "src/base/limits.h").read_text())[1]) / 1000
+        grace = int(re.search(r"--grace SECONDS.*default (\d+)", (ROOT / "docs/settings.md").read_text())[1])
+        for name, setting in (("systemd/sidecar.service", r"TimeoutStopSec=(\d+)"),
+                              ("docker/compose.yaml", r"stop_grace_period: (\d+)s")):
+            self.assertGreater(int(re.search(setting, (DEPLOY / name).read_text())[1]), grace + after, name)
+
+
+class Fleet(SidecarTest):
+    def test_the_router_is_let_in(self):
+        text = (DEPLOY / "kubernetes/agent-sandbox.yaml").read_text()
+        env = dict(re.findall(r'- name: ([A-Z_]+)\n +value: "?([^"\n#]*?)"?(?: #.*)?\n', text))
+        self.assertEqual(env["TCP_PORT"], "8888")
+        server = self.start(env={**{name: env[name] for name in env if name.startswith("SIDECAR_")},
+                                 "TCP_HOST": "127.0.0.1", "TCP_PORT": "0", "SIDECAR_AUTH_TOKEN": "secret"})
+        token = {"X-Sidecar-Token": "secret"}
+        port = int(server.request("GET", "/health", headers=token).json()["tcp"].rsplit(":", 1)[1])
+        for headers, status in ((token, 200), ({}, 401)):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+            connection.request("GET", "/v1/health", headers={"Host": "session-1.default.svc:8888", **headers})
+            self.assertEqual(connection.getresponse().status, status)
+            connection.close()
 
 
 class Schemas(unittest.TestCase):
