@@ -55,7 +55,9 @@ cross: ## build for aarch64 and run its unit tests under qemu
 	@scripts/deps release
 	@scripts/cross test
 
-install: build ## install program, manual and library (DESTDIR=dir to stage)
+install: ## install program, manuals and library (DESTDIR=dir to stage)
+	@scripts/deps run
+	@$(MAKE) --no-print-directory build
 	meson install -C build
 
 clean: ## remove every build directory

@@ -10,8 +10,8 @@ from harness import BIN, ROOT
 
 INLINE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.S)
 # Options of other programs that are named without them.
-FOREIGN = {"--crlf": "ripgrep", "--no-unicode": "ripgrep", "--init": "docker", "--cache": "bench/search",
-           "--long": "an example", "--token": "an example", "--strict": "the inspector of MCP"}
+FOREIGN = {"--crlf": "ripgrep", "--no-unicode": "ripgrep", "--init": "docker", "--stop-timeout": "docker",
+           "--cache": "bench/search", "--long": "an example", "--token": "an example", "--strict": "the inspector of MCP"}
 # Variables of others.
 NOT_OURS = {"SHARED_WORKSPACE", "GITHUB_TOKEN"}
 # Files that only stand for others.
