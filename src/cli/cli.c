@@ -151,6 +151,18 @@ int cli_read_input(const struct cli *c, const char *name, struct buf *to)
 	return 0;
 }
 
+void cli_add_prefix(const char *directory, struct buf *to)
+{
+	struct str path = str_of(directory);
+
+	while (path.n && path.p[path.n - 1] == '/')
+		path.n--;
+	if (path.n == 0 || str_eq(path, STR(".")))
+		return;
+	buf_add(to, path);
+	buf_addc(to, '/');
+}
+
 static int unknown_verb(const struct verb *const *verbs, const char *name)
 {
 	struct near near = near_to(str_of(name));

@@ -58,6 +58,10 @@ bool cli_colour(const struct cli *c, int fd);
 /* All of stdin ("-") or of a file. 0, or -1 and why has been said. */
 int cli_read_input(const struct cli *c, const char *name, struct buf *to);
 
+/* What makes names below a directory, as a search has them, names that other commands understand:
+ * "src/" for "src"; nothing for NULL and the workspace itself. */
+void cli_add_prefix(const char *directory, struct buf *to);
+
 /*
  * A route of the server that the library has no function for. 0 and the member "result" of the
  * answer, its last one, which lives in `a` as the answer's text does; or -1 and the exit status,

@@ -20,18 +20,27 @@ static const struct option find_options[] = {
 static void print(const struct cli *c, const struct sidecar_names *found)
 {
 	AUTO_BUF out = { .max = LIMIT_ANSWER };
+	AUTO_BUF path = { .max = LIMIT_ANSWER };
 	struct jw w = { .out = &out };
 
+	cli_add_prefix(c->argc > 1 ? c->argv[1] : NULL, &path);
+	const size_t prefix = path.n;
+	if (c->json) {
+		jw_object(&w, NULL);
+		jw_array(&w, "paths");
+	}
+	for (size_t i = 0; i < found->count; i++) {
+		path.n = prefix;
+		buf_add(&path, str_of(found->names[i]));
+		if (c->json)
+			jw_str(&w, NULL, buf_str(&path));
+		else
+			buf_addf(&out, "%.*s\n", STR_FMT(buf_str(&path)));
+	}
 	if (!c->json) {
-		for (size_t i = 0; i < found->count; i++)
-			buf_addf(&out, "%s\n", found->names[i]);
 		cli_print(buf_str(&out));
 		return;
 	}
-	jw_object(&w, NULL);
-	jw_array(&w, "paths");
-	for (size_t i = 0; i < found->count; i++)
-		jw_str(&w, NULL, str_of(found->names[i]));
 	jw_end(&w);
 	jw_bool(&w, "truncated", found->truncated);
 	jw_end(&w);

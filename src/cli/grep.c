@@ -29,37 +29,66 @@ static const struct option grep_options[] = {
 	OPTION_END,
 };
 
-/* Lines are data, what the server says of their number or length behind them is not. */
-static void print_lines(const struct cli *c, const struct sidecar_text *t)
+/* The text with the paths of a search in a directory as other commands understand them. */
+static void add_paths(const char *directory, struct str text, struct buf *to)
 {
-	const struct str text = { t->content, t->length };
-	const char *notice = NULL;
+	AUTO_BUF prefix = { .max = LIMIT_ANSWER };
+	struct str line, rest = text;
+	bool more = true;
 
-	/* No line is empty: each begins with a path. */
-	if (t->truncated)
-		notice = memmem(text.p, text.n, "\n\n[", 3);
-	cli_print(notice ? str_upto(text, (size_t)(notice - text.p)) : text);
-	cli_print(STR("\n"));
-	if (notice)
-		cli_say(c, "%s", notice + 2);
+	cli_add_prefix(directory, &prefix);
+	while (more) {
+		more = str_cut(rest, '\n', &line, &rest);
+		/* No line of a file is empty; one stands before what the server says of them. */
+		if (line.n == 0) {
+			buf_addc(to, '\n');
+			buf_add(to, rest);
+			return;
+		}
+		buf_add(to, buf_str(&prefix));
+		buf_add(to, line);
+		if (more)
+			buf_addc(to, '\n');
+	}
 }
 
-static void print(const struct cli *c, const struct sidecar_text *t, bool nothing)
+static bool is_directory(const struct cli *c, const char *path)
+{
+	struct sidecar_text *names = sidecar_ls(c->server, path, 1, NULL);
+	const bool is = names != NULL;
+
+	sidecar_free(names);
+	return is;
+}
+
+/* Lines are data, what the server says of their number or length behind them is not. */
+static void print_lines(const struct cli *c, struct str text, bool truncated)
+{
+	const char *notice = truncated ? memmem(text.p, text.n, "\n\n[", 3) : NULL;
+	const size_t lines = notice ? (size_t)(notice - text.p) : text.n;
+
+	cli_print(str_upto(text, lines));
+	cli_print(STR("\n"));
+	if (notice)
+		cli_say(c, "%.*s", STR_FMT(str_from(text, lines + 2)));
+}
+
+static void print(const struct cli *c, struct str text, bool truncated, bool nothing)
 {
 	AUTO_BUF out = { .max = LIMIT_ANSWER };
 	struct jw w = { .out = &out };
 
 	if (c->json) {
 		jw_object(&w, NULL);
-		jw_str(&w, "content", (struct str){ t->content, nothing ? 0 : t->length });
+		jw_str(&w, "content", nothing ? STR("") : text);
 		jw_bool(&w, "matched", !nothing);
-		jw_bool(&w, "truncated", t->truncated);
+		jw_bool(&w, "truncated", truncated);
 		jw_end(&w);
 		cli_print_line(&out);
 	} else if (nothing) {
-		cli_say(c, "%.*s", (int)t->length, t->content);
+		cli_say(c, "%.*s", STR_FMT(text));
 	} else {
-		print_lines(c, t);
+		print_lines(c, text, truncated);
 	}
 }
 
@@ -85,7 +114,13 @@ static int grep_run(struct cli *c, const void *args)
 	const struct str text = { t->content, t->length };
 	const bool nothing =
 		str_starts(text, STR("No matches found")) && (text.n == 16 || text.p[16] == '\n');
-	print(c, t, nothing);
+	AUTO_BUF named = { .max = LIMIT_ANSWER };
+	if (!nothing && options.path && is_directory(c, options.path)) {
+		add_paths(options.path, text, &named);
+		print(c, buf_str(&named), t->truncated, nothing);
+	} else {
+		print(c, text, t->truncated, nothing);
+	}
 	sidecar_free(t);
 	return nothing ? EXIT_FAILED : EXIT_OK;
 }
