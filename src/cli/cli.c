@@ -108,7 +108,7 @@ int cli_fail(const struct cli *c, const struct sidecar_error *error)
 	cli_say(c, "%s", error->message);
 	if (str_eq(str_of(error->code), STR("NOT_READY")))
 		cli_say(c, "is it running? \"sidecar serve\" starts one; --socket and --url say "
-			   "where one is");
+			   "where one is; \"sidecar doctor\" looks at the socket");
 	return cli_status(error->code);
 }
 

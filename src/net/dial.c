@@ -59,13 +59,14 @@ static int refuse_unix(const char *path, int error, bool *later, struct err *e)
 	/* The kernel says the same of a socket nobody listens on and of any other file. */
 	if (error == EPROTOTYPE || (stat(path, &st) == 0 && !S_ISSOCK(st.st_mode))) {
 		*later = false;
-		return err_set(e, ERR_NOT_READY, "%s exists and is not a socket a sidecar made",
-			       path);
+		return err_set(e, ERR_NOT_READY, "%s exists, but is not a sidecar's socket", path);
 	}
 	if (error == ECONNREFUSED)
 		return err_set(e, ERR_NOT_READY, "nobody listens on the socket");
 	if (error == EACCES)
-		return err_set(e, ERR_NOT_READY, "this user may not connect to the socket");
+		return err_set(
+			e, ERR_NOT_READY,
+			"this user may not connect to the socket (see its owner, group and mode)");
 	if (error == EAGAIN)
 		return err_set(e, ERR_NOT_READY, "the socket takes no more connections");
 	return err_set(e, ERR_NOT_READY, "%s", strerrordesc_np(error));

@@ -48,10 +48,10 @@ static void test_no_socket(void **state)
 
 	(void)state;
 	put(&s, "s", "a file");
-	check(&s, "NOT_READY", "% exists and is not a socket a sidecar made", true);
+	check(&s, "NOT_READY", "% exists, but is not a sidecar's socket", true);
 	assert_int_equal(unlink(in(&s, "s")), 0);
 	put_dir(&s, "s");
-	check(&s, "NOT_READY", "% exists and is not a socket a sidecar made", true);
+	check(&s, "NOT_READY", "% exists, but is not a sidecar's socket", true);
 	scratch_free(&s);
 }
 
