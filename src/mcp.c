@@ -107,6 +107,9 @@ int mcp(int argc, char **argv)
 	(void)sigaddset(&signals, SIGTERM);
 	(void)sigaddset(&signals, SIGINT);
 	process_prepare(&config, &signals);
+	if (isatty(STDIN_FILENO))
+		(void)fprintf(stderr, "sidecar: waiting for an MCP client's messages on standard "
+				      "input; Ctrl-D ends it\n");
 	if (serve_pipes(&config, &e) == 0)
 		return 0;
 	complain(&e);

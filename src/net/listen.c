@@ -131,7 +131,8 @@ static int listen_at(const char *path, mode_t mode, struct listener *ret, struct
 	const int bound = bind(fd, (const struct sockaddr *)&address, sizeof address);
 	(void)umask(before);
 	if (bound < 0)
-		return err_errno(e, "Cannot create the socket %s", path);
+		return err_errno(e, "Cannot create the socket %s (--socket PATH puts it elsewhere)",
+				 path);
 	/* At once: clients that wait for the file to appear connect as soon as it does. */
 	if (listen(fd, BACKLOG) < 0 || chmod(path, mode) < 0 || lstat(path, &st) < 0) {
 		(void)err_errno(e, "Cannot listen on %s", address.sun_path);

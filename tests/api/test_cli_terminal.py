@@ -116,6 +116,12 @@ class Input(SidecarTest):
         self.assertEqual(status, 0, seen)
         self.assertEqual(self.server.get("typed.txt"), b"hello\n")
 
+    def test_who_starts_mcp_by_hand_is_told_what_it_waits_for(self):
+        terminal = Terminal(self.server, "mcp", "--workspace", self.server.workspace)
+        self.assertTrue(terminal.wait_for(b"waiting for an MCP client's messages"))
+        os.write(terminal.fd, b"\x04")
+        self.assertEqual(terminal.end()[0], 0)
+
 
 class Interrupt(SidecarTest):
     BEAT = "setsid sh -c 'while :; do echo >> beat; sleep 0.05; done' &\necho ready\nwait\n"

@@ -119,6 +119,9 @@ class Refused(unittest.TestCase):
             pass
         self.refuse("file", env={"SOCKET_PATH": self.dir + "/file/new/s.sock"})
 
+    def test_socket_that_cannot_be(self):
+        self.refuse("/proc/s.sock", "--socket PATH puts it elsewhere", env={"SOCKET_PATH": "/proc/s.sock"})
+
     def test_workspace_that_is_a_file(self):
         with open(self.workspace, "w", encoding="ascii"):
             pass
