@@ -106,7 +106,10 @@ int cli_fail(const struct cli *c, const struct sidecar_error *error)
 		cli_print_line(&out);
 	}
 	cli_say(c, "%s", error->message);
-	if (str_eq(str_of(error->code), STR("NOT_READY")))
+	const struct str code = str_of(error->code);
+	if (str_eq(code, STR("INVALID_REGEX")) && strstr(error->message, "literal:true"))
+		cli_say(c, "on the command line that is -F, --literal");
+	if (str_eq(code, STR("NOT_READY")))
 		cli_say(c, "is it running? \"sidecar serve\" starts one; --socket and --url say "
 			   "where one is; \"sidecar doctor\" looks at the socket");
 	return cli_status(error->code);

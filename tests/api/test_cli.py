@@ -77,7 +77,7 @@ VERBS = [
     (["grep", "--json", "pass", "sub"], "", 0,
      '{"content":"sub/x.py:1: pass","matched":true,"truncated":false}\n', ""),
     (["grep", "--json", "zzz"], "", 1, '{"content":"","matched":false,"truncated":false}\n', ""),
-    (["grep", "("], "", 1, "", "sidecar: "),
+    (["grep", "("], "", 1, "", "sidecar: on the command line that is -F, --literal\n"),
     (["run", "echo", "a b", "$HOME"], "", 0, "a b $HOME\n", ""),
     (["run", "echo $((1+1)); exit 7"], "", 7, "2\n", ""),
     (["run", "ls", "-1", "sub"], "", 0, "x.py\n", ""),
