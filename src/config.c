@@ -289,18 +289,20 @@ void config_origin_text(const struct config *c, size_t i, char *to, size_t size)
 
 void config_help(struct buf *out, bool listens)
 {
-	if (listens)
-		buf_addf(out, "  --tcp HOST:PORT\n        listen on TCP (TCP_HOST and TCP_PORT)\n");
 	for (size_t i = 0; i < setting_count(); i++) {
 		const struct setting *s = setting_at(i);
 		char value[64];
 		if (s->listens && !listens)
 			continue;
 		setting_values(s, value, sizeof value);
-		if (s->flag && s->type != SETTING_HIDDEN)
+		/* One flag sets both the host and the port. */
+		if (!s->flag && s->type == SETTING_TEXT)
+			buf_add(out, STR("  --tcp HOST:PORT\n"
+					 "        listen on TCP (TCP_HOST and TCP_PORT)\n"));
+		else if (s->flag && s->type != SETTING_HIDDEN)
 			buf_addf(out, "  --%s%s%s\n        %s (%s)\n", s->flag, *value ? " " : "",
 				 value, s->help, s->env);
-		else
+		else if (s->flag)
 			buf_addf(out, "  %s=%s\n        %s\n", s->env, value, s->help);
 	}
 }
