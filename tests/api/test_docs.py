@@ -111,7 +111,7 @@ class Docs(unittest.TestCase):
         """A block without a word has no commands, and a program has a name by which it is run."""
         for block in documents.all_blocks():
             with self.subTest(str(block)):
-                self.assertIn(block.language, ("", "sh", "console", "json", "c", "text"))
+                self.assertIn(block.language, ("", "sh", "console", "json", "c", "python", "text"))
                 if block.language == "":
                     self.assertNotRegex(block.text, r"(?m)^(\$ |(sidecar|make|curl|docker|bench/\w+|cc) |[{\[])")
                 if block.language == "c":
