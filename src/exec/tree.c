@@ -41,9 +41,10 @@ static void walk_add(struct walk *w, pid_t pid, pid_t parent)
 {
 	if (w->count == w->room) {
 		const size_t room = w->room ? w->room * 2 : 64;
-		struct member *list = mem_resize(w->list, room, sizeof(*list));
+		struct member *list =
+			room > LIMIT_TREE ? NULL : mem_resize(w->list, room, sizeof(*list));
 		/* Without memory this round ends fewer; the next one finds the rest. */
-		if (room > LIMIT_TREE || !list)
+		if (!list)
 			return;
 		w->list = list;
 		w->room = room;
