@@ -52,7 +52,6 @@ struct server {
 
 /* What a worker uses again for each request. */
 struct worker {
-	struct server *server;
 	struct arena arena;
 	struct buf out;
 	struct http_request request;
@@ -207,7 +206,6 @@ static void *work(void *arg)
 {
 	struct server *s = arg;
 	struct worker w = {
-		.server = s,
 		.arena = { .max = LIMIT_CALL_MEMORY },
 		.out = { .max = LIMIT_ANSWER },
 	};
@@ -377,7 +375,7 @@ int server_run(const struct server_options *o, struct err *e)
 	s->o = o;
 	s->budget.left = LIMIT_BODIES;
 	s->door = (struct door){ &s->slots, &s->budget, o->uids, o->uid_count };
-	s->epoll = s->ending = s->stop = -1;
+	s->epoll = s->ending = s->stop = s->watch.signals = s->watch.kick = -1;
 	(void)pthread_mutex_init(&s->closing, NULL);
 	if (start(s, e) == 0) {
 		listen_notify("READY=1");
