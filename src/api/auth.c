@@ -93,3 +93,8 @@ int auth_check(const struct service *s, const struct http_head *head, bool tcp, 
 	}
 	return 0;
 }
+
+const char *auth_extra(int status)
+{
+	return status == 401 ? "WWW-Authenticate: Bearer\r\n" : NULL;
+}

@@ -17,6 +17,9 @@
 /* 0, or the status to refuse with: 401 or 403; *why is the sentence. */
 int auth_check(const struct service *s, const struct http_head *head, bool tcp, const char **why);
 
+/* The header lines that go with a status; NULL when there are none. */
+const char *auth_extra(int status);
+
 /* Whether the value stands in a comma-separated list; "*" stands for every value. */
 bool auth_listed(struct str list, struct str value);
 

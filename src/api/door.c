@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <sys/socket.h>
 
+#include "api/auth.h"
 #include "api/routes.h"
 #include "api/watch.h"
 #include "base/buf.h"
@@ -20,7 +21,7 @@ void door_refuse(struct http *h, int status, const char *sentence)
 	routes_error_body(&body, sentence, ERR_NONE);
 	log_event(LOG_WARN, "request refused", LOG_INT("status", status),
 		  LOG_STR("error", str_of(sentence)));
-	http_refuse_with(h, status, NULL, buf_str(&body));
+	http_refuse_with(h, status, auth_extra(status), buf_str(&body));
 }
 
 static bool uid_allowed(const struct door *d, uid_t uid)

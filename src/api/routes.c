@@ -167,9 +167,7 @@ void routes_answer(struct exchange *x, const struct http_request *r)
 	if (refused) {
 		log_event(LOG_WARN, "request refused", LOG_INT("status", refused),
 			  LOG_STR("error", str_of(why)));
-		routes_send_error(x, refused,
-				  refused == 401 ? "WWW-Authenticate: Bearer\r\n" : NULL, why,
-				  ERR_NONE);
+		routes_send_error(x, refused, auth_extra(refused), why, ERR_NONE);
 		return;
 	}
 	if (jobs_route(x, &r->head) || (x->service->surface && surface_route(x, r)))

@@ -98,7 +98,9 @@ class Early(SidecarTest):
             with self.server.connect() as s, s.makefile("rb") as stream:
                 s.sendall(b"POST /write HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
                           b"Content-Length: 1000000\r\n" + extra + b"\r\n")
-                self.assertEqual(read_answer(stream).status, 401)
+                answer = read_answer(stream)
+                self.assertEqual(answer.status, 401)
+                self.assertEqual(answer.headers["www-authenticate"], "Bearer")
 
     def test_let_in_before_the_body_comes(self):
         body = b'{"path":"x","content":"y"}'
