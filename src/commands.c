@@ -103,8 +103,3 @@ struct proc_limits commands_limits(const struct config *c)
 		.cpu_seconds = c->limit_cpu_seconds,
 	};
 }
-
-void commands_at_death(int fd)
-{
-	pending_sweep(fd);
-}

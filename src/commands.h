@@ -22,7 +22,4 @@ int commands_start(const struct config *c, const struct workspace *ws, struct sp
 /* The resource limits of every command. */
 struct proc_limits commands_limits(const struct config *c);
 
-/* What the keeper does last when the server is gone: remove unfinished files. */
-void commands_at_death(int fd);
-
 #endif

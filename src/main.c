@@ -8,12 +8,12 @@
 
 #include "cli/cli.h"
 #include "cli/verbs.h"
-#include "commands.h"
 #include "config.h"
 #include "doctor/doctor.h"
 #include "exec/keeper.h"
 #include "mcp.h"
 #include "serve.h"
+#include "workspace/pending.h"
 
 static int serve_run(struct cli *c, const void *args)
 {
@@ -82,6 +82,6 @@ int main(int argc, char **argv)
 	hold_standard_descriptors();
 	/* The program's second process, started by the server itself: exec/keeper.h. */
 	if (argc == 2 && strcmp(argv[1], KEEPER_VERB) == 0)
-		return keeper_main(commands_at_death);
+		return keeper_main(pending_sweep);
 	return cli_main(verbs, argc, argv);
 }

@@ -106,7 +106,8 @@ void openapi_result(struct jw *w, const struct operation *o)
 	openapi_close(w, example_of(o, false));
 }
 
-void openapi_observation(struct jw *w, const struct operation *o)
+/* What models get. */
+static void write_observation(struct jw *w, const struct operation *o)
 {
 	openapi_open(w, "application/json");
 	jw_object(w, "schema");
@@ -130,7 +131,8 @@ static void write_done(struct jw *w, const struct field *fields)
 	schema_fields(w, NULL, all);
 }
 
-void openapi_lines(struct jw *w, const struct operation *o)
+/* A stream of JSON lines. */
+static void write_lines(struct jw *w, const struct operation *o)
 {
 	openapi_open(w, "application/x-ndjson");
 	jw_object(w, "schema");
@@ -232,8 +234,8 @@ static void write_tool(struct jw *w, const struct tool *t)
 	char path[64], id[64];
 	const struct operation o[] = {
 		{ path, "post", id, model ? "models" : "tools", NULL, NULL, t, openapi_args,
-		  model	  ? openapi_observation
-		  : lines ? openapi_lines
+		  model	  ? write_observation
+		  : lines ? write_lines
 			  : openapi_result },
 		{ .path = NULL },
 	};
@@ -245,7 +247,7 @@ static void write_tool(struct jw *w, const struct tool *t)
 	(void)write_path(w, o);
 }
 
-/* A JSON array of the codes that errors have. */
+/* An error, whose code is one of those that exist. */
 static void write_error_schema(struct jw *w)
 {
 	jw_object(w, "Error");
@@ -270,9 +272,7 @@ static void write_response(struct jw *w, const char *name, const char *about, co
 {
 	jw_object(w, name);
 	jw_str(w, "description", str_of(about));
-	openapi_open(w, "application/json");
-	raw(w, "schema", schema);
-	openapi_close(w, NULL);
+	openapi_content(w, "application/json", schema, NULL);
 	jw_end(w);
 }
 

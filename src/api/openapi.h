@@ -36,10 +36,8 @@ struct operation {
 extern const struct operation openapi_operations[], openapi_surface_operations[];
 
 /* Writers for bodies and answers. */
-void openapi_args(struct jw *w, const struct operation *o);	   /* the tool's arguments */
-void openapi_result(struct jw *w, const struct operation *o);	   /* {"ok":true,"result":…} */
-void openapi_lines(struct jw *w, const struct operation *o);	   /* a stream of JSON lines */
-void openapi_observation(struct jw *w, const struct operation *o); /* what models get */
+void openapi_args(struct jw *w, const struct operation *o);   /* the tool's arguments */
+void openapi_result(struct jw *w, const struct operation *o); /* {"ok":true,"result":…} */
 
 /* Open the content of a type, up to its schema's name; and end it. `example` is JSON or NULL. */
 void openapi_open(struct jw *w, const char *type);

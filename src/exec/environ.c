@@ -27,7 +27,7 @@ static struct str name_of(const char *variable)
 	return (struct str){ variable, strcspn(variable, "=") };
 }
 
-bool environ_is_private(const char *variable)
+static bool is_private(const char *variable)
 {
 	const struct str name = name_of(variable);
 
@@ -58,7 +58,7 @@ char **environ_merge(char *const *base, char *const *extra, size_t extra_count)
 		return NULL;
 	count = 0;
 	for (size_t i = 0; base[i]; i++)
-		if (!environ_is_private(base[i]))
+		if (!is_private(base[i]))
 			list[count++] = base[i];
 	for (size_t i = 0; i < extra_count; i++) {
 		char **old = find(list, count, name_of(extra[i]));

@@ -8,11 +8,7 @@
 #ifndef EXEC_ENVIRON_H
 #define EXEC_ENVIRON_H
 
-#include <stdbool.h>
 #include <stddef.h>
-
-/* Is this "NAME=value" (or "NAME") one of the server's own? */
-bool environ_is_private(const char *variable);
 
 /* A list like environ, NULL at its end: the variables of base that are not private, with those of
  * extra added or put in their place (the last one of a name counts). The list is one piece of

@@ -58,7 +58,7 @@ int message_send(int sock, const void *what, size_t size, const int *fds, size_t
 	return 0;
 }
 
-static size_t take_fds(struct msghdr *m, int fds[static MESSAGE_FDS])
+static void take_fds(struct msghdr *m, int fds[static MESSAGE_FDS])
 {
 	size_t count = 0;
 
@@ -69,7 +69,6 @@ static size_t take_fds(struct msghdr *m, int fds[static MESSAGE_FDS])
 		for (size_t i = 0; i < n && count < MESSAGE_FDS; i++)
 			memcpy(&fds[count++], CMSG_DATA(c) + i * sizeof(int), sizeof(int));
 	}
-	return count;
 }
 
 ssize_t message_recv(int sock, void *to, size_t size, int fds[static MESSAGE_FDS])
@@ -88,7 +87,7 @@ ssize_t message_recv(int sock, void *to, size_t size, int fds[static MESSAGE_FDS
 	while (n < 0 && errno == EINTR);
 	if (n <= 0)
 		return n;
-	(void)take_fds(&m, fds);
+	take_fds(&m, fds);
 	if (m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
 		for (size_t i = 0; i < MESSAGE_FDS; i++)
 			fd_closep(&fds[i]);

@@ -19,19 +19,6 @@ struct policy {
 static int judge_text(const struct policy *p, struct str text, unsigned depth, struct arena *a,
 		      struct err *e);
 
-bool policy_mode_by_name(struct str name, enum policy_mode *ret)
-{
-	static const char *const names[] = { "off", "default", "strict" };
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		if (str_eq_nocase(name, str_of(names[i]))) {
-			*ret = (enum policy_mode)i;
-			return true;
-		}
-	}
-	return false;
-}
-
 static int add_rule(struct policy *p, const struct rule *r, struct err *e)
 {
 	struct rule *grown = mem_resize(p->rules, p->n + 1, sizeof *grown);

@@ -37,9 +37,6 @@ struct policy;
 struct policy *policy_new(enum policy_mode mode, struct str root, struct str rules, struct err *e);
 void policy_free(struct policy *p);
 
-/* The mode of that name ("off", "default", "strict"); false when there is none. */
-bool policy_mode_by_name(struct str name, enum policy_mode *ret);
-
 /* May this shell text run? 0; or -1 with COMMAND_BLOCKED, naming the word and the rule. A text that
  * bash could not parse is judged as far as it can be read; the shell will say what is wrong. */
 int policy_check(const struct policy *p, struct str command, struct err *e);

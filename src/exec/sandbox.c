@@ -41,14 +41,6 @@ const char *sandbox_mode_name(enum sandbox_mode mode)
 	return mode_names[mode];
 }
 
-int sandbox_mode_by_name(struct str name)
-{
-	for (size_t i = 0; i < ARRAY_LEN(mode_names); i++)
-		if (str_eq(name, str_of(mode_names[i])))
-			return (int)i;
-	return -1;
-}
-
 static bool in_container(void)
 {
 	return access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0 ||

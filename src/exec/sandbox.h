@@ -63,9 +63,6 @@ struct sandbox;
 
 const char *sandbox_mode_name(enum sandbox_mode mode);
 
-/* The mode of that name, or -1. */
-int sandbox_mode_by_name(struct str name);
-
 /*
  * In the keeper, in this order.
  */

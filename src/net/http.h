@@ -138,7 +138,4 @@ void http_next(struct http *h);
  * and 503 when there is not so much. Only for http.c and http_out.c. */
 int http_reserve(struct http *h, int64_t bytes, struct http_refusal *why);
 
-/* "OK", "Bad Request" … */
-const char *http_reason(int status);
-
 #endif

@@ -45,7 +45,7 @@ static const struct {
 	{ 505, "HTTP Version Not Supported" },
 };
 
-const char *http_reason(int status)
+static const char *reason_of(int status)
 {
 	for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
 		if (reasons[i].status == status)
@@ -76,7 +76,7 @@ static size_t write_head(const struct http *h, char *out, size_t size, int statu
 	const int n = snprintf(out, size,
 			       "HTTP/1.1 %d %s\r\nDate: %s, %02d %s %04d %02d:%02d:%02d GMT\r\n"
 			       "Content-Type: %s\r\n%s%s%s\r\n",
-			       status, http_reason(status), utc_weekday_name(t.weekday), t.day,
+			       status, reason_of(status), utc_weekday_name(t.weekday), t.day,
 			       utc_month_name(t.month), (int)t.year, t.hour, t.minute, t.second,
 			       type, framing, extra ? extra : "",
 			       h->last	   ? "Connection: close\r\n"

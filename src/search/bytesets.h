@@ -12,12 +12,10 @@
 #include "base/str.h"
 #include "search/kernels.h"
 
-enum { BYTESETS_RUN = 64 }; /* longest run */
-
 /* How often a byte of the set is to be expected, out of BYTEFREQ_ALL. */
 unsigned byteset_frequency(const struct byteset *s);
 
-/* A run of 1 to BYTESETS_RUN sets; of more than BYTESETS_MAX only the rarest are tested. */
+/* A run of 1 to 64 sets; of more than BYTESETS_MAX only the rarest are tested. */
 void bytesets_init(struct bytesets *b, const struct byteset *sets, unsigned n);
 
 /* The first place at or behind `from`, or text.n when there is none. */

@@ -52,7 +52,7 @@ int glob_new(struct str pattern, unsigned flags, struct glob **ret, struct err *
 	}
 	/* A negated directory is left out as a whole, by its name; the others by what is in them.
 	 */
-	if (p.n > 1 && str_ends(p, STR("/")) && !(p.n > 1 && p.p[p.n - 2] == '\\')) {
+	if (p.n > 1 && str_ends(p, STR("/")) && p.p[p.n - 2] != '\\') {
 		g.dirs_only = !(flags & GLOB_FILTER) || g.negated;
 		if (g.dirs_only)
 			p.n--;

@@ -56,8 +56,6 @@ struct hits {
 	bool failed; /* a hit was lost for lack of memory */
 };
 
-#define AUTO_HITS CLEANUP(hits_done) struct hits
-
 /* A hit is added by hits_begin, any number of hits_line, hits_end. Without memory nothing is added.
  * The first line's number is given to hits_end. */
 void hits_begin(struct hits *h, enum hit_type type, struct str prefix, struct str path);

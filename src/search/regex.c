@@ -20,7 +20,6 @@ struct regex {
 };
 
 struct regex_cache {
-	const struct regex *re;
 	struct dfa *dfa, *reverse;
 	struct pcre_cache *pcre;
 };
@@ -90,7 +89,6 @@ struct regex_cache *regex_cache_new(const struct regex *re)
 
 	if (!c)
 		return NULL;
-	c->re = re;
 	if (re->pcre) {
 		c->pcre = pcre_cache_new(re->pcre);
 		ok = c->pcre;

@@ -64,7 +64,7 @@ int regex_next(const struct regex *re, struct regex_cache *cache, struct str tex
 uint64_t regex_lines_skipped(const struct regex_cache *cache);
 
 /* Whether any text at all can be told apart from a match: false when a line without match can be
- * ruled out only by running the automaton over it (used for choosing buffer sizes and in tests). */
+ * ruled out only by running the automaton over it. For tests. */
 bool regex_has_literal(const struct regex *re);
 
 #endif

@@ -96,8 +96,3 @@ bool type_has(const struct file_type *type, struct str name)
 		return true;
 	return has_word(type->files, name, false);
 }
-
-const char *type_names(size_t i)
-{
-	return i < ARRAY_LEN(types) ? types[i].names : NULL;
-}

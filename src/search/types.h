@@ -19,7 +19,4 @@ const struct file_type *type_by_name(struct str name);
 /* Whether a file, by the last component of its path, is of that kind. */
 bool type_has(const struct file_type *type, struct str name);
 
-/* The names of the i-th kind, separated by blanks, or NULL behind the last: for messages. */
-const char *type_names(size_t i);
-
 #endif

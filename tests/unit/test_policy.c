@@ -807,20 +807,6 @@ static void wrong_rules_are_explained(void **state)
 	policy_free(NULL);
 }
 
-static void modes_have_names(void **state)
-{
-	enum policy_mode mode = POLICY_OFF;
-
-	(void)state;
-	assert_true(policy_mode_by_name(STR("strict"), &mode));
-	assert_int_equal(mode, POLICY_STRICT);
-	assert_true(policy_mode_by_name(STR("Default"), &mode));
-	assert_int_equal(mode, POLICY_DEFAULT);
-	assert_true(policy_mode_by_name(STR("off"), &mode));
-	assert_int_equal(mode, POLICY_OFF);
-	assert_false(policy_mode_by_name(STR("on"), &mode));
-}
-
 /* A megabyte of the same piece, then the end. */
 static void judge_much(const struct policy *p, const char *piece, const char *last, int want)
 {
@@ -895,7 +881,6 @@ int main(void)
 		cmocka_unit_test(argv_is_one_command),
 		cmocka_unit_test(own_rules_extend_and_replace),
 		cmocka_unit_test(wrong_rules_are_explained),
-		cmocka_unit_test(modes_have_names),
 		cmocka_unit_test(a_megabyte_is_judged),
 		cmocka_unit_test(nesting_has_an_end),
 	};

@@ -553,9 +553,6 @@ static void test_without_namespaces(void **state)
 static void test_settings(void **state)
 {
 	(void)state;
-	assert_int_equal(sandbox_mode_by_name(STR("strict")), SANDBOX_STRICT);
-	assert_int_equal(sandbox_mode_by_name(STR("auto")), SANDBOX_AUTO);
-	assert_int_equal(sandbox_mode_by_name(STR("")), -1);
 	struct sandbox_report r;
 	struct err e = { 0 };
 	struct sandbox_config c = { .mode = SANDBOX_WORKSPACE,
