@@ -258,7 +258,7 @@ static void write_error_schema(struct jw *w)
 	jw_object(w, "code");
 	jw_str(w, "type", STR("string"));
 	jw_array(w, "enum");
-	for (int code = ERR_NONE + 1; code < ERR_COUNT; code++)
+	for (int code = ERR_NONE + 1; code < ERR_WIRE_END; code++)
 		jw_str(w, NULL, str_of(err_name((enum err_code)code)));
 	jw_end(w);
 	jw_end(w);

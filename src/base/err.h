@@ -66,6 +66,7 @@ enum err_code {
 	ERR_TABLE(X)
 #undef X
 		ERR_COUNT,
+	ERR_WIRE_END = ERR_NOT_READY, /* the codes before it are those of the wire */
 };
 
 struct err {

@@ -106,7 +106,7 @@ void manual_write(struct buf *out)
 		if (tool_at(i)->flags & TOOL_MODEL)
 			write_tool(out, tool_at(i));
 	buf_add(out, STR("\n## Error codes\n\n"));
-	for (int code = ERR_NONE + 1; code <= ERR_EXECUTION_ERROR; code++)
+	for (int code = ERR_NONE + 1; code < ERR_WIRE_END; code++)
 		buf_addf(out, "- `%s`\n", err_name((enum err_code)code));
 }
 

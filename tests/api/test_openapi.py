@@ -82,6 +82,7 @@ class OpenAPI(SidecarTest):
         for status, body in ((200, {**good, "more": 1}), (200, {"ok": True}), (200, {**good, "ok": False}),
                              (200, {"ok": True, "result": {**good["result"], "bytes": "1"}}), (201, good),
                              (400, good), (400, {"ok": False, "error": "x", "code": "NO_SUCH_CODE"}),
+                             (400, {"ok": False, "error": "x", "code": "NOT_READY"}),
                              (404, {"error": "x"})):
             with self.assertRaises(AssertionError, msg=str(body)):
                 check(status, body)
