@@ -11,13 +11,6 @@
 #include "base/log.h"
 #include "base/own.h"
 
-static struct str session_of(const struct json *object)
-{
-	const struct json *v = json_get(object, STR("sessionId"));
-
-	return v && v->type == JSON_STRING ? v->string : STR("");
-}
-
 /* Readable when the answer is not waited for any more; -1 when that cannot be had.
  * A Unix socket tells a client that left (HUP) from one that only stopped sending; TCP shows both
  * alike until something is sent, and a command must not outlive its client. */
@@ -41,7 +34,7 @@ struct call calls_begin(struct exchange *x, const struct call *kind, const struc
 	x->began_us = io_now_us();
 	c.arena = x->arena;
 	/* A copy: once the answer is sent the request's buffer is gone, and the log comes after. */
-	c.session = arena_dup(x->arena, session_of(object));
+	c.session = arena_dup(x->arena, json_text(object, STR("sessionId")));
 	c.cancelled = x->cancelled;
 	c.cancel_fd = x->http->fd;
 	c.cancel_events = x->tcp ? POLLRDHUP : POLLERR;

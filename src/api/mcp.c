@@ -58,11 +58,6 @@ int mcp_parse(struct str text, struct arena *a, const struct json **ret, struct 
 	return mcp_refuse(r, 400, MCP_PARSE_ERROR, "Parse error: %.250s", e.msg);
 }
 
-static struct str text_of(const struct json *v)
-{
-	return v && v->type == JSON_STRING ? v->string : STR("");
-}
-
 /* The metadata of a request decide its era; what they hold is checked when it is answered. */
 static void read_meta(struct mcp_request *r)
 {
@@ -70,7 +65,7 @@ static void read_meta(struct mcp_request *r)
 	const struct json *token = json_get(meta, STR("progressToken"));
 
 	r->token = is_id(token) ? token : NULL;
-	r->version = text_of(json_get(meta, STR(META_VERSION)));
+	r->version = json_text(meta, STR(META_VERSION));
 	r->modern = json_get(meta, STR(META_VERSION)) || json_get(meta, STR(META_CAN)) ||
 		    json_get(meta, STR(META_INFO)) || str_eq(r->method, STR("server/discover"));
 }
@@ -85,7 +80,7 @@ int mcp_open(const struct json *message, struct mcp_request *r)
 		return mcp_refuse(r, 400, MCP_INVALID_REQUEST,
 				  "A message must be a JSON object, not %s",
 				  json_type_name(message));
-	if (!str_eq(text_of(json_get(message, STR("jsonrpc"))), STR("2.0")))
+	if (!str_eq(json_text(message, STR("jsonrpc")), STR("2.0")))
 		return mcp_refuse(r, 400, MCP_INVALID_REQUEST, "jsonrpc must be \"2.0\"");
 	if (!method && (json_get(message, STR("result")) || json_get(message, STR("error"))))
 		return 0;
@@ -201,7 +196,6 @@ static enum mcp_verb list_tools(const struct service *s, struct mcp_request *r, 
 
 static int find_tool(const struct service *s, struct mcp_request *r)
 {
-	static const struct json none = { .type = JSON_OBJECT };
 	const struct json *name = json_get(r->params, STR("name"));
 	char text[256];
 	struct buf names = { .p = text, .cap = sizeof text, .max = sizeof text };
@@ -216,7 +210,7 @@ static int find_tool(const struct service *s, struct mcp_request *r)
 	}
 	r->arguments = json_get(r->params, STR("arguments"));
 	if (!r->arguments || r->arguments->type == JSON_NULL)
-		r->arguments = &none;
+		r->arguments = &json_empty;
 	if (r->arguments->type != JSON_OBJECT)
 		return mcp_refuse(r, 200, MCP_INVALID_PARAMS,
 				  "params.arguments must be an object, not %s",

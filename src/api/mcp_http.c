@@ -242,8 +242,7 @@ static void post(struct exchange *x, const struct http_request *r)
 	struct mcp_request q = { .id = NULL };
 	const struct json *message;
 
-	if (str_find_nocase(http_header(&r->head, STR("content-type")), STR("application/json")) <
-	    0) {
+	if (!routes_is_json(&r->head)) {
 		(void)mcp_refuse(&q, 415, MCP_INVALID_REQUEST,
 				 "The body must have the Content-Type application/json");
 	} else if (mcp_parse(r->body, x->arena, &message, &q) == 0) {

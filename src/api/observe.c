@@ -27,29 +27,6 @@ static bool observe(struct exchange *x, const struct model_call *m, struct err *
 	return success;
 }
 
-/* The body as an object; NULL and *e when it is none. An empty one is an empty object. */
-static const struct json *body_of(struct exchange *x, const struct http_request *r, struct err *e)
-{
-	static const struct json empty = { .type = JSON_OBJECT };
-	const struct json *v;
-
-	if (str_find_nocase(http_header(&r->head, STR("content-type")), STR("application/json")) <
-	    0) {
-		(void)err_set(e, ERR_INVALID_ARGUMENTS,
-			      "The body must have the Content-Type application/json");
-		return NULL;
-	}
-	if (str_trim(r->body).n == 0)
-		return &empty;
-	if (json_parse(r->body, x->arena, &v, e) < 0)
-		return NULL;
-	if (v->type == JSON_OBJECT)
-		return v;
-	(void)err_set(e, ERR_INVALID_ARGUMENTS, "The body must be a JSON object, not %s",
-		      json_type_name(v));
-	return NULL;
-}
-
 /* A parameter of the query that must be a word we know; an absent one is the empty word. */
 static struct str query_word(const struct http_request *r, struct str name, char out[32])
 {
@@ -88,7 +65,7 @@ static void answer(struct exchange *x, const struct http_request *r, const struc
 void observe_tool(struct exchange *x, const struct http_request *r, struct str name)
 {
 	struct err e = { .code = ERR_NONE };
-	const struct model_call m = { .name = name, .arguments = body_of(x, r, &e) };
+	const struct model_call m = { .name = name, .arguments = routes_body(x, r, &e) };
 
 	answer(x, r, &m, &e);
 }
@@ -97,7 +74,7 @@ void observe_call(struct exchange *x, const struct http_request *r)
 {
 	struct err e = { .code = ERR_NONE };
 	struct model_call m = { .name = STR("") };
-	const struct json *body = body_of(x, r, &e);
+	const struct json *body = routes_body(x, r, &e);
 
 	if (body)
 		reply_read(body, x->arena, &m, &e);

@@ -6,8 +6,6 @@
 #include "base/jw.h"
 #include "base/own.h"
 
-static const struct json empty = { .type = JSON_OBJECT };
-
 bool reply_by_name(struct str name, enum reply_form *ret)
 {
 	static const char *const names[REPLY_FORMS] = {
@@ -25,18 +23,11 @@ bool reply_by_name(struct str name, enum reply_form *ret)
 	return false;
 }
 
-static struct str text_of(const struct json *object, struct str name)
-{
-	const struct json *v = json_get(object, name);
-
-	return v && v->type == JSON_STRING ? v->string : STR("");
-}
-
 /* An object, or a string that holds one; absent or null is empty. */
 static const struct json *read_arguments(const struct json *v, struct arena *a, struct err *e)
 {
 	if (!v || v->type == JSON_NULL || (v->type == JSON_STRING && str_trim(v->string).n == 0))
-		return &empty;
+		return &json_empty;
 	if (v->type == JSON_STRING && json_parse(v->string, a, &v, e) < 0)
 		return NULL;
 	if (v->type == JSON_OBJECT)
@@ -59,14 +50,14 @@ void reply_read(const struct json *call, struct arena *a, struct model_call *ret
 	}
 	for (size_t i = 0; i < ARRAY_LEN(members) && !arguments; i++)
 		arguments = json_get(inner, members[i]);
-	ret->name = text_of(inner, STR("name"));
-	ret->session = text_of(call, STR("sessionId"));
-	ret->id = text_of(call, STR("call_id"));
+	ret->name = json_text(inner, STR("name"));
+	ret->session = json_text(call, STR("sessionId"));
+	ret->id = json_text(call, STR("call_id"));
 	ret->responses = ret->id.n > 0;
 	if (!ret->id.n)
-		ret->id = text_of(call, STR("id"));
+		ret->id = json_text(call, STR("id"));
 	if (!ret->id.n)
-		ret->id = text_of(inner, STR("id"));
+		ret->id = json_text(inner, STR("id"));
 	if (ret->name.n == 0)
 		(void)err_set(e, ERR_INVALID_ARGUMENTS,
 			      "The body is no tool call: it has no name. Send the call as the "

@@ -12,7 +12,6 @@
 #include "api/surface.h"
 #include "api/wire.h"
 #include "base/io.h"
-#include "base/json.h"
 #include "base/jw.h"
 #include "base/log.h"
 #include "base/own.h"
@@ -44,6 +43,30 @@ void routes_send_error(struct exchange *x, int status, const char *extra, const 
 	buf_reset(x->out, SIZE_MAX);
 	routes_error_body(x->out, sentence, code);
 	routes_send(x, status, extra);
+}
+
+bool routes_is_json(const struct http_head *head)
+{
+	return str_find_nocase(http_header(head, STR("content-type")), STR("application/json")) >=
+	       0;
+}
+
+const struct json *routes_body(struct exchange *x, const struct http_request *r, struct err *e)
+{
+	const struct json *v = &json_empty;
+
+	if (!routes_is_json(&r->head)) {
+		(void)err_set(e, ERR_INVALID_ARGUMENTS,
+			      "The body must have the Content-Type application/json");
+		return NULL;
+	}
+	if (str_trim(r->body).n && json_parse(r->body, x->arena, &v, e) < 0)
+		return NULL;
+	if (v->type == JSON_OBJECT)
+		return v;
+	(void)err_set(e, ERR_INVALID_ARGUMENTS, "The body must be a JSON object, not %s",
+		      json_type_name(v));
+	return NULL;
 }
 
 static void health(struct exchange *x, const struct http_request *r)
@@ -114,23 +137,6 @@ static void get(struct exchange *x, const struct http_request *r)
 		pages[page].answer(x, r);
 }
 
-/* A body that must be a JSON object. An empty one is an empty object. */
-static const struct json *body_object(struct exchange *x, const struct http_request *r)
-{
-	static const struct json empty = { .type = JSON_OBJECT };
-	const struct json *v;
-	struct err e;
-
-	if (str_find_nocase(http_header(&r->head, STR("content-type")), STR("application/json")) <
-	    0)
-		return NULL;
-	if (str_trim(r->body).n == 0)
-		return &empty;
-	if (json_parse(r->body, x->arena, &v, &e) < 0 || v->type != JSON_OBJECT)
-		return NULL;
-	return v;
-}
-
 static void post(struct exchange *x, const struct http_request *r)
 {
 	if (str_eq(r->head.path, STR("/tools"))) {
@@ -149,7 +155,8 @@ static void post(struct exchange *x, const struct http_request *r)
 				  page ? "Method not allowed" : "Not found", ERR_NONE);
 		return;
 	}
-	const struct json *object = body_object(x, r);
+	struct err e;
+	const struct json *object = routes_body(x, r, &e);
 	if (!object) {
 		routes_send_error(x, 400, NULL, "Invalid JSON body", ERR_INVALID_ARGUMENTS);
 		return;

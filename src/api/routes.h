@@ -8,6 +8,7 @@
  *	GET  /openapi.json	all this, described for programs (openapi.h)
  *	GET  /tools	the definitions for a model's request
  *	POST /tools, /tools/<name>	a tool for models, answered by an observation (observe.h)
+ *	GET  /jobs …	commands in the background (jobs_route.h)
  *	POST /mcp	a message of the Model Context Protocol (mcp_http.h)
  *
  * An error of the call itself is 400 with {"ok":false,"error":sentence,"code":…}; the request's own
@@ -21,6 +22,7 @@
 #include "api/service.h"
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/json.h"
 #include "net/http.h"
 
 /* One request on its way through a worker, whose buffers are used again for the next one. */
@@ -40,6 +42,13 @@ struct exchange {
 	int unwanted;	  /* readable when that, or the client's leaving, ends such a call; or -1 */
 	int64_t began_us; /* when the call that is under way began; or 0 */
 };
+
+/* Whether the message says that its body is JSON. */
+bool routes_is_json(const struct http_head *head);
+
+/* The body of a request as a JSON object, in the arena; an empty body is an empty object. NULL and
+ * INVALID_ARGUMENTS when it is none. */
+const struct json *routes_body(struct exchange *x, const struct http_request *r, struct err *e);
 
 /* Send x->out as JSON, or an error instead of it. */
 void routes_send(struct exchange *x, int status, const char *extra);

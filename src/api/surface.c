@@ -132,11 +132,9 @@ static int not_started(struct visit *v, struct err *e)
 
 static int execute(struct visit *v, struct err *e)
 {
-	const struct json *object;
+	const struct json *object = routes_body(v->x, v->r, e);
 
-	if (str_find_nocase(http_header(&v->r->head, STR("content-type")),
-			    STR("application/json")) < 0 ||
-	    json_parse(v->r->body, v->x->arena, &object, e) < 0 || object->type != JSON_OBJECT)
+	if (!object)
 		return err_set(e, ERR_INVALID_ARGUMENTS, "Invalid JSON body");
 	/* Its callers are agents, though they come by HTTP: the rules for models hold. */
 	v->call.rules = v->x->service->model_call.rules;
@@ -177,7 +175,6 @@ static bool fits(const struct route *route, struct str path)
 
 static void run(const struct route *route, struct exchange *x, const struct http_request *r)
 {
-	static const struct json none = { .type = JSON_OBJECT };
 	/* The time of commands is theirs; that of a file is the client's, which the route tells. */
 	const struct tool *t = route->run == execute ? &tool_execute : &(struct tool){ .flags = 0 };
 	const struct str raw = str_from(r->head.path, str_of(route->path).n);
@@ -186,7 +183,7 @@ static void run(const struct route *route, struct exchange *x, const struct http
 	char *path = arena_alloc(x->arena, raw.n + 1);
 	const ptrdiff_t n = path ? http_path_decode(raw, path) : -1;
 
-	v.call = calls_begin(x, &x->service->call, t, &none);
+	v.call = calls_begin(x, &x->service->call, t, &json_empty);
 	v.path = (struct str){ path, n > 0 ? (size_t)n : 0 };
 	if (n < 0)
 		(void)err_set(&e, ERR_INVALID_PATH, "The path has an escape that is malformed");

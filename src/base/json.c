@@ -3,7 +3,6 @@
 
 #include "base/json.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -374,6 +373,8 @@ int json_parse_over(char *text, size_t n, struct arena *a, const struct json **r
 	return whole(&(struct reader){ .text = { text, n }, .over = text, .arena = a, .e = e },
 		     ret);
 }
+
+const struct json json_empty = { .type = JSON_OBJECT };
 
 const struct json *json_get(const struct json *object, struct str name)
 {

@@ -54,6 +54,17 @@ int json_parse_over(char *text, size_t n, struct arena *a, const struct json **r
 /* The member of an object, or NULL when it has none of that name or is no object. */
 const struct json *json_get(const struct json *object, struct str name);
 
+/* The string that such a member is; { NULL, 0 } when there is none. */
+static inline struct str json_text(const struct json *object, struct str name)
+{
+	const struct json *v = json_get(object, name);
+
+	return v && v->type == JSON_STRING ? v->string : (struct str){ NULL, 0 };
+}
+
+/* {} */
+extern const struct json json_empty;
+
 /* "null", "a boolean", "a number" …: for messages. */
 const char *json_type_name(const struct json *v);
 

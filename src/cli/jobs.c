@@ -33,13 +33,6 @@ struct work {
 	struct arena memory;
 };
 
-static struct str text_of(const struct json *object, struct str name)
-{
-	const struct json *v = json_get(object, name);
-
-	return v && v->type == JSON_STRING ? v->string : STR("");
-}
-
 static int64_t number_of(const struct json *object, struct str name, int64_t otherwise)
 {
 	const struct json *v = json_get(object, name);
@@ -69,10 +62,10 @@ static void describe(const struct json *job, char *to, size_t size)
 		(void)snprintf(to, size, "stopped");
 	else if (code && code->type == JSON_NUMBER)
 		(void)snprintf(to, size, "exited %" PRId64, code->integer);
-	else if (text_of(job, STR("error")).n)
+	else if (json_text(job, STR("error")).n)
 		(void)snprintf(to, size, "failed");
 	else
-		(void)snprintf(to, size, "%.*s", STR_FMT(text_of(job, STR("state"))));
+		(void)snprintf(to, size, "%.*s", STR_FMT(json_text(job, STR("state"))));
 }
 
 static int list(struct work *k)
@@ -91,8 +84,8 @@ static int list(struct work *k)
 	for (const struct json *j = jobs ? jobs->first : NULL; j; j = j->next) {
 		char state[32];
 		describe(j, state, sizeof state);
-		buf_addf(&out, "%-5.*s %-11s %.*s\n", STR_FMT(text_of(j, STR("jobId"))), state,
-			 STR_FMT(text_of(j, STR("command"))));
+		buf_addf(&out, "%-5.*s %-11s %.*s\n", STR_FMT(json_text(j, STR("jobId"))), state,
+			 STR_FMT(json_text(j, STR("command"))));
 	}
 	cli_print(buf_str(&out));
 	return EXIT_OK;
@@ -121,7 +114,7 @@ static int start(struct work *k)
 	if (k->cli->json) {
 		print_json(result);
 	} else {
-		cli_print(text_of(result, STR("jobId")));
+		cli_print(json_text(result, STR("jobId")));
 		cli_print(STR("\n"));
 	}
 	return EXIT_OK;
@@ -132,8 +125,8 @@ static int end_status(const struct cli *c, const struct json *result)
 {
 	const struct json *timed_out = json_get(result, STR("timedOut"));
 
-	if (text_of(result, STR("error")).n)
-		cli_say(c, "%.*s", STR_FMT(text_of(result, STR("error"))));
+	if (json_text(result, STR("error")).n)
+		cli_say(c, "%.*s", STR_FMT(json_text(result, STR("error"))));
 	if (timed_out && timed_out->boolean)
 		return EXIT_TIMED_OUT;
 	if (is_stopped(result)) {
@@ -156,14 +149,14 @@ static int output(struct work *k, bool follow, bool silent)
 			       k->cli->argv[1], since, follow ? 10000 : 0);
 		if (cli_request(k->cli, "GET", target, NULL, &k->memory, &result, &status) < 0)
 			return status;
-		const bool running = str_eq(text_of(result, STR("state")), STR("running"));
+		const bool running = str_eq(json_text(result, STR("state")), STR("running"));
 		if (number_of(result, STR("dropped"), 0) > 0 && !silent)
 			cli_say(k->cli, "%" PRId64 " bytes of output are not kept any more",
 				number_of(result, STR("dropped"), 0));
 		if (k->cli->json && (!silent || !running))
 			print_json(result);
 		else if (!silent)
-			cli_print(text_of(result, STR("output")));
+			cli_print(json_text(result, STR("output")));
 		const int64_t cursor = number_of(result, STR("cursor"), since);
 		const bool news = cursor > since;
 		since = cursor;

@@ -27,13 +27,6 @@ static void stream_done(struct stream *s)
 	arena_done(&s->line_memory);
 }
 
-static struct str text_of(const struct json *object, struct str name)
-{
-	const struct json *v = json_get(object, name);
-
-	return v && v->type == JSON_STRING ? v->string : STR("");
-}
-
 static int bad(struct err *e, const char *why)
 {
 	return err_set(e, ERR_BAD_ANSWER, "The sidecar's stream is not understood: %s", why);
@@ -42,7 +35,7 @@ static int bad(struct err *e, const char *why)
 static int take_output(const struct stream *s, const struct json *line, struct err *e)
 {
 	const struct json *data = json_get(line, STR("data"));
-	const bool is_stderr = str_eq(text_of(line, STR("stream")), STR("stderr"));
+	const bool is_stderr = str_eq(json_text(line, STR("stream")), STR("stderr"));
 
 	if (!data || data->type != JSON_STRING)
 		return bad(e, "output is not text");
@@ -68,8 +61,8 @@ static int take_end(struct stream *s, const struct json *line, struct err *e)
 
 static void take_failure(struct stream *s, const struct json *line)
 {
-	const struct str code = text_of(line, STR("code"));
-	const struct str message = text_of(line, STR("message"));
+	const struct str code = json_text(line, STR("code"));
+	const struct str message = json_text(line, STR("message"));
 
 	(void)snprintf(s->code, sizeof s->code, "%.*s",
 		       STR_FMT(code.n ? code : STR("EXECUTION_ERROR")));
@@ -89,7 +82,7 @@ static int take_line(struct stream *s, struct str text, struct err *e)
 	arena_reset(&s->line_memory);
 	if (json_parse(text, &s->line_memory, &line, &why) < 0)
 		return bad(e, why.msg);
-	const struct str type = text_of(line, STR("type"));
+	const struct str type = json_text(line, STR("type"));
 	if (str_eq(type, STR("delta")))
 		return take_output(s, line, e);
 	if (str_eq(type, STR("done")))

@@ -184,13 +184,6 @@ static int stream_call(const struct tool *t, struct call *c, const struct json *
 	return send_line(&lines);
 }
 
-static struct str session_of(const struct json *object)
-{
-	const struct json *v = json_get(object, STR("sessionId"));
-
-	return v && v->type == JSON_STRING ? v->string : STR("");
-}
-
 static int call_wire(struct local *l, struct arena *arena, const struct json *object,
 		     const struct request *q, struct answer *ret, struct err *e)
 {
@@ -201,7 +194,7 @@ static int call_wire(struct local *l, struct arena *arena, const struct json *ob
 	if (!t)
 		return err_set(e, ERR_INVALID_ARGUMENTS, "There is no %s", q->target);
 	c.arena = arena;
-	c.session = session_of(object);
+	c.session = json_text(object, STR("sessionId"));
 	c.cancel_fd = q->cancel_fd;
 	c.cancel_events = POLLIN;
 	if (t->flags & TOOL_STREAM)

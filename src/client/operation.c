@@ -97,13 +97,6 @@ const struct json *operation_parse(struct operation *op, struct sidecar_error *e
 	return parse(op, false, error);
 }
 
-static struct str text_of(const struct json *object, struct str name)
-{
-	const struct json *v = json_get(object, name);
-
-	return v && v->type == JSON_STRING ? v->string : STR("");
-}
-
 /* The code when the answer has none: those of the request itself. */
 static enum err_code code_of(int status)
 {
@@ -133,7 +126,7 @@ int operation_refused(struct operation *op, struct sidecar_error *error)
 	/* Whatever stands between may answer without a sidecar's words. */
 	if (json_parse(buf_str(&op->answer.body), &op->arena, &root, &e) < 0)
 		root = NULL;
-	const struct str code = text_of(root, STR("code")), why = text_of(root, STR("error"));
+	const struct str code = json_text(root, STR("code")), why = json_text(root, STR("error"));
 	const enum err_code known = err_by_name(code);
 	(void)err_set(&e, known ? known : code_of(op->answer.status), "%.*s", STR_FMT(why));
 	if (why.n == 0)

@@ -79,13 +79,6 @@ static const struct json *member(const struct json *object, struct str name, enu
 	return v && v->type == type ? v : NULL;
 }
 
-static struct str text_of(const struct json *object, struct str name)
-{
-	const struct json *v = member(object, name, JSON_STRING);
-
-	return v ? v->string : (struct str){ NULL, 0 };
-}
-
 static int64_t number_of(const struct json *object, struct str name)
 {
 	const struct json *v = member(object, name, JSON_NUMBER);
@@ -102,8 +95,8 @@ static bool truth_of(const struct json *object, struct str name)
 
 static struct sidecar_file *image(const struct json *result, struct sidecar_error *error)
 {
-	const struct str data = text_of(result, STR("data"));
-	const struct str mime = text_of(result, STR("mimeType"));
+	const struct str data = json_text(result, STR("data"));
+	const struct str mime = json_text(result, STR("mimeType"));
 	char *strings;
 
 	if (!data.p || !mime.p)
@@ -127,14 +120,14 @@ static struct sidecar_file *image(const struct json *result, struct sidecar_erro
 struct sidecar_file *result_file(struct buf *body, const struct json *result,
 				 struct sidecar_error *error)
 {
-	const struct str content = text_of(result, STR("content"));
+	const struct str content = json_text(result, STR("content"));
 	struct sidecar_file values = {
 		.length = content.n,
 		.total_lines = number_of(result, STR("totalLines")),
 		.has_more = truth_of(result, STR("hasMore")),
 	};
 
-	if (str_eq(text_of(result, STR("type")), STR("image")))
+	if (str_eq(json_text(result, STR("type")), STR("image")))
 		return image(result, error);
 	if (!content.p)
 		return bad(error, "content", "a string");
@@ -145,7 +138,8 @@ struct sidecar_file *result_file(struct buf *body, const struct json *result,
 
 struct sidecar_change *result_change(const struct json *result, struct sidecar_error *error)
 {
-	const struct str path = text_of(result, STR("path")), diff = text_of(result, STR("diff"));
+	const struct str path = json_text(result, STR("path")),
+			 diff = json_text(result, STR("diff"));
 	char *strings;
 
 	if (!path.p)
@@ -209,7 +203,7 @@ static struct sidecar_text *text_as(struct buf *body, struct str text, bool trun
 struct sidecar_text *result_text(struct buf *body, const struct json *result, struct str name,
 				 struct sidecar_error *error)
 {
-	const struct str text = text_of(result, name);
+	const struct str text = json_text(result, name);
 
 	return text.p ? text_as(body, text, is_cut(result)) : bad(error, name.p, "a string");
 }
@@ -217,7 +211,7 @@ struct sidecar_text *result_text(struct buf *body, const struct json *result, st
 struct sidecar_text *result_listing(struct buf *body, const struct json *result, int64_t limit,
 				    struct sidecar_error *error)
 {
-	const struct str text = text_of(result, STR("output"));
+	const struct str text = json_text(result, STR("output"));
 	struct str line, rest = text;
 	bool more = text.n > 0;
 
@@ -237,7 +231,7 @@ struct sidecar_text *result_body(struct buf *body, struct sidecar_error *error)
 struct sidecar_health *result_health(struct str body, const struct json *root,
 				     struct sidecar_error *error)
 {
-	const struct str version = text_of(root, STR("version"));
+	const struct str version = json_text(root, STR("version"));
 	char *strings;
 
 	if (!version.p)
@@ -256,7 +250,8 @@ struct sidecar_observation *result_observation(struct buf *body, const struct js
 {
 	const struct json *success = member(root, STR("success"), JSON_BOOL);
 	const struct json *why = member(root, STR("error"), JSON_OBJECT);
-	const struct str code = text_of(why, STR("code")), message = text_of(why, STR("message"));
+	const struct str code = json_text(why, STR("code")),
+			 message = json_text(why, STR("message"));
 	char *strings;
 
 	if (!success)

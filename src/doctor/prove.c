@@ -85,10 +85,10 @@ bool prove_touched(const struct proof *p)
 
 static void learn_text(const struct json *object, struct str name, char *to, size_t size)
 {
-	const struct json *v = json_get(object, name);
+	const struct str text = json_text(object, name);
 
-	if (v && v->type == JSON_STRING)
-		(void)snprintf(to, size, "%.*s", STR_FMT(v->string));
+	if (text.p)
+		(void)snprintf(to, size, "%.*s", STR_FMT(text));
 }
 
 static bool learn_bool(const struct json *object, struct str name, bool otherwise)
