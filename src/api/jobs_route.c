@@ -7,8 +7,6 @@
 #include "net/http_url.h"
 #include "tools/tool.h"
 
-extern const struct tool tool_jobs, tool_job, tool_stop_job;
-
 /* A number in the query as a JSON member in front of `next`; what is no number is left out. */
 static struct json *add_number(struct exchange *x, struct str query, struct str name,
 			       struct json *next)

@@ -3,8 +3,6 @@
 
 #include "api/openapi.h"
 
-extern const struct tool tool_jobs, tool_job, tool_stop_job;
-
 /* Only to describe parameters, which are read elsewhere. */
 struct params {
 	int64_t format, set, reply;

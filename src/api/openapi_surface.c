@@ -4,8 +4,6 @@
 #include "api/openapi.h"
 #include "tools/schema.h"
 
-extern const struct tool tool_execute;
-
 /* Only to describe parameters, which are read elsewhere. */
 struct params {
 	struct str path, mode;

@@ -13,8 +13,6 @@
 #include "base/own.h"
 #include "net/http_url.h"
 
-extern const struct tool tool_execute;
-
 static const struct {
 	enum err_code code;
 	int status;

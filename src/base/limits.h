@@ -44,8 +44,7 @@ enum {
 	/* Characters shown of a matching line: the wire contract. */
 	LIMIT_GREP_LINE = 500,
 
-	/* Longest script; the wire contract's time for it; and the longest anybody may ask for. */
-	LIMIT_COMMAND_BYTES = 1 << 20,
+	/* The wire contract's time for a command, and the longest anybody may ask for. */
 	LIMIT_BASH_MS = 300 * 1000,
 	LIMIT_COMMAND_MS = 24 * 3600 * 1000,
 

@@ -59,9 +59,9 @@ static int64_t apply_edits(struct call *c, const struct job *job, struct str old
 	AUTO_BUF last = { .max = LIMIT_EDIT_BYTES };
 
 	for (size_t i = 0; i < job->count; i++) {
-		struct buf next = TAKE(last, ((struct buf){ .max = LIMIT_EDIT_BYTES }));
-		last = TAKE(*new, ((struct buf){ .max = LIMIT_EDIT_BYTES }));
-		*new = next;
+		const struct buf spare = last;
+		last = *new;
+		*new = spare;
 		buf_reset(new, SIZE_MAX);
 		const int64_t n = edit_apply(&job->edits[i], job->path, i ? buf_str(&last) : old,
 					     c->arena, new, e);

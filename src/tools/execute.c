@@ -50,23 +50,13 @@ static int execute_run(struct call *c, const void *args, struct err *e)
 	struct buf outputs[2] = { { .max = LIMIT_EXECUTE_OUTPUT },
 				  { .max = LIMIT_EXECUTE_OUTPUT } };
 	const struct proc_sink sink = { .write = keep, .arg = outputs };
-	struct proc_request q = {
-		.timeout_ms = LIMIT_BASH_MS,
-		.umask = 022,
-		.cancel_events = c->cancel_events,
-		.keep_survivors = c->keep_survivors,
-	};
+	struct proc_request q = call_command(c);
 	const struct path root = { .base = PATH_WORKSPACE };
 	struct proc_result result;
 	struct str *words;
 
-	if (!c->spawner)
-		return err_set(e, ERR_READ_ONLY,
-			       "Commands are refused in read-only mode here: %.*s",
-			       STR_FMT(c->no_commands));
-	if (c->limits)
-		q.limits = *c->limits;
-	if (words_split(a->command, c->arena, &words, &q.argc, e) < 0)
+	q.timeout_ms = LIMIT_BASH_MS;
+	if (call_may_run(c, e) < 0 || words_split(a->command, c->arena, &words, &q.argc, e) < 0)
 		return -1;
 	q.argv = words;
 	if (c->rules && policy_check_argv(c->rules, q.argv, q.argc, e) < 0)

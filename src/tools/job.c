@@ -22,13 +22,6 @@ struct names {
 static const struct names wire_names = { "jobId", "exitCode", "timedOut", "startedMs" };
 static const struct names model_names = { "job_id", "exit_code", "timed_out", "started_ms" };
 
-static int need_jobs(const struct call *c, struct err *e)
-{
-	if (c->jobs)
-		return 0;
-	return call_refuse_command(c, e);
-}
-
 static void write_id(struct jw *w, const char *name, uint64_t id)
 {
 	char text[24];
@@ -44,7 +37,7 @@ int job_start(struct call *c, const struct proc_request *q, const char *name, st
 
 	/* Nobody waits for it, so nobody's leaving ends it. */
 	request.cancel_events = 0;
-	if (need_jobs(c, e) < 0 || jobs_start(c->jobs, &request, &id, e) < 0)
+	if (call_may_run(c, e) < 0 || jobs_start(c->jobs, &request, &id, e) < 0)
 		return -1;
 	write_id(c->out, name, id);
 	return 0;
@@ -77,7 +70,7 @@ static void write_state(struct jw *w, const struct names *n, const struct job_st
 
 static int list(struct call *c, const struct names *n, struct err *e)
 {
-	if (need_jobs(c, e) < 0)
+	if (call_may_run(c, e) < 0)
 		return -1;
 	struct job_state *states = arena_array(c->arena, LIMIT_JOBS, sizeof *states);
 	if (!states)
@@ -133,7 +126,7 @@ static int output(struct call *c, const struct job_args *a, const struct names *
 	size_t waits;
 	uint64_t id;
 
-	if (need_jobs(c, e) < 0 || parse_id(a->id, &id, e) < 0)
+	if (call_may_run(c, e) < 0 || parse_id(a->id, &id, e) < 0)
 		return -1;
 	do {
 		if (jobs_output(c->jobs, id, a->since, &wait, &p, e) < 0)
@@ -154,7 +147,7 @@ static int stop(struct call *c, const struct job_args *a, struct err *e)
 {
 	uint64_t id;
 
-	if (need_jobs(c, e) < 0 || parse_id(a->id, &id, e) < 0 || jobs_stop(c->jobs, id, e) < 0)
+	if (call_may_run(c, e) < 0 || parse_id(a->id, &id, e) < 0 || jobs_stop(c->jobs, id, e) < 0)
 		return -1;
 	jw_bool(c->out, "ok", true);
 	return 0;

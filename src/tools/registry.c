@@ -8,7 +8,6 @@ extern const struct tool tool_read, tool_write, tool_edit, tool_ls, tool_find, t
 extern const struct tool tool_read_file, tool_write_file, tool_list_directory, tool_run_command,
 	tool_search_files, tool_edit_file, tool_multi_edit, tool_find_files, tool_job_list,
 	tool_job_output, tool_job_stop;
-extern const struct tool tool_jobs, tool_job, tool_stop_job, tool_execute;
 
 static const struct tool *const tools[] = {
 	/* clang-format off */

@@ -165,35 +165,14 @@ static int open_cwd(struct call *c, struct str requested, struct err *e)
 	return ws_open_dir(c->ws, &path, e);
 }
 
-static int need_spawner(const struct call *c, struct err *e)
-{
-	if (c->spawner)
-		return 0;
-	return call_refuse_command(c, e);
-}
-
 static int check_length(struct str command, struct err *e)
 {
-	if (command.n <= LIMIT_COMMAND_BYTES)
+	if (command.n <= LIMIT_SCRIPT)
 		return 0;
 	return err_set(e, ERR_INVALID_ARGUMENTS,
 		       "The command has %zu bytes, the longest is %d: write it to a file and run "
 		       "that",
-		       command.n, LIMIT_COMMAND_BYTES);
-}
-
-/* What holds for every command. */
-static struct proc_request new_request(const struct call *c)
-{
-	struct proc_request q = {
-		.umask = 022,
-		.cancel_events = c->cancel_events,
-		.keep_survivors = c->keep_survivors,
-	};
-
-	if (c->limits)
-		q.limits = *c->limits;
-	return q;
+		       command.n, LIMIT_SCRIPT);
 }
 
 static int bash_run(struct call *c, const void *args, struct err *e)
@@ -201,12 +180,12 @@ static int bash_run(struct call *c, const void *args, struct err *e)
 	const struct bash_args *a = args;
 	struct relay r = { .stream = c->stream };
 	const struct proc_sink sink = { .write = relay, .arg = &r };
-	struct proc_request q = new_request(c);
+	struct proc_request q = call_command(c);
 	struct proc_result result;
 
 	if (a->command.n == 0 && !a->argv)
 		return err_set(e, ERR_INVALID_ARGUMENTS, "Missing or invalid command");
-	if (need_spawner(c, e) < 0 || check_length(a->command, e) < 0)
+	if (call_may_run(c, e) < 0 || check_length(a->command, e) < 0)
 		return -1;
 	if ((a->argv && a->command.n == 0 && bind_argv(c, a->argv, &q, e) < 0) ||
 	    bind_env(c, a->env && a->env->type == JSON_OBJECT ? a->env : NULL, false, &q, e) < 0)
@@ -290,7 +269,7 @@ static int bind_what(struct call *c, const struct run_args *a, struct proc_reque
 {
 	const bool shell = str_trim(a->command).n > 0;
 
-	if (need_spawner(c, e) < 0)
+	if (call_may_run(c, e) < 0)
 		return -1;
 	if (!shell && (!a->argv || !a->argv->first))
 		return err_set(e, ERR_INVALID_ARGUMENTS,
@@ -315,7 +294,7 @@ static int run_run(struct call *c, const void *args, struct err *e)
 	const struct run_args *a = args;
 	struct outputs outputs = { .progress = c->progress };
 	const struct proc_sink sink = { .write = keep, .arg = &outputs };
-	struct proc_request q = new_request(c);
+	struct proc_request q = call_command(c);
 	struct proc_result result;
 
 	if (bind_what(c, a, &q, e) < 0 || bind_env(c, a->env, true, &q, e) < 0 ||

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "exec/proc.h"
 #include "scrub/scrub.h"
 #include "workspace/workspace.h"
 
@@ -17,10 +18,9 @@ bool call_cancelled(const struct call *c)
 
 bool tool_is_slow(const struct tool *t, const struct json *object)
 {
-	const struct json *v = t->slow_with ? json_get(object, str_of(t->slow_with)) : NULL;
-
 	if (!(t->flags & TOOL_SLOW) || !t->slow_with)
 		return t->flags & TOOL_SLOW;
+	const struct json *v = json_get(object, str_of(t->slow_with));
 	return v && v->type != JSON_NULL && !(v->type == JSON_BOOL && !v->boolean);
 }
 
@@ -29,13 +29,27 @@ int call_path(const struct call *c, struct str requested, struct path *ret, stru
 	return ws_resolve(c->ws, requested, c->policy, ret, e);
 }
 
-int call_refuse_command(const struct call *c, struct err *e)
+int call_may_run(const struct call *c, struct err *e)
 {
+	if (c->spawner)
+		return 0;
 	if (c->read_only)
 		return err_set(e, ERR_READ_ONLY,
 			       "Commands are refused in read-only mode here: %.*s",
 			       STR_FMT(c->no_commands));
 	return err_set(e, ERR_SPAWN_FAILED, "%.*s", STR_FMT(c->no_commands));
+}
+
+struct proc_request call_command(const struct call *c)
+{
+	static const struct proc_limits none;
+
+	return (struct proc_request){
+		.umask = 022,
+		.cancel_events = c->cancel_events,
+		.keep_survivors = c->keep_survivors,
+		.limits = c->limits ? *c->limits : none,
+	};
 }
 
 struct str call_shown_command(const struct call *c, const char *command, size_t size)

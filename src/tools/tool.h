@@ -31,6 +31,7 @@
 struct jobs;
 struct policy;
 struct proc_limits;
+struct proc_request;
 struct scrub;
 struct spawner;
 struct tracker;
@@ -88,8 +89,11 @@ bool call_cancelled(const struct call *c);
 /* The path of an argument, resolved under the call's policy. */
 int call_path(const struct call *c, struct str requested, struct path *ret, struct err *e);
 
-/* Why commands are not run when there is no spawner; -1. */
-int call_refuse_command(const struct call *c, struct err *e);
+/* 0 when commands are run; else READ_ONLY or SPAWN_FAILED, and why they are not. */
+int call_may_run(const struct call *c, struct err *e);
+
+/* What holds for every command of the call (exec/proc.h). */
+struct proc_request call_command(const struct call *c);
 
 /* READ_ONLY if nothing may be changed. */
 int call_may_change(const struct call *c, struct err *e);
@@ -233,6 +237,9 @@ struct tool {
 	const char *slow_with; /* TOOL_SLOW holds only with this argument; NULL: always */
 	int (*run)(struct call *c, const void *args, struct err *e);
 };
+
+/* Those that have routes of their own (TOOL_ROUTE), for whoever serves these. */
+extern const struct tool tool_jobs, tool_job, tool_stop_job, tool_execute;
 
 /* The registry, in a fixed order; NULL behind the last. */
 const struct tool *tool_at(size_t i);
