@@ -63,10 +63,9 @@ void seen_read(const struct call *c, const struct path *p, int fd, const struct 
 	if (!key_of(c, p, key))
 		return;
 	if (whole.p || read_small(c, fd, st, &whole))
-		tracker_saw(c->tracker, c->session, str_of(key),
-			    &(struct stat){ .st_size = (off_t)whole.n }, whole);
+		tracker_saw(c->tracker, c->session, str_of(key), whole);
 	else if (hash_file(fd, st, &hash))
-		tracker_saw_hash(c->tracker, c->session, str_of(key), st, hash);
+		tracker_saw_hash(c->tracker, c->session, str_of(key), st->st_size, hash);
 }
 
 void seen_wrote(const struct call *c, const struct path *p, struct str content)
@@ -74,8 +73,7 @@ void seen_wrote(const struct call *c, const struct path *p, struct str content)
 	char key[KEY_SIZE];
 
 	if (key_of(c, p, key))
-		tracker_saw(c->tracker, c->session, str_of(key),
-			    &(struct stat){ .st_size = (off_t)content.n }, content);
+		tracker_saw(c->tracker, c->session, str_of(key), content);
 }
 
 enum tracker_verdict seen_check(const struct call *c, const struct path *p, struct str content)
@@ -86,8 +84,7 @@ enum tracker_verdict seen_check(const struct call *c, const struct path *p, stru
 		return TRACKER_SAME;
 	if (!key_of(c, p, key))
 		return TRACKER_UNSEEN;
-	return tracker_check(c->tracker, c->session, str_of(key),
-			     &(struct stat){ .st_size = (off_t)content.n }, content);
+	return tracker_check(c->tracker, c->session, str_of(key), content);
 }
 
 bool seen_recall(const struct call *c, const struct path *p, struct buf *out)

@@ -11,7 +11,7 @@
 #include "base/own.h"
 
 struct version {
-	off_t size;
+	int64_t size;
 	uint64_t hash;
 };
 
@@ -41,6 +41,11 @@ static uint64_t hash_of(struct str s, uint64_t seed)
 static uint64_t key_of(struct str session, struct str path)
 {
 	return hash_of(path, hash_of(session, 0));
+}
+
+static struct version version_of(struct str content)
+{
+	return (struct version){ (int64_t)content.n, hash_of(content, 0) };
 }
 
 struct tracker *tracker_new(size_t max)
@@ -187,18 +192,17 @@ static void remember(struct tracker *t, struct str session, struct str path,
 	(void)pthread_mutex_unlock(&t->lock);
 }
 
-void tracker_saw_hash(struct tracker *t, struct str session, struct str path, const struct stat *st,
+void tracker_saw_hash(struct tracker *t, struct str session, struct str path, int64_t size,
 		      uint64_t hash)
 {
-	remember(t, session, path, &(struct version){ st->st_size, hash }, NULL);
+	remember(t, session, path, &(struct version){ size, hash }, NULL);
 }
 
-void tracker_saw(struct tracker *t, struct str session, struct str path, const struct stat *st,
-		 struct str content)
+void tracker_saw(struct tracker *t, struct str session, struct str path, struct str content)
 {
-	const struct version version = { st->st_size, hash_of(content, 0) };
+	const struct version version = version_of(content);
 
-	remember(t, session, path, &version, (size_t)st->st_size == content.n ? &content : NULL);
+	remember(t, session, path, &version, &content);
 }
 
 bool tracker_recall(struct tracker *t, struct str session, struct str path, struct buf *out)
@@ -213,16 +217,16 @@ bool tracker_recall(struct tracker *t, struct str session, struct str path, stru
 }
 
 enum tracker_verdict tracker_check(struct tracker *t, struct str session, struct str path,
-				   const struct stat *st, struct str content)
+				   struct str content)
 {
+	const struct version now = version_of(content);
 	const uint64_t key = key_of(session, path);
 	enum tracker_verdict verdict = TRACKER_UNSEEN;
 
 	(void)pthread_mutex_lock(&t->lock);
 	struct entry *e = find(t, key, session, path);
 	if (e) {
-		const bool same =
-			e->version.size == st->st_size && e->version.hash == hash_of(content, 0);
+		const bool same = e->version.size == now.size && e->version.hash == now.hash;
 		verdict = same ? TRACKER_SAME : TRACKER_CHANGED;
 		unlist(t, e);
 		list_newest(t, e);

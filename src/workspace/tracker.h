@@ -18,7 +18,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/stat.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/str.h"
@@ -35,21 +35,20 @@ enum tracker_verdict {
 struct tracker *tracker_new(size_t max);
 void tracker_free(struct tracker *t);
 
-/* The session has seen this content of the file; *st is the file's status with that content. */
-void tracker_saw(struct tracker *t, struct str session, struct str path, const struct stat *st,
-		 struct str content);
+/* The session has seen this content of the file. */
+void tracker_saw(struct tracker *t, struct str session, struct str path, struct str content);
 
-/* The same when only a hash of the content is at hand (tracker_hash). */
-void tracker_saw_hash(struct tracker *t, struct str session, struct str path, const struct stat *st,
+/* The same when only the content's size and its hash (tracker_hash) are at hand. */
+void tracker_saw_hash(struct tracker *t, struct str session, struct str path, int64_t size,
 		      uint64_t hash);
 
 /* Append the content of the file as the session last saw it. False when it is not known any more.
  */
 bool tracker_recall(struct tracker *t, struct str session, struct str path, struct buf *out);
 
-/* What the session knows of the file as it is now. */
+/* What the session knows of the file, which has this content now. */
 enum tracker_verdict tracker_check(struct tracker *t, struct str session, struct str path,
-				   const struct stat *st, struct str content);
+				   struct str content);
 
 /* Hash content that comes in pieces. */
 struct tracker_hash;
