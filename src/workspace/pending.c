@@ -27,7 +27,7 @@ struct pending_slot {
 };
 
 struct pending {
-	int fd; /* 0: the memory can only be shared by forking */
+	int fd;
 	struct pending_slot *slots;
 };
 
@@ -35,8 +35,7 @@ static const size_t TABLE = SLOTS * sizeof(struct pending_slot);
 
 static struct pending_slot *map(int fd)
 {
-	void *p = mmap(NULL, TABLE, PROT_READ | PROT_WRITE,
-		       MAP_SHARED | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0);
+	void *p = mmap(NULL, TABLE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	return p == MAP_FAILED ? NULL : p;
 }
@@ -53,17 +52,14 @@ static int new_memory(void)
 
 struct pending *pending_new(void)
 {
-	struct pending *p = mem_new(1, sizeof *p);
 	AUTO_FD fd = new_memory();
+	struct pending_slot *slots = fd < 0 ? NULL : map(fd);
+	struct pending *p = slots ? mem_new(1, sizeof *p) : NULL;
 
-	if (!p)
-		return NULL;
-	p->slots = map(fd);
-	if (!p->slots) {
-		mem_free(p);
-		return NULL;
-	}
-	p->fd = fd < 0 ? 0 : TAKE(fd, -1);
+	if (p)
+		*p = (struct pending){ TAKE(fd, -1), slots };
+	else if (slots)
+		(void)munmap(slots, TABLE);
 	return p;
 }
 
@@ -71,8 +67,7 @@ void pending_free(struct pending *p)
 {
 	if (!p)
 		return;
-	if (p->fd)
-		(void)close(p->fd);
+	(void)close(p->fd);
 	(void)munmap(p->slots, TABLE);
 	mem_free(p);
 }
@@ -82,12 +77,11 @@ int pending_fd(const struct pending *p)
 	return p ? p->fd : 0;
 }
 
-static void remove_noted(void *arg, const char *dir, const char *name)
+static void remove_noted(const char *dir, const char *name)
 {
 	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
 				.resolve = RESOLVE_NO_SYMLINKS };
 
-	(void)arg;
 	if (!str_starts(str_of(name), STR(PENDING_PREFIX)) || strchr(name, '/'))
 		return;
 	/* The path was canonical: a link in it now is not what was noted. */
@@ -104,11 +98,13 @@ void pending_sweep(int fd)
 
 	if (fstat(fd, &st) < 0 || st.st_size != (off_t)TABLE)
 		return;
-	struct pending p = { .slots = map(fd) };
-	if (!p.slots)
+	struct pending_slot *slots = map(fd);
+	if (!slots)
 		return;
-	pending_each(&p, remove_noted, NULL);
-	(void)munmap(p.slots, TABLE);
+	for (int i = 0; i < SLOTS; i++)
+		if (atomic_exchange(&slots[i].state, SLOT_FREE) == SLOT_NOTED)
+			remove_noted(slots[i].dir, slots[i].name);
+	(void)munmap(slots, TABLE);
 }
 
 struct pending_slot *pending_add(struct pending *p, int dir, const char *name)
@@ -138,18 +134,4 @@ void pending_remove(struct pending_slot *slot)
 {
 	if (slot)
 		atomic_store(&slot->state, SLOT_FREE);
-}
-
-void pending_each(struct pending *p, void (*each)(void *arg, const char *dir, const char *name),
-		  void *arg)
-{
-	for (int i = 0; p && i < SLOTS; i++)
-		if (atomic_load(&p->slots[i].state) == SLOT_NOTED)
-			each(arg, p->slots[i].dir, p->slots[i].name);
-}
-
-void pending_clear(struct pending *p)
-{
-	for (int i = 0; p && i < SLOTS; i++)
-		atomic_store(&p->slots[i].state, SLOT_FREE);
 }

@@ -21,26 +21,19 @@
 struct pending;
 struct pending_slot;
 
-/* Shared memory, kept over fork; NULL when there is none. */
+/* NULL when there is no shared memory to be had; all functions accept that. */
 struct pending *pending_new(void);
 void pending_free(struct pending *p);
 
-/* Its descriptor, to be handed to the guardian; 0 when it has none. It stays the table's. */
+/* Its descriptor, to be handed to the guardian; 0 of NULL. It stays the table's. */
 int pending_fd(const struct pending *p);
 
-/* After the death of whoever noted them: remove the files noted in the table of that descriptor.
- * Nothing but our own temporary names is ever removed. */
+/* After the death of whoever noted them: remove the files noted in the table of that descriptor,
+ * and empty it. Nothing but our own temporary names is ever removed. */
 void pending_sweep(int fd);
 
-/* Note a name in a directory; NULL when it could not be noted. Both functions accept NULL. */
+/* Note a name in a directory; NULL when it could not be noted. */
 struct pending_slot *pending_add(struct pending *p, int dir, const char *name);
 void pending_remove(struct pending_slot *slot);
-
-/* Call for every noted name: the directory's absolute path, and the name. */
-void pending_each(struct pending *p, void (*each)(void *arg, const char *dir, const char *name),
-		  void *arg);
-
-/* Empty the table; for when whoever noted the names is dead. */
-void pending_clear(struct pending *p);
 
 #endif

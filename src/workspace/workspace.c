@@ -269,30 +269,6 @@ struct pending *ws_pending(const struct workspace *ws)
 	return ws->pending;
 }
 
-static void remove_pending(void *arg, const char *dir, const char *name)
-{
-	const struct workspace *ws = arg;
-	struct err ignored;
-	struct str below;
-
-	for (int i = 0; i < PATH_BASES; i++) {
-		char rel[PATH_MAX];
-		if (ws->bases[i].path.n == 0 ||
-		    !path_within(ws->bases[i].path, str_of(dir), &below))
-			continue;
-		(void)snprintf(rel, sizeof rel, "%.*s", STR_FMT(below));
-		AUTO_FD fd = beneath_open(&ws->bases[i], rel, O_PATH | O_DIRECTORY, &ignored);
-		if (fd >= 0)
-			(void)unlinkat(fd, name, 0);
-	}
-}
-
-void ws_sweep(const struct workspace *ws)
-{
-	pending_each(ws->pending, remove_pending, (void *)ws);
-	pending_clear(ws->pending);
-}
-
 static void close_dir(DIR **d)
 {
 	if (*d)

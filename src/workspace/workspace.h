@@ -9,8 +9,7 @@
  *	struct path p;
  *	if (ws_resolve(ws, requested, PATH_SHORTHAND, &p, e) < 0)	what it means (path.h)
  *		return -1;
- *	AUTO_FD fd = ws_open_file(ws, &p, &st, e);			opened by the kernel,
- *beneath
+ *	AUTO_FD fd = ws_open_file(ws, &p, &st, e);	opened by the kernel, beneath
  *
  * No other module opens, stats, renames or makes anything by a path that came from a request.
  * A workspace may be used by many threads: after ws_new nothing in it changes but its locks.
@@ -88,10 +87,8 @@ pthread_mutex_t *ws_lock(const struct workspace *ws, const struct place *at);
  * and whoever takes one has the place's lock already. */
 pthread_mutex_t *ws_lock_file(const struct workspace *ws, const struct stat *st);
 
-/* Temporary names under way (pending.h), and their removal by a guardian process after the server's
- * death. */
+/* Temporary names under way (pending.h). */
 struct pending *ws_pending(const struct workspace *ws);
-void ws_sweep(const struct workspace *ws);
 
 /* The path as an agent knows it: relative to the workspace root ("." for the root), or absolute for
  * the other bases. */

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of temporary names that a forked process can read. */
+/* The table of temporary names that another process can read. */
 
 #include "scratch.h"
 
 #include "base/own.h"
 #include "workspace/pending.h"
 
-struct noted {
-	int count;
-	char dir[PATH_MAX], name[64];
-};
+#define NAME PENDING_PREFIX "1.tmp"
 
-static void note(void *arg, const char *dir, const char *name)
+static void make(int dir, const char *name)
 {
-	struct noted *n = arg;
+	AUTO_FD fd = openat(dir, name, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
 
-	n->count++;
-	(void)snprintf(n->dir, sizeof n->dir, "%s", dir);
-	(void)snprintf(n->name, sizeof n->name, "%s", name);
+	assert_true(fd >= 0);
+}
+
+static bool is_there(int dir, const char *name)
+{
+	return faccessat(dir, name, F_OK, 0) == 0;
 }
 
 static void names_come_and_go(void **state)
@@ -25,21 +25,21 @@ static void names_come_and_go(void **state)
 	struct scratch s = scratch_new();
 	AUTO_FD dir = open(s.path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct pending *p = pending_new();
-	struct noted n = { 0 };
 
 	(void)state;
-	pending_each(p, note, &n);
-	assert_int_equal(n.count, 0);
-	struct pending_slot *slot = pending_add(p, dir, "name");
+	make(dir, NAME);
+	struct pending_slot *slot = pending_add(p, dir, NAME);
 	assert_non_null(slot);
-	pending_each(p, note, &n);
-	assert_int_equal(n.count, 1);
-	assert_string_equal(n.dir, s.path);
-	assert_string_equal(n.name, "name");
 	pending_remove(slot);
-	n.count = 0;
-	pending_each(p, note, &n);
-	assert_int_equal(n.count, 0);
+	pending_sweep(pending_fd(p));
+	assert_true(is_there(dir, NAME));
+	assert_non_null(pending_add(p, dir, NAME));
+	pending_sweep(pending_fd(p));
+	assert_false(is_there(dir, NAME));
+	/* The table is empty now. */
+	make(dir, NAME);
+	pending_sweep(pending_fd(p));
+	assert_true(is_there(dir, NAME));
 	pending_free(p);
 	scratch_free(&s);
 }
@@ -49,15 +49,12 @@ static void a_full_table_notes_nothing_more(void **state)
 	AUTO_FD dir = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct pending *p = pending_new();
 	struct pending_slot *slots[1000];
-	struct noted n = { 0 };
 	int held = 0;
 
 	(void)state;
 	while (held < 1000 && (slots[held] = pending_add(p, dir, "x")))
 		held++;
 	assert_true(held > 0 && held < 1000);
-	pending_each(p, note, &n);
-	assert_int_equal(n.count, held);
 	pending_remove(slots[0]);
 	assert_non_null(pending_add(p, dir, "y"));
 	assert_null(pending_add(p, -1, "z"));
@@ -66,40 +63,38 @@ static void a_full_table_notes_nothing_more(void **state)
 
 static void no_table_is_no_harm(void **state)
 {
-	struct noted n = { 0 };
-
 	(void)state;
 	assert_null(pending_add(NULL, 0, "x"));
+	assert_int_equal(pending_fd(NULL), 0);
 	pending_remove(NULL);
-	pending_each(NULL, note, &n);
 	pending_free(NULL);
-	assert_int_equal(n.count, 0);
 }
+
+struct writer {
+	struct pending *p;
+	int dir;
+};
 
 static int add_and_die(void *arg)
 {
-	const int dir = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const struct writer *w = arg;
 
-	return pending_add(arg, dir, "orphan") ? 0 : 1;
+	return pending_add(w->p, w->dir, NAME) ? 0 : 1;
 }
 
 static void a_dead_process_leaves_its_names(void **state)
 {
-	struct pending *p = pending_new();
-	struct noted n = { 0 };
+	struct scratch s = scratch_new();
+	AUTO_FD dir = open(s.path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct writer w = { pending_new(), dir };
 
 	(void)state;
-	in_child(add_and_die, p);
-	pending_each(p, note, &n);
-	assert_int_equal(n.count, 1);
-	assert_string_equal(n.dir, "/");
-	assert_string_equal(n.name, "orphan");
-	pending_clear(p);
-	n.count = 0;
-	pending_each(p, note, &n);
-	assert_int_equal(n.count, 0);
-	pending_clear(NULL);
-	pending_free(p);
+	make(dir, NAME);
+	in_child(add_and_die, &w);
+	pending_sweep(pending_fd(w.p));
+	assert_false(is_there(dir, NAME));
+	pending_free(w.p);
+	scratch_free(&s);
 }
 
 static void a_guardian_removes_what_is_noted(void **state)
@@ -107,12 +102,11 @@ static void a_guardian_removes_what_is_noted(void **state)
 	struct scratch s = scratch_new();
 	AUTO_FD dir = open(s.path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct pending *p = pending_new();
-	static const char *const names[] = { PENDING_PREFIX "1.tmp", "foreign", "stays" };
+	static const char *const names[] = { NAME, "foreign", "stays" };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		AUTO_FD fd = openat(dir, names[i], O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
-		assert_true(fd >= 0);
+		make(dir, names[i]);
 		if (i < 2)
 			assert_non_null(pending_add(p, dir, names[i]));
 	}
@@ -121,9 +115,9 @@ static void a_guardian_removes_what_is_noted(void **state)
 	assert_true(fd >= 0);
 	pending_free(p);
 	pending_sweep(fd);
-	assert_int_equal(faccessat(dir, names[0], F_OK, 0), -1);
-	assert_int_equal(faccessat(dir, names[1], F_OK, 0), 0);
-	assert_int_equal(faccessat(dir, names[2], F_OK, 0), 0);
+	assert_false(is_there(dir, names[0]));
+	assert_true(is_there(dir, names[1]));
+	assert_true(is_there(dir, names[2]));
 	scratch_free(&s);
 }
 

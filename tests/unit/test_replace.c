@@ -17,6 +17,7 @@
 
 #include "base/io.h"
 #include "base/limits.h"
+#include "workspace/pending.h"
 #include "workspace/replace.h"
 #include "workspace/workspace.h"
 
@@ -485,7 +486,7 @@ static void killed_writers_leave_nothing(void **state)
 		(void)usleep((seed >> 8) % 4000);
 		(void)kill(pid, SIGKILL);
 		assert_int_equal(waitpid(pid, NULL, 0), pid);
-		ws_sweep(f->ws);
+		pending_sweep(pending_fd(ws_pending(f->ws)));
 		assert_no_temporary(f);
 		AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
 		assert_int_equal(io_read_full(fd, got, sizeof got), BLOCK);
