@@ -128,8 +128,7 @@ int config_read_token(struct config *c, struct err *e);
  * "/etc/sidecar/config.json", "--socket". */
 void config_origin_text(const struct config *c, size_t i, char *to, size_t size);
 
-/* The settings as help text, one a line; without `listens` only those that mean something to who
- * is not connected to. */
+/* The settings as help text, one a line; without `listens` those about listening are left out. */
 void config_help(struct buf *out, bool listens);
 
 #endif

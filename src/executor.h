@@ -4,7 +4,7 @@
  * guards, what runs commands, and the calls that all calls are copied from.
  *
  * The server has one, `sidecar mcp` has one, and so has the client library's local mode. Constant
- * after executor_new but for what its parts lock themselves.
+ * after executor_init but for what its parts lock themselves.
  */
 #ifndef EXECUTOR_H
 #define EXECUTOR_H

@@ -8,8 +8,9 @@
 #include "base/err.h"
 #include "config.h"
 
-/* The sockets in use are noted in the configuration. Serve until a signal ends it. 0 after an
- * orderly end; -1 with one sentence for the operator when it could not start. */
+/* Serve until a signal ends it. Sockets taken over from a service manager are noted in the
+ * configuration. 0 after an orderly end; -1 with one sentence for the operator when it could not
+ * start. */
 int serve(struct config *config, struct err *e);
 
 #endif

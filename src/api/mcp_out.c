@@ -70,7 +70,6 @@ void mcp_progress(const struct json *token, int64_t progress, struct str message
 	jw_end(&w);
 }
 
-/* An answer with an open result, which end_result ends. */
 void mcp_begin_result(struct jw *w, const struct mcp_request *r)
 {
 	jw_object(w, NULL);

@@ -3,10 +3,10 @@
  * mcp_runs: the MCP calls that are running, so that they can be cancelled and tell of progress.
  *
  * A carrier fills in a run, enters it, calls the tool with what mcp_run_call puts into the call,
- *and lets the run leave before it answers. From then on nothing is sent for it, and it cannot be
+ * and lets the run leave before it answers. From then on nothing is sent for it, and it cannot be
  * cancelled any more; one that was cancelled before gets no answer.
  *
- *	struct mcp_run run = { .service = …, .session = …, .id = …, .notify = …, .arg = … };
+ *	struct mcp_run run = { .scrub = …, .session = …, .id = …, .notify = …, .arg = … };
  *	if (mcp_runs_enter(&runs, &run, &e) < 0) …
  *	mcp_run_call(&run, &call);
  *	mcp_call(…);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * service: what every front end shares: the call all calls are copied from, who may call, and what
- * is said about it all. Built by main, constant while the server runs but for its counters.
+ * is said about it all. Built at start, constant while the server runs but for its counters.
  */
 #ifndef API_SERVICE_H
 #define API_SERVICE_H

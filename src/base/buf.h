@@ -8,7 +8,7 @@
  *	buf_add(&b, STR("hello "));
  *	buf_addf(&b, "%d", 42);
  *	if (b.failed)
- *		return err_set(e, ERR_LIMIT, …);
+ *		return err_set(e, ERR_TOO_BUSY, …);
  *
  * Failure is sticky: an add that would pass the maximum, or for which there is no memory, adds
  * nothing and sets `failed`; later adds do nothing. So a series of adds is checked once, at the

@@ -5,7 +5,7 @@
  * A resource is declared together with its release and let go at the end of the scope.
  * Handing it to somebody else is TAKE, which leaves the empty value behind:
  *
- *	AUTO_FD fd = ws_open(ws, path, e);
+ *	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
  *	if (fd < 0)
  *		return -1;
  *	*ret = TAKE(fd, -1);

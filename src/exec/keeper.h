@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * keeper: the program's second process, in which nothing ever runs but starting and ending
- *commands.
+ * keeper: the program's second process, which does nothing but start and end commands.
  *
  *	server ── keeper ── spawner ── reaper ── command and all its descendants
  *	                            └─ reaper ── …

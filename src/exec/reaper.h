@@ -2,9 +2,9 @@
 /*
  * reaper: the process above one command.
  *
- * The spawner forks one for each order, in advance. It is a child subreaper, so all descendants of
- *the command stay below it, and it lives until none of them is left. It alone watches the command's
- *time: a server that is busy, or gone, changes nothing about that.
+ * The spawner forks one for each order, in advance. It is a child subreaper: all descendants of the
+ * command stay below it, and it lives until none of them is left. It alone watches the time: a
+ * server that is busy, or gone, changes nothing about that.
  *
  *	running ──shell ended──► lingering ──some still run──► terminating ──grace over──► killing
  *	   └──────timeout, cancel, server gone──────────────────┘                (or kept, if asked)

@@ -6,8 +6,7 @@
  *
  * NAME is the command's name, without a directory. A command is refused when its name matches and
  * every ARGUMENT is found among its arguments, in any order. In both, * stands for any text, ?
- * for one byte, [+=] for one of these, and a|b for either. Some arguments mean more than their
- *bytes:
+ * for one byte, [+=] for one of these, and a|b for either. Some arguments mean more:
  *
  *	-x		the option x, alone or in a bundle: -x, -vxf
  *	--long		the option, also shortened or with a value: --long, --lo, --long=3

@@ -8,8 +8,8 @@
  *
  *	the floor	Landlock, seccomp, no_new_privs, no capabilities. Works everywhere.
  *	namespaces	Everything outside is mounted read-only; other processes, foreign sockets
- *			and secret files are not there at all. Commands of one server share them,
- *and with them /tmp.
+ *			and secret files are not there at all. Commands of one server share
+ *			them, and with them /tmp.
  *
  * What is in force is found by trying (sandbox_probe) and listed in a struct sandbox_report. What
  * was asked for and cannot be had is an error that names the remedy; nothing is weakened silently.

@@ -147,8 +147,8 @@ static int greet(struct spawner *s, int sock, struct keeper_hello *hello, struct
 	return 0;
 }
 
-/* The same where there are no pidfds. If the server reaps orphans, the number may be gone already,
- * and waiting says so at once. */
+/* Wait for the keeper where there are no pidfds. If the server reaps orphans, the number may be
+ * gone already, and waiting says so at once. */
 static void reap_by_number(pid_t pid)
 {
 	const int64_t deadline = io_now_ms() + LIMIT_SPAWNER_MS;

@@ -8,9 +8,9 @@
  *
  * A name for the mark (lower-case letters, digits, dashes), a colon, at least three characters that
  * stand at the beginning as they are, a class of ASCII characters, and how many of them follow.
- *With a largest number, one character more of the class means that it is something else. A
- *backslash takes the next character as it is; # begins a comment at the start of a line and behind
- *a pattern; a newline or a semicolon ends a pattern.
+ * With a largest number, one character more of the class means that it is something else. A
+ * backslash takes the next character as it is; # begins a comment at the start of a line and behind
+ * a pattern; a newline or a semicolon ends a pattern.
  */
 #ifndef SCRUB_PATTERN_H
 #define SCRUB_PATTERN_H

@@ -3,12 +3,12 @@
  * regex_pcre: patterns that no automaton can match: look-around, back-references, possessive
  * quantifiers, \p{…}. They go to PCRE2, which backtracks, so everything about it is bounded:
  *
- *	lines over LIMIT_PCRE_LINE bytes are skipped and counted,
- *	behind every repeat of variable length stands a callout, which PCRE2 passes each time it
- *tries another length: there the steps of a line are counted and the budget is looked at, PCRE2's
- *own limits hold for steps and memory, a pattern whose compiled form is large is not given to the
- *just-in-time compiler, the pattern is written from the tree (regex_unparse): no verb, callout or
- *\C gets through.
+ * - Lines over LIMIT_PCRE_LINE bytes are skipped and counted.
+ * - Behind every repeat of variable length stands a callout, which PCRE2 passes each time it tries
+ *   another length: there the steps of a line are counted and the budget is looked at.
+ * - PCRE2's own limits hold for steps and memory.
+ * - A pattern whose compiled form is large is not given to the just-in-time compiler.
+ * - The pattern is written from the tree (regex_unparse): no verb, callout or \C gets through.
  *
  * The just-in-time compiler recurses. Threads that compile or match need a stack of 8 MB.
  */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* manual: the tools of models in words, from the same tables: docs/tools.md, sidecar(1).
- */
+/* manual: the tools of models in words, from the same tables: docs/tools.md, sidecar(1). */
 #ifndef TOOLS_MANUAL_H
 #define TOOLS_MANUAL_H
 

@@ -2,12 +2,11 @@
 /*
  * replace: change a file so that everybody sees the old content or the new, never a mix.
  *
- *	struct replace r;
+ *	AUTO_REPLACE r = { .at = { .dir = -1 }, .old = -1 };
  *	if (replace_begin(ws, &path, REPLACE_MAKE_DIRS, &r, e) < 0)
  *		return -1;
  *	… look at r.old, r.st …
- *	int rc = replace_commit(&r, content, e);
- *	replace_done(&r);
+ *	return replace_commit(&r, content, e);
  *
  * From begin to done the file is locked against every other replace in this process, so that two
  * read-change-write calls never lose an update. The new content is written to a nameless file, then
