@@ -3,6 +3,10 @@
 
 #include "api/mcp_headers.h"
 
+#include "base/base64.h"
+#include "base/limits.h"
+#include "base/own.h"
+
 /* The value of a header that must be there once. */
 static int only(const struct http_head *head, const char *name, struct str *ret,
 		struct mcp_request *r)
@@ -21,50 +25,18 @@ static int only(const struct http_head *head, const char *name, struct str *ret,
 			  n ? "there more than once" : "missing");
 }
 
-static int digit(char c)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	const char *at = c ? strchr(digits, c) : NULL;
-
-	return at ? (int)(at - digits) : -1;
-}
-
-/* Whether base64 text stands for exactly these bytes. */
-static bool decodes_to(struct str text, struct str bytes)
-{
-	unsigned bits = 0;
-	size_t have = 0, at = 0, pad = 0;
-
-	if (text.n % 4)
-		return false;
-	while (text.n && text.p[text.n - 1] == '=' && pad < 2) {
-		text.n--;
-		pad++;
-	}
-	for (size_t i = 0; i < text.n; i++) {
-		const int d = digit(text.p[i]);
-		if (d < 0)
-			return false;
-		bits = bits << 6 | (unsigned)d;
-		have += 6;
-		if (have < 8)
-			continue;
-		have -= 8;
-		if (at == bytes.n || (unsigned char)bytes.p[at++] != (bits >> have & 0xff))
-			return false;
-	}
-	/* What is left of the last digit must be nothing. */
-	return at == bytes.n && (bits & ((1U << have) - 1)) == 0;
-}
-
+/* The value as it is, or as base64 in its wrapping. */
 static bool says(struct str value, struct str wanted)
 {
 	const struct str prefix = STR("=?base64?"), suffix = STR("?=");
 
-	if (str_starts(value, prefix) && str_ends(value, suffix) && value.n >= prefix.n + suffix.n)
-		return decodes_to(str_from(str_upto(value, value.n - suffix.n), prefix.n), wanted);
-	return str_eq(value, wanted);
+	char bytes[LIMIT_HTTP_HEAD] UNINITIALISED;
+
+	if (!str_starts(value, prefix) || !str_ends(value, suffix) || value.n < prefix.n + suffix.n)
+		return str_eq(value, wanted);
+	const struct str text = str_from(str_upto(value, value.n - suffix.n), prefix.n);
+	const ptrdiff_t n = base64_decode(text, bytes);
+	return n >= 0 && str_eq((struct str){ bytes, (size_t)n }, wanted);
 }
 
 static int compare(const struct http_head *head, const char *name, struct str wanted,

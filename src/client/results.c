@@ -7,8 +7,8 @@
 #include <stdalign.h>
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/own.h"
-#include "client/base64.h"
 #include "client/client.h"
 #include "client/exchange.h"
 

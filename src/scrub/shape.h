@@ -14,11 +14,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/byteset.h"
 #include "base/str.h"
-#include "scrub/byteset.h"
 #include "scrub/scrub.h"
 
 enum { SHAPE_KEY = 3 };
+
+/* Sets that shapes are made of, as bits 0-63 and 64-127. */
+#define BYTES_DIGIT  UINT64_C(0x03ff000000000000)
+#define BYTES_UPPER  UINT64_C(0x07fffffe)
+#define BYTES_LOWER  UINT64_C(0x07fffffe00000000)
+#define BYTES_LETTER (BYTES_UPPER | BYTES_LOWER)
+#define BYTE(c)	     (UINT64_C(1) << ((c)&63)) /* to be put into the half it belongs to */
 
 enum verdict { NO, MORE, HIT };
 

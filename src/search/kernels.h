@@ -15,6 +15,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/byteset.h"
+
 enum {
 	BYTESETS_MAX = 4,     /* positions tested; more hardly make a candidate rarer */
 	LITERALS_MAX = 64,    /* needles of one search */
@@ -23,20 +25,6 @@ enum {
 };
 
 struct kernels;
-
-struct byteset {
-	uint64_t bits[4];
-};
-
-static inline bool byteset_has(const struct byteset *s, unsigned byte)
-{
-	return s->bits[byte >> 6] >> (byte & 63) & 1;
-}
-
-static inline void byteset_add(struct byteset *s, unsigned byte)
-{
-	s->bits[byte >> 6] |= UINT64_C(1) << (byte & 63);
-}
 
 /* A byte c passes when low[c & 15] & high[c >> 4] is not 0. */
 struct nibbles {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* base64: four characters at a time. */
 
-#include "client/base64.h"
+#include "base/base64.h"
 
 #include <stdint.h>
 
@@ -53,5 +53,7 @@ ptrdiff_t base64_decode(struct str text, char *to)
 		return at - to;
 	const char last[] = { text.p[i], text.p[i + 1], pad == 1 ? text.p[i + 2] : 'A', 'A' };
 	const uint32_t bits = four(last);
-	return bits == UINT32_MAX ? -1 : put(at, bits) - to - (ptrdiff_t)pad;
+	if (bits == UINT32_MAX || bits & ((1u << 8 * pad) - 1))
+		return -1;
+	return put(at, bits) - to - (ptrdiff_t)pad;
 }
