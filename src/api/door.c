@@ -8,8 +8,8 @@
 
 #include "api/auth.h"
 #include "api/routes.h"
-#include "api/watch.h"
 #include "base/buf.h"
+#include "base/io.h"
 #include "base/log.h"
 
 enum { NO_FILES_MS = 20 }; /* pause when no descriptor is left for a new connection */
@@ -51,7 +51,7 @@ struct slot *door_open(const struct door *d, const struct listener *l)
 	if (fd < 0) {
 		/* The listener stays readable: without a pause this would spin. */
 		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
-			watch_sleep_ms(NO_FILES_MS);
+			io_sleep_ms(NO_FILES_MS);
 		return NULL;
 	}
 	if (!l->tcp)

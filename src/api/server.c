@@ -307,7 +307,7 @@ static void wait_until_idle(struct server *s, int64_t grace_ms)
 	const int64_t deadline = io_now_ms() + grace_ms;
 
 	while (slots_any_busy(&s->slots) && io_now_ms() < deadline && !watch_signalled(&s->watch))
-		watch_sleep_ms(5);
+		io_sleep_ms(5);
 }
 
 static void stop(struct server *s)
@@ -317,7 +317,7 @@ static void stop(struct server *s)
 	s->stopping = true;
 	listen_notify("STOPPING=1");
 	while (s->accepting)
-		watch_sleep_ms(1);
+		io_sleep_ms(1);
 	for (size_t i = 0; i < s->o->listener_count; i++)
 		listener_done(&s->o->listeners[i]);
 	sweep(s);
@@ -335,7 +335,7 @@ static void stop(struct server *s)
 	sweep(s);
 	(void)!write(s->stop, &one, sizeof one);
 	for (int i = 0; i < 200 && s->workers; i++)
-		watch_sleep_ms(5);
+		io_sleep_ms(5);
 }
 
 static int watch_fd(struct server *s, int fd, uint64_t key)

@@ -6,10 +6,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -99,11 +97,4 @@ void watch_run(struct watch *w, const _Atomic int64_t *connections, void (*tick)
 			listen_notify("WATCHDOG=1");
 		}
 	}
-}
-
-void watch_sleep_ms(int ms)
-{
-	const struct timespec t = { .tv_nsec = (long)ms * 1000000 };
-
-	(void)nanosleep(&t, NULL);
 }

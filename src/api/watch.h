@@ -35,6 +35,4 @@ void watch_wake(struct watch *w);
 /* Whether a (further) signal to stop has come. */
 bool watch_signalled(struct watch *w);
 
-void watch_sleep_ms(int ms);
-
 #endif

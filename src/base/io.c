@@ -35,6 +35,11 @@ int io_timeout(int64_t deadline_ms)
 	return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
 }
 
+void io_sleep_ms(int ms)
+{
+	(void)poll(NULL, 0, ms);
+}
+
 int io_wait_or(int fd, short events, int cancel_fd, int64_t deadline_ms)
 {
 	struct pollfd p[] = { { .fd = fd, .events = events },

@@ -26,6 +26,9 @@ int64_t io_now_us(void);
 /* Milliseconds from now to the deadline as poll wants them: -1 for none, never below 0. */
 int io_timeout(int64_t deadline_ms);
 
+/* Sleep; a signal may end it early. */
+void io_sleep_ms(int ms);
+
 /* Wait until the descriptor has one of the poll events. 1 when it has, 0 when the deadline passed,
  * -1 with errno. */
 int io_wait(int fd, short events, int64_t deadline_ms);

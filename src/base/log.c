@@ -147,13 +147,6 @@ void log_fields(enum log_level level, const char *msg, const struct log_field *f
 	(void)pthread_mutex_unlock(&state.lock);
 }
 
-static void sleep_ms(long ms)
-{
-	const struct timespec t = { .tv_nsec = ms * 1000000 };
-
-	(void)nanosleep(&t, NULL);
-}
-
 /* Not through log_fields: with a full backlog the count itself would be dropped. */
 static void write_dropped(int64_t lines)
 {
@@ -178,7 +171,7 @@ static void *write_lines(void *unused)
 		const bool stop = state.stop;
 		(void)pthread_mutex_unlock(&state.lock);
 		if (!stop)
-			sleep_ms(GATHER_MS);
+			io_sleep_ms(GATHER_MS);
 		(void)pthread_mutex_lock(&state.lock);
 		AUTO_BUF out = TAKE(state.backlog, (struct buf){ .max = LIMIT_LOG_BACKLOG });
 		const int64_t dropped = TAKE(state.dropped, 0);

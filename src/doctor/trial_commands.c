@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* trial_commands: attacks by commands: outliving them, writing outside, showing secrets. */
 
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,7 +38,7 @@ static bool falls_silent(const struct proof *p)
 
 	for (const int64_t until = io_now_ms() + LIMIT_PROVE_GONE_MS; io_now_ms() < until;) {
 		before = now;
-		(void)poll(NULL, 0, BEAT_MS);
+		io_sleep_ms(BEAT_MS);
 		now = count_beats(p, &orphans);
 		if (now == before)
 			return true;

@@ -154,7 +154,7 @@ static void reap_by_number(pid_t pid)
 	const int64_t deadline = io_now_ms() + LIMIT_SPAWNER_MS;
 
 	while (waitpid(pid, NULL, WNOHANG) == 0 && io_now_ms() < deadline)
-		(void)poll(NULL, 0, LIMIT_KILL_PAUSE_MS);
+		io_sleep_ms(LIMIT_KILL_PAUSE_MS);
 }
 
 /* Wait for the keeper to end, which it does by itself; one that was stopped is not waited for. */

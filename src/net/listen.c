@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,7 +84,7 @@ static int is_still_listened_on(const struct sockaddr_un *address)
 	int listened;
 
 	while ((listened = is_listened_on(address)) == 1 && io_now_ms() < deadline)
-		(void)poll(NULL, 0, 10);
+		io_sleep_ms(10);
 	return listened;
 }
 
