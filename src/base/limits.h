@@ -456,7 +456,8 @@ enum {
 	LIMIT_MULTIPART_HEAD = 8 << 10,
 	LIMIT_MULTIPART_PARTS = 64,
 
-	/* A configuration file has a few dozen short values; and what two of them, parsed, take. */
+	/* A configuration file has a few dozen short values; and what two of them, parsed, take, or
+	 * the configuration of a host. */
 	LIMIT_CONFIG_FILE = 64 << 10,
 	LIMIT_CONFIG_MEMORY = 4 << 20,
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/own.h"
+#include "client/client.h"
 #include "workspace/workspace.h"
 
 enum { TREES = PATH_BASES + 1 }; /* the bases, and the NULL behind them */
@@ -16,14 +17,6 @@ struct sidecar_boundary {
 	struct workspace *ws;
 	const char *trees[TREES];
 };
-
-static void tell(struct sidecar_error *error, const struct err *e)
-{
-	if (!error)
-		return;
-	(void)snprintf(error->code, sizeof error->code, "%s", err_name(e->code));
-	(void)snprintf(error->message, sizeof error->message, "%s", e->msg);
-}
 
 /* The trees that may be touched; one that lies in another that is listed is not repeated. */
 static void list_trees(struct sidecar_boundary *b)
@@ -53,7 +46,7 @@ struct sidecar_boundary *sidecar_boundary_new(const struct sidecar_options *opti
 	struct err e = { .code = ERR_TOO_BUSY, .msg = "Not enough memory for the boundary" };
 
 	if (!b || ws_new(&o, &b->ws, &e) < 0) {
-		tell(error, &e);
+		client_tell(error, &e);
 		mem_free(b);
 		return NULL;
 	}
@@ -104,7 +97,7 @@ int sidecar_validate_path(const struct sidecar_boundary *boundary, const char *p
 	struct err e;
 
 	if (resolve(boundary, path, &p, &e) < 0 || ws_canonical(boundary->ws, &p, &p, &e) < 0) {
-		tell(error, &e);
+		client_tell(error, &e);
 		return -1;
 	}
 	const struct str name = ws_display(boundary->ws, &p, shown);
@@ -118,7 +111,7 @@ int sidecar_validate_path(const struct sidecar_boundary *boundary, const char *p
 	if (n >= 0 && (size_t)n < size)
 		return n;
 	(void)err_set(&e, ERR_INVALID_PATH, "The resolved path needs %d bytes", n + 1);
-	tell(error, &e);
+	client_tell(error, &e);
 	return -1;
 }
 
@@ -144,6 +137,6 @@ int sidecar_open_beneath(const struct sidecar_boundary *boundary, const char *pa
 	else if (resolve(boundary, path, &p, &e) == 0)
 		fd = ws_open(boundary->ws, &p, flags, &e);
 	if (fd < 0)
-		tell(error, &e);
+		client_tell(error, &e);
 	return fd;
 }

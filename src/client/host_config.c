@@ -6,8 +6,6 @@
 #include "base/limits.h"
 #include "client/client.h"
 
-enum { CONFIG_MEMORY = 4 << 20 };
-
 /* An object of the configuration, and how it is called: "plugins.coding.sidecar". */
 struct section {
 	const struct json *object; /* NULL: there is none */
@@ -224,7 +222,7 @@ static int read_config(struct str text, struct arena *a, struct sidecar_settings
 
 struct sidecar *sidecar_open_json(const char *json, struct sidecar_error *error)
 {
-	AUTO_ARENA arena = { .max = CONFIG_MEMORY };
+	AUTO_ARENA arena = { .max = LIMIT_CONFIG_MEMORY };
 	struct sidecar_options options = { 0 };
 	struct sidecar_settings settings = { 0 };
 	struct err e;
