@@ -215,29 +215,24 @@ pid_t launch_start(struct launch *l)
 	return -1;
 }
 
-static const struct {
-	enum err_code code;
-	const char *sentence;
-} reasons[] = {
-	[LAUNCH_DONE] = { ERR_SPAWN_FAILED, "The command did not start" },
-	[LAUNCH_ORDER] = { ERR_SPAWN_FAILED, "The command could not be handed to the spawner" },
-	[LAUNCH_FORK] = { ERR_SPAWN_FAILED, "No new process could be made for the command; end "
-					    "others and try again" },
-	[LAUNCH_SESSION] = { ERR_SPAWN_FAILED, "The command could not get its own session" },
-	[LAUNCH_CWD] = { ERR_SPAWN_FAILED, "The working directory cannot be entered" },
-	[LAUNCH_SANDBOX] = { ERR_SPAWN_FAILED,
-			     "The sandbox could not be put in force, so the command was not run" },
-	[LAUNCH_LIMITS] = { ERR_SPAWN_FAILED, "A resource limit could not be set" },
-	[LAUNCH_STDIO] = { ERR_SPAWN_FAILED, "The command's output could not be connected" },
-	[LAUNCH_EXEC] = { ERR_SPAWN_FAILED, "The program could not be started" },
+static const char *const reasons[] = {
+	[LAUNCH_DONE] = "The command did not start",
+	[LAUNCH_ORDER] = "The command could not be handed to the spawner",
+	[LAUNCH_FORK] = "No new process could be made for the command; end others and try again",
+	[LAUNCH_SESSION] = "The command could not get its own session",
+	[LAUNCH_CWD] = "The working directory cannot be entered",
+	[LAUNCH_SANDBOX] = "The sandbox could not be put in force, so the command was not run",
+	[LAUNCH_LIMITS] = "A resource limit could not be set",
+	[LAUNCH_STDIO] = "The command's output could not be connected",
+	[LAUNCH_EXEC] = "The program could not be started",
 };
 
 int launch_error(struct err *e, enum launch_step step, int error)
 {
 	const size_t i = (size_t)step < ARRAY_LEN(reasons) ? (size_t)step : LAUNCH_DONE;
-	struct err why = { 0 };
 
 	errno = error;
-	(void)err_errno(&why, "%s", reasons[i].sentence);
-	return err_set(e, reasons[i].code, "%s", why.msg);
+	(void)err_errno(e, "%s", reasons[i]);
+	e->code = ERR_SPAWN_FAILED;
+	return -1;
 }

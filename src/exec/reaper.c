@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/own.h"
 
 enum phase { RUNNING, LINGERING, TERMINATING, KILLING, KEPT };
 
@@ -234,7 +235,7 @@ static void wait_for_news(struct reaper *r)
 	int64_t until = r->phase == RUNNING ? r->timeout_ms : r->next_ms;
 	if (r->census_ms < until && r->phase != KILLING)
 		until = r->census_ms;
-	if (poll(p, sizeof(p) / sizeof(p[0]), io_timeout(until)) <= 0)
+	if (poll(p, ARRAY_LEN(p), io_timeout(until)) <= 0)
 		return;
 	if (p[0].revents)
 		(void)!read(r->home->signals, &info, sizeof(info));

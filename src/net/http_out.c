@@ -217,7 +217,6 @@ int http_stream_write(struct http *h, struct str piece)
 		return 0;
 	(void)snprintf(size, sizeof size, "%zx\r\n", piece.n);
 	struct iovec iov[3] = { { size, strlen(size) }, vector(piece), vector(STR("\r\n")) };
-	struct str rest[3];
 	const struct msghdr msg = {
 		.msg_iov = h->http10 ? iov + 1 : iov,
 		.msg_iovlen = h->http10 ? 1 : 3,
@@ -230,10 +229,10 @@ int http_stream_write(struct http *h, struct str piece)
 	size_t done = sent > 0 ? (size_t)sent : 0;
 	count(h, done);
 	for (size_t i = 0; i < msg.msg_iovlen; i++) {
-		rest[i] = str_from((struct str){ msg.msg_iov[i].iov_base, msg.msg_iov[i].iov_len },
-				   done);
-		done -= done < msg.msg_iov[i].iov_len ? done : msg.msg_iov[i].iov_len;
-		if (write_out(h, rest[i]) < 0)
+		const struct str whole = { msg.msg_iov[i].iov_base, msg.msg_iov[i].iov_len };
+		const struct str rest = str_from(whole, done);
+		done -= whole.n - rest.n;
+		if (write_out(h, rest) < 0)
 			return -1;
 	}
 	return 0;

@@ -3,6 +3,7 @@
 
 #include "net/http_parse.h"
 
+#include "base/own.h"
 #include "net/http_field.h"
 
 static enum http_method method_of(struct str name)
@@ -18,7 +19,7 @@ static enum http_method method_of(struct str name)
 		{ STR("CONNECT"), HTTP_CONNECT },
 	};
 
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
 		if (str_eq(name, known[i].name))
 			return known[i].method;
 	return HTTP_OTHER;
