@@ -226,7 +226,7 @@ static int grep_one(struct grep *g, struct found *ret, struct err *e)
 		ret->account.stopped = WALK_LIMIT;
 	ret->why = *scanner_why(s);
 	scanner_free(s);
-	return 0;
+	return ret->hits.failed ? err_set(e, ERR_IO_ERROR, "Out of memory") : 0;
 }
 
 int grep_run(const struct grep_request *r, struct found *ret, struct err *e)

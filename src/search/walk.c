@@ -347,7 +347,7 @@ int walk_run(const struct walk_request *r, const struct walk_visitor *v, struct 
 	pthread_cond_destroy(&w.change);
 	pthread_mutex_destroy(&w.lock);
 	dirs_done(&w.dirs);
-	return n ? 0 : err_set(e, ERR_IO_ERROR, "Out of memory");
+	return n && !ret->hits.failed ? 0 : err_set(e, ERR_IO_ERROR, "Out of memory");
 }
 
 void found_done(struct found *f)
