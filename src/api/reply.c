@@ -39,8 +39,8 @@ static const struct json *read_arguments(const struct json *v, struct arena *a, 
 
 void reply_read(const struct json *call, struct arena *a, struct model_call *ret, struct err *e)
 {
-	static const struct str wrappers[] = { { "function", 8 }, { "functionCall", 12 } };
-	static const struct str members[] = { { "arguments", 9 }, { "input", 5 }, { "args", 4 } };
+	static const struct str wrappers[] = { STR("function"), STR("functionCall") };
+	static const struct str members[] = { STR("arguments"), STR("input"), STR("args") };
 	const struct json *inner = call, *arguments = NULL;
 
 	for (size_t i = 0; i < ARRAY_LEN(wrappers); i++) {

@@ -83,11 +83,8 @@ static int health(struct visit *v, struct err *e)
 /* What is not a secret by its name: whoever runs in the sandbox may ask for it. */
 static bool is_public(struct str name)
 {
-	static const struct str secret[] = { { "TOKEN", 5 },
-					     { "SECRET", 6 },
-					     { "PASSWORD", 8 },
-					     { "CREDENTIAL", 10 },
-					     { "KEY", 3 } };
+	static const struct str secret[] = { STR("TOKEN"), STR("SECRET"), STR("PASSWORD"),
+					     STR("CREDENTIAL"), STR("KEY") };
 
 	for (size_t i = 0; i < ARRAY_LEN(secret); i++)
 		if (str_find_nocase(name, secret[i]) >= 0)
