@@ -11,7 +11,6 @@
 #include "api/mcp_stdio.h"
 #include "base/io.h"
 #include "base/log.h"
-#include "base/own.h"
 #include "config.h"
 #include "executor.h"
 #include "facts.h"

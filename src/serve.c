@@ -9,7 +9,6 @@
 #include "api/server.h"
 #include "base/buf.h"
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/own.h"
 #include "exec/orphans.h"

@@ -3,7 +3,6 @@
 
 #include "api/metrics.h"
 
-#include <stdbool.h>
 #include <time.h>
 
 #include "api/service.h"

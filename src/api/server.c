@@ -6,9 +6,7 @@
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>

@@ -11,7 +11,6 @@
 #ifndef API_SERVER_H
 #define API_SERVER_H
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 #include "api/service.h"

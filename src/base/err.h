@@ -15,8 +15,6 @@
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 
-#include <stdbool.h>
-
 #include "base/str.h"
 
 /* enum constant, name on the wire */

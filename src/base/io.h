@@ -8,7 +8,6 @@
 #ifndef BASE_IO_H
 #define BASE_IO_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>

@@ -3,8 +3,6 @@
 
 #include "base/str.h"
 
-#include <limits.h>
-
 static char lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;

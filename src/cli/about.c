@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include "base/jw.h"
 #include "base/limits.h"
 #include "base/near.h"
 #include "cli/cli.h"

@@ -13,7 +13,6 @@
 
 #include "base/io.h"
 #include "base/jw.h"
-#include "base/limits.h"
 #include "base/near.h"
 #include "base/own.h"
 #include "cli/help.h"

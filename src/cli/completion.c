@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "base/own.h"
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/verbs.h"

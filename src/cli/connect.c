@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/limits.h"
-#include "base/own.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "config.h"

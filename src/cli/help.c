@@ -3,7 +3,6 @@
 
 #include "cli/help.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 #include "base/io.h"

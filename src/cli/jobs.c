@@ -8,7 +8,6 @@
 
 #include "base/jw.h"
 #include "base/limits.h"
-#include "base/own.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/verbs.h"

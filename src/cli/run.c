@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* run: a command in the server, as if it ran here: its output, its exit status, Ctrl-C. */
 
-#include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/io.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/near.h"
-#include "base/own.h"
 #include "config_table.h"
 
 #define AT(member) offsetof(struct cli, member)

@@ -2,7 +2,6 @@
 /* setup: can the configuration work here? */
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>

@@ -6,7 +6,6 @@
 
 #include "base/io.h"
 #include "base/limits.h"
-#include "base/own.h"
 #include "doctor/trial_network.h"
 
 enum { BEAT_MS = 500 }; /* a process that writes every 100 ms has written meanwhile */

@@ -3,7 +3,6 @@
 
 #include "exec/children.h"
 
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -3,7 +3,6 @@
 
 #include "exec/jobs.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>

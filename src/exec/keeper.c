@@ -3,21 +3,13 @@
 
 #include "exec/keeper.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
 #include "exec/reaper.h"
 #include "exec/scratch.h"

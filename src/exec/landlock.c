@@ -3,7 +3,6 @@
 
 #include "exec/landlock.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <sys/stat.h>

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

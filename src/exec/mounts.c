@@ -16,7 +16,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/limits.h"
 #include "base/own.h"
 
 /* The kernel's interface, which C libraries began to declare at different times. */

@@ -4,7 +4,6 @@
 #include "exec/ports.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/limits.h"
-#include "base/own.h"
 
 struct sockets {
 	unsigned long inode[LIMIT_SURVIVOR_SOCKETS];

@@ -3,7 +3,6 @@
 
 #include "exec/sandbox.h"
 
-#include <errno.h>
 #include <linux/capability.h>
 #include <linux/securebits.h>
 #include <stdio.h>

@@ -10,8 +10,6 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>

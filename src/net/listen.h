@@ -15,7 +15,6 @@
 #include <sys/types.h>
 
 #include "base/err.h"
-#include "base/str.h"
 
 struct listener {
 	int fd;		/* -1 when not open */

@@ -3,7 +3,6 @@
 
 #include "search/grep.h"
 
-#include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
 #include "search/glob.h"

@@ -5,8 +5,6 @@
 
 #include <stdint.h>
 
-#include "base/buf.h"
-#include "base/limits.h"
 #include "base/own.h"
 #include "search/wild.h"
 

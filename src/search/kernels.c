@@ -3,8 +3,6 @@
 
 #include "search/kernels.h"
 
-#include "base/own.h"
-
 size_t portable_literal(const struct literal *l, const uint8_t *p, size_t n, size_t from)
 {
 	if (n < l->n)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* edit: replace texts in a file, each occurring exactly once unless all are meant. */
 
-#include <stdio.h>
-
 #include "base/buf.h"
 #include "base/limits.h"
 #include "tools/edit_text.h"

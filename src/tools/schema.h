@@ -18,7 +18,6 @@
 
 #include <stdbool.h>
 
-#include "base/buf.h"
 #include "base/str.h"
 #include "tools/tool.h"
 

@@ -9,12 +9,14 @@
 #include <linux/openat2.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/own.h"
+#include "base/str.h"
 
 enum { SLOTS = 16 }; /* more replaces than that are not under way at once on one machine's cores */
 

@@ -13,8 +13,6 @@
 #ifndef WORKSPACE_PENDING_H
 #define WORKSPACE_PENDING_H
 
-#include "base/str.h"
-
 /* How every temporary name begins. */
 #define PENDING_PREFIX ".sidecar-"
 

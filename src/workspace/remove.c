@@ -3,7 +3,6 @@
 
 #include "workspace/remove.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -21,7 +21,6 @@
 #define WORKSPACE_REPLACE_H
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <sys/stat.h>
 
 #include "base/buf.h"

@@ -13,7 +13,6 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "base/str.h"
 
 struct root {
 	int fd;		      /* O_PATH; -1 when not open */

@@ -3,9 +3,7 @@
 
 #include "workspace/text.h"
 
-#include <errno.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/io.h"
