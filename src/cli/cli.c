@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@ void cli_print(struct str text)
 		return;
 	/* As if SIGPIPE had come, which somebody may have turned off. */
 	if (errno == EPIPE)
-		_exit(EXIT_SIGNAL + 13);
+		_exit(EXIT_SIGNAL + SIGPIPE);
 	(void)fprintf(stderr, "sidecar: cannot write the output: %s\n", strerror(errno));
 	_exit(EXIT_FAILED);
 }

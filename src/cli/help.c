@@ -18,7 +18,7 @@ const struct option *help_options(const struct verb *v, size_t i)
 		cli_help_option,
 	};
 
-	for (size_t k = 0; k < sizeof tables / sizeof tables[0]; k++)
+	for (size_t k = 0; k < ARRAY_LEN(tables); k++)
 		if (tables[k] && i-- == 0)
 			return tables[k];
 	return NULL;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/jw.h"
 #include "base/limits.h"
 #include "cli/cli.h"
@@ -39,15 +40,6 @@ static void print_json(const struct sidecar_file *f)
 	cli_print_line(&out);
 }
 
-static int64_t count_lines(struct str text)
-{
-	int64_t n = 1;
-
-	for (size_t i = 0; i < text.n; i++)
-		n += text.p[i] == '\n';
-	return n;
-}
-
 /* Print one answer. 1: there is more to ask for, behind `got` lines; else 0 or -1. */
 static int print_part(const struct cli *c, const struct sidecar_file *f,
 		      const struct sidecar_lines *part, int64_t left, int64_t *got)
@@ -61,7 +53,7 @@ static int print_part(const struct cli *c, const struct sidecar_file *f,
 	cli_print(text);
 	if (f->mime_type || !f->has_more)
 		return 0;
-	*got = count_lines(text);
+	*got = (int64_t)bytes_count(text, '\n') + 1;
 	/* A line of 50 KB and more comes as nothing, and would come so again. */
 	if (text.n == 0) {
 		cli_say(c,
