@@ -120,6 +120,16 @@ size_t utf8_replaced_length(struct str s)
 	}
 }
 
+uint32_t utf8_decode(const char *p, size_t n)
+{
+	static const unsigned char lead_mask[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
+	uint32_t c = (unsigned char)p[0] & lead_mask[n];
+
+	for (size_t i = 1; i < n; i++)
+		c = c << 6 | ((unsigned char)p[i] & 0x3f);
+	return c;
+}
+
 size_t utf8_encode(uint32_t c, char out[4])
 {
 	if (c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))

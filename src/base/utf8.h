@@ -26,6 +26,9 @@ size_t utf8_ascii(struct str s);
 
 bool utf8_valid(struct str s);
 
+/* The code point of a well-formed character, n bytes long. */
+uint32_t utf8_decode(const char *p, size_t n);
+
 /* The length of s without an unfinished character at its end: where text may be cut, or where a
  * stream must wait for more bytes. Ill-formed bytes are not held back. */
 size_t utf8_whole(struct str s);

@@ -6,14 +6,10 @@
 #define PRIVILEGE "privilege escalation"
 #define POWER	  "stopping the machine"
 #define NETWORK	  "network access"
-#define RULE_TEXT(t)                                                                               \
-	{                                                                                          \
-		"" t, sizeof(t) - 1                                                                \
-	}
 #define RULE(command, args, why, instead)                                                          \
 	{                                                                                          \
-		.name = RULE_TEXT(command), .arguments = RULE_TEXT(args),                          \
-		.reason = RULE_TEXT(why), .advice = RULE_TEXT(instead)                             \
+		.name = STR(command), .arguments = STR(args), .reason = STR(why),                  \
+		.advice = STR(instead)                                                             \
 	}
 
 #define NO_PRIVILEGE "Run it without: commands keep the rights the sidecar has."
@@ -28,9 +24,9 @@ static const struct rule defaults[] = {
 	     OWN_PATHS),
 	RULE("shutdown|reboot|halt|poweroff", "", POWER, NO_POWER),
 	RULE("mkfs*", "", "formatting a disk", NO_DISK),
-	{ .name = RULE_TEXT("format"),
-	  .reason = RULE_TEXT("formatting a disk"),
-	  .advice = RULE_TEXT(NO_DISK),
+	{ .name = STR("format"),
+	  .reason = STR("formatting a disk"),
+	  .advice = STR(NO_DISK),
 	  .bare = true },
 	RULE("dd", "", "raw copying", "Use cp, head -c or truncate on files in the workspace."),
 	RULE("chmod",

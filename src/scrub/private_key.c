@@ -104,7 +104,7 @@ size_t private_key_body(struct str text, bool final, size_t *left)
 {
 	size_t i = 0;
 
-	for (; i<text.n && * left> 0; i++, --*left) {
+	for (; i < text.n && *left; i++, --*left) {
 		if (text.p[i] == '-') {
 			const ptrdiff_t n = last_line(str_from(text, i), final);
 			if (n < 0)

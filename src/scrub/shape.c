@@ -17,15 +17,11 @@ static const struct byteset path = { { BYTES_DIGIT | BYTE('-') | BYTE('/'),
 				       BYTES_LETTER | BYTE('_') } };
 
 /* clang-format off */
-#define TEXT(literal)                                                                              \
-	{                                                                                          \
-		"" literal, sizeof(literal) - 1                                                    \
-	}
 #define TOKEN(text, of, least, k, ...)                                                             \
-	{ .begins = TEXT(text), .rest = shape_token, .set = &(of), .min = (least), .kind = (k),    \
+	{ .begins = STR(text), .rest = shape_token, .set = &(of), .min = (least), .kind = (k),     \
 	  __VA_ARGS__ }
 #define NAMED(text, at, k)                                                                         \
-	{ .begins = TEXT(text), .rest = shape_assignment, .key = (at), .kind = (k),                \
+	{ .begins = STR(text), .rest = shape_assignment, .key = (at), .kind = (k),                 \
 	  .flags = SHAPE_NOCASE | SHAPE_WEAK }
 /* clang-format on */
 
@@ -78,14 +74,14 @@ const struct shape shapes_known[] = {
 	TOKEN("sk_test_", alnum, 16, SCRUB_PAYMENT, .key = 1),
 	TOKEN("rk_test_", alnum, 16, SCRUB_PAYMENT, .key = 1),
 	TOKEN("whsec_", alnum, 24, SCRUB_PAYMENT, .flags = SHAPE_APART),
-	{ .begins = TEXT("eyJ"), .rest = shape_jwt, .set = &dashed, .kind = SCRUB_JWT,
+	{ .begins = STR("eyJ"), .rest = shape_jwt, .set = &dashed, .kind = SCRUB_JWT,
 	  .flags = SHAPE_APART },
-	{ .begins = TEXT("-----BEGIN "), .rest = shape_private_key, .key = 4,
+	{ .begins = STR("-----BEGIN "), .rest = shape_private_key, .key = 4,
 	  .kind = SCRUB_PRIVATE_KEY },
-	{ .begins = TEXT("://"), .rest = shape_url, .kind = SCRUB_BASIC_AUTH },
-	{ .begins = TEXT("bearer"), .rest = shape_scheme, .kind = SCRUB_BEARER,
+	{ .begins = STR("://"), .rest = shape_url, .kind = SCRUB_BASIC_AUTH },
+	{ .begins = STR("bearer"), .rest = shape_scheme, .kind = SCRUB_BEARER,
 	  .flags = SHAPE_NOCASE | SHAPE_WEAK | SHAPE_APART },
-	{ .begins = TEXT("authorization"), .rest = shape_scheme, .key = 5, .kind = SCRUB_BASIC_AUTH,
+	{ .begins = STR("authorization"), .rest = shape_scheme, .key = 5, .kind = SCRUB_BASIC_AUTH,
 	  .flags = SHAPE_NOCASE | SHAPE_WEAK },
 	NAMED("secret_access_key", 1, SCRUB_AWS_SECRET),
 	NAMED("secretaccesskey", 1, SCRUB_AWS_SECRET),

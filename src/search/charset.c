@@ -3,7 +3,7 @@
 
 #include "search/charset.h"
 
-/* Letters whose other case is at a fixed distance (stride 1) or the neighbour (stride 2). */
+/* Letters whose other case is at a fixed distance, or is the neighbour. */
 struct fold {
 	uint32_t lo, hi; /* the upper-case letters, or pairs of upper and lower */
 	uint32_t delta;	 /* distance to the lower-case letter; 1: upper and lower alternate */
@@ -85,11 +85,10 @@ void charset_remove(struct charset *s, uint32_t c, struct arena *a)
 static void fold_range(struct charset *s, struct char_range r, const struct fold *f,
 		       struct arena *a)
 {
-	const uint32_t lower = f->delta == 1 ? f->lo : f->lo + f->delta;
-	const uint32_t lower_last = f->delta == 1 ? f->hi : f->hi + f->delta;
+	const uint32_t lower = f->lo + f->delta, lower_last = f->hi + f->delta;
 
 	if (f->delta == 1) {
-		for (uint32_t c = r.lo > lower ? r.lo : lower; c <= r.hi && c <= lower_last; c++) {
+		for (uint32_t c = r.lo > f->lo ? r.lo : f->lo; c <= r.hi && c <= f->hi; c++) {
 			const uint32_t other = f->lo + ((c - f->lo) ^ 1);
 
 			charset_add(s, other, other, a);

@@ -75,15 +75,11 @@ bool parser_take(struct parser *p, const char *text)
 
 uint32_t parser_code_point(struct parser *p)
 {
-	static const unsigned char lead_mask[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
 	size_t bad;
 	const size_t n = utf8_next(str_from(p->in, p->at), &bad);
-	uint32_t c = (unsigned char)p->in.p[p->at] & lead_mask[n];
 
-	for (size_t i = 1; i < n; i++)
-		c = c << 6 | ((unsigned char)p->in.p[p->at + i] & 0x3f);
 	p->at += n;
-	return c;
+	return utf8_decode(p->in.p + p->at - n, n);
 }
 
 void parser_append(struct ast *parent, struct ast *node)

@@ -41,21 +41,17 @@ static int mistake(struct parser *s, size_t offset, const char *what, struct err
 
 uint32_t wild_unit(struct str s, unsigned flags, size_t *len)
 {
-	const unsigned char *u = (const unsigned char *)s.p;
+	const unsigned char first = (unsigned char)s.p[0];
 	size_t bad;
 
 	*len = 1;
-	if (u[0] < 0x80 || (flags & WILD_GIT))
-		return u[0];
+	if (first < 0x80 || (flags & WILD_GIT))
+		return first;
 	const size_t n = utf8_next(s, &bad);
 	if (n == 0)
-		return WILD_BAD_BYTE + u[0];
+		return WILD_BAD_BYTE + first;
 	*len = n;
-	if (n == 2)
-		return (u[0] & 0x1fU) << 6 | (u[1] & 0x3fU);
-	if (n == 3)
-		return (u[0] & 0x0fU) << 12 | (u[1] & 0x3fU) << 6 | (u[2] & 0x3fU);
-	return (u[0] & 0x07U) << 18 | (u[1] & 0x3fU) << 12 | (u[2] & 0x3fU) << 6 | (u[3] & 0x3fU);
+	return utf8_decode(s.p, n);
 }
 
 /* The steps are allocated for the longest program a pattern of this length can give. */

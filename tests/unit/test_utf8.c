@@ -87,6 +87,7 @@ static void every_code_point_is_encoded_and_read_back(void **unused)
 		size_t bad;
 		assert_int_equal(utf8_next(s, &bad), s.n);
 		assert_int_equal(naive_character(s), s.n);
+		assert_int_equal(utf8_decode(s.p, s.n), c);
 		assert_int_equal(s.n, c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4);
 	}
 	char out[4];
