@@ -3,6 +3,7 @@
 
 #include "client/cancel.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -30,9 +31,11 @@ struct sidecar_cancel *sidecar_cancel_new(void)
 void sidecar_cancel(struct sidecar_cancel *cancel)
 {
 	const uint64_t one = 1;
+	const int saved = errno; /* of what a signal handler has interrupted */
 
 	/* It can only be full, which is as good. */
 	(void)write(cancel->fd, &one, sizeof one);
+	errno = saved;
 }
 
 void sidecar_cancel_free(struct sidecar_cancel *cancel)
