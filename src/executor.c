@@ -130,7 +130,7 @@ int executor_init(const struct config *c, struct executor *x, struct err *e)
 
 	*x = (struct executor){
 		.report = { .mode = SANDBOX_OFF },
-		.excludes = { .max = 1 << 20 },
+		.excludes = { .max = LIMIT_IGNORE_BYTES },
 	};
 	if (ws_new(&options, &x->ws, e) < 0)
 		return -1;

@@ -9,6 +9,7 @@
 #include "api/server.h"
 #include "base/buf.h"
 #include "base/io.h"
+#include "base/limits.h"
 #include "base/log.h"
 #include "base/own.h"
 #include "exec/orphans.h"
@@ -125,7 +126,7 @@ static struct service make_service(const struct config *c, const struct executor
 static int run(const struct config *config, const struct executor *executor,
 	       struct listeners *listeners, struct err *e)
 {
-	AUTO_BUF facts_text = { .max = 64 << 10 };
+	AUTO_BUF facts_text = { .max = LIMIT_FACTS };
 	const struct listener shown = on_a_file(listeners);
 	const struct facts facts = {
 		.config = config,
@@ -136,6 +137,8 @@ static int run(const struct config *config, const struct executor *executor,
 		.tcp_port = listeners->tcp_port,
 	};
 	facts_write(&facts, &facts_text);
+	if (facts_text.failed)
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory to start");
 	struct service service = make_service(config, executor, &facts_text);
 	const struct server_options server = {
 		.service = &service,

@@ -456,6 +456,9 @@ enum {
 	LIMIT_MULTIPART_HEAD = 8 << 10,
 	LIMIT_MULTIPART_PARTS = 64,
 
+	/* What is in force, as JSON: three paths, each byte of which may have to be escaped. */
+	LIMIT_FACTS = 128 << 10,
+
 	/* A configuration file has a few dozen short values; and what two of them, parsed, take, or
 	 * the configuration of a host. */
 	LIMIT_CONFIG_FILE = 64 << 10,

@@ -59,7 +59,7 @@ struct local *local_new(const struct sidecar_settings *settings, struct err *e)
 		.socket = "",
 	};
 	l->service.scrub = l->executor.scrub;
-	l->facts.max = 64 << 10;
+	l->facts.max = LIMIT_FACTS;
 	l->address.max = 8 << 10;
 	l->started_ms = io_now_ms();
 	facts_write(&facts, &l->facts);
