@@ -162,7 +162,7 @@ void facts_log(const struct facts *f)
 				  LOG_INT(command_limits[i].name, limit_of(c, i)));
 	for (size_t i = 0; i < f->sandbox->count; i++)
 		if (!f->sandbox->fact[i].in_force &&
-		    strcmp(f->sandbox->fact[i].note, "not asked for") != 0)
+		    strcmp(f->sandbox->fact[i].note, SANDBOX_NOT_ASKED) != 0)
 			log_event(LOG_WARN, "protection not in force",
 				  LOG_STR("name", str_of(f->sandbox->fact[i].name)),
 				  LOG_STR("note", str_of(f->sandbox->fact[i].note)));

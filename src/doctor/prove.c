@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "exec/sandbox.h"
 
 enum verdict prove_say(struct proof *p, enum verdict verdict, const char *fmt, ...)
 {
@@ -107,7 +108,7 @@ static bool is_asked_for(const struct json *sandbox, const char *protection)
 		learn_text(m, STR("name"), name, sizeof name);
 		learn_text(m, STR("note"), note, sizeof note);
 		if (strcmp(name, protection) == 0)
-			return strcmp(note, "not asked for") != 0;
+			return strcmp(note, SANDBOX_NOT_ASKED) != 0;
 	}
 	return false;
 }

@@ -51,6 +51,9 @@ struct sandbox_fact {
 	char note[128]; /* what it cannot hold, or why it is not in force; may be empty */
 };
 
+/* The note of a protection that is not in force because nobody wants it to be. */
+#define SANDBOX_NOT_ASKED "not asked for"
+
 struct sandbox_report {
 	enum sandbox_mode mode; /* never SANDBOX_AUTO */
 	bool namespaces;

@@ -178,7 +178,7 @@ static const struct probe {
 	  "without namespaces processes, sockets and secret files outside can be seen" },
 	{ "private-tmp", WITH_NAMESPACES, has_private_tmp,
 	  "without namespaces only TMPDIR is private; /tmp cannot be written, /dev/shm is shared" },
-	{ "read-only-workspace", WHEN_READ_ONLY, cannot_write_workspace, "not asked for" },
+	{ "read-only-workspace", WHEN_READ_ONLY, cannot_write_workspace, SANDBOX_NOT_ASKED },
 	{ "no-new-privileges", ALWAYS, cannot_gain_privileges, "" },
 	{ "no-capabilities", ALWAYS, has_no_capabilities, "" },
 	{ "namespaces-refused", ALWAYS, cannot_unshare, "" },
@@ -190,7 +190,7 @@ static const struct probe {
 	  "signals to other processes of the user are stopped from Linux 6.12 on" },
 	{ "abstract-sockets-scoped", WHEN_POSSIBLE, cannot_reach_abstract,
 	  "abstract sockets are stopped from Linux 6.12 on" },
-	{ "network-off", WITHOUT_NETWORK, cannot_reach_network, "not asked for" },
+	{ "network-off", WITHOUT_NETWORK, cannot_reach_network, SANDBOX_NOT_ASKED },
 };
 
 static int listen_abstract(struct attempt *a)
