@@ -2,20 +2,18 @@
 /* openapi_routes: the operations that are not one tool each. */
 
 #include "api/openapi.h"
+#include "tools/schema.h"
 
 /* Only to describe parameters, which are read elsewhere. */
 struct params {
 	int64_t format, set, reply;
 };
 
-static const char *const formats[] = { "ollama",    "openai", "openai-strict", "openai-responses",
-				       "anthropic", "gemini", "mcp",	       NULL };
-static const char *const sets[] = { "core", "full", NULL };
 static const char *const replies[] = { "ollama", "openai", "anthropic", "gemini", NULL };
 
 static const struct arg list_params[] = {
-	A_CHOICE(struct params, format, "format", 0, 0, formats, "Whose form they have"),
-	A_CHOICE(struct params, set, "set", 0, 0, sets, "The few, or all"),
+	A_CHOICE(struct params, format, "format", 0, 0, schema_formats, "Whose form they have"),
+	A_CHOICE(struct params, set, "set", 0, 0, schema_sets, "The few, or all"),
 	A_END,
 };
 

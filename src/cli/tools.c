@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tools: what GET /tools answers, without a server; or the tools as a page of a manual. */
 
-#include <string.h>
-
 #include "base/jw.h"
 #include "base/limits.h"
 #include "cli/cli.h"
@@ -15,15 +13,12 @@ struct tools_args {
 	bool markdown, mdoc;
 };
 
-static const char *const formats[] = { "ollama",    "openai", "openai-strict", "openai-responses",
-				       "anthropic", "gemini", "mcp",	       NULL };
-static const char *const sets[] = { "core", "full", NULL };
-
 static const struct option tools_options[] = {
 	{ "format", 'f', OPTION_WORD, offsetof(struct tools_args, format), NULL,
-	  "whose request they are for (default ollama)", formats },
+	  "whose request they are for (default ollama)", schema_formats },
 	{ "set", 0, OPTION_WORD, offsetof(struct tools_args, set), NULL,
-	  "the five for small models, or all (default: what the format's users expect)", sets },
+	  "the five for small models, or all (default: what the format's users expect)",
+	  schema_sets },
 	{ "markdown", 0, OPTION_SWITCH, offsetof(struct tools_args, markdown), NULL,
 	  "a page to read instead" },
 	{ "mdoc", 0, OPTION_SWITCH, offsetof(struct tools_args, mdoc), NULL,
@@ -36,20 +31,15 @@ static int tools_run(struct cli *c, const void *args)
 	const struct tools_args *a = args;
 	AUTO_BUF out = { .max = LIMIT_ANSWER };
 	struct jw w = { .out = &out };
-	enum schema_dialect dialect = SCHEMA_OLLAMA;
+	struct err e;
 
-	(void)c;
-	if (a->format)
-		(void)schema_dialect_by_name(str_of(a->format), &dialect);
 	if (a->markdown) {
 		manual_write(&out);
 	} else if (a->mdoc) {
 		manual_write_mdoc(&out);
 	} else {
-		schema_write(&w, NULL, dialect,
-			     !a->set			   ? schema_default_set(dialect)
-			     : strcmp(a->set, "core") == 0 ? TOOL_CORE
-							   : TOOL_MODEL);
+		if (schema_ask(&w, str_of(a->format), str_of(a->set), 0, &e) < 0)
+			return cli_misused(c, "%s", e.msg);
 		buf_addc(&out, '\n');
 	}
 	cli_print(buf_str(&out));

@@ -85,8 +85,8 @@ void manual_write(struct buf *out)
 			 "five tools; the\nfull set has all of these. `GET /tools?format=F&set=S` "
 			 "and `sidecar tools --format F --set S`\ngive the definitions to put "
 			 "into a model's request. Formats:"));
-	for (int d = 0; d < SCHEMA_DIALECTS; d++)
-		buf_addf(out, "%s `%s`", d ? "," : "", schema_dialect_name((enum schema_dialect)d));
+	for (size_t i = 0; schema_formats[i]; i++)
+		buf_addf(out, "%s `%s`", i ? "," : "", schema_formats[i]);
 	buf_add(out,
 		STR(".\n\n"
 		    "`POST /tools/NAME` with the arguments as a JSON object calls a tool; "

@@ -7,36 +7,41 @@
 
 #define MAX_SAFE_INTEGER INT64_C(9007199254740991) /* a larger limit is none */
 
+const char *const schema_formats[] = {
+	[SCHEMA_OLLAMA] = "ollama",
+	[SCHEMA_OPENAI] = "openai",
+	[SCHEMA_OPENAI_STRICT] = "openai-strict",
+	[SCHEMA_OPENAI_RESPONSES] = "openai-responses",
+	[SCHEMA_ANTHROPIC] = "anthropic",
+	[SCHEMA_GEMINI] = "gemini",
+	[SCHEMA_MCP] = "mcp",
+	[SCHEMA_DIALECTS] = NULL,
+};
+
+const char *const schema_sets[] = { "core", "full", NULL };
+
 /* What a dialect knows. */
 static const struct dialect {
-	const char *name;
 	bool rare;   /* shows rare arguments, too */
 	bool limits; /* default, minimum, maximum */
 	bool closed; /* additionalProperties: false */
 	bool strict; /* every property required */
 } dialects[SCHEMA_DIALECTS] = {
-	[SCHEMA_OLLAMA] = { "ollama" },
-	[SCHEMA_OPENAI] = { "openai", .rare = true, .limits = true, .closed = true },
-	[SCHEMA_OPENAI_STRICT] = { "openai-strict", .rare = true, .closed = true, .strict = true },
-	[SCHEMA_OPENAI_RESPONSES] = { "openai-responses", .rare = true, .limits = true,
-				      .closed = true },
-	[SCHEMA_ANTHROPIC] = { "anthropic", .rare = true, .limits = true, .closed = true },
-	[SCHEMA_GEMINI] = { "gemini", .rare = true },
-	[SCHEMA_MCP] = { "mcp", .rare = true, .limits = true, .closed = true },
+	[SCHEMA_OPENAI] = { .rare = true, .limits = true, .closed = true },
+	[SCHEMA_OPENAI_STRICT] = { .rare = true, .closed = true, .strict = true },
+	[SCHEMA_OPENAI_RESPONSES] = { .rare = true, .limits = true, .closed = true },
+	[SCHEMA_ANTHROPIC] = { .rare = true, .limits = true, .closed = true },
+	[SCHEMA_GEMINI] = { .rare = true },
+	[SCHEMA_MCP] = { .rare = true, .limits = true, .closed = true },
 };
 
 /* Of those who call by HTTP themselves. */
-static const struct dialect http = { "http", .rare = true, .limits = true };
+static const struct dialect http = { .rare = true, .limits = true };
 
-const char *schema_dialect_name(enum schema_dialect d)
-{
-	return dialects[d].name;
-}
-
-bool schema_dialect_by_name(struct str name, enum schema_dialect *ret)
+static bool dialect_by_name(struct str name, enum schema_dialect *ret)
 {
 	for (int i = 0; i < SCHEMA_DIALECTS; i++) {
-		if (!str_eq(str_of(dialects[i].name), name))
+		if (!str_eq(str_of(schema_formats[i]), name))
 			continue;
 		*ret = (enum schema_dialect)i;
 		return true;
@@ -302,7 +307,7 @@ int schema_ask(struct jw *w, struct str format, struct str words, unsigned set, 
 {
 	enum schema_dialect dialect = SCHEMA_OLLAMA;
 
-	if (format.n && !schema_dialect_by_name(format, &dialect))
+	if (format.n && !dialect_by_name(format, &dialect))
 		return err_set(e, ERR_INVALID_ARGUMENTS,
 			       "format must be ollama, openai, openai-strict, openai-responses, "
 			       "anthropic, gemini or mcp");

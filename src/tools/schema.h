@@ -32,10 +32,8 @@ enum schema_dialect {
 	SCHEMA_DIALECTS,
 };
 
-const char *schema_dialect_name(enum schema_dialect d);
-
-/* The dialect of that name; false when there is none. */
-bool schema_dialect_by_name(struct str name, enum schema_dialect *ret);
+/* The names of the dialects, and of the sets of tools; NULL behind the last. */
+extern const char *const schema_formats[], *const schema_sets[];
 
 /* TOOL_CORE for models; TOOL_MODEL, which is all, for MCP, whose clients choose themselves. */
 unsigned schema_default_set(enum schema_dialect d);
