@@ -119,13 +119,10 @@ static int hex4(struct reader *r, uint32_t *ret)
 	uint32_t v = 0;
 
 	for (int i = 0; i < 4; i++, r->at++) {
-		const char c = peek(r);
-		if (c >= '0' && c <= '9')
-			v = v << 4 | (uint32_t)(c - '0');
-		else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
-			v = v << 4 | (uint32_t)((c | 0x20) - 'a' + 10);
-		else
+		const int digit = str_hex(peek(r));
+		if (digit < 0)
 			return fail(r, "expected four hexadecimal digits");
+		v = v << 4 | (uint32_t)digit;
 	}
 	*ret = v;
 	return 0;

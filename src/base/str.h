@@ -57,6 +57,15 @@ struct str str_trim(struct str s);
 /* Split at the first `at`. True when it was there; else head is all of s and tail is empty. */
 bool str_cut(struct str s, char at, struct str *head, struct str *tail);
 
+/* The value of a hexadecimal digit, or -1. */
+static inline int str_hex(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
 /* A whole str as a decimal integer, optional minus, no blanks, no overflow. */
 bool str_int(struct str s, int64_t *ret);
 

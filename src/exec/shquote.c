@@ -160,21 +160,16 @@ static bool take_name(struct shlex *s)
 	return n == 4 && memcmp(name, "HOME", 4) == 0;
 }
 
-static int digit(int c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
-}
-
 /* Up to `most` digits of the base under the head. */
 static uint32_t number(struct shlex *s, int base, int most)
 {
 	uint32_t value = 0;
+	int digit;
 
-	while (most-- > 0 && s->p < s->end && digit((unsigned char)*s->p) < base)
-		value = value * (uint32_t)base + (uint32_t)digit((unsigned char)*s->p++);
+	while (most-- > 0 && s->p < s->end && (digit = str_hex(*s->p)) >= 0 && digit < base) {
+		value = value * (uint32_t)base + (uint32_t)digit;
+		s->p++;
+	}
 	return value;
 }
 

@@ -46,10 +46,10 @@ static int size_line(struct http_chunks *chunks, struct str line, struct http_re
 	size_t n = 0;
 
 	chunks->left = 0;
-	for (; n < line.n && http_hex(line.p[n]) >= 0; n++) {
+	for (; n < line.n && str_hex(line.p[n]) >= 0; n++) {
 		if (n == SIZE_DIGITS)
 			return http_refuse(why, 400, "The size of a chunk is too large.");
-		chunks->left = chunks->left << 4 | http_hex(line.p[n]);
+		chunks->left = chunks->left << 4 | str_hex(line.p[n]);
 	}
 	if (n == 0)
 		return http_refuse(why, 400, "A chunk must begin with its size in hexadecimal.");

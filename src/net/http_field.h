@@ -22,15 +22,6 @@ extern const unsigned char http_class[256];
 /* How many bytes at the start of s are of the class. */
 size_t http_span(struct str s, unsigned char class);
 
-/* The value of a hexadecimal digit, or -1. */
-static inline int http_hex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /*
  * Go on from *at to the end of a line. Returns 1 with *at behind its CRLF, 0 when the line goes on
  * behind the input, with *at where to resume; -1 on a control character (a tab is none), or a CR

@@ -3,8 +3,6 @@
 
 #include "net/http_url.h"
 
-#include "net/http_field.h"
-
 /* The byte that stands at *i, which moves behind it; or -1. */
 static int next_byte(struct str s, size_t *i, char plus)
 {
@@ -16,7 +14,7 @@ static int next_byte(struct str s, size_t *i, char plus)
 		return (unsigned char)c;
 	if (s.n - *i < 2)
 		return -1;
-	const int high = http_hex(s.p[*i]), low = http_hex(s.p[*i + 1]);
+	const int high = str_hex(s.p[*i]), low = str_hex(s.p[*i + 1]);
 	*i += 2;
 	return high < 0 || low < 0 ? -1 : high << 4 | low;
 }

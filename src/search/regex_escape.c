@@ -3,21 +3,12 @@
 
 #include "search/regex_parser.h"
 
-static int hex_value(int c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
-		return (c | 0x20) - 'a' + 10;
-	return -1;
-}
-
 static int64_t hex_digits(struct parser *p, unsigned n)
 {
 	uint32_t value = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		const int v = hex_value(parser_peek(p, i));
+		const int v = str_hex((char)parser_peek(p, i));
 
 		if (v < 0)
 			return -1;
@@ -34,7 +25,7 @@ static int64_t hex_braced(struct parser *p)
 	unsigned n = 0;
 	int v;
 
-	for (; (v = hex_value(parser_peek(p, 0))) >= 0 && n < 8; n++, p->at++)
+	for (; (v = str_hex((char)parser_peek(p, 0))) >= 0 && n < 8; n++, p->at++)
 		value = value * 16 + (uint32_t)v;
 	return n > 0 && parser_take(p, "}") ? (int64_t)value : -1;
 }

@@ -5,22 +5,15 @@
 
 #include <stdio.h>
 
-static int digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 static bool unescape(struct str s, char *to, size_t *n)
 {
 	*n = 0;
 	for (size_t i = 0; i < s.n; i++) {
 		char c = s.p[i];
 		if (c == '%') {
-			if (s.n - i < 3 || digit(s.p[i + 1]) < 0 || digit(s.p[i + 2]) < 0)
+			if (s.n - i < 3 || str_hex(s.p[i + 1]) < 0 || str_hex(s.p[i + 2]) < 0)
 				return false;
-			c = (char)(digit(s.p[i + 1]) << 4 | digit(s.p[i + 2]));
+			c = (char)(str_hex(s.p[i + 1]) << 4 | str_hex(s.p[i + 2]));
 			i += 2;
 		}
 		if (c == '\0')
