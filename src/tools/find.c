@@ -88,12 +88,8 @@ static int find_run_wire(struct call *c, const void *args, struct err *e)
 		.where = scope_walk(c, &scope, limit < INT32_MAX ? (size_t)limit + 1 : 0),
 		.pattern = str_trim(a->pattern),
 	};
-	if (find_run(&request, &found, e) < 0)
+	if (find_run(&request, &found, e) < 0 || scope_check_found(&found, e) < 0)
 		return -1;
-	if (found.hits.count == 0 && found.account.stopped == WALK_TIMEOUT)
-		return err_set(e, ERR_SEARCH_TIMEOUT,
-			       "Nothing was found before the time was up: "
-			       "search a smaller directory");
 	cut_paths(&found.hits, limit, &text, &t);
 	write_files(c->out, &found.hits, t.out_lines);
 	jw_bool(c->out, "truncated", t.cut != TEXT_WHOLE);
@@ -167,10 +163,8 @@ static int find_files_run(struct call *c, const void *args, struct err *e)
 		.pattern = str_trim(a->pattern),
 	};
 	request.where.after = from.path;
-	if (find_run(&request, &found, e) < 0)
+	if (find_run(&request, &found, e) < 0 || scope_check_found(&found, e) < 0)
 		return -1;
-	if (found.hits.count == 0 && found.account.stopped == WALK_TIMEOUT)
-		return scope_fail_timeout(e);
 	const bool more = found.hits.count > (size_t)a->limit;
 	const size_t count = more ? (size_t)a->limit : found.hits.count;
 	write_files(c->out, &found.hits, (int64_t)count);

@@ -158,14 +158,8 @@ static int grep_run_wire(struct call *c, const void *args, struct err *e)
 			   : a->context > UINT32_MAX ? UINT32_MAX
 						     : (unsigned)a->context,
 	};
-	if (grep_run(&request, &found, e) < 0)
+	if (grep_run(&request, &found, e) < 0 || scope_check_found(&found, e) < 0)
 		return -1;
-	if (found.hits.count == 0 && found.account.stopped == WALK_TIMEOUT)
-		return err_set(e, ERR_SEARCH_TIMEOUT, "%s",
-			       *found.why.msg
-				       ? found.why.msg
-				       : "No match was found before the time was up: search a "
-					 "smaller directory or refine the pattern");
 	struct outcome o = {
 		.lines_cut = write_lines(&found.hits, &lines),
 		.limit = limit,
@@ -329,10 +323,8 @@ static int search_run(struct call *c, const void *args, struct err *e)
 		.after_line = from.line,
 	};
 	request.where.after = from.path;
-	if (grep_run(&request, &found, e) < 0)
+	if (grep_run(&request, &found, e) < 0 || scope_check_found(&found, e) < 0)
 		return -1;
-	if (found.hits.count == 0 && found.account.stopped == WALK_TIMEOUT)
-		return scope_fail_timeout(e);
 	write_found(c, a, &found, request.prefix);
 	return 0;
 }

@@ -118,11 +118,14 @@ size_t scope_globs(const struct call *c, const struct scope *s, struct str glob,
 	return 2;
 }
 
-int scope_fail_timeout(struct err *e)
+int scope_check_found(const struct found *found, struct err *e)
 {
-	return err_set(e, ERR_SEARCH_TIMEOUT,
-		       "Nothing was found before the time was up: search a smaller directory or "
-		       "refine the pattern");
+	if (found->hits.count || found->account.stopped != WALK_TIMEOUT)
+		return 0;
+	return err_set(e, ERR_SEARCH_TIMEOUT, "%s",
+		       *found->why.msg ? found->why.msg
+				       : "Nothing was found before the time was up: search a "
+					 "smaller directory or refine the pattern");
 }
 
 void scope_write_note(struct jw *w, const struct found *found)

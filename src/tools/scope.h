@@ -39,8 +39,9 @@ struct str scope_prefix(const struct call *c, const struct scope *s);
  * the scope when it begins with that, because it may be meant from the workspace. How many. */
 size_t scope_globs(const struct call *c, const struct scope *s, struct str glob, struct str ret[2]);
 
-/* SEARCH_TIMEOUT: nothing was found before the time was up. */
-int scope_fail_timeout(struct err *e);
+/* SEARCH_TIMEOUT when the search was stopped before it found anything: by the pattern, which says
+ * why, or because its time was up. */
+int scope_check_found(const struct found *found, struct err *e);
 
 /* No silent nothing: a member "note" when everything that matches is ignored, or when the pattern
  * could not be tried on some lines. */
