@@ -202,7 +202,7 @@ static const char *const mode_words[] = {
 };
 
 static const struct arg search_table[] = {
-	A_STR(struct search_args, pattern, "pattern", REQUIRED | NONBLANK, "Regular expression"),
+	A_STR(struct search_args, pattern, "pattern", REQUIRED, "Regular expression"),
 	A_STR(struct search_args, path, "path", NONBLANK,
 	      "Directory or file to search (default: the workspace)"),
 	A_STR(struct search_args, file_pattern, "file_pattern", NONBLANK,
@@ -303,6 +303,11 @@ static int search_run(struct call *c, const void *args, struct err *e)
 	AUTO_SCOPE scope = { .dir = -1, .file = -1 };
 	AUTO_FOUND found = { 0 };
 
+	/* A blank or a tab is a text like any other. */
+	if (a->pattern.n == 0)
+		return err_set(e, ERR_INVALID_ARGUMENTS,
+			       "Invalid arguments for search_files: pattern must be a non-empty "
+			       "string, not \"\"");
 	if (cursor_read(a->cursor, c->arena, &from, e) < 0 ||
 	    scope_open(c, a->path, false, &scope, e) < 0)
 		return -1;

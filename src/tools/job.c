@@ -14,13 +14,15 @@
 #include "exec/jobs.h"
 #include "scrub/scrub.h"
 
-/* What members are called on the wire, and before models. */
+/* What members are called on the wire, and before models; and whether these, as of every command,
+ * are told no exit code after a timeout. */
 struct names {
 	const char *id, *exit_code, *timed_out, *started;
+	bool null_after_timeout;
 };
 
-static const struct names wire_names = { "jobId", "exitCode", "timedOut", "startedMs" };
-static const struct names model_names = { "job_id", "exit_code", "timed_out", "started_ms" };
+static const struct names wire_names = { "jobId", "exitCode", "timedOut", "startedMs", false };
+static const struct names model_names = { "job_id", "exit_code", "timed_out", "started_ms", true };
 
 static void write_id(struct jw *w, const char *name, uint64_t id)
 {
@@ -57,12 +59,14 @@ static int parse_id(struct str text, uint64_t *ret, struct err *e)
 
 static void write_state(struct jw *w, const struct names *n, const struct job_state *s)
 {
+	const bool ended = !s->running && !s->failed, timed_out = ended && s->result.timed_out;
+
 	jw_str(w, "state", s->running ? STR("running") : STR("exited"));
-	if (s->running || s->failed)
+	if (!ended || (timed_out && n->null_after_timeout))
 		jw_null(w, n->exit_code);
 	else
 		jw_int(w, n->exit_code, s->result.exit_code);
-	if (!s->running && !s->failed && s->result.timed_out)
+	if (timed_out)
 		jw_bool(w, n->timed_out, true);
 	if (s->failed)
 		jw_str(w, "error", str_of(s->err.msg));
@@ -252,7 +256,8 @@ static const struct field state_fields[] = {
 	{ "job_id", "Which job", FIELD_STR },
 	{ "command", "The beginning of its command", FIELD_STR },
 	{ "state", "running or exited", FIELD_STR },
-	{ "exit_code", "Once it has exited; else null", FIELD_INT, FIELD_NULLABLE },
+	{ "exit_code", "Once it has exited; null before that, and after a timeout", FIELD_INT,
+	  FIELD_NULLABLE },
 	{ "timed_out", "Whether its time was up", FIELD_BOOL, FIELD_OPTIONAL },
 	{ "error", "Why it could not be run", FIELD_STR, FIELD_OPTIONAL },
 	{ "started_ms", "When it was started, in milliseconds since 1970", FIELD_INT },
@@ -293,7 +298,8 @@ static const struct arg job_output_table[] = {
 
 static const struct field job_output_fields[] = {
 	{ "state", "running or exited", FIELD_STR },
-	{ "exit_code", "Once it has exited; else null", FIELD_INT, FIELD_NULLABLE },
+	{ "exit_code", "Once it has exited; null before that, and after a timeout", FIELD_INT,
+	  FIELD_NULLABLE },
 	{ "timed_out", "Whether its time was up", FIELD_BOOL, FIELD_OPTIONAL },
 	{ "error", "Why it could not be run", FIELD_STR, FIELD_OPTIONAL },
 	{ "output", "Standard output and error as they came", FIELD_STR },

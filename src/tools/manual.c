@@ -99,7 +99,8 @@ void manual_write(struct buf *out)
 		    "{\"success\":false,\"tool\":\"read_file\",\"output\":null,\"error\":{"
 		    "\"code\":\"FILE_NOT_FOUND\",\"message\":\"...\"}}\n"
 		    "```\n\n"
-		    "`null` for an optional argument means that it is absent. Numbers and "
+		    "`null` or an empty text for an optional argument means that it is absent. "
+		    "Numbers and "
 		    "booleans may be given\nas strings. `sessionId` may stand beside the "
 		    "arguments.\n"));
 	for (size_t i = 0; tool_at(i); i++)

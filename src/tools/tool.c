@@ -5,6 +5,8 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "exec/proc.h"
@@ -108,19 +110,26 @@ static bool bind_str(const struct arg *a, const struct json *v, void *args)
 	return true;
 }
 
+/* A decimal number as text: no "0x10", no "inf". */
+static bool parse_number(struct str s, double *ret)
+{
+	char text[32], *end;
+
+	if (s.n == 0 || s.n >= sizeof text)
+		return false;
+	(void)snprintf(text, sizeof text, "%.*s", STR_FMT(s));
+	*ret = strtod(text, &end);
+	return strspn(text, "+-.0123456789eE") == s.n && *end == '\0';
+}
+
 /* A number, or with `coerce` a string that is one: small models quote them. */
 static bool as_number(const struct json *v, bool coerce, double *ret)
 {
-	int64_t integer;
-
 	if (v->type == JSON_NUMBER) {
 		*ret = v->number;
 		return !isnan(v->number);
 	}
-	if (!coerce || v->type != JSON_STRING || !str_int(str_trim(v->string), &integer))
-		return false;
-	*ret = (double)integer;
-	return true;
+	return coerce && v->type == JSON_STRING && parse_number(str_trim(v->string), ret);
 }
 
 static bool bind_number(const struct arg *a, const struct json *v, bool coerce, void *args)
@@ -262,6 +271,12 @@ static void complain(struct complaint *c, struct str name)
 		 STR_FMT(str_upto(name, 60)));
 }
 
+/* Whether an array is wrong only because of what it holds. */
+static bool takes_array(const struct arg *a)
+{
+	return a->type == ARG_STRINGS || a->type == ARG_PAIRS || a->type == ARG_OBJECTS;
+}
+
 static void describe_wrong(struct complaint *c, const struct arg *a, const struct json *v)
 {
 	struct buf *b = &c->text;
@@ -280,9 +295,11 @@ static void describe_wrong(struct complaint *c, const struct arg *a, const struc
 		buf_addf(b, "%s %s", i ? "," : "", a->choices[i]);
 	if (v->type == JSON_STRING)
 		buf_addf(b, ", not \"%.*s\"", STR_FMT(str_upto(v->string, 60)));
+	else if (v->type == JSON_NUMBER && v->whole)
+		buf_addf(b, ", not %lld", (long long)v->integer);
 	else if (v->type == JSON_NUMBER)
-		buf_addf(b, ", not %g", v->number);
-	else if (v->type != JSON_ARRAY)
+		buf_addf(b, ", not %.15g", v->number);
+	else if (v->type != JSON_ARRAY || !takes_array(a))
 		buf_addf(b, ", not %s", json_type_name(v));
 }
 
@@ -297,10 +314,20 @@ static const struct arg *arg_find(const struct arg *table, struct str name)
 static void describe_unknown(struct complaint *c, const struct arg *table, struct str name)
 {
 	complain(c, name);
-	buf_addf(&c->text, "is not an argument (there are");
+	buf_addf(&c->text, "is not an argument (there are%s", table->name ? "" : " none");
 	for (const struct arg *a = table; a->name; a++)
 		buf_addf(&c->text, "%s %s", a == table ? "" : ",", a->name);
 	buf_addc(&c->text, ')');
+}
+
+/* What models send for an optional argument they do not mean: null, or an empty text where that
+ * says nothing. */
+static bool means_absent(const struct arg *a, const struct json *v)
+{
+	const bool says_something = a->flags & REQUIRED || !(a->flags & NONBLANK);
+
+	return v->type == JSON_NULL ||
+	       (v->type == JSON_STRING && !says_something && str_trim(v->string).n == 0);
 }
 
 /* Bind the members of an object by a table. */
@@ -310,7 +337,7 @@ static void bind_members(const struct arg *table, const struct json *object, voi
 	for (const struct arg *a = table; a->name; a++) {
 		const struct json *v = json_get(object, str_of(a->name));
 		set_default(a, args);
-		if (v && v->type == JSON_NULL)
+		if (v && means_absent(a, v))
 			v = NULL;
 		if (v && !bind_one(a, v, true, args)) {
 			describe_wrong(c, a, v);

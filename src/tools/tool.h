@@ -254,7 +254,8 @@ bool tool_is_slow(const struct tool *t, const struct json *object);
  * Bind the members of a JSON object to an argument struct (args_size bytes, zeroed).
  * For TOOL_WIRE a required argument that is missing or wrong is "Missing or invalid <name>", a
  * wrong optional one is ignored. For TOOL_MODEL everything wrong or unknown is INVALID_ARGUMENTS,
- * each named; numbers and booleans may be given as strings, null is absent.
+ * each named; numbers and booleans may be given as strings; null is absent, and so is a blank text
+ * for an optional argument that is NONBLANK.
  */
 int tool_bind(const struct tool *t, const struct json *object, void *args, struct err *e);
 

@@ -76,6 +76,13 @@ class Jobs(SidecarTest):
         self.assertEqual(self.server.failure("job_output", job_id="nope")[0], "INVALID_ARGUMENTS")
         self.assertEqual(self.server.failure("run_command", command="sudo x", background=True)[0], "COMMAND_BLOCKED")
 
+    def test_after_a_timeout_models_are_told_no_exit_code(self):
+        job = self.begin("sleep 60", timeoutSeconds=0.05)
+        self.assertEqual((self.follow(job)[1]["exitCode"], self.look(job)["timedOut"]), (-1, True))
+        listed = {j["job_id"]: j for j in self.server.output("job_list")["jobs"]}
+        for seen in (self.server.output("job_output", job_id=job), listed[job]):
+            self.assertEqual((seen["state"], seen["exit_code"], seen["timed_out"]), ("exited", None, True))
+
     def test_a_stopped_server_ends_them(self):
         server = self.start(flags=["--grace", "0"])
         server.call("bash", command="setsid sleep 60 & sleep 60", background=True, env={MARK: "ended"})

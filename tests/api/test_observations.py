@@ -60,6 +60,10 @@ class Envelope(SidecarTest):
         for words in ("path must be a non-empty string", "content is missing", "create_dirs must be true or false",
                       '"maybe"', "contents is not an argument"):
             self.assertIn(words, message)
+        for arguments, words in (({"start_line": 86400001.5}, "from 1, not 86400001.5"), ({"start_line": []}, "not an array"),
+                                 ({"start_line": -86400001}, "not -86400001"), ({"start_line": 0.1}, "not 0.1")):
+            self.assertIn(words, self.server.failure("read_file", path="a", **arguments)[1])
+        self.assertIn("x is not an argument (there are none)", self.server.failure("job_list", x=1)[1])
         wrong = {("a%d" % i): i for i in range(2000)}
         code, message = self.server.failure("read_file", path="a", **wrong)
         self.assertEqual(code, "INVALID_ARGUMENTS")
@@ -80,7 +84,14 @@ class Envelope(SidecarTest):
         self.assertEqual(out["content"], "2\t2")
         out = self.server.output("read_file", path="s.txt", start_line=None, end_line=None, line_numbers=None, sessionId="x")
         self.assertEqual(out["content"], "1\n2\n3\n")
-        self.assertEqual(self.server.output("read_file", path="s.txt", start_line=2.0)["lines"], 3)
+        for two in (2.0, "2.0", "2e0"):
+            self.assertEqual(self.server.output("read_file", path="s.txt", start_line=two)["lines"], 3)
+        # An empty text for what may be left out says nothing; an empty path is the workspace.
+        out = self.server.output("search_files", pattern="3", path="", file_pattern="", type=" ", cursor="")
+        self.assertIn("s.txt", [m["file"] for m in out["matches"]])
+        self.assertIn("s.txt", self.server.output("find_files", pattern="s.*", path="")["files"])
+        self.assertGreater(self.server.output("list_directory", path="", pattern="")["total"], 0)
+        self.assertEqual(self.server.output("run_command", command="pwd", cwd="")["stdout"], self.server.workspace + "\n")
         self.assertEqual(self.server.failure("read_file", path=None)[0], "INVALID_ARGUMENTS")
 
     def test_calls_are_logged(self):

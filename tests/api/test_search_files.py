@@ -89,6 +89,14 @@ class Search(SidecarTest):
                            "after": ["int alpha_two;"]}])
         self.assertEqual(self.server.failure("search_files", pattern="a", context=21)[0], "INVALID_ARGUMENTS")
 
+    def test_white_space_is_a_pattern(self):
+        self.server.put("tab.txt", "a b\nc\td\n")
+        for pattern, line in ((" ", 1), ("\t", 2)):
+            self.assertEqual(self.places(self.search(pattern, path="tab.txt")), [("tab.txt", line)])
+        code, message = self.server.failure("search_files", pattern="")
+        self.assertEqual(code, "INVALID_ARGUMENTS")
+        self.assertIn("pattern must be a non-empty string", message)
+
     def test_long_lines_are_cut(self):
         contents = [m["content"] for m in self.search("needle", path="long.txt")["matches"]]
         self.assertEqual(contents[0], "needle" + "x" * 494 + "...")
