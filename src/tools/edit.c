@@ -121,6 +121,8 @@ static int64_t edit_file(struct call *c, const struct job *job, const struct pat
 		return -1;
 	const enum tracker_verdict verdict = seen_check(c, path, buf_str(&old));
 	const int64_t n = apply_seen(c, job, verdict, path, buf_str(&old), &new, &known, e);
+	if (n >= 0 && str_eq(buf_str(&old), buf_str(&new)))
+		return edit_fail_same(job->path, e);
 	if (n < 0 || call_may_write(c, buf_str(&new), buf_str(&old), e) < 0 ||
 	    diff_lines(buf_str(&old), buf_str(&new), c->arena, &diff, e) < 0)
 		return -1;
@@ -155,12 +157,11 @@ static int edit_run(struct call *c, const void *args, struct err *e)
 
 	if (a->old_text.n == 0)
 		return err_set(e, ERR_INVALID_ARGUMENTS, "Missing or invalid oldText");
-	if (call_may_change(c, e) < 0 || call_path(c, a->path, &path, e) < 0 ||
-	    edit_file(c, &job, &path, e) < 0)
+	if (call_may_change(c, e) < 0 || call_path(c, a->path, &path, e) < 0)
 		return -1;
 	jw_bool(c->out, "ok", true);
 	jw_str(c->out, "path", a->path);
-	return 0;
+	return edit_file(c, &job, &path, e) < 0 ? -1 : 0;
 }
 
 const struct tool tool_edit = {
@@ -224,10 +225,10 @@ static int run_job(struct call *c, const struct job *job, struct err *e)
 				       "write_file");
 	if ((!job->dry_run && call_may_change(c, e) < 0) || call_path(c, job->path, &path, e) < 0)
 		return -1;
+	jw_str(c->out, "path", ws_display(c->ws, &path, shown));
 	const int64_t n = edit_file(c, job, &path, e);
 	if (n < 0)
 		return -1;
-	jw_str(c->out, "path", ws_display(c->ws, &path, shown));
 	jw_int(c->out, "replacements", n);
 	return 0;
 }

@@ -129,6 +129,15 @@ static int fail_not_found(const struct edit *edit, struct str path, struct str c
 		       STR_FMT(path), why);
 }
 
+int edit_fail_same(struct str path, struct err *e)
+{
+	return err_set(e, ERR_NO_CHANGE,
+		       "No changes made to %.*s. The replacement produced identical content. "
+		       "This might indicate an issue with special characters or the text not "
+		       "existing as expected.",
+		       STR_FMT(path));
+}
+
 int64_t edit_apply(const struct edit *edit, struct str path, struct str content, struct arena *a,
 		   struct buf *out, struct err *e)
 {
@@ -143,12 +152,7 @@ int64_t edit_apply(const struct edit *edit, struct str path, struct str content,
 			"Please provide more context to make it unique.",
 			(long long)n, STR_FMT(path));
 	if (str_eq(edit->old_text, edit->new_text))
-		return err_set(
-			e, ERR_NO_CHANGE,
-			"No changes made to %.*s. The replacement produced identical content. "
-			"This might indicate an issue with special characters or the text not "
-			"existing as expected.",
-			STR_FMT(path));
+		return edit_fail_same(path, e);
 	for (int64_t i = 0; i < n; i++) {
 		const size_t at = (size_t)str_find(content, edit->old_text);
 		buf_add(out, str_upto(content, at));

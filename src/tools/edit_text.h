@@ -30,4 +30,7 @@ struct edit {
 int64_t edit_apply(const struct edit *edit, struct str path, struct str content, struct arena *a,
 		   struct buf *out, struct err *e);
 
+/* NO_CHANGE: also for edits that together leave the content as it was. */
+int edit_fail_same(struct str path, struct err *e);
+
 #endif

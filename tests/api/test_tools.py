@@ -350,6 +350,20 @@ class Edits(SidecarTest):
         self.assertIn("+1 12 3", self.server.output("multi_edit", path="m.txt", edits=bad[:1], dry_run=True)["diff"])
         self.assertEqual(self.server.get("m.txt"), b"12 three\n")
 
+    def test_several_that_undo_each_other_are_no_change(self):
+        self.server.put("undo.txt", "one\n")
+        edits = [{"old_text": "one", "new_text": "1"}, {"old_text": "1", "new_text": "one"}]
+        for dry_run in (True, False):
+            code, message = self.server.failure("multi_edit", path="undo.txt", edits=edits, dry_run=dry_run)
+            self.assertEqual(code, "NO_CHANGE")
+            self.assertTrue(message.startswith("No changes made to undo.txt."), message)
+
+    def test_members_stand_in_the_order_of_the_table(self):
+        self.server.put("order.txt", "one\n")
+        self.assertEqual(list(self.server.output("edit_file", path="order.txt", old_text="one", new_text="two")),
+                         ["path", "diff", "replacements"])
+        self.assertEqual(list(self.server.result("edit", path="order.txt", oldText="two", newText="one")), ["ok", "path", "diff"])
+
     def test_wrong_lists_of_edits(self):
         self.server.put("x.txt", "x\n")
         for edits, named in (([], "1 to"), ("x", "array"), ([1], "array of objects"), ({"old_text": "x"}, "array"),
