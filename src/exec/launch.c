@@ -226,12 +226,13 @@ static const char *const reasons[] = {
 	[LAUNCH_EXEC] = "The program could not be started",
 };
 
-int launch_error(struct err *e, enum launch_step step, int error)
+int launch_error(struct err *e, enum launch_step step, int error, struct str program)
 {
 	const size_t i = (size_t)step < ARRAY_LEN(reasons) ? (size_t)step : LAUNCH_DONE;
+	const struct str shown = i == LAUNCH_EXEC ? str_upto(program, 200) : STR("");
 
 	errno = error;
-	(void)err_errno(e, "%s", reasons[i]);
+	(void)err_errno(e, "%s%s%.*s", reasons[i], shown.n ? ": " : "", STR_FMT(shown));
 	e->code = ERR_SPAWN_FAILED;
 	return -1;
 }

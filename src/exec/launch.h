@@ -88,7 +88,7 @@ int launch_prepare(struct launch *l, const char *shell, char *const *base);
  * left of it but a zombie that the caller reaps with its other children. */
 pid_t launch_start(struct launch *l);
 
-/* The sentence for a step that failed. Returns -1. */
-int launch_error(struct err *e, enum launch_step step, int error);
+/* The sentence for a step that failed, with the program asked for; empty: the shell. Returns -1. */
+int launch_error(struct err *e, enum launch_step step, int error, struct str program);
 
 #endif

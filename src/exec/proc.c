@@ -315,7 +315,7 @@ static int run_in_place(struct spawner *s, const struct proc_request *q,
 	if (submit(&r, s, q, e) < 0 || follow(&r, &report, e) < 0)
 		return -1;
 	if (report.failed != LAUNCH_DONE)
-		return launch_error(e, report.failed, report.error);
+		return launch_error(e, report.failed, report.error, q->argc ? q->argv[0] : STR(""));
 	drain(&r);
 	fill_result(&report, ret);
 	conclude(&r, &q->limits, spawner_is_sandboxed(s), ret);

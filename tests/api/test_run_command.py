@@ -110,7 +110,7 @@ class RunCommand(SidecarTest):
         self.assertIn("shell", message)
         code, message = self.server.failure("run_command", argv=["/no/such/shell", "-c", "true"])
         self.assertEqual(code, "SPAWN_FAILED")
-        self.assertIn("could not be started", message)
+        self.assertEqual(message, "The program could not be started: /no/such/shell: no such file or directory")
 
     def test_survivors(self):
         out = self.run_command("sleep 1000 & sleep 0.3; echo ok")
