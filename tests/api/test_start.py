@@ -218,6 +218,16 @@ class SetUp(SidecarTest):
         self.assertEqual(server.request("GET", "/health").status, 401)
         self.assertEqual(server.request("GET", "/health", headers={"Authorization": "Bearer secret"}).status, 200)
 
+    def test_blanks_around_a_token_are_no_part_of_it(self):
+        # A secret that is handed on as a variable often ends in a newline, which no header can carry.
+        server = self.start(env={"SIDECAR_AUTH_TOKEN": " secret\n", "SIDECAR_REQUIRE_AUTH": "1"})
+        self.assertEqual(server.request("GET", "/health", headers={"Authorization": "Bearer secret"}).status, 200)
+        done = subprocess.run([BIN, "health", "-q"], env={**server.env, "SIDECAR_AUTH_TOKEN": "secret\n"}, check=False)
+        self.assertEqual(done.returncode, 0)
+        status, text = run_expecting_failure({"SIDECAR_AUTH_TOKEN": " \n", "SIDECAR_REQUIRE_AUTH": "1"})
+        self.assertEqual(status, 1)
+        self.assertIn("no token is configured", text)
+
     def test_banner_says_what_is_in_force(self):
         ready = self.server.wait_for_log(lambda line: "ready" in line["msg"])
         self.assertEqual(ready["workspace"], self.server.workspace)
