@@ -2,6 +2,7 @@
 /* write: a whole file from stdin or from the command line. */
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/jw.h"
 #include "base/limits.h"
@@ -42,6 +43,8 @@ static int write_run(struct cli *c, const void *args)
 	AUTO_BUF content = { .max = LIMIT_BODY };
 	struct sidecar_error error;
 
+	if (c->argc > 1 && (strcmp(c->argv[1], "-") != 0 || a->content || a->from))
+		return cli_misused(c, "the content comes from stdin (-), --content or --from");
 	if (a->content && a->from)
 		return cli_misused(c, "--content and --from exclude each other");
 	if (a->content)
@@ -60,7 +63,7 @@ static int write_run(struct cli *c, const void *args)
 const struct verb verb_write = {
 	.name = "write",
 	.about = "write a whole file, from stdin or --content",
-	.operands = "PATH",
+	.operands = "PATH [-]",
 	.examples = "  echo 'hello' | sidecar write notes.txt\n"
 		    "  sidecar write notes.txt --content 'hello'\n"
 		    "  sidecar write src/main.c --from ./main.c\n",
@@ -68,6 +71,6 @@ const struct verb verb_write = {
 	.args_size = sizeof(struct write_args),
 	.flags = VERB_CONNECTS | VERB_PRINTS,
 	.least = 1,
-	.most = 1,
+	.most = 2,
 	.run = write_run,
 };

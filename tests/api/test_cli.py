@@ -165,6 +165,13 @@ class Verbs(SidecarTest):
                     for line in got[1].splitlines():
                         json.loads(line)
 
+    def test_a_dash_is_stdin(self):
+        for words, text in ((["write", "dash"], "one"), (["write", "dash", "-"], "two"), (["write", "dash", "--from", "-"], "3")):
+            self.assertEqual(sidecar(*words, server=self.server, stdin=text)[0], 0)
+            self.assertEqual(self.server.get("dash"), text.encode())
+        for words in (["write", "dash", "text"], ["write", "dash", "-", "--content", "x"]):
+            self.assertEqual(sidecar(*words, server=self.server, stdin="x")[0], 2)
+
     def test_a_large_file_comes_whole(self):
         text = "".join("line %d\n" % i for i in range(30000))
         self.server.put("large.txt", text)
