@@ -25,6 +25,13 @@ static struct json *add_number(struct exchange *x, struct str query, struct str 
 	return v;
 }
 
+bool jobs_route_is_page(struct str path)
+{
+	if (str_eq(path, STR("/jobs")))
+		return true;
+	return str_starts(path, STR("/jobs/")) && str_index(str_from(path, 6), '/') < 0;
+}
+
 bool jobs_route(struct exchange *x, const struct http_head *head)
 {
 	const bool get = head->method == HTTP_GET || head->method == HTTP_HEAD;

@@ -11,7 +11,10 @@
 
 #include "api/routes.h"
 
-/* Answer a request below /jobs. False when the path is none of these. */
+/* Answer a request below /jobs. False when the path, or the method for it, is none of these. */
 bool jobs_route(struct exchange *x, const struct http_head *head);
+
+/* Whether the path is one of those to look at. */
+bool jobs_route_is_page(struct str path);
 
 #endif

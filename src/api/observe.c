@@ -27,12 +27,14 @@ static bool observe(struct exchange *x, const struct model_call *m, struct err *
 	return success;
 }
 
-/* A parameter of the query that must be a word we know; an absent one is the empty word. */
+/* A parameter of the query that must be a word we know; an absent one is the empty word, one given
+ * as that is a word nobody knows. */
 static struct str query_word(const struct http_request *r, struct str name, char out[32])
 {
 	struct str value = STR("");
+	const int given = http_query(r->head.query, name, out, 32, &value);
 
-	return http_query(r->head.query, name, out, 32, &value) < 0 ? STR("?") : value;
+	return given < 0 || (given > 0 && value.n == 0) ? STR("?") : value;
 }
 
 static void answer(struct exchange *x, const struct http_request *r, const struct model_call *m,

@@ -124,7 +124,7 @@ static const char *allowed(struct str path)
 {
 	if (str_eq(path, STR("/tools")) || str_eq(path, STR("*")))
 		return ALLOW_ANY;
-	return page_of(path) >= 0 ? ALLOW_GET : ALLOW_POST;
+	return page_of(path) >= 0 || jobs_route_is_page(path) ? ALLOW_GET : ALLOW_POST;
 }
 
 static void get(struct exchange *x, const struct http_request *r)
@@ -150,8 +150,8 @@ static void post(struct exchange *x, const struct http_request *r)
 	const struct tool *t = tool_by_name(str_from(r->head.path, 1), TOOL_WIRE);
 
 	if (!t) {
-		const bool page = page_of(r->head.path) >= 0;
-		routes_send_error(x, page ? 405 : 404, page ? allowed(r->head.path) : NULL,
+		const bool page = page_of(r->head.path) >= 0 || jobs_route_is_page(r->head.path);
+		routes_send_error(x, page ? 405 : 404, page ? ALLOW_GET : NULL,
 				  page ? "Method not allowed" : "Not found", ERR_NONE);
 		return;
 	}

@@ -188,23 +188,42 @@ static void run(const struct route *route, struct exchange *x, const struct http
 		calls_log(x, str_of(route->name), v.call.session, e.code);
 }
 
+/* What can be done with a path, for a client that tried something else, or asks. */
+static void send_methods(struct exchange *x, struct str path, bool asked)
+{
+	static const char *const words[] = { [HTTP_GET] = "GET, HEAD, ",
+					     [HTTP_POST] = "POST, ",
+					     [HTTP_PUT] = "PUT, ",
+					     [HTTP_DELETE] = "DELETE, " };
+	char text[80];
+	struct buf allow = { .p = text, .cap = sizeof text, .max = sizeof text };
+
+	buf_add(&allow, STR("Allow: "));
+	for (size_t i = 0; i < ARRAY_LEN(routes); i++)
+		if (fits(&routes[i], path))
+			buf_add(&allow, str_of(words[routes[i].method]));
+	buf_add(&allow, (struct str){ "OPTIONS\r\n", sizeof "OPTIONS\r\n" });
+	if (asked)
+		http_send(x->http, &(struct http_answer){ 204, HTTP_JSON, text, STR("") });
+	else
+		routes_send_error(x, 405, text, "Method not allowed", ERR_NONE);
+}
+
 bool surface_route(struct exchange *x, const struct http_request *r)
 {
 	const enum http_method method = r->head.method == HTTP_HEAD ? HTTP_GET : r->head.method;
-	const struct route *found = NULL;
+	bool found = false;
 
 	for (size_t i = 0; i < ARRAY_LEN(routes); i++) {
 		if (!fits(&routes[i], r->head.path))
 			continue;
-		found = &routes[i];
-		if (found->method != method)
+		found = true;
+		if (routes[i].method != method)
 			continue;
-		run(found, x, r);
+		run(&routes[i], x, r);
 		return true;
 	}
-	if (!found || method == HTTP_OPTIONS)
-		return false;
-	routes_send_error(x, 405, "Allow: GET, HEAD, POST, PUT, DELETE, OPTIONS\r\n",
-			  "Method not allowed", ERR_NONE);
-	return true;
+	if (found)
+		send_methods(x, r->head.path, method == HTTP_OPTIONS);
+	return found;
 }

@@ -236,7 +236,8 @@ class Requests(SidecarTest):
 
     def test_options(self):
         for target, allow in ((b"*", "GET, HEAD, POST, OPTIONS"), (b"/ls", "POST, OPTIONS"),
-                              (b"/health", "GET, HEAD, OPTIONS"), (b"/tools", "GET, HEAD, POST, OPTIONS")):
+                              (b"/health", "GET, HEAD, OPTIONS"), (b"/jobs", "GET, HEAD, OPTIONS"),
+                              (b"/jobs/1", "GET, HEAD, OPTIONS"), (b"/jobs/1/stop", "POST, OPTIONS"), (b"/tools", "GET, HEAD, POST, OPTIONS")):
             with self.server.connect() as s, s.makefile("rb") as stream:
                 s.sendall(b"OPTIONS %s HTTP/1.1\r\nHost: x\r\n\r\n" % target + HEALTH)
                 answer = read_answer(stream)
@@ -253,7 +254,8 @@ class Requests(SidecarTest):
     def test_method_not_allowed(self):
         for method, url, allow in (("GET", "/ls", "POST"), ("GET", "/nope", "POST"), ("DELETE", "/ls", "POST"),
                                    ("PUT", "/health", "GET"), ("POST", "/health", "GET"), ("PATCH", "/x", "POST"),
-                                   ("TRACE", "/health", "GET"), ("BREW", "/ls", "POST")):
+                                   ("TRACE", "/health", "GET"), ("BREW", "/ls", "POST"), ("POST", "/jobs", "GET"),
+                                   ("POST", "/jobs/1", "GET"), ("DELETE", "/jobs/1", "GET"), ("GET", "/jobs/1/stop", "POST")):
             answer = self.server.request(method, url)
             self.assertEqual((answer.status, answer.json()), (405, {"ok": False, "error": "Method not allowed"}), method)
             self.assertEqual(answer.headers["allow"],

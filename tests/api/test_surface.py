@@ -215,10 +215,12 @@ class Surface(SidecarTest):
         self.ask("POST", "/upload", 400, body, headers)
 
     def test_other_methods_are_refused(self):
-        for method, url in (("POST", "/"), ("GET", "/execute"), ("GET", "/upload"), ("PUT", "/download/x"),
-                            ("POST", "/v1/files/x"), ("PATCH", "/v1/files/x"), ("DELETE", "/v1/health")):
-            answer = self.server.request(method, url)
-            self.assertEqual(answer.status, 405, (method, url))
+        for method, url, allow in (("POST", "/", "GET, HEAD"), ("GET", "/execute", "POST"), ("GET", "/upload", "POST"),
+                                   ("PUT", "/download/x", "GET, HEAD"), ("POST", "/v1/files/x", "GET, HEAD, PUT, DELETE"),
+                                   ("PATCH", "/v1/files/x", "GET, HEAD, PUT, DELETE"), ("DELETE", "/v1/health", "GET, HEAD")):
+            for tried, status in ((method, 405), ("OPTIONS", 204)):
+                answer = self.server.request(tried, url)
+                self.assertEqual((answer.status, answer.headers["allow"]), (status, allow + ", OPTIONS"), (tried, url))
 
     def test_the_other_routes_are_still_there(self):
         self.server.put("r.txt", "r")

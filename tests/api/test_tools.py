@@ -147,7 +147,8 @@ class Definitions(SidecarTest):
             self.assertEqual(server.request("GET", "/tools").json(), self.get(query))
 
     def test_anything_else_is_400(self):
-        for query in ("?format=xml", "?format=OpenAI", "?set=all", "?set=core%zz", "?format=" + "a" * 100):
+        for query in ("?format=xml", "?format=OpenAI", "?set=all", "?set=core%zz", "?format=" + "a" * 100,
+                      "?format=", "?set", "?format=ollama&set="):
             answer = self.server.request("GET", "/tools" + query)
             self.assertEqual((answer.status, answer.json()["ok"]), (400, False), query)
 
