@@ -145,7 +145,7 @@ static void *run_job(void *arg)
 	const struct proc_sink sink = { keep_output, b };
 	struct proc_result result = { 0 };
 	struct err e = { 0 };
-	const int done = proc_run(j->spawner, &b->request, &sink, b->stop, &result, &e);
+	const int done = proc_run_admitted(j->spawner, &b->request, &sink, b->stop, &result, &e);
 
 	(void)pthread_mutex_lock(&j->lock);
 	b->state.running = false;
@@ -227,28 +227,34 @@ static int start_thread(struct job *b)
 	return error ? -1 : 0;
 }
 
+/* Put a job into the table and let it run. */
+static int add(struct jobs *j, struct job *b, struct err *e)
+{
+	if (make_room(j) < 0)
+		return err_set(e, ERR_TOO_BUSY, "%d jobs are running already; stop one first",
+			       LIMIT_JOBS);
+	if (start_thread(b) < 0)
+		return err_set(e, ERR_SPAWN_FAILED, "The server has no thread left for the job");
+	b->state.id = ++j->last_id;
+	j->job[j->count++] = b;
+	return 0;
+}
+
 int jobs_start(struct jobs *j, const struct proc_request *q, uint64_t *ret, struct err *e)
 {
-	struct job *b = job_new(j, q, e);
-	int done = -1;
-
-	if (!b)
+	/* Whoever is told a job's number may rely on it. */
+	if (proc_admit(j->spawner, q, e) < 0)
 		return -1;
+	struct job *b = job_new(j, q, e);
 	(void)pthread_mutex_lock(&j->lock);
-	if (make_room(j) < 0) {
-		(void)err_set(e, ERR_TOO_BUSY, "%d jobs are running already; stop one first",
-			      LIMIT_JOBS);
-	} else if (start_thread(b) < 0) {
-		(void)err_set(e, ERR_SPAWN_FAILED, "The server has no thread left for the job");
-	} else {
-		b->state.id = ++j->last_id;
+	const int done = b ? add(j, b, e) : -1;
+	if (done == 0)
 		*ret = b->state.id;
-		j->job[j->count++] = b;
-		done = 0;
-	}
 	(void)pthread_mutex_unlock(&j->lock);
-	if (done < 0)
+	if (done < 0) {
 		job_free(b);
+		spawner_leave(j->spawner);
+	}
 	return done;
 }
 

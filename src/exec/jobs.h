@@ -40,7 +40,7 @@ int jobs_new(struct spawner *s, struct jobs **ret, struct err *e);
 void jobs_free(struct jobs *j);
 
 /* Start a job. The request is copied, its directory descriptor duplicated. TOO_BUSY when LIMIT_JOBS
- * are running. */
+ * are running, or as many commands as may. */
 int jobs_start(struct jobs *j, const struct proc_request *q, uint64_t *ret, struct err *e);
 
 /* At most max jobs, oldest first; returns how many there are. */

@@ -322,14 +322,25 @@ static int run_in_place(struct spawner *s, const struct proc_request *q,
 	return 0;
 }
 
-int proc_run(struct spawner *s, const struct proc_request *q, const struct proc_sink *sink,
-	     int cancel_fd, struct proc_result *ret, struct err *e)
+int proc_admit(struct spawner *s, const struct proc_request *q, struct err *e)
 {
-	if (check(q, e) < 0 || spawner_enter(s, e) < 0)
-		return -1;
+	return check(q, e) < 0 ? -1 : spawner_enter(s, e);
+}
+
+int proc_run_admitted(struct spawner *s, const struct proc_request *q, const struct proc_sink *sink,
+		      int cancel_fd, struct proc_result *ret, struct err *e)
+{
 	const int done = run_in_place(s, q, sink, cancel_fd, ret, e);
 	spawner_leave(s);
 	return done;
+}
+
+int proc_run(struct spawner *s, const struct proc_request *q, const struct proc_sink *sink,
+	     int cancel_fd, struct proc_result *ret, struct err *e)
+{
+	if (proc_admit(s, q, e) < 0)
+		return -1;
+	return proc_run_admitted(s, q, sink, cancel_fd, ret, e);
 }
 
 const char *proc_limit_name(enum proc_limit limit)

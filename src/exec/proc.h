@@ -80,6 +80,15 @@ struct proc_result {
 int proc_run(struct spawner *s, const struct proc_request *q, const struct proc_sink *sink,
 	     int cancel_fd, struct proc_result *ret, struct err *e);
 
+/*
+ * The same in two steps, for who has to promise somebody that it will run. proc_admit takes one of
+ * the spawner's places, or says INVALID_ARGUMENTS or TOO_BUSY; proc_run_admitted gives it back, and
+ * so does spawner_leave when nothing is run after all.
+ */
+int proc_admit(struct spawner *s, const struct proc_request *q, struct err *e);
+int proc_run_admitted(struct spawner *s, const struct proc_request *q, const struct proc_sink *sink,
+		      int cancel_fd, struct proc_result *ret, struct err *e);
+
 /* "SIGKILL"; "" for 0. */
 const char *proc_signal_name(int signal);
 

@@ -201,9 +201,13 @@ static int bash_run(struct call *c, const void *args, struct err *e)
 		q.timeout_ms = a->timeout_seconds > 0 ? timeout_of(a->timeout_seconds) : 0;
 		return job_start(c, &q, "jobId", e);
 	}
-	if (c->stream->begin(c->stream->arg) < 0)
+	if (proc_admit(c->spawner, &q, e) < 0)
+		return -1;
+	if (c->stream->begin(c->stream->arg) < 0) {
+		spawner_leave(c->spawner);
 		return err_set(e, ERR_EXECUTION_ERROR, "The client has gone");
-	if (proc_run(c->spawner, &q, &sink, c->cancel_fd, &result, e) < 0)
+	}
+	if (proc_run_admitted(c->spawner, &q, &sink, c->cancel_fd, &result, e) < 0)
 		return -1;
 	relay_rest(&r);
 	jw_int(c->out, "exitCode", result.exit_code);

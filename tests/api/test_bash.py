@@ -149,9 +149,11 @@ class Bash(SidecarTest):
     def test_too_many_commands(self):
         server = self.start(flags=["--max-commands", "1"])
         with self.start_command(server, "busy"):
-            answer = server.call("bash", command="true")
-            text = answer.body.decode()
-            self.assertIn("TOO_BUSY", text)
+            for arguments in ({}, {"background": True}):
+                answer = server.call("bash", command="true", **arguments)
+                self.assertEqual((answer.status, answer.json()["code"]), (503, "TOO_BUSY"), arguments)
+            self.assertEqual(server.failure("run_command", command="true", background=True)[0], "TOO_BUSY")
+            self.assertEqual(server.request("GET", "/jobs").json()["result"]["jobs"], [])
         self.assertTrue(gone("busy"))
         deadline = time.monotonic() + 10
         while "TOO_BUSY" in server.call("bash", command="true").body.decode() and time.monotonic() < deadline:
