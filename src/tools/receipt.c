@@ -72,8 +72,10 @@ static void write_survivors(struct call *c, const struct proc_result *r)
 	jw_end(w);
 }
 
-static const char *hint_of(const struct proc_result *r)
+static const char *hint_of(const struct call *c, const struct proc_result *r)
 {
+	if (r->denied && c->read_only)
+		return "The workspace is read-only: a command can write to /tmp and nowhere else.";
 	if (r->denied)
 		return "The sandbox refused a write outside the workspace: write below the "
 		       "workspace or to /tmp.";
@@ -94,7 +96,7 @@ int receipt_write(struct call *c, const struct proc_result *r, const struct ends
 {
 	const struct str out_text = ends_text(out, c->scrub, c->arena);
 	const struct str err_text = ends_text(err, c->scrub, c->arena);
-	const char *hint = hint_of(r);
+	const char *hint = hint_of(c, r);
 
 	if (!out_text.p || !err_text.p)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory for the output");

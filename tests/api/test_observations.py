@@ -243,6 +243,13 @@ class Codes(SidecarTest):
         self.assertEqual(server.get("r.txt"), b"x\n")
 
     @unittest.skipUnless(can_be_root(), "needs root and setpriv to become somebody else")
+    def test_a_write_refused_in_read_only_mode_is_explained(self):
+        server = self.start(env={"SIDECAR_READ_ONLY": "true"})
+        seen = server.observe("run_command", command="echo x > f")
+        if not seen["success"]:
+            self.skipTest("no commands in read-only mode here: %s" % seen["error"]["message"])
+        self.assertEqual(seen["output"]["hint"], "The workspace is read-only: a command can write to /tmp and nowhere else.")
+
     def test_permission_denied(self):
         server = self.start(prefix=["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"], wait=False)
         # The socket's directory is root's: give both to the other user, and start anew.
