@@ -97,8 +97,8 @@ static bool within_either(struct str dir, struct str alias, struct str path, str
 }
 
 /* A literal file system path, allowed because the operator said so. */
-static int outside(const struct path_rules *rules, struct str absolute, struct path *ret,
-		   struct err *e)
+static int outside(const struct path_rules *rules, struct str absolute, struct str requested,
+		   struct path *ret, struct err *e)
 {
 	const struct str allowed = rules->allowed.n ? rules->allowed : STR("/");
 	struct str below;
@@ -109,7 +109,7 @@ static int outside(const struct path_rules *rules, struct str absolute, struct p
 		return err_set(e, ERR_PATH_NOT_ALLOWED,
 			       "Path not allowed: %.*s. Must be within ALLOWED_ROOT_DIRECTORY or "
 			       "DATA_DIR.",
-			       STR_FMT(absolute));
+			       STR_FMT(requested));
 	return found(ret, PATH_OUTSIDE, below, e);
 }
 
@@ -128,7 +128,7 @@ static int relative(const struct path_rules *rules, struct str name, struct str 
 	if (path_within(rules->root, absolute, &below))
 		return found(ret, PATH_WORKSPACE, below, e);
 	if (rules->outside)
-		return outside(rules, absolute, ret, e);
+		return outside(rules, absolute, requested, ret, e);
 	return refuse_outside(e, requested);
 }
 
@@ -156,7 +156,7 @@ int path_resolve(const struct path_rules *rules, struct str requested, enum path
 	if (within_either(rules->data, rules->data_alias, absolute, &below))
 		return found(ret, PATH_DATA, below, e);
 	if (rules->outside)
-		return outside(rules, absolute, ret, e);
+		return outside(rules, absolute, requested, ret, e);
 	if (policy == PATH_STRICT)
 		return refuse_outside(e, requested);
 	while (path.n && path.p[0] == '/')

@@ -288,7 +288,7 @@ static void refusals_say_what_to_do(void **state)
 	assert_int_equal(
 		path_resolve(&sets[PROJECTS], STR("/projects/../etc/passwd"), PATH_STRICT, &p, &e),
 		-1);
-	assert_string_equal(e.msg, "Path not allowed: /etc/passwd. Must be within "
+	assert_string_equal(e.msg, "Path not allowed: /projects/../etc/passwd. Must be within "
 				   "ALLOWED_ROOT_DIRECTORY or DATA_DIR.");
 	assert_int_equal(p.base, PATH_DATA);
 	assert_string_equal(p.name, "untouched");
