@@ -31,13 +31,19 @@ bool config_names_socket(const struct config *c)
 	return c->socket && ORIGIN_OF(c, socket) == CONFIG_FLAG;
 }
 
+/* Blanks around a value are no part of it: a secret handed on as a variable often ends in a
+ * newline, which no header can carry. A blank one is not set. */
 static int read_environment(struct config *c, bool client, struct err *e)
 {
 	for (size_t i = 0; i < setting_count(); i++) {
 		const struct setting *s = setting_at(i);
-		const char *text = getenv(s->env);
-		if (!text || !*text || (client && !s->client))
+		const char *given = getenv(s->env);
+		const struct str value = given ? str_trim(str_of(given)) : STR("");
+		if (value.n == 0 || (client && !s->client))
 			continue;
+		const char *text = arena_dup(&c->memory, value).p;
+		if (!text)
+			return err_set(e, ERR_INVALID_ARGUMENTS, "%s is too long", s->env);
 		c->origin[i] = CONFIG_ENVIRONMENT;
 		if (setting_set(s, s->env, text, c, e) < 0)
 			return -1;

@@ -81,7 +81,7 @@ struct config {
 	uint8_t origin[CONFIG_SETTINGS];	 /* enum config_origin of each row of the table */
 	const char *files[CONFIG_USER_FILE + 1]; /* by origin: where they would be */
 	bool was_read[CONFIG_USER_FILE + 1];
-	struct arena memory; /* of strings from files, and of the token */
+	struct arena memory; /* of strings from files and the environment */
 };
 
 #define AUTO_CONFIG CLEANUP(config_done) struct config

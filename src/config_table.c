@@ -213,26 +213,12 @@ static int set_choice(const struct setting *s, const char *name, const char *tex
 		       text);
 }
 
-/* Secrets are handed on with a newline behind them, which no header can carry: blanks around one
- * are not part of it. */
-static int set_secret(const char *name, const char *text, struct config *c, const char **to,
-		      struct err *e)
-{
-	const struct str secret = arena_dup(&c->memory, str_trim(str_of(text)));
-
-	if (!secret.p)
-		return err_set(e, ERR_INVALID_ARGUMENTS, "%s is too long", name);
-	*to = secret.n ? secret.p : NULL;
-	return 0;
-}
-
 int setting_set(const struct setting *s, const char *name, const char *text, struct config *c,
 		struct err *e)
 {
 	switch (s->type) {
-	case SETTING_HIDDEN:
-		return set_secret(name, text, c, slot(s, c), e);
 	case SETTING_TEXT:
+	case SETTING_HIDDEN:
 		*(const char **)slot(s, c) = *text ? text : NULL;
 		return 0;
 	case SETTING_SWITCH:

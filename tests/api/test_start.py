@@ -218,6 +218,16 @@ class SetUp(SidecarTest):
         self.assertEqual(server.request("GET", "/health").status, 401)
         self.assertEqual(server.request("GET", "/health", headers={"Authorization": "Bearer secret"}).status, 200)
 
+    def test_blanks_around_a_value_are_no_part_of_it(self):
+        place = self.server.path("../blanks")
+        server = self.start(env={"WORKSPACE_ROOT": " %s\n" % place, "SOCKET_PATH": " %s.sock " % place, "SIDECAR_MAX_COMMANDS": " 7 ",
+                                 "TCP_HOST": " ", "TCP_PORT": "\t", "DATA_DIR": "  "}, wait=False)
+        server.wait_for_log(lambda line: "ready" in line["msg"])
+        server.socket = place + ".sock"
+        health = server.request("GET", "/health").json()
+        self.assertEqual((health["workspace"], health["tcp"], health["dataDir"], health["limits"]["commands"]),
+                         (os.path.realpath(place), None, None, 7))
+
     def test_blanks_around_a_token_are_no_part_of_it(self):
         # A secret that is handed on as a variable often ends in a newline, which no header can carry.
         server = self.start(env={"SIDECAR_AUTH_TOKEN": " secret\n", "SIDECAR_REQUIRE_AUTH": "1"})
