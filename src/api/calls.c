@@ -40,7 +40,9 @@ struct call calls_begin(struct exchange *x, const struct call *kind, const struc
 	c.cancel_events = x->tcp ? POLLRDHUP : POLLERR;
 	if (!tool_is_slow(t, object))
 		return c;
-	x->slow(x->slow_arg);
+	c.too_busy = !x->slow(x->slow_arg);
+	if (c.too_busy)
+		return c;
 	fd_closep(&x->unwanted);
 	x->unwanted = watch_for_end(x);
 	if (x->unwanted >= 0) {

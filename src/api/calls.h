@@ -11,7 +11,8 @@
 #include "tools/tool.h"
 
 /* A call of the tool with the members of `object`, from the call that all of its kind are copied
- * from. The caller adds `out`. Another worker is made ready when the tool may take long. */
+ * from. The caller adds `out`. Another worker is made ready when the tool may take long; when there
+ * is none, running it is TOO_BUSY. */
 struct call calls_begin(struct exchange *x, const struct call *kind, const struct tool *t,
 			const struct json *object);
 

@@ -35,7 +35,7 @@ struct exchange {
 	struct arena *arena;
 	struct buf *out;	 /* the answer is built here */
 	const bool *cancelled;	 /* becomes true (__atomic) when the client has left */
-	void (*slow)(void *arg); /* called before a tool that may take long */
+	bool (*slow)(void *arg); /* asked before what may take long; false: nobody would be left */
 	void *slow_arg;
 	bool tells;	  /* the client wants to know how far a search has come */
 	int ending;	  /* readable for ever once calls that take long are to end */

@@ -61,7 +61,7 @@ struct slow {
 	struct slot *slot;
 };
 
-static void add_worker(struct server *s);
+static bool add_worker(struct server *s);
 
 static void close_slot(struct server *s, struct slot *c)
 {
@@ -91,15 +91,15 @@ static int watch_slot(struct server *s, struct slot *c)
 	return epoll_ctl(s->epoll, op, c->http.fd, &ev);
 }
 
-/* A call is about to take long: somebody else must be waiting for events meanwhile, among them that
- * the client of this one leaves. */
-static void before_slow(void *arg)
+/* Somebody else must wait for events meanwhile, among them that the client of this call leaves. */
+static bool before_slow(void *arg)
 {
 	struct slow *slow = arg;
 
-	if (slow->server->waiting == 0)
-		add_worker(slow->server);
+	if (slow->server->waiting == 0 && !add_worker(slow->server))
+		return false;
 	(void)watch_slot(slow->server, slow->slot);
+	return true;
 }
 
 static void answer(struct server *s, struct worker *w, struct slot *c)
@@ -244,21 +244,21 @@ static void *work(void *arg)
 	return NULL;
 }
 
-static void add_worker(struct server *s)
+static bool add_worker(struct server *s)
 {
 	pthread_attr_t attr;
 	pthread_t thread;
 
 	if (++s->workers > LIMIT_WORKERS || pthread_attr_init(&attr) != 0) {
 		s->workers--;
-		return;
+		return false;
 	}
 	(void)pthread_attr_setstacksize(&attr, STACK);
 	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	/* Without a further thread the others still serve: nothing is lost but speed. */
-	if (pthread_create(&thread, &attr, work, s) != 0)
-		s->workers--;
+	const bool made = pthread_create(&thread, &attr, work, s) == 0;
+	s->workers -= !made;
 	(void)pthread_attr_destroy(&attr);
+	return made;
 }
 
 /* Close what has waited too long; called by the watch. */
@@ -281,7 +281,7 @@ static void sweep(void *arg)
 	/* All busy with the same requests as a tick ago: the next client should not wait. */
 	const int64_t answered = s->answered;
 	if (s->waiting == 0 && answered == s->answered_before && !s->stopping)
-		add_worker(s);
+		(void)add_worker(s);
 	/* Quiet again after some work: what large requests took goes back to the machine. */
 	if (answered == s->answered_before && answered != s->trimmed) {
 		s->trimmed = answered;
@@ -357,7 +357,7 @@ static int start(struct server *s, struct err *e)
 		if (watch_fd(s, s->o->listeners[i].fd, KEY_LISTENER + i) < 0)
 			return err_errno(e, "Cannot wait on the listener");
 	for (int i = 0; i < LIMIT_WORKERS_MIN; i++)
-		add_worker(s);
+		(void)add_worker(s);
 	if (s->workers == 0)
 		return err_set(e, ERR_TOO_BUSY, "Cannot start a thread");
 	return 0;

@@ -65,7 +65,8 @@ int visit_download(struct visit *v, struct err *e)
 	if (fd < 0)
 		return -1;
 	/* A slow client holds this thread until it has taken the file. */
-	v->x->slow(v->x->slow_arg);
+	if (!v->x->slow(v->x->slow_arg))
+		return err_set(e, ERR_TOO_BUSY, "Too many files are being sent, try again later");
 	http_send_file(v->x->http, BYTES, NOSNIFF, fd, st.st_size);
 	return 0;
 }

@@ -114,9 +114,10 @@ enum {
 	 * SIGTERM, then SIGKILL. */
 	LIMIT_STOP_MS = 8000,
 
-	/* Threads that carry requests: a few always, more while calls take long. */
+	/* Threads that carry requests: a few always, more while calls take long. At most enough for
+	 * every command there may be, and for searches and waits beside them. */
 	LIMIT_WORKERS_MIN = 2,
-	LIMIT_WORKERS = 160,
+	LIMIT_WORKERS = 640,
 
 	/* A worker that is one too many leaves after waiting this long for nothing. */
 	LIMIT_WORKER_IDLE_MS = 10000,

@@ -224,6 +224,7 @@ const struct tool tool_job = {
 	.args_size = sizeof(struct job_args),
 	.fields = job_fields,
 	.flags = TOOL_ROUTE | TOOL_SLOW,
+	.slow_with = "waitMs",
 	.run = job_run,
 };
 
@@ -321,6 +322,7 @@ const struct tool tool_job_output = {
 	.args_size = sizeof(struct job_args),
 	.fields = job_output_fields,
 	.flags = TOOL_MODEL | TOOL_READ_ONLY | TOOL_IDEMPOTENT | TOOL_SLOW | TOOL_SCRUB,
+	.slow_with = "wait_ms",
 	.run = job_output_run,
 };
 

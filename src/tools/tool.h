@@ -61,6 +61,7 @@ struct call {
 	struct tracker *tracker;    /* what sessions have read; NULL when nobody asks for that */
 	enum path_policy policy;    /* what an absolute path means */
 	bool read_only;		    /* nothing may be changed */
+	bool too_busy;		    /* no tool is run: it may take long, and too many do */
 	const struct scrub *scrub;  /* secrets are taken out of what is seen; NULL: they are not */
 	struct spawner *spawner;    /* starts commands; NULL: none are run … */
 	struct str no_commands;	    /* … because of this */

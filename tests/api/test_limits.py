@@ -3,6 +3,7 @@ import contextlib
 import json
 import os
 import resource
+import select
 import socket
 import threading
 import time
@@ -87,6 +88,23 @@ class Limits(SidecarTest):
             with contextlib.suppress(OSError):
                 status = self.server.request("GET", "/health").status
         self.assertEqual(status, 200)
+
+    def test_calls_that_take_long_leave_somebody_for_the_others(self):
+        if is_sanitized():
+            self.skipTest("a sanitized server has no memory for so many threads")
+        job = self.server.call("bash", command="sleep 600", background=True).json()["result"]["jobId"]
+        waiting = self.connections(800)
+        for s in waiting:
+            s.sendall(b"GET /jobs/%s?waitMs=60000 HTTP/1.1\r\nHost: x\r\n\r\n" % job.encode())
+        # Those there is no thread for are told so, while the others still wait and everybody else is served.
+        told, _, _ = select.select(waiting, [], [], 30)
+        self.assertTrue(told)
+        self.assertEqual(self.server.call("ls").status, 200)
+        self.assertEqual(self.server.observe("job_output", job_id=job)["output"]["state"], "running")
+        self.assertEqual(self.server.request("POST", "/jobs/%s/stop" % job).status, 200)
+        answers = [s.recv(65536) for s in waiting]
+        self.assertEqual({a[:12] for a in answers}, {b"HTTP/1.1 200", b"HTTP/1.1 503"})
+        self.assertTrue(all(b'"TOO_BUSY"' in a for a in answers if a.startswith(b"HTTP/1.1 503")))
 
     def test_slow_readers_block_nobody(self):
         self.server.put("big.png", os.urandom(4 * MB))
