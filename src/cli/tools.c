@@ -33,6 +33,8 @@ static int tools_run(struct cli *c, const void *args)
 	struct jw w = { .out = &out };
 	struct err e;
 
+	if (c->json && (a->markdown || a->mdoc))
+		return cli_misused(c, "--json excludes --markdown and --mdoc");
 	if (a->markdown) {
 		manual_write(&out);
 	} else if (a->mdoc) {
@@ -55,5 +57,6 @@ const struct verb verb_tools = {
 		    "  sidecar tools --markdown\n",
 	.options = tools_options,
 	.args_size = sizeof(struct tools_args),
+	.flags = VERB_PRINTS,
 	.run = tools_run,
 };

@@ -142,6 +142,8 @@ ALONE = [
     (["serve", "stray"], 2, "", "stray"),
     (["config", "--token", "x"], 2, "", "use SIDECAR_AUTH_TOKEN, or --token-file"),
     (["tools", "--format", "nope"], 2, "", "one of ollama"),
+    (["tools", "--json"], 0, '[{"type":"function"', ""),
+    (["tools", "--json", "--markdown"], 2, "", "excludes"),
     (["tools", "--mdoc"], 0, ".It Ic read_file", ""),
     (["completion", "tcsh"], 2, "", "bash, zsh and fish"),
 ]
