@@ -128,19 +128,24 @@ static int class_named(struct parser *s, struct wild_class *c)
 	return -1;
 }
 
-/* The members of a class up to its "]". 0 when it is whole, -1 when it is malformed. */
-static int class_members(struct parser *s, struct wild_class *c)
+/* The members of a class up to its "]". NULL when it is whole, or what is wrong with it. */
+static const char *class_members(struct parser *s, struct wild_class *c)
 {
+	static const char open[] =
+		"this \"[\" has no matching \"]\"; write \\[ for a plain bracket";
 	uint32_t before = 0; /* where a range would begin; 0 where none can */
 	uint32_t unit, last;
 
 	for (bool first = true; first || !peek(s, 0, ']'); first = false) {
 		if (s->at >= s->text.n)
-			return -1;
+			return open;
 		if (peek(s, 0, '-') && before && s->at + 1 < s->text.n && !peek(s, 1, ']')) {
 			s->at++;
 			if (!take(s, &last))
-				return -1;
+				return open;
+			/* In a .gitignore such a range is empty. */
+			if (before > last && !(s->flags & WILD_GIT))
+				return "the ends of a range are out of order";
 			class_add(s, c, before, last);
 			before = 0;
 			continue;
@@ -149,7 +154,9 @@ static int class_members(struct parser *s, struct wild_class *c)
 			s->at += 2;
 			const int named = class_named(s, c);
 			if (named < 0)
-				return -1;
+				return str_index(str_from(s->text, s->at), ']') < 0
+					       ? open
+					       : "there is no such class of characters";
 			before = named ? 0 : '[';
 			if (named)
 				continue;
@@ -158,12 +165,12 @@ static int class_members(struct parser *s, struct wild_class *c)
 			continue;
 		}
 		if (!take(s, &unit))
-			return -1;
+			return open;
 		class_add(s, c, unit, unit);
 		before = unit;
 	}
 	s->at++;
-	return 0;
+	return NULL;
 }
 
 static int parse_class(struct parser *s, struct err *e)
@@ -174,10 +181,9 @@ static int parse_class(struct parser *s, struct err *e)
 	c->range = s->p->range_count;
 	c->negated = peek(s, 0, '!') || peek(s, 0, '^');
 	s->at += c->negated;
-	if (class_members(s, c) < 0)
-		return mistake(s, offset,
-			       "this \"[\" has no matching \"]\"; write \\[ for a plain bracket",
-			       e);
+	const char *wrong = class_members(s, c);
+	if (wrong)
+		return mistake(s, offset, wrong, e);
 	emit(s, WILD_CLASS, (uint32_t)s->p->class_count++);
 	return 0;
 }

@@ -85,7 +85,8 @@ class Search(SidecarTest):
             self.assertIn("byte %d" % offset, sentence)
             self.assertIn(reason, sentence)
             self.assertIn("literal:true", sentence)
-        self.assertEqual(self.server.error("find", pattern="[a")[0], "INVALID_GLOB")
+        for glob in ("[a", "[z-a]", "[[:no:]]"):
+            self.assertEqual(self.server.error("find", pattern=glob)[0], "INVALID_GLOB")
         self.assertEqual(self.server.error("grep", pattern="a", glob="{a")[0], "INVALID_GLOB")
 
     def test_bad_places(self):

@@ -170,7 +170,9 @@ static void mistakes(void **unused)
 		{ "x{a,b", "offset 1: this \"{\"" },
 		{ "a\\", "offset 1: a backslash" },
 		{ "", "empty" },
-		{ "[[:nope:]]", "offset 0" },
+		{ "[[:nope:]]", "offset 0: there is no such class" },
+		{ "x[[:alpha", "offset 1: this \"[\"" },
+		{ "x[a-cz-y]", "offset 1: the ends of a range are out of order" },
 		{ "{{{{{{{{{{{{{{{{{a}}}}}}}}}}}}}}}}}", "nested too deeply" },
 	};
 
