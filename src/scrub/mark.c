@@ -7,6 +7,13 @@
 /* Kinds that share a place are counted together, which at worst lets one mark pass for another. */
 enum { PLACES = 256 };
 
+/* Also as a model might write a kind from memory: in capitals, with other strokes. */
+static bool is_kind(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '-' || c == '_';
+}
+
 static void count(struct str text, int64_t by, int64_t counts[PLACES])
 {
 	const struct str begin = STR("[REDACTED:");
@@ -16,10 +23,9 @@ static void count(struct str text, int64_t by, int64_t counts[PLACES])
 		size_t n = 0;
 		text = str_from(text, (size_t)at + begin.n);
 		for (; n < text.n && n <= LIMIT_SCRUB_PATTERN_NAME; n++) {
-			const char c = text.p[n];
-			if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '-')
+			if (!is_kind(text.p[n]))
 				break;
-			hash = hash * 31 + (unsigned char)c;
+			hash = hash * 31 + (unsigned char)text.p[n];
 		}
 		if (n > 0 && n < text.n && text.p[n] == ']')
 			counts[hash % PLACES] += by;

@@ -143,7 +143,9 @@ class Scrub(SidecarTest):
         self.assertIn("secret", message)
         self.assertEqual(self.server.failure("edit_file", path="secret", old_text=TOKEN, new_text=MARK)[0], "REDACTED_CONTENT")
         self.assertEqual(self.server.get("secret"), b"key = %s\n" % TOKEN.encode())
-        self.assertEqual(self.server.failure("write_file", path="new", content=MARK)[0], "REDACTED_CONTENT")
+        for mark in (MARK, MARK.replace("-", "_"), "[REDACTED:SECRET]"):
+            self.assertEqual(self.server.failure("write_file", path="new", content=mark)[0], "REDACTED_CONTENT", mark)
+        self.server.output("write_file", path="new", content="[REDACTED: see above] [REDACTED:]")
 
     def test_a_mark_that_was_there_may_stay(self):
         self.server.put("doc", "shown as %s\n" % MARK)

@@ -449,7 +449,8 @@ static void a_mark_that_was_not_there_is_seen(void **unused)
 		{ "[REDACTED]", "", false },
 		{ "[REDACTED:]", "", false },
 		{ "[REDACTED:<kind>]", "", false },
-		{ "[REDACTED:Kind]", "", false },
+		{ "[REDACTED:see above]", "", false },
+		{ "[REDACTED:GITHUB_TOKEN]", "", true },
 		{ "[REDACTED:jwt", "", false },
 		{ "[REDACTED:[REDACTED:jwt]", "", true },
 	};
