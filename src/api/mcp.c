@@ -3,6 +3,7 @@
 
 #include "api/mcp.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -86,8 +87,10 @@ int mcp_open(const struct json *message, struct mcp_request *r)
 		return 0;
 	if (id && !r->id)
 		return mcp_refuse(r, 400, MCP_INVALID_REQUEST,
-				  "id must be a string or an integer of 64 bits, not %s",
-				  id->type == JSON_NUMBER ? "such a number" : json_type_name(id));
+				  "id must be a string or an integer, not %s",
+				  id->type != JSON_NUMBER     ? json_type_name(id)
+				  : fabs(id->number) < 0x1p53 ? "a fraction"
+							      : "so large a number");
 	if (!method || method->type != JSON_STRING || method->string.n == 0)
 		return mcp_refuse(r, 400, MCP_INVALID_REQUEST, "method must be a string");
 	r->method = method->string;
