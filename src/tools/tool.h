@@ -20,91 +20,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
-#include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"
-#include "base/jw.h"
 #include "base/str.h"
-#include "workspace/path.h"
-
-struct jobs;
-struct policy;
-struct proc_limits;
-struct proc_request;
-struct scrub;
-struct spawner;
-struct tracker;
-struct workspace;
-
-/* Where the output of a command goes while it runs, if the front end wants it then. */
-struct call_stream {
-	/* The answer begins: whatever fails from here on is said within the stream. */
-	int (*begin)(void *arg);
-	/* A piece of output, whole characters; waits for a slow client. -1: nobody wants it. */
-	int (*emit)(void *arg, bool is_stderr, struct str text);
-	void *arg;
-};
-
-/* Who is told of what goes on before there is a result: of a command's output, though all of it is
- * part of the result, and of how many files a search has looked at. Either may be NULL. */
-struct call_progress {
-	void (*output)(void *arg, bool is_stderr, struct str piece);
-	void (*seen)(void *arg, int64_t files);
-	void *arg;
-};
-
-/* Everything one execution may use. The server keeps one filled with what all calls share and
- * copies it for each. */
-struct call {
-	struct workspace *ws;
-	struct tracker *tracker;    /* what sessions have read; NULL when nobody asks for that */
-	enum path_policy policy;    /* what an absolute path means */
-	bool read_only;		    /* nothing may be changed */
-	bool too_busy;		    /* no tool is run: it may take long, and too many do */
-	const struct scrub *scrub;  /* secrets are taken out of what is seen; NULL: they are not */
-	struct spawner *spawner;    /* starts commands; NULL: none are run … */
-	struct str no_commands;	    /* … because of this */
-	struct jobs *jobs;	    /* commands in the background; NULL as the spawner is */
-	const struct policy *rules; /* which commands are refused; NULL: none */
-	const struct proc_limits *limits; /* of every command; NULL: none */
-	bool keep_survivors;		  /* what commands leave running goes on */
-	struct str excludes;		  /* the user's own ignore rules for searches */
-	unsigned threads;		  /* that a search may use */
-	int64_t search_ms;		  /* and how long it may take */
-	bool sync;			  /* changes are on disk before they are answered */
-
-	struct arena *arena;		      /* memory of this call */
-	struct jw *out;			      /* the result: its object is open */
-	struct str session;		      /* as the client calls it; or empty */
-	const struct call_stream *stream;     /* NULL: output is part of the result */
-	const struct call_progress *progress; /* or NULL */
-	const bool *cancelled; /* becomes true (__atomic) when nobody waits any more; or NULL */
-	int cancel_fd;	       /* hangs up when nobody waits for the answer any more; or -1 */
-	short cancel_events;   /* further poll events on it that mean so; POLLERR for none */
-};
-
-/* Whether nobody waits for the answer any more: long work asks now and then. */
-bool call_cancelled(const struct call *c);
-
-/* The path of an argument, resolved under the call's policy. */
-int call_path(const struct call *c, struct str requested, struct path *ret, struct err *e);
-
-/* 0 when commands are run; else READ_ONLY or SPAWN_FAILED, and why they are not. */
-int call_may_run(const struct call *c, struct err *e);
-
-/* What holds for every command of the call (exec/proc.h). */
-struct proc_request call_command(const struct call *c);
-
-/* READ_ONLY if nothing may be changed. */
-int call_may_change(const struct call *c, struct err *e);
-
-/* REDACTED_CONTENT if the new content has a redaction mark that the old one does not have. */
-int call_may_write(const struct call *c, struct str content, struct str old, struct err *e);
-
-/* A command line as it may be shown. One that fills its place of `size` bytes was cut, and may end
- * in half a secret: that is left out. */
-struct str call_shown_command(const struct call *c, const char *command, size_t size);
+#include "tools/call.h"
 
 enum arg_type {
 	ARG_STR,     /* struct str */

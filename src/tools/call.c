@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* call: what all tools ask of the call they carry out. */
+
+#include "tools/call.h"
+
+#include "exec/proc.h"
+#include "scrub/scrub.h"
+#include "workspace/workspace.h"
+
+bool call_cancelled(const struct call *c)
+{
+	return c->cancelled && __atomic_load_n(c->cancelled, __ATOMIC_RELAXED);
+}
+
+int call_path(const struct call *c, struct str requested, struct path *ret, struct err *e)
+{
+	return ws_resolve(c->ws, requested, c->policy, ret, e);
+}
+
+int call_may_run(const struct call *c, struct err *e)
+{
+	if (c->spawner)
+		return 0;
+	if (c->read_only)
+		return err_set(e, ERR_READ_ONLY,
+			       "Commands are refused in read-only mode here: %.*s",
+			       STR_FMT(c->no_commands));
+	return err_set(e, ERR_SPAWN_FAILED, "%.*s", STR_FMT(c->no_commands));
+}
+
+struct proc_request call_command(const struct call *c)
+{
+	static const struct proc_limits none;
+
+	return (struct proc_request){
+		.umask = 022,
+		.cancel_events = c->cancel_events,
+		.keep_survivors = c->keep_survivors,
+		.limits = c->limits ? *c->limits : none,
+	};
+}
+
+struct str call_shown_command(const struct call *c, const char *command, size_t size)
+{
+	const struct str text = str_of(command);
+
+	/* Up to three bytes of a broken character are left out already. */
+	if (!c->scrub || text.n + 4 < size)
+		return text;
+	return str_upto(text, scrub_decided(c->scrub, text));
+}
+
+int call_may_change(const struct call *c, struct err *e)
+{
+	if (!c->read_only)
+		return 0;
+	return err_set(e, ERR_READ_ONLY,
+		       "The workspace is read-only: nothing can be written, edited or created");
+}
+
+int call_may_write(const struct call *c, struct str content, struct str old, struct err *e)
+{
+	if (!c->scrub || !scrub_mark_added(content, old))
+		return 0;
+	return err_set(
+		e, ERR_REDACTED_CONTENT,
+		"The content carries a [REDACTED:...] mark, which stands for a secret you were not "
+		"shown: writing it would destroy the secret. Leave those lines out of the change.");
+}
