@@ -87,13 +87,12 @@ int landlock_new(bool no_tcp, struct err *e)
 	return fd < 0 ? err_errno(e, "The file rules of the sandbox cannot be made") : fd;
 }
 
-int landlock_allow(int rules, const char *path, enum landlock_grant grant, struct err *e)
+int landlock_allow(int rules, int fd, enum landlock_grant grant, struct err *e)
 {
 	const uint64_t known = all_rights(landlock_abi());
 	uint64_t rights = known;
 	struct stat st;
 
-	AUTO_FD fd = open(path, O_PATH | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
 	if (fstat(fd, &st) < 0)

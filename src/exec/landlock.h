@@ -36,8 +36,8 @@ int landlock_abi(void);
  * refused (where the kernel can). */
 int landlock_new(bool no_tcp, struct err *e);
 
-/* Add a rule. A path that does not exist is no error: there is nothing to grant. */
-int landlock_allow(int rules, const char *path, enum landlock_grant grant, struct err *e);
+/* Add a rule for what the descriptor is of. -1 is no error: there is nothing to grant. */
+int landlock_allow(int rules, int fd, enum landlock_grant grant, struct err *e);
 
 /* Enter a new domain. Needs no_new_privs. 0, or -1 with errno. */
 int landlock_enter(int rules);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/own.h"
+#include "exec/canonical.h"
 
 /* The kernel's interface, which C libraries began to declare at different times. */
 struct attributes {
@@ -33,9 +34,14 @@ struct kept {
 	bool read_only;
 };
 
-static int take_tree(const char *path)
+static int take_tree(const char *name)
 {
-	return (int)syscall(SYS_open_tree, AT_FDCWD, path, TREE_CLONE | O_CLOEXEC | RECURSIVE);
+	AUTO_FD at = canonical_open(name);
+
+	if (at < 0)
+		return -1;
+	return (int)syscall(SYS_open_tree, at, "",
+			    TREE_CLONE | O_CLOEXEC | RECURSIVE | AT_EMPTY_PATH);
 }
 
 static int put_tree(int tree, const char *path)
@@ -154,6 +160,17 @@ static int hide(const char *path)
 	return seal(path);
 }
 
+/* In a private directory there may be a command's link by such a name: nothing of ours to hide. */
+static int hide_list(struct path_list list)
+{
+	for (size_t i = 0; i < list.count; i++) {
+		AUTO_FD fd = canonical_open(list.item[i]);
+		if (fd >= 0 && hide(list.item[i]) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* Host keys and the like, which strict must not show though /etc is to be read. */
 static int hide_etc_keys(void)
 {
@@ -213,13 +230,15 @@ static int make_private(int scratch)
 	return mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
 }
 
-/* What does not exist at the start is not there later either. */
+/* What is gone, or is a link by now, is left out. */
 static int keep_list(struct kept *kept, size_t *count, struct path_list list, bool read_only)
 {
-	for (size_t i = 0; i < list.count; i++)
-		if (access(list.item[i], F_OK) == 0 &&
-		    keep(&kept[(*count)++], list.item[i], read_only) < 0)
+	for (size_t i = 0; i < list.count; i++) {
+		if (keep(&kept[*count], list.item[i], read_only) == 0)
+			(*count)++;
+		else if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
 			return -1;
+	}
 	return 0;
 }
 
@@ -241,9 +260,8 @@ static int arrange(const struct sandbox_config *c, struct kept *kept, size_t *co
 	/* From now on a relative name is looked for in what commands will see. */
 	if (here)
 		(void)chdir(cwd);
-	for (size_t i = 0; i < c->hide.count; i++)
-		if (hide(c->hide.item[i]) < 0)
-			return -1;
+	if (hide_list(c->hide) < 0)
+		return -1;
 	if (c->mode == SANDBOX_STRICT && hide_etc_keys() != 0)
 		return -1;
 	/* Nobody may stand on a mount that is now covered. */

@@ -30,7 +30,8 @@ struct path_list {
 	size_t count;
 };
 
-/* What the operator asked for. Paths are absolute and free of symbolic links. */
+/* What the operator asked for. Paths are canonical (exec/canonical.h) but for the lists given to
+ * spawner_new, which makes them so. */
 struct sandbox_config {
 	enum sandbox_mode mode;
 	bool no_network;

@@ -3,11 +3,13 @@
 
 #include "exec/sandbox_rules.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
 #include "base/own.h"
+#include "exec/canonical.h"
 #include "exec/landlock.h"
 
 static const char *const devices[] = {
@@ -32,11 +34,35 @@ static const char *const readable_in_strict[] = {
 	"/run",
 };
 
+/* By a name of the system's, which may lead through links. */
+static int allow(int rules, const char *path, enum landlock_grant grant, struct err *e)
+{
+	AUTO_FD fd = open(path, O_PATH | O_CLOEXEC);
+
+	return landlock_allow(rules, fd, grant, e);
+}
+
 static int allow_all(int rules, const char *const *paths, size_t count, enum landlock_grant grant,
 		     struct err *e)
 {
 	for (size_t i = 0; i < count; i++)
-		if (landlock_allow(rules, paths[i], grant, e) < 0)
+		if (allow(rules, paths[i], grant, e) < 0)
+			return -1;
+	return 0;
+}
+
+/* By a name of the configuration's: commands may have put links where it stands. */
+static int allow_named(int rules, const char *name, enum landlock_grant grant, struct err *e)
+{
+	AUTO_FD fd = canonical_open(name);
+
+	return landlock_allow(rules, fd, grant, e);
+}
+
+static int allow_list(int rules, struct path_list list, enum landlock_grant grant, struct err *e)
+{
+	for (size_t i = 0; i < list.count; i++)
+		if (allow_named(rules, list.item[i], grant, e) < 0)
 			return -1;
 	return 0;
 }
@@ -53,7 +79,7 @@ static int allow_path_variable(int rules, struct err *e)
 		if (!dir.n || dir.p[0] != '/' || dir.n >= sizeof(path) || dir.n == 1)
 			continue;
 		(void)snprintf(path, sizeof(path), "%.*s", STR_FMT(dir));
-		if (landlock_allow(rules, path, LANDLOCK_READ, e) < 0)
+		if (allow(rules, path, LANDLOCK_READ, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -62,11 +88,11 @@ static int allow_path_variable(int rules, struct err *e)
 static int allow_reading(int rules, const struct sandbox_config *c, struct err *e)
 {
 	if (c->mode != SANDBOX_STRICT)
-		return landlock_allow(rules, "/", LANDLOCK_READ, e);
+		return allow(rules, "/", LANDLOCK_READ, e);
 	if (allow_all(rules, readable_in_strict, ARRAY_LEN(readable_in_strict), LANDLOCK_READ, e) <
 	    0)
 		return -1;
-	if (allow_all(rules, c->read.item, c->read.count, LANDLOCK_READ, e) < 0)
+	if (allow_list(rules, c->read, LANDLOCK_READ, e) < 0)
 		return -1;
 	return allow_path_variable(rules, e);
 }
@@ -77,12 +103,11 @@ static int allow_writing(int rules, const struct sandbox_config *c, bool namespa
 		return -1;
 	if (namespaces && allow_all(rules, terminals, ARRAY_LEN(terminals), LANDLOCK_DEVICE, e) < 0)
 		return -1;
-	const char *const dirs[] = { namespaces ? "/tmp" : c->scratch, "/dev/shm" };
-	if (allow_all(rules, dirs, ARRAY_LEN(dirs), LANDLOCK_WRITE, e) < 0 ||
-	    allow_all(rules, c->write.item, c->write.count, LANDLOCK_WRITE, e) < 0)
+	if (allow_named(rules, namespaces ? "/tmp" : c->scratch, LANDLOCK_WRITE, e) < 0 ||
+	    allow(rules, "/dev/shm", LANDLOCK_WRITE, e) < 0 ||
+	    allow_list(rules, c->write, LANDLOCK_WRITE, e) < 0)
 		return -1;
-	return landlock_allow(rules, c->workspace, c->read_only ? LANDLOCK_READ : LANDLOCK_WRITE,
-			      e);
+	return allow_named(rules, c->workspace, c->read_only ? LANDLOCK_READ : LANDLOCK_WRITE, e);
 }
 
 int sandbox_rules(const struct sandbox_config *c, bool namespaces, struct err *e)

@@ -13,18 +13,25 @@
 
 #include "base/limits.h"
 #include "base/own.h"
+#include "exec/canonical.h"
 
 int scratch_new(char *path, size_t size, struct err *e)
 {
 	const char *base = getenv("TMPDIR");
+	char name[PATH_MAX];
 
 	if (!base || base[0] != '/')
 		base = "/tmp";
 	const int n = snprintf(path, size, "%s/sidecar-XXXXXX", base);
 	if (n < 0 || (size_t)n >= size)
 		return err_set(e, ERR_INVALID_PATH, "The name in TMPDIR is too long");
-	if (!mkdtemp(path))
+	if (!mkdtemp(path) || !canonical_name(path, name))
 		return err_errno(e, "A private directory for temporary files cannot be made");
+	if (strlen(name) >= size) {
+		(void)rmdir(path);
+		return err_set(e, ERR_INVALID_PATH, "The name in TMPDIR is too long");
+	}
+	memcpy(path, name, strlen(name) + 1);
 	return 0;
 }
 

@@ -18,6 +18,7 @@
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "exec/canonical.h"
 #include "exec/environ.h"
 #include "exec/keeper.h"
 #include "exec/scratch.h"
@@ -42,11 +43,19 @@ struct spawner {
 	struct sandbox_report report;
 };
 
+/* What does not exist at the start is not there later either. */
 static uint32_t add_list(struct buf *b, struct path_list list)
 {
-	for (size_t i = 0; i < list.count; i++)
-		strings_add(b, str_of(list.item[i]));
-	return (uint32_t)list.count;
+	char name[PATH_MAX];
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < list.count; i++) {
+		if (!canonical_name(list.item[i], name))
+			continue;
+		strings_add(b, str_of(name));
+		count++;
+	}
+	return count;
 }
 
 static int keep_config(struct spawner *s, const struct spawner_config *c, struct err *e)

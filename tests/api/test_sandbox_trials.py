@@ -223,10 +223,10 @@ class Trials(unittest.TestCase):
         shared = [line.split(None, 5) for line in maps if line.split()[1] == "rw-s"]
         self.assertEqual([m[5] for m in shared if len(m) > 5 and os.path.exists(m[5])], [])
 
-    def private_tmp(self):
+    def private_tmp(self, socket_path=None):
         """A server whose workspace lies in the /tmp that commands have for themselves."""
         server = Sidecar(env={"SIDECAR_SANDBOX": "workspace",
-                              "SOCKET_PATH": os.path.join(self.place.base, "server.sock")})
+                              "SOCKET_PATH": socket_path or os.path.join(self.place.base, "server.sock")})
         self.addCleanup(server.close)
         if not server.request("GET", "/health").json()["sandbox"]["namespaces"]:
             self.skipTest("no namespaces here")
@@ -255,6 +255,35 @@ class Trials(unittest.TestCase):
         pathlib.Path(server.workspace).touch()
         for body in self.after_restart(server):
             self.assertIn(b"could not be made again", body)
+
+    def test_a_link_does_not_lead_a_new_spawner_out(self):
+        """One that a command puts where a directory of the configuration was, inside of another that it may write."""
+        for launcher in ([], [PYTHON, str(PROGRAMS / "without_namespaces.py")]):
+            with self.subTest(launcher):
+                self.place.renew()
+                data = os.path.join(self.place.workspace, "held", "data")
+                try:
+                    server = Sidecar(env={"SIDECAR_SANDBOX": "workspace", "DATA_DIR": data,
+                                          "SOCKET_PATH": os.path.join(self.place.base, "server.sock")},
+                                     workspace=self.place.workspace, prefix=launcher)
+                except RuntimeError as why:
+                    self.skipTest("no sandbox here: %s" % str(why).strip().splitlines()[-1])
+                with contextlib.closing(server):
+                    planted = "mv held away && mkdir held && ln -s %s/secret held/data" % self.place.outside
+                    self.assertIn(b'"exitCode":0', server.call("bash", command=planted).body)
+                    self.assertIn(b'"exitCode":0', self.after_restart(server)[-1])
+                    through = server.call("bash", command="echo changed > held/data/file").body
+                    self.assertNotIn(b'"exitCode":0', through)
+                    self.assertEqual(self.place.touched(), [])
+
+    def test_a_link_by_the_name_of_the_socket_hides_nothing_else(self):
+        server = self.private_tmp(socket_path="/tmp/%s/server.sock" % os.path.basename(self.place.base))
+        parent = os.path.dirname(server.socket)
+        self.addCleanup(shutil.rmtree, parent, True)
+        planted = "mkdir -p %s && ln -s /usr/bin %s" % (parent, server.socket)
+        self.assertIn(b'"exitCode":0', server.call("bash", command=planted).body)
+        for body in self.after_restart(server):
+            self.assertIn(b"sidecar-spawner", body)
 
     def test_the_place_of_the_workspace_stays(self):
         """No command takes the workspace away from the next one."""
