@@ -168,6 +168,8 @@ _Noreturn static void child(const struct launch *l, int to)
 	if (setsid() < 0)
 		fail(to, LAUNCH_SESSION);
 	(void)umask((mode_t)l->order->umask);
+	if (l->sandbox)
+		sandbox_mend(l->sandbox);
 	if (enter_cwd(l) < 0)
 		fail(to, LAUNCH_CWD);
 	if (l->sandbox && sandbox_enter(l->sandbox) < 0)

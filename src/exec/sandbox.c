@@ -9,11 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/limits.h"
 #include "base/own.h"
+#include "exec/canonical.h"
 #include "exec/environ.h"
 #include "exec/landlock.h"
 #include "exec/namespaces.h"
@@ -23,10 +25,15 @@
 
 struct sandbox {
 	bool namespaces;
-	int rules; /* Landlock */
+	int rules;	/* Landlock */
+	int private[2]; /* the directories that are the commands' own, by enum own_dir; or -1 */
 	char **env;
 	char extra[8][LIMIT_SANDBOX_VARIABLE]; /* "NAME=value" that env points to */
 };
+
+enum own_dir { OWN_TMP, OWN_SHM };
+
+static const mode_t own_modes[] = { [OWN_TMP] = 0700, [OWN_SHM] = 01777 };
 
 static const char *const mode_names[] = {
 	[SANDBOX_OFF] = "off",
@@ -175,6 +182,14 @@ static int make_environ(struct sandbox *sb, const struct sandbox_config *c, stru
 	return sb->env ? 0 : err_set(e, ERR_SPAWN_FAILED, "There is no memory for the sandbox");
 }
 
+/* A shared /dev/shm is not ours to mend. */
+static void open_private(struct sandbox *sb, const struct sandbox_config *c)
+{
+	sb->private[OWN_TMP] = canonical_open(sb->namespaces ? "/tmp" : c->scratch);
+	sb->private[OWN_SHM] = sb->namespaces ? canonical_open("/dev/shm") : -1;
+	sandbox_mend(sb);
+}
+
 int sandbox_make(const struct sandbox_config *c, bool namespaces, struct sandbox **ret,
 		 struct sandbox_report *report, struct err *e)
 {
@@ -190,6 +205,7 @@ int sandbox_make(const struct sandbox_config *c, bool namespaces, struct sandbox
 	sb->namespaces = namespaces;
 	if (make_environ(sb, c, e) < 0)
 		return -1;
+	open_private(sb, c);
 	sb->rules = sandbox_rules(c, namespaces, e);
 	if (sb->rules < 0)
 		return -1;
@@ -212,6 +228,19 @@ char *const *sandbox_environ(const struct sandbox *sb)
 bool sandbox_has_mounts(const struct sandbox *sb)
 {
 	return sb && sb->namespaces;
+}
+
+void sandbox_mend(const struct sandbox *sb)
+{
+	char self[32];
+	struct stat st;
+
+	for (size_t i = 0; i < ARRAY_LEN(sb->private); i++) {
+		if (fstat(sb->private[i], &st) < 0 || (st.st_mode & 07777) == own_modes[i])
+			continue;
+		(void)snprintf(self, sizeof(self), "/proc/self/fd/%d", sb->private[i]);
+		(void)chmod(self, own_modes[i]);
+	}
 }
 
 int sandbox_enter(const struct sandbox *sb)

@@ -94,6 +94,10 @@ char *const *sandbox_environ(const struct sandbox *sb);
 /* Does a process of this sandbox see other mounts than the server? NULL sees the same. */
 bool sandbox_has_mounts(const struct sandbox *sb);
 
+/* Open the private directories again if a command has taken their permissions away: the next one
+ * would find no way into /tmp, nor to a workspace that lies in it. */
+void sandbox_mend(const struct sandbox *sb);
+
 /* Put the calling process, which is about to exec, into the sandbox. 0, or -1 with errno. */
 int sandbox_enter(const struct sandbox *sb);
 

@@ -295,6 +295,26 @@ class Trials(unittest.TestCase):
                 self.assertNotIn(b'"exitCode":0', server.call("bash", command=attempt).body)
                 self.assertIn(b'"exitCode":0', server.call("bash", command="touch still-here").body)
 
+    def test_no_command_is_locked_out_by_an_earlier_one(self):
+        """The private directories are the commands' own: they may change the permissions, for themselves."""
+        server = self.private_tmp()
+        for _ in range(2):
+            self.assertIn(b'"exitCode":0', server.call("bash", command="chmod 0 /tmp /dev/shm").body)
+            self.assertIn(b'"exitCode":0', server.call("bash", command="touch here /tmp/there /dev/shm/there").body)
+        self.assertIn(b'"exitCode":0', server.call("bash", command="chmod 0 /tmp /dev/shm").body)
+        for body in self.after_restart(server):
+            self.assertIn(b"sidecar-spawner", body)
+
+    def test_no_command_is_locked_out_without_namespaces(self):
+        try:
+            server = Sidecar(env={"SIDECAR_SANDBOX": "workspace"},
+                             prefix=[PYTHON, str(PROGRAMS / "without_namespaces.py")])
+        except RuntimeError as why:
+            self.skipTest("no sandbox here: %s" % str(why).strip().splitlines()[-1])
+        with contextlib.closing(server):
+            self.assertIn(b'"exitCode":0', server.call("bash", command="chmod 0 $TMPDIR").body)
+            self.assertIn(b'"exitCode":0', server.call("bash", command="touch $TMPDIR/there").body)
+
     def test_strict(self):
         results, _, _, _ = self.sandboxed("strict")
         self.held(results, ("Files", "Machine", "Network", "Secrets"))
