@@ -3,13 +3,21 @@
 
 #include "tools/call.h"
 
+#include "base/io.h"
 #include "exec/proc.h"
 #include "scrub/scrub.h"
 #include "workspace/workspace.h"
 
 bool call_cancelled(const struct call *c)
 {
-	return c->cancelled && __atomic_load_n(c->cancelled, __ATOMIC_RELAXED);
+	/* The connection of a call that is not known to be slow is watched by nobody else. */
+	return (c->cancelled && __atomic_load_n(c->cancelled, __ATOMIC_RELAXED)) ||
+	       (c->cancel_fd >= 0 && io_wait(c->cancel_fd, c->cancel_events, 0) > 0);
+}
+
+int64_t call_deadline(const struct call *c)
+{
+	return c->search_ms > 0 ? io_now_ms() + c->search_ms : 0;
 }
 
 int call_path(const struct call *c, struct str requested, struct path *ret, struct err *e)

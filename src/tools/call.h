@@ -58,7 +58,7 @@ struct call {
 	bool keep_survivors;		  /* what commands leave running goes on */
 	struct str excludes;		  /* the user's own ignore rules for searches */
 	unsigned threads;		  /* that a search may use */
-	int64_t search_ms;		  /* and how long it may take */
+	int64_t search_ms;		  /* how long it, or reading a file, may take */
 	bool sync;			  /* changes are on disk before they are answered */
 
 	struct arena *arena;		      /* memory of this call */
@@ -73,6 +73,9 @@ struct call {
 
 /* Whether nobody waits for the answer any more: long work asks now and then. */
 bool call_cancelled(const struct call *c);
+
+/* When work that takes as long as there is data has to be over; 0: never. */
+int64_t call_deadline(const struct call *c);
 
 /* The path of an argument, resolved under the call's policy. */
 int call_path(const struct call *c, struct str requested, struct path *ret, struct err *e);

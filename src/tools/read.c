@@ -82,6 +82,7 @@ static int read_text(struct call *c, int fd, const struct path *path, const stru
 		.max_bytes = LIMIT_HEAD_BYTES,
 		.cancelled = cancelled,
 		.arg = c,
+		.deadline_ms = call_deadline(c),
 	};
 	struct text t;
 
@@ -203,6 +204,7 @@ static int read_file_text(struct call *c, int fd, const struct path *path, const
 		.max_bytes = LIMIT_READ_FILE,
 		.cancelled = cancelled,
 		.arg = c,
+		.deadline_ms = call_deadline(c),
 	};
 	char shown[2 * PATH_MAX];
 	struct text t;

@@ -36,22 +36,25 @@ static bool read_small(const struct call *c, int fd, const struct stat *st, stru
 	return n == st->st_size;
 }
 
-/* The hash of everything in the file; false when it cannot be read, or changed its size. */
+/* The hash of everything in the file; false when it cannot be read, changed its size, or is larger
+ * than what can be changed: nobody will ask. */
 static bool hash_file(int fd, const struct stat *st, uint64_t *ret)
 {
 	char piece[32 << 10];
 	off_t at = 0;
-	ssize_t n;
-	struct tracker_hash *h = tracker_hash_new();
+	ssize_t n = 0;
 
+	if (st->st_size > LIMIT_EDIT_BYTES)
+		return false;
+	struct tracker_hash *h = tracker_hash_new();
 	if (!h)
 		return false;
-	while ((n = io_pread_full(fd, piece, sizeof piece, at)) > 0) {
+	while (at <= st->st_size && (n = io_pread_full(fd, piece, sizeof piece, at)) > 0) {
 		tracker_hash_add(h, (struct str){ piece, (size_t)n });
 		at += n;
 	}
 	*ret = tracker_hash_end(h);
-	return n == 0 && at == st->st_size;
+	return n >= 0 && at == st->st_size;
 }
 
 void seen_read(const struct call *c, const struct path *p, int fd, const struct stat *st,

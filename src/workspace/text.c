@@ -118,6 +118,19 @@ static int check_binary(int fd, struct str start, struct err *e)
 		       magic_describe(start), (long long)st.st_size);
 }
 
+/* Whether a long scan may go on. */
+static int check_time(const struct text_want *want, struct err *e)
+{
+	if (want->cancelled && want->cancelled(want->arg))
+		return err_set(e, ERR_EXECUTION_ERROR, "The call was cancelled");
+	if (want->deadline_ms && io_now_ms() >= want->deadline_ms)
+		return err_set(e, ERR_FILE_TOO_LARGE,
+			       "File is %lld bytes, too large to count its lines in time. Use a "
+			       "command such as head, tail or dd to read a part of it.",
+			       (long long)want->size);
+	return 0;
+}
+
 static int scan_file(int fd, struct scan *s, struct err *e)
 {
 	char bytes[CHUNK] UNINITIALISED;
@@ -131,9 +144,8 @@ static int scan_file(int fd, struct scan *s, struct err *e)
 			return err_errno(e, "Cannot read the file");
 		if (i == 0 && check_binary(fd, piece, e) < 0)
 			return -1;
-		if (i % CHUNKS_PER_LOOK == CHUNKS_PER_LOOK - 1 && s->want->cancelled &&
-		    s->want->cancelled(s->want->arg))
-			return err_set(e, ERR_EXECUTION_ERROR, "The call was cancelled");
+		if (i % CHUNKS_PER_LOOK == CHUNKS_PER_LOOK - 1 && check_time(s->want, e) < 0)
+			return -1;
 		take(s, piece);
 		left -= n;
 		/* A short read is the end of the file: no further call to learn that. */

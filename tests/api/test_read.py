@@ -4,7 +4,7 @@ import json
 import os
 import unittest
 
-from harness import SidecarTest, is_sanitized
+from harness import SidecarTest, is_sanitized, post
 
 
 def truncated(lines, most_lines=2000, most_bytes=51200):
@@ -162,6 +162,30 @@ class Read(SidecarTest):
         if not is_sanitized():
             self.assertLess(self.server.rss() - before, 8 << 10)
         os.unlink(self.server.path("huge"))
+
+    def endless(self, **settings):
+        """A server with a file that takes no room, and longer to read than anybody waits."""
+        server = self.start(env={"SIDECAR_" + name.upper(): value for name, value in settings.items()})
+        full = server.put("endless", "text\n" * 2000)
+        try:
+            os.truncate(full, 1 << 43)
+        except OSError as why:
+            self.skipTest("no such files here: %s" % why)
+        return server
+
+    def test_a_file_without_end_is_given_up(self):
+        server = self.endless(search_seconds="1")
+        for code, sentence in (server.error("read", path="endless", offset=2, limit=1),
+                               server.failure("read_file", path="endless", start_line=2, end_line=2)):
+            self.assertEqual(code, "FILE_TOO_LARGE")
+            self.assertIn("%d bytes, too large to count its lines in time" % (1 << 43), sentence)
+
+    def test_a_client_that_leaves_is_not_read_for(self):
+        server = self.endless(search_seconds="3600")
+        with server.connect() as s:
+            s.sendall(post("/read", json.dumps({"path": "endless", "offset": 2, "limit": 1})))
+        line = server.wait_for_log(lambda line: line.get("tool") == "read")
+        self.assertEqual((line["success"], line["code"]), (False, "EXECUTION_ERROR"))
 
     def test_file_that_grows_meanwhile(self):
         full = self.server.put("grow", "x\n" * 10000)
