@@ -310,9 +310,6 @@ enum {
 	/* How old the count of kills for want of memory may be when a command starts. */
 	LIMIT_OOM_AGE_MS = 1000,
 
-	/* Directories inside one another that are removed with the private /tmp. */
-	LIMIT_SCRATCH_DEPTH = 256,
-
 	/* A variable that points into the private /tmp. */
 	LIMIT_SANDBOX_VARIABLE = 4096 + 64,
 

@@ -84,6 +84,8 @@ static int keep(struct keeper *k, void (*at_death)(int fd))
 
 	if (fcntl(k->server, F_SETFD, FD_CLOEXEC) < 0 || read_setup(k) < 0)
 		return 1;
+	AUTO_FD held = k->config.scratch ? scratch_hold(k->config.scratch) : -1;
+	(void)held; /* until the end */
 	const pid_t pid = starter_start(k->server, k->lifeline, &k->config);
 	if (pid < 0)
 		return 1;

@@ -8,10 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/limits.h"
+#include "base/io.h"
 #include "base/own.h"
 #include "exec/canonical.h"
 
@@ -40,42 +41,76 @@ static bool is_dots(const char *name)
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* Empty the directory and close fd. Depth is bounded by what a path may hold many times over. */
-static void empty(int fd, dev_t device, int depth)
+/* Open a directory of this device; a command may have taken its permissions away. -1 for anything
+ * else. */
+static DIR *open_dir(int at, const char *name, dev_t device)
 {
 	struct stat st;
 
-	if (fstat(fd, &st) < 0 || st.st_dev != device || depth > LIMIT_SCRATCH_DEPTH) {
-		(void)close(fd);
-		return;
-	}
-	/* A command may have taken its own directory's permissions away. */
-	(void)!fchmod(fd, 0700);
+	(void)!fchmodat(at, name, 0700, AT_SYMLINK_NOFOLLOW);
+	AUTO_FD fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_dev != device)
+		return NULL;
 	DIR *dir = fdopendir(fd);
-	if (!dir) {
-		(void)close(fd);
+	if (dir)
+		fd = -1;
+	return dir;
+}
+
+/* Empty a directory: files go, directories go up to the top, so that no depth is too much. */
+static void flatten(int top, const char *name, dev_t device)
+{
+	DIR *dir = open_dir(top, name, device);
+	char fresh[32];
+	uint64_t random;
+
+	if (!dir)
 		return;
-	}
 	for (const struct dirent *d; (d = readdir(dir));) {
-		if (is_dots(d->d_name) || unlinkat(fd, d->d_name, 0) == 0)
+		if (is_dots(d->d_name) || unlinkat(dirfd(dir), d->d_name, 0) == 0)
 			continue;
-		(void)!fchmodat(fd, d->d_name, 0700, AT_SYMLINK_NOFOLLOW);
-		const int below =
-			openat(fd, d->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (below >= 0)
-			empty(below, device, depth + 1);
-		(void)unlinkat(fd, d->d_name, AT_REMOVEDIR);
+		/* What moves gets another "..", which only its own permissions allow. */
+		(void)!fchmodat(dirfd(dir), d->d_name, 0700, AT_SYMLINK_NOFOLLOW);
+		io_random(&random, sizeof(random));
+		(void)snprintf(fresh, sizeof(fresh), ".%016llx", (unsigned long long)random);
+		(void)renameat(dirfd(dir), d->d_name, top, fresh);
 	}
 	(void)closedir(dir);
+}
+
+/* Remove what is directly in the directory now. False when no directory could be. */
+static bool empty_once(DIR *top, dev_t device)
+{
+	bool removed = false;
+
+	rewinddir(top);
+	for (const struct dirent *d; (d = readdir(top));) {
+		if (is_dots(d->d_name) || unlinkat(dirfd(top), d->d_name, 0) == 0)
+			continue;
+		flatten(dirfd(top), d->d_name, device);
+		removed |= unlinkat(dirfd(top), d->d_name, AT_REMOVEDIR) == 0;
+	}
+	return removed;
 }
 
 void scratch_remove(const char *path)
 {
 	struct stat st;
+
+	if (lstat(path, &st) < 0)
+		return;
+	DIR *top = open_dir(AT_FDCWD, path, st.st_dev);
+	if (!top)
+		return;
+	while (empty_once(top, st.st_dev))
+		;
+	(void)closedir(top);
+	(void)rmdir(path);
+}
+
+int scratch_hold(const char *path)
+{
 	AUTO_FD fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return;
-	empty(TAKE(fd, -1), st.st_dev, 0);
-	(void)rmdir(path);
+	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0 ? TAKE(fd, -1) : -1;
 }

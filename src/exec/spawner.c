@@ -156,30 +156,33 @@ static int greet(struct spawner *s, int sock, struct keeper_hello *hello, struct
 
 /* Wait for the keeper where there are no pidfds. If the server reaps orphans, the number may be
  * gone already, and waiting says so at once. */
-static void reap_by_number(pid_t pid)
+static bool reap_by_number(pid_t pid)
 {
 	const int64_t deadline = io_now_ms() + LIMIT_SPAWNER_MS;
+	pid_t ended;
 
-	while (waitpid(pid, NULL, WNOHANG) == 0 && io_now_ms() < deadline)
+	while ((ended = waitpid(pid, NULL, WNOHANG)) == 0 && io_now_ms() < deadline)
 		io_sleep_ms(LIMIT_KILL_PAUSE_MS);
+	return ended != 0;
 }
 
-/* Wait for the keeper to end, which it does by itself; one that was stopped is not waited for. */
-static void reap_keeper(struct spawner *s)
+/* Wait for the keeper to end, which it does by itself. One that does not gets a signal; false when
+ * that leaves it alive. */
+static bool reap_keeper(struct spawner *s, int signal)
 {
+	const pid_t pid = TAKE(s->keeper_pid, 0);
+	AUTO_FD keeper = TAKE(s->keeper, -1);
 	siginfo_t info;
 
-	if (s->keeper < 0) {
-		if (s->keeper_pid > 0)
-			reap_by_number(s->keeper_pid);
-		s->keeper_pid = 0;
-		return;
+	if (keeper < 0)
+		return pid == 0 || reap_by_number(pid);
+	if (io_wait(keeper, POLLIN, io_now_ms() + LIMIT_SPAWNER_MS) == 0) {
+		(void)syscall(SYS_pidfd_send_signal, keeper, signal, NULL, 0);
+		if (signal != SIGKILL)
+			return false;
 	}
-	if (io_wait(s->keeper, POLLIN, io_now_ms() + LIMIT_SPAWNER_MS) == 0)
-		(void)syscall(SYS_pidfd_send_signal, s->keeper, SIGKILL, NULL, 0);
-	(void)waitid(P_PIDFD, (id_t)s->keeper, &info, WEXITED);
-	fd_closep(&s->keeper);
-	s->keeper_pid = 0;
+	(void)waitid(P_PIDFD, (id_t)keeper, &info, WEXITED);
+	return true;
 }
 
 static int refuse_start(const struct spawner *s, struct err *e)
@@ -213,12 +216,12 @@ static int start(struct spawner *s, struct err *e)
 		return refuse_start(s, e);
 	fd_closep(&its);
 	fd_closep(&s->sock); /* an old keeper that only lost its spawner ends by this */
-	reap_keeper(s);
+	(void)reap_keeper(s, SIGKILL);
 	s->keeper_pid = pid;
 	s->keeper = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (greet(s, mine, &hello, e) < 0) {
 		fd_closep(&mine);
-		reap_keeper(s);
+		(void)reap_keeper(s, SIGKILL);
 		return -1;
 	}
 	(void)pthread_mutex_lock(&s->report_lock);
@@ -287,10 +290,11 @@ void spawner_free(struct spawner *s)
 		(void)pthread_join(s->warmer, NULL);
 	fd_closep(&s->sock);
 	fd_closep(&s->lifeline[1]);
-	reap_keeper(s);
+	/* It may have been stopped, or have much to remove: then it goes on without us. */
+	const bool gone = reap_keeper(s, SIGCONT);
 	fd_closep(&s->lifeline[0]);
-	/* Without a keeper nobody else does it. */
-	if (s->generation == 0 && !s->strings.failed && s->strings.n)
+	/* If it never was, or has been killed, nobody else does it. */
+	if (gone && !s->strings.failed && s->strings.n)
 		scratch_remove(s->strings.p + s->scratch_at);
 	buf_done(&s->strings);
 	buf_done(&s->program);

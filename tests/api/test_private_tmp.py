@@ -1,0 +1,95 @@
+"""The private /tmp: nothing is left of it, whatever commands put there and whoever ended before the server."""
+import errno
+import fcntl
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+from harness import SandboxTest, Sidecar, can_be_root
+from processes import PYTHON, below
+
+# Deeper than a path can be, in both names that commands have for it.
+DEEP = PYTHON + """ -c '
+import os
+os.chdir(os.environ["TMPDIR"])
+for _ in range(1500):
+    os.mkdir("directory")
+    os.chdir("directory")
+open("file", "w").close()'"""
+
+
+class PrivateTmp(SandboxTest):
+    def begin(self, prefix=()):
+        """A server, and the directory in which it makes the private one."""
+        base, workspace = (tempfile.mkdtemp(prefix="sidecar-test-", dir="/var/tmp") for _ in range(2))
+        self.addCleanup(subprocess.run, ["rm", "-rf", base, workspace], check=False)
+        for path in (base, workspace):
+            os.chmod(path, 0o777)
+        server = Sidecar(env={"SIDECAR_SANDBOX": "workspace", "TMPDIR": base, "XDG_CONFIG_HOME": workspace,
+                              "SOCKET_PATH": os.path.join(base, "server.sock")}, workspace=workspace, prefix=prefix)
+        self.addCleanup(server.close)
+        return server, base
+
+    def run_in(self, server, command):
+        self.assertIn(b'"exitCode":0', server.call("bash", command=command).body)
+
+    def gone(self, base):
+        """Whether nothing is left; the spawner of a killed keeper ends a little later."""
+        deadline = time.monotonic() + 20
+        while os.listdir(base) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return os.listdir(base) == []
+
+    def process(self, server, name):
+        return next(pid for pid, comm in below(server.process.pid) if comm == name)
+
+    def test_of_any_depth(self):
+        server, base = self.begin()
+        self.run_in(server, DEEP)
+        self.assertEqual(server.stop(), 0)
+        self.assertTrue(self.gone(base), base)
+
+    @unittest.skipUnless(can_be_root(), "needs root and setpriv to be somebody whom permissions bind")
+    def test_without_permissions(self):
+        prefix = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        try:
+            server, base = self.begin(prefix)
+        except RuntimeError as why:
+            self.skipTest("no sandbox for other users: %s" % why)
+        self.run_in(server, DEEP)
+        self.run_in(server, "cd $TMPDIR && mkdir -p a/b/c && touch a/b/c/f && chmod 0 a/b/c a/b a directory .")
+        self.assertEqual(server.stop(), 0)
+        self.assertTrue(self.gone(base), base)
+
+    def test_after_the_spawner_was_killed(self):
+        server, base = self.begin()
+        self.run_in(server, "touch $TMPDIR/file")
+        os.kill(self.process(server, "sidecar-spawner"), signal.SIGKILL)
+        self.assertEqual(server.stop(), 0)
+        self.assertTrue(self.gone(base), base)
+
+    def test_after_the_keeper_was_killed(self):
+        server, base = self.begin()
+        self.run_in(server, "touch $TMPDIR/file")
+        os.kill(self.process(server, "sidecar-keeper"), signal.SIGKILL)
+        self.assertEqual(server.stop(), 0)
+        self.assertTrue(self.gone(base), base)
+
+    def test_who_cleans_up_old_files_passes_by(self):
+        """systemd-tmpfiles and its kind leave a directory alone on which somebody has a lock."""
+        server, base = self.begin()
+        self.run_in(server, "true")
+        private = next(entry.path for entry in os.scandir(base) if entry.is_dir())
+        fd = os.open(private, os.O_RDONLY | os.O_DIRECTORY)
+        self.addCleanup(os.close, fd)
+        with self.assertRaises(OSError) as refused:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        self.assertEqual(refused.exception.errno, errno.EWOULDBLOCK)
+        self.assertEqual(server.stop(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
