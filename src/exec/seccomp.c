@@ -7,9 +7,14 @@
 #include <linux/sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/own.h"
+
+/* Newer than many a libseccomp; new calls have one number everywhere. */
+enum { OPEN_TREE_ATTR = 467 };
 
 static const int refused[] = {
 	/* mounts and namespaces: the sandbox is made of them */
@@ -25,6 +30,7 @@ static const int refused[] = {
 	SCMP_SYS(fsmount),
 	SCMP_SYS(fspick),
 	SCMP_SYS(mount_setattr),
+	OPEN_TREE_ATTR,
 	SCMP_SYS(unshare),
 	SCMP_SYS(setns),
 	/* other processes' memory and descriptors */
@@ -111,6 +117,27 @@ static int refuse_sockets(scmp_filter_ctx f, unsigned flags)
 	return bad;
 }
 
+/* How soon the spawner, whom this filter is loaded into, is served: every later command inherits
+ * that. Of oneself and of others it may be changed. */
+static int refuse_priorities(scmp_filter_ctx f)
+{
+	static const int by_pid[] = { SCMP_SYS(sched_setaffinity), SCMP_SYS(sched_setscheduler),
+				      SCMP_SYS(sched_setparam), SCMP_SYS(sched_setattr) };
+	enum { IOPRIO_WHO_USER = 3 };
+	/* In a namespace of its own the spawner's group has no number, and 0 is the caller's. */
+	const pid_t who[] = { getpid(), getpgrp() };
+	int bad = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(by_pid); i++)
+		bad |= refuse_value(f, by_pid[i], 0, ~0U, (unsigned)getpid());
+	for (size_t i = 0; i < ARRAY_LEN(who) && who[i] > 0; i++) {
+		bad |= refuse_value(f, SCMP_SYS(setpriority), 1, ~0U, (unsigned)who[i]);
+		bad |= refuse_value(f, SCMP_SYS(ioprio_set), 1, ~0U, (unsigned)who[i]);
+	}
+	bad |= refuse_value(f, SCMP_SYS(setpriority), 0, ~0U, PRIO_USER);
+	return bad | refuse_value(f, SCMP_SYS(ioprio_set), 0, ~0U, IOPRIO_WHO_USER);
+}
+
 static int fill(scmp_filter_ctx f, unsigned flags)
 {
 	int bad = 0;
@@ -134,7 +161,7 @@ static int fill(scmp_filter_ctx f, unsigned flags)
 	/* Its flags are in memory, where a filter cannot look; the C library falls back to clone.
 	 */
 	bad |= seccomp_rule_add(f, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
-	return bad | refuse_sockets(f, flags);
+	return bad | refuse_priorities(f) | refuse_sockets(f, flags);
 }
 
 int seccomp_load_filter(unsigned flags, struct err *e)

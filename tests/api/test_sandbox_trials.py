@@ -29,7 +29,8 @@ NAMESPACES = {"Files.change_mode", "Files.change_times", "Files.change_attribute
 NEVER = {"Machine.an_inherited_descriptor"}
 # May fail without a sandbox as well: another kernel, another user, or a container.
 MAYBE = {"Machine.type_into_a_terminal", "Machine.io_uring", "Machine.add_key", "Machine.keyrings", "Machine.bpf",
-         "Machine.kcmp", "Files.change_attributes", "Machine.unshare_user"}
+         "Machine.kcmp", "Files.change_attributes", "Machine.unshare_user", "Machine.open_a_tree_of_mounts",
+         "Machine.open_a_tree_with_attributes"}
 ROOT = {"Machine.mount", "Machine.unshare_mounts", "Machine.raw_socket", "Machine.packet_socket",
         "Machine.give_a_file_away", "Machine.make_a_device", "Machine.open_a_kernel_setting",
         "Machine.become_another_user", "Secrets.shadow"}
@@ -99,6 +100,7 @@ class Place:
             "tcp": self.tcp.getsockname()[1], "udp": self.udp.getsockname()[1], "pathname": self.unix.getsockname(),
             "datagram": self.datagram.getsockname(), "abstract": self.abstract.getsockname()[1:].decode(),
             "socket": server.socket, "address": victim_address(self.victim.pid),
+            "spawner": next(pid for pid, comm in below(server.process.pid) if comm == "sidecar-spawner"),
         }
         return context
 
@@ -131,6 +133,7 @@ class Trials(unittest.TestCase):
         leak = ["sh", "-c", 'exec "$@" 9<"$0"', os.path.join(cls.place.outside, "inherited")]
         server = Sidecar(env=env, workspace=cls.place.workspace, prefix=[*leak, *launcher])
         try:
+            server.call("bash", command="true")  # whoever runs commands is there now
             server.put("attempts.py", ATTEMPTS)
             server.put("context.json", json.dumps(cls.place.context(server)))
             answer = server.call("bash", command="%s attempts.py context.json" % PYTHON, timeoutSeconds=120)

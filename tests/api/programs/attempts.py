@@ -18,9 +18,12 @@ import sys
 import termios
 
 LIBC = ctypes.CDLL(None, use_errno=True)
-# add_key, keyctl, process_vm_readv, kcmp, io_uring_setup, pidfd_open, pidfd_getfd, bpf
-NUMBERS = {"x86_64": (248, 250, 310, 312, 425, 434, 438, 321), "aarch64": (217, 219, 270, 272, 425, 434, 438, 280)}
-ADD_KEY, KEYCTL, VM_READV, KCMP, IO_URING, PIDFD_OPEN, PIDFD_GETFD, BPF = NUMBERS.get(platform.machine(), (-1,) * 8)
+# add_key, keyctl, process_vm_readv, kcmp, io_uring_setup, pidfd_open, pidfd_getfd, bpf, ioprio_set
+NUMBERS = {"x86_64": (248, 250, 310, 312, 425, 434, 438, 321, 251),
+           "aarch64": (217, 219, 270, 272, 425, 434, 438, 280, 30)}
+ADD_KEY, KEYCTL, VM_READV, KCMP, IO_URING, PIDFD_OPEN, PIDFD_GETFD, BPF, IOPRIO = NUMBERS.get(platform.machine(), (-1,) * 9)
+OPEN_TREE, OPEN_TREE_ATTR = 428, 467
+NOBODY = 54321  # a user without processes
 CLONE_NEWNS, CLONE_NEWUSER = 0x20000, 0x10000000
 PTRACE_TRACEME, PTRACE_CONT, PTRACE_SEIZE = 0, 7, 0x4206
 
@@ -40,6 +43,12 @@ def overwrite(path, flags=0, dir_fd=None):
     fd = os.open(path, os.O_WRONLY | flags, 0o600, dir_fd=dir_fd)
     os.write(fd, b"changed")
     os.close(fd)
+
+
+def spawner(context):
+    """Its number, which in a namespace of its own is 1. All commands inherit what it is given."""
+    with open("/proc/1/comm") as f:
+        return 1 if f.read() == "sidecar-spawner\n" else context["spawner"]
 
 
 class Files:
@@ -124,6 +133,12 @@ class Machine:
         checked(LIBC.mount(b"none", b"mounted", b"tmpfs", 0, None), "mount")
         checked(LIBC.umount2(b"mounted", 2), "umount")
 
+    def open_a_tree_of_mounts(self, c):
+        os.close(syscall(OPEN_TREE, -100, ctypes.c_char_p(b"."), 0))
+
+    def open_a_tree_with_attributes(self, c):
+        os.close(syscall(OPEN_TREE_ATTR, -100, ctypes.c_char_p(b"."), 0, 0, 0))
+
     def unshare_mounts(self, c):
         checked(LIBC.unshare(CLONE_NEWNS), "unshare")
 
@@ -148,6 +163,25 @@ class Machine:
 
     def limit_another(self, c):
         resource.prlimit(c["victim"], resource.RLIMIT_CORE)
+
+    def slow_down_the_spawner(self, c):
+        pid = spawner(c)
+        os.setpriority(os.PRIO_PROCESS, pid, os.getpriority(os.PRIO_PROCESS, pid))
+
+    def slow_down_all_of_a_user(self, c):
+        try:
+            os.setpriority(os.PRIO_USER, NOBODY, 0)
+        except ProcessLookupError:
+            pass
+
+    def tie_the_spawner_to_a_processor(self, c):
+        os.sched_setaffinity(spawner(c), os.sched_getaffinity(spawner(c)))
+
+    def schedule_the_spawner(self, c):
+        os.sched_setscheduler(spawner(c), os.SCHED_OTHER, os.sched_param(0))
+
+    def slow_down_the_files_of_the_spawner(self, c):
+        syscall(IOPRIO, 1, spawner(c), 0)
 
     def reach_the_server(self, c):
         with socket.socket(socket.AF_UNIX) as s:
@@ -324,6 +358,12 @@ class Ordinary:
             signal.pause()
         os.kill(pid, signal.SIGTERM)
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGTERM
+
+    def priorities_of_its_own(self, c):
+        me = os.getpid()
+        os.setpriority(os.PRIO_PROCESS, me, 19)
+        os.setpriority(os.PRIO_PGRP, 0, 19)
+        os.sched_setaffinity(me, os.sched_getaffinity(me))
 
     def pair_of_sockets(self, c):
         left, right = socket.socketpair()
