@@ -3,9 +3,9 @@
 
 #include "exec/mounts.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -171,32 +171,28 @@ static int hide_list(struct path_list list)
 	return 0;
 }
 
-/* Host keys and the like, which strict must not show though /etc is to be read. */
-static int hide_etc_keys(void)
+/* Called for everything in /etc, directories first. */
+static int hide_secret(const char *path, const struct stat *st, int type, struct FTW *at)
 {
-	static const char *const secrets[] = {
-		"/etc/shadow",	    "/etc/shadow-",	"/etc/gshadow",
-		"/etc/gshadow-",    "/etc/sudoers",	"/etc/sudoers.d",
-		"/etc/ssl/private", "/etc/krb5.keytab", "/etc/NetworkManager/system-connections",
-		"/etc/wireguard",
-	};
-	int bad = 0;
+	const bool dir = S_ISDIR(st->st_mode);
 
-	for (size_t i = 0; i < ARRAY_LEN(secrets); i++)
-		bad |= hide(secrets[i]);
-	DIR *ssh = opendir("/etc/ssh");
-	if (!ssh)
-		return bad;
-	for (const struct dirent *d; (d = readdir(ssh));) {
-		char path[300];
-		const size_t n = strlen(d->d_name);
-		if (n < 4 || strcmp(d->d_name + n - 4, "_key") != 0)
-			continue;
-		(void)snprintf(path, sizeof(path), "/etc/ssh/%s", d->d_name);
-		bad |= hide(path);
-	}
-	(void)closedir(ssh);
-	return bad;
+	(void)at;
+	if (type == FTW_SL || type == FTW_NS || st->st_mode & (dir ? S_IXOTH : S_IROTH))
+		return FTW_CONTINUE;
+	if (hide(path) < 0)
+		return FTW_STOP;
+	return dir ? FTW_SKIP_SUBTREE : FTW_CONTINUE;
+}
+
+/* Password hashes, host keys and the like: what not everybody may read in /etc, strict must not
+ * show, though /etc is to be read and the owner of it all may be us. */
+static int hide_secrets(void)
+{
+	enum { DIRS = 16 }; /* open at once */
+
+	return access("/etc", F_OK) < 0
+		       ? 0
+		       : nftw("/etc", hide_secret, DIRS, FTW_PHYS | FTW_ACTIONRETVAL);
 }
 
 /* /run is where other programs have their sockets; the resolver's file often lies there, too. */
@@ -262,7 +258,7 @@ static int arrange(const struct sandbox_config *c, struct kept *kept, size_t *co
 		(void)chdir(cwd);
 	if (hide_list(c->hide) < 0)
 		return -1;
-	if (c->mode == SANDBOX_STRICT && hide_etc_keys() != 0)
+	if (c->mode == SANDBOX_STRICT && hide_secrets() != 0)
 		return -1;
 	/* Nobody may stand on a mount that is now covered. */
 	return chdir("/");

@@ -33,7 +33,7 @@ MAYBE = {"Machine.type_into_a_terminal", "Machine.io_uring", "Machine.add_key", 
          "Machine.open_a_tree_with_attributes"}
 ROOT = {"Machine.mount", "Machine.unshare_mounts", "Machine.raw_socket", "Machine.packet_socket",
         "Machine.give_a_file_away", "Machine.make_a_device", "Machine.open_a_kernel_setting",
-        "Machine.become_another_user", "Secrets.shadow"}
+        "Machine.become_another_user", "Secrets.shadow", "Secrets.what_not_everybody_may_read"}
 # From Linux 6.12 on; before, with namespaces only.
 SCOPED = {"Machine.signal_another", "Machine.signal_the_server", "Machine.signal_by_pidfd", "Machine.abstract_socket"}
 

@@ -4,6 +4,7 @@ Runs as a command. CONTEXT is a JSON file that names what belongs to the test: f
 sockets outside the workspace. Nothing else is touched, so that every attempt may succeed. Each is
 made by a process of its own; printed is one JSON object: the name of each, and why it failed, or null.
 """
+import contextlib
 import ctypes
 import errno
 import fcntl
@@ -294,6 +295,16 @@ class Secrets:
 
     def shadow(self, c):
         os.close(os.open("/etc/shadow", os.O_RDONLY))
+
+    def what_not_everybody_may_read(self, c):
+        """Any file in /etc; the directory above it may be closed to others instead."""
+        for top, dirs, files in os.walk("/etc"):
+            for name in files:
+                path = os.path.join(top, name)
+                if not os.path.islink(path) and not os.stat(path).st_mode & 0o4:
+                    with contextlib.suppress(PermissionError):
+                        return os.close(os.open(path, os.O_RDONLY))
+        raise OSError(errno.EACCES, "none can be read")
 
     def another_file(self, c):
         os.close(os.open(c["outside"] + "/secret/file", os.O_RDONLY))
