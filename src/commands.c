@@ -83,6 +83,7 @@ int commands_start(const struct config *c, const struct workspace *ws, struct sp
 		},
 		.at_death = pending_fd(ws_pending(ws)),
 		.max_commands = (size_t)c->max_commands,
+		.open_files = c->open_files,
 		.program = c->program,
 	};
 	if (spawner_new(&config, ret, e) == 0)

@@ -72,6 +72,8 @@ struct config {
 	const char *program; /* not the operator's: the program that starts commands, for hosts
 			      * that can do without them; NULL: this one */
 
+	int64_t open_files; /* that commands may have; we have more (process.h). 0: as many as we */
+
 	const char *activated[CONFIG_ACTIVATED]; /* socket files that a service manager has made */
 
 	char default_socket[108], token_text[4096]; /* where those point to */

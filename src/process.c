@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 
-void process_prepare(const struct config *c, const sigset_t *signals)
+void process_prepare(struct config *c, const sigset_t *signals)
 {
 	const bool text =
 		c->log == CONFIG_LOG_TEXT || (c->log == CONFIG_LOG_AUTO && isatty(STDERR_FILENO));
@@ -20,6 +20,7 @@ void process_prepare(const struct config *c, const sigset_t *signals)
 	(void)signal(SIGXFSZ, SIG_IGN);
 	(void)sigprocmask(SIG_BLOCK, signals, NULL);
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+		c->open_files = (int64_t)files.rlim_cur;
 		files.rlim_cur = files.rlim_max;
 		(void)setrlimit(RLIMIT_NOFILE, &files);
 	}

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,6 +37,18 @@ static struct path_list list_of(const struct strings *s, size_t *at, size_t coun
 	return list;
 }
 
+/* Programs that count on a small number of descriptors (select, closing all there could be) must
+ * not meet the server's. */
+static void limit_files(int64_t count)
+{
+	struct rlimit r;
+
+	if (count > 0 && getrlimit(RLIMIT_NOFILE, &r) == 0 && (rlim_t)count < r.rlim_cur) {
+		r.rlim_cur = (rlim_t)count;
+		(void)setrlimit(RLIMIT_NOFILE, &r);
+	}
+}
+
 static int read_setup(struct keeper *k)
 {
 	struct keeper_setup setup;
@@ -48,6 +61,7 @@ static int read_setup(struct keeper *k)
 	if (s->count != 2 + (size_t)setup.write_count + setup.read_count + setup.hide_count)
 		return -1;
 	size_t at = 2;
+	limit_files(setup.open_files);
 	k->lifeline = fds[KEEPER_LIFELINE];
 	k->at_death = fds[KEEPER_AT_DEATH];
 	k->config = (struct sandbox_config){

@@ -37,6 +37,7 @@ struct keeper_setup {
 	enum sandbox_mode mode;
 	bool no_network, read_only, namespaces;
 	uint32_t write_count, read_count, hide_count;
+	int64_t open_files; /* soft limit of it and all it starts; 0: as it is */
 };
 
 /* Its answer: what is in force, or why it cannot serve. */

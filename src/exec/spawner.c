@@ -70,6 +70,7 @@ static int keep_config(struct spawner *s, const struct spawner_config *c, struct
 		.mode = sb->mode,
 		.no_network = sb->no_network,
 		.read_only = sb->read_only,
+		.open_files = c->open_files,
 	};
 	s->setup.write_count = add_list(&s->strings, sb->write);
 	s->setup.read_count = add_list(&s->strings, sb->read);

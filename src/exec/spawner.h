@@ -27,6 +27,7 @@ struct spawner_config {
 	int at_death;		       /* a descriptor for keeper_main's at_death; 0: none. Stays
 					* the caller's, and open as long as the spawner is used */
 	size_t max_commands;	       /* at once; 0 or too many: LIMIT_COMMANDS */
+	int64_t open_files;	       /* that a command may have; 0: as many as we */
 	const char *program;	       /* whose main() begins as above, sought in PATH when it has
 					* no slash; NULL: this one */
 };

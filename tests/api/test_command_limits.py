@@ -1,6 +1,7 @@
 """What commands may use, what they may leave behind, and what a fork bomb does to the others."""
 import fcntl
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -154,6 +155,13 @@ class Forks(SidecarTest):
     def test_a_fork_bomb_is_ended_by_counting(self):
         server = self.start(env={"SIDECAR_LIMIT_PROCESSES": "200"})
         self.bomb(server, "bomb")
+
+    def test_commands_have_as_many_descriptors_as_the_server_was_given(self):
+        """It takes all that it may have; programs that close all they could have would take long."""
+        server = self.start(prefix=["sh", "-c", 'ulimit -Sn 256; exec "$@"', "sh"])
+        out = server.output("run_command", command="ulimit -Sn; ulimit -Hn")["stdout"].split()
+        self.assertEqual(out, ["256", str(resource.getrlimit(resource.RLIMIT_NOFILE)[1])])
+        self.assertEqual(resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE)[0], int(out[1]))
 
     def start_as_somebody(self, **env):
         """A server of a user whom nobody else is: the kernel counts all processes of a user."""
