@@ -88,7 +88,8 @@ static int open_temp(struct replace *r, struct temp *t)
 	return named_temp(r, t);
 }
 
-/* Extended attributes; those of the security modules are theirs to set. */
+/* Extended attributes; those of the security modules are theirs to set. Capabilities were given to
+ * the old content: the kernel takes them from a file that is written to. */
 static int copy_xattrs(int from, int to)
 {
 	char names[4096] UNINITIALISED, value[64 << 10] UNINITIALISED;
@@ -97,6 +98,8 @@ static int copy_xattrs(int from, int to)
 	if (n < 0)
 		return errno == ENOTSUP ? 0 : -1;
 	for (const char *name = names; name < names + n; name += strlen(name) + 1) {
+		if (str_eq(str_of(name), STR("security.capability")))
+			continue;
 		const ssize_t size = fgetxattr(from, name, value, sizeof value);
 		const bool ours = str_starts(str_of(name), STR("user.")) ||
 				  str_starts(str_of(name), STR("system.posix_acl"));

@@ -144,6 +144,22 @@ static void what_the_file_was_stays(void **state)
 	assert_string_equal(value, "kept");
 }
 
+static void file_capabilities_are_not_given_to_new_content(void **state)
+{
+	/* Revision 2, effective; CAP_NET_RAW. */
+	static const unsigned char caps[20] = { 1, 0, 0, 2, 0, 0x20 };
+	static const char name[] = "security.capability";
+	const struct fixture *f = *state;
+
+	assert_string_equal(wrote(f->ws, "f", STR("old"), 0), "");
+	if (setxattr(in(&f->s, "ws/f"), name, caps, sizeof caps, 0) < 0) {
+		print_message("SKIP: no file capabilities for us here\n");
+		skip();
+	}
+	assert_string_equal(wrote(f->ws, "f", STR("new"), 0), "");
+	assert_int_equal(getxattr(in(&f->s, "ws/f"), name, NULL, 0), -1);
+}
+
 /* Version 2; owner rw-, user 4242 r--, group r--, mask r--, others --- */
 static const unsigned char acl[] = {
 	2, 0,	 0,    0,   1,	 0,   6,  0, 255, 255, 255, 255, 2,   0,   4,
@@ -572,6 +588,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		OVER(new_and_old_files),
 		OVER(what_the_file_was_stays),
+		OVER(file_capabilities_are_not_given_to_new_content),
 		OVER(an_access_list_stays),
 		OVER(a_directory_gives_no_access_list_to_an_old_file),
 		OVER(hard_links_stay_together),
