@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +15,22 @@
 
 #include "base/own.h"
 
-const char *canonical_name(const char *path, char ret[PATH_MAX])
+static bool is_in(const char *path, const char *dir)
 {
-	return realpath(path, ret);
+	const size_t n = strlen(dir);
+
+	return strncmp(path, dir, n) == 0 && (path[n] == '/' || path[n] == '\0');
+}
+
+const char *canonical_name(const char *path, const char *home, char ret[PATH_MAX])
+{
+	if (!realpath(path, ret))
+		return NULL;
+	if (home && is_in(path, home) && !is_in(ret, home)) {
+		errno = ELOOP;
+		return NULL;
+	}
+	return ret;
 }
 
 /* Where openat2 is refused: what has been opened must still have the name it was opened by. */

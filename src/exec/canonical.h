@@ -11,8 +11,9 @@
 
 #include <limits.h>
 
-/* The canonical name of what is there now; NULL with errno when nothing is. */
-const char *canonical_name(const char *path, char ret[PATH_MAX]);
+/* The canonical name of what is there now; NULL with errno when nothing is. ELOOP: the path lies in
+ * `home` (or NULL), but a link leads out of it, and commands can make links there. */
+const char *canonical_name(const char *path, const char *home, char ret[PATH_MAX]);
 
 /* Open by a canonical name (O_PATH). A descriptor, or -1 with errno: ELOOP for a link anywhere. */
 int canonical_open(const char *name);

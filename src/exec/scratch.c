@@ -26,7 +26,7 @@ int scratch_new(char *path, size_t size, struct err *e)
 	const int n = snprintf(path, size, "%s/sidecar-XXXXXX", base);
 	if (n < 0 || (size_t)n >= size)
 		return err_set(e, ERR_INVALID_PATH, "The name in TMPDIR is too long");
-	if (!mkdtemp(path) || !canonical_name(path, name))
+	if (!mkdtemp(path) || !canonical_name(path, NULL, name))
 		return err_errno(e, "A private directory for temporary files cannot be made");
 	if (strlen(name) >= size) {
 		(void)rmdir(path);

@@ -44,13 +44,13 @@ struct spawner {
 };
 
 /* What does not exist at the start is not there later either. */
-static uint32_t add_list(struct buf *b, struct path_list list)
+static uint32_t add_list(struct buf *b, struct path_list list, const char *workspace)
 {
 	char name[PATH_MAX];
 	uint32_t count = 0;
 
 	for (size_t i = 0; i < list.count; i++) {
-		if (!canonical_name(list.item[i], name))
+		if (!canonical_name(list.item[i], workspace, name))
 			continue;
 		strings_add(b, str_of(name));
 		count++;
@@ -72,9 +72,9 @@ static int keep_config(struct spawner *s, const struct spawner_config *c, struct
 		.read_only = sb->read_only,
 		.open_files = c->open_files,
 	};
-	s->setup.write_count = add_list(&s->strings, sb->write);
-	s->setup.read_count = add_list(&s->strings, sb->read);
-	s->setup.hide_count = add_list(&s->strings, sb->hide);
+	s->setup.write_count = add_list(&s->strings, sb->write, sb->workspace);
+	s->setup.read_count = add_list(&s->strings, sb->read, sb->workspace);
+	s->setup.hide_count = add_list(&s->strings, sb->hide, NULL);
 	s->program.max = LIMIT_ARGUMENT;
 	if (c->program) {
 		buf_add(&s->program, str_of(c->program));

@@ -70,6 +70,24 @@ static int check_allowed(const struct workspace *ws, const struct ws_options *o,
 		       ws->roots[PATH_OUTSIDE].path);
 }
 
+/* Commands can make links in the workspace: one that leads out of it would, at the next start, open
+ * whatever it leads to. */
+static int check_data(const struct workspace *ws, struct err *e)
+{
+	const struct root *root = &ws->roots[PATH_WORKSPACE], *data = &ws->roots[PATH_DATA];
+	struct str below;
+
+	if (!*data->alias || path_within(str_of(root->path), str_of(data->path), &below))
+		return 0;
+	if (!path_within(str_of(root->path), str_of(data->alias), &below) &&
+	    !(*root->alias && path_within(str_of(root->alias), str_of(data->alias), &below)))
+		return 0;
+	return err_set(e, ERR_PATH_NOT_ALLOWED,
+		       "DATA_DIR \"%s\" leads out of the workspace by a link, which a command may "
+		       "have made: name the directory itself",
+		       data->alias);
+}
+
 static int open_all(struct workspace *ws, const struct ws_options *o, struct err *e)
 {
 	const bool walk_only = o->walk_only || !beneath_has_openat2();
@@ -89,6 +107,8 @@ static int open_all(struct workspace *ws, const struct ws_options *o, struct err
 		if (setups[i].base == PATH_OUTSIDE && check_allowed(ws, o, e) < 0)
 			return -1;
 	}
+	if (check_data(ws, e) < 0)
+		return -1;
 	ws->rules = (struct path_rules){
 		.root = ws->bases[PATH_WORKSPACE].path,
 		.alias = ws->bases[PATH_WORKSPACE].alias,

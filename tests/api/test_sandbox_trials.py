@@ -17,7 +17,7 @@ import tempfile
 import threading
 import unittest
 
-from harness import BIN, Sidecar
+from harness import BIN, Sidecar, run_expecting_failure
 from processes import PYTHON, below
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
@@ -278,6 +278,24 @@ class Trials(unittest.TestCase):
                     through = server.call("bash", command="echo changed > held/data/file").body
                     self.assertNotIn(b'"exitCode":0', through)
                     self.assertEqual(self.place.touched(), [])
+
+    def test_a_link_does_not_lead_a_new_server_out(self):
+        """The same where the server itself was started again since."""
+        self.place.renew()
+        link = os.path.join(self.place.workspace, "link")
+        os.symlink(os.path.join(self.place.outside, "secret"), link)
+        env = {"WORKSPACE_ROOT": self.place.workspace, "SOCKET_PATH": os.path.join(self.place.base, "server.sock")}
+        status, said = run_expecting_failure({**env, "DATA_DIR": link, "SIDECAR_SANDBOX": "off"})
+        self.assertEqual(status, 1)
+        self.assertIn("leads out of the workspace by a link", said)
+        try:
+            server = Sidecar(env={**env, "SIDECAR_SANDBOX": "workspace", "SIDECAR_SANDBOX_WRITE": link},
+                             workspace=self.place.workspace)
+        except RuntimeError as why:
+            self.skipTest("no sandbox here: %s" % str(why).strip().splitlines()[-1])
+        with contextlib.closing(server):
+            self.assertNotIn(b'"exitCode":0', server.call("bash", command="echo changed > link/file").body)
+            self.assertEqual(self.place.touched(), [])
 
     def test_a_link_by_the_name_of_the_socket_hides_nothing_else(self):
         server = self.private_tmp(socket_path="/tmp/%s/server.sock" % os.path.basename(self.place.base))
