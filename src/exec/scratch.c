@@ -41,19 +41,18 @@ static bool is_dots(const char *name)
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* Open a directory of this device; a command may have taken its permissions away. -1 for anything
+/* Open a directory of this device; a command may have taken its permissions away. NULL for anything
  * else. */
 static DIR *open_dir(int at, const char *name, dev_t device)
 {
 	struct stat st;
 
 	(void)!fchmodat(at, name, 0700, AT_SYMLINK_NOFOLLOW);
-	AUTO_FD fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st) < 0 || st.st_dev != device)
-		return NULL;
-	DIR *dir = fdopendir(fd);
-	if (dir)
-		fd = -1;
+	const int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	const bool ours = fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == device;
+	DIR *dir = ours ? fdopendir(fd) : NULL;
+	if (!dir && fd >= 0)
+		(void)close(fd);
 	return dir;
 }
 
