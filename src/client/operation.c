@@ -127,12 +127,12 @@ int operation_refused(struct operation *op, struct sidecar_error *error)
 	if (json_parse(buf_str(&op->answer.body), &op->arena, &root, &e) < 0)
 		root = NULL;
 	const struct str code = json_text(root, STR("code")), why = json_text(root, STR("error"));
-	const enum err_code named = err_by_name(code);
-	const enum err_code known = named ? named : code_of(op->answer.status);
+	const enum err_code known = err_by_name(code);
+	const enum err_code best = known ? known : code_of(op->answer.status);
 	if (why.n > 0)
-		(void)err_set(&e, known, "%.*s", STR_FMT(why));
+		(void)err_set(&e, best, "%.*s", STR_FMT(why));
 	else
-		(void)err_set(&e, known, "The sidecar answered with status %d", op->answer.status);
+		(void)err_set(&e, best, "The sidecar answered with status %d", op->answer.status);
 	client_tell(error, &e);
 	/* A code that only a newer sidecar knows is passed on as it is. */
 	if (error && code.n && !known)

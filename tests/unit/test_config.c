@@ -38,7 +38,7 @@ static int read_settings(const char *const *words, struct config *c, struct err 
 
 static void defaults(void **state)
 {
-	struct config c;
+	AUTO_CONFIG c = { 0 };
 	struct err e;
 
 	(void)state;
@@ -57,7 +57,7 @@ static void defaults(void **state)
 
 static void a_flag_wins_over_the_environment(void **state)
 {
-	struct config c;
+	AUTO_CONFIG c = { 0 };
 	struct err e;
 
 	(void)state;
@@ -94,7 +94,7 @@ static void switches_are_on_for_few_words(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(switches); i++) {
-		struct config c;
+		AUTO_CONFIG c = { 0 };
 		struct err e;
 		assert_int_equal(read_settings(WORDS(switches[i].word), &c, &e), 0);
 		if (c.read_only != switches[i].on)
@@ -110,7 +110,7 @@ static void only_a_clear_word_lets_paths_out(void **state)
 
 	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
 		char word[64];
-		struct config c;
+		AUTO_CONFIG c = { 0 };
 		struct err e;
 		(void)snprintf(word, sizeof word, "SIDECAR_ALLOW_OUTSIDE_WORKSPACE_ROOT=%s",
 			       words[i]);
@@ -157,7 +157,7 @@ static void what_is_wrong_is_named(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
-		struct config c;
+		AUTO_CONFIG c = { 0 };
 		struct err e;
 		if (read_settings(wrong[i].words, &c, &e) == 0)
 			fail_msg("%s was taken", wrong[i].words[0]);
@@ -187,7 +187,7 @@ static void listeners_follow_from_what_is_set(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(listeners); i++) {
-		struct config c;
+		AUTO_CONFIG c = { 0 };
 		struct err e;
 		if (read_settings(listeners[i].words, &c, &e) < 0)
 			fail_msg("%s", e.msg);
@@ -200,7 +200,7 @@ static void listeners_follow_from_what_is_set(void **state)
 static void a_token_comes_from_a_file(void **state)
 {
 	struct scratch s = scratch_new();
-	struct config c;
+	AUTO_CONFIG c = { 0 };
 	struct err e;
 
 	(void)state;
@@ -208,6 +208,7 @@ static void a_token_comes_from_a_file(void **state)
 	put(&s, "blank", " \n\t");
 	assert_int_equal(read_settings(WORDS("--token-file", in(&s, "token")), &c, &e), 0);
 	assert_string_equal(c.token, "secret");
+	config_done(&c);
 	assert_int_equal(read_settings(WORDS("--token-file", in(&s, "blank")), &c, &e), -1);
 	assert_non_null(strstr(e.msg, "empty"));
 	scratch_free(&s);
