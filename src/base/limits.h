@@ -242,6 +242,9 @@ enum {
 	LIMIT_SCRIPT = 1 << 20,
 	LIMIT_ARGUMENTS = 2 << 20,
 
+	/* Memory a process has ready before it is told which command to start. */
+	LIMIT_SPARE_MEMORY = 16 << 10,
+
 	/* Memory for a command line that needs no shell; to a longer one the shell does not matter.
 	 */
 	LIMIT_PLAIN = 64 << 10,

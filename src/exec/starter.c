@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -67,6 +68,8 @@ _Noreturn static void be_spare(struct starter *s)
 	struct launch l = { .sandbox = s->sandbox, .order = &order };
 
 	reaper_settle();
+	/* Memory of its own, touched, for what the order will need. */
+	mem_free(mem_new(1, LIMIT_SPARE_MEMORY));
 	/* One message goes to one reader: whoever takes the order has it alone. */
 	if (message_recv(s->server, &order, sizeof(order), l.fd) != sizeof(order) ||
 	    l.fd[ORDER_STRINGS] < 0)
@@ -209,6 +212,9 @@ static int prepare(struct starter *s, const struct sandbox_config *config, bool 
 		return -1;
 	s->home.shell = launch_shell();
 	s->home.env = sandbox_environ(s->sandbox);
+	/* What was freed on the way here is put in order once. Otherwise every reaper does so when
+	 * it allocates, and copies each page it touches. */
+	(void)malloc_trim(0);
 	return 0;
 }
 
