@@ -39,26 +39,22 @@ static struct {
 
 static const char *const level_names[] = { "debug", "info", "warn", "error" };
 
-static void add_time(struct buf *b)
+static struct str now(char out[UTC_TEXT])
 {
-	struct timespec now;
+	struct timespec t;
 
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	const struct utc t = utc_of(now.tv_sec);
-	buf_addf(b, "%04d-%02d-%02dT%02d:%02d:%02d.%03ldZ", (int)t.year, t.month, t.day, t.hour,
-		 t.minute, t.second, now.tv_nsec / 1000000);
+	(void)clock_gettime(CLOCK_REALTIME, &t);
+	return utc_iso(t.tv_sec, (int)(t.tv_nsec / 1000000), out);
 }
 
 static void format_json(struct buf *b, enum log_level level, const char *msg,
 			const struct log_field *f, size_t count)
 {
-	char time[40];
-	struct buf t = { .p = time, .cap = sizeof time, .max = sizeof time };
+	char time[UTC_TEXT];
 	struct jw w = { .out = b };
 
-	add_time(&t);
 	jw_object(&w, NULL);
-	jw_str(&w, "time", buf_str(&t));
+	jw_str(&w, "time", now(time));
 	jw_str(&w, "level", str_of(level_names[level]));
 	jw_str(&w, "msg", str_of(msg));
 	for (size_t i = 0; i < count; i++) {
@@ -95,7 +91,9 @@ static void add_visible(struct buf *b, struct str s)
 static void format_text(struct buf *b, enum log_level level, const char *msg,
 			const struct log_field *f, size_t count)
 {
-	add_time(b);
+	char time[UTC_TEXT];
+
+	buf_add(b, now(time));
 	buf_addf(b, " %-5s ", level_names[level]);
 	add_visible(b, str_of(msg));
 	for (size_t i = 0; i < count; i++) {

@@ -10,6 +10,10 @@
 
 #include <stdint.h>
 
+#include "base/str.h"
+
+enum { UTC_TEXT = 32 };
+
 struct utc {
 	int64_t year;
 	int month, day;		  /* from 1 */
@@ -20,8 +24,10 @@ struct utc {
 /* The moment so many seconds after 1970 began; before it when negative. */
 struct utc utc_of(int64_t seconds);
 
-/* "Sun", "Jan": as HTTP and e-mail abbreviate them. */
-const char *utc_weekday_name(int weekday);
-const char *utc_month_name(int month);
+/* As HTTP writes a moment: "Sun, 06 Nov 1994 08:49:37 GMT". */
+struct str utc_http(int64_t seconds, char out[UTC_TEXT]);
+
+/* As logs write it: "1994-11-06T08:49:37.123Z". */
+struct str utc_iso(int64_t seconds, int ms, char out[UTC_TEXT]);
 
 #endif

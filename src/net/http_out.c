@@ -69,32 +69,44 @@ static void count(struct http *h, size_t sent)
 	(void)atomic_fetch_add_explicit(&h->budget->sent, (int64_t)sent, memory_order_relaxed);
 }
 
-static size_t write_head(const struct http *h, char *out, size_t size, int status, const char *type,
-			 const char *extra, const char *framing)
+/* Where a body has no length. */
+enum { NO_BODY = -1, CHUNKED = -2 };
+
+/* A head is text of ours: it fits. */
+static struct str write_head(const struct http *h, char out[HEAD_BYTES], int status,
+			     const char *type, const char *extra, int64_t length)
 {
-	const struct utc t = utc_of(time(NULL));
-	const int n = snprintf(out, size,
-			       "HTTP/1.1 %d %s\r\nDate: %s, %02d %s %04d %02d:%02d:%02d GMT\r\n"
-			       "Content-Type: %s\r\n%s%s%s\r\n",
-			       status, reason_of(status), utc_weekday_name(t.weekday), t.day,
-			       utc_month_name(t.month), (int)t.year, t.hour, t.minute, t.second,
-			       type, framing, extra ? extra : "",
-			       h->last	   ? "Connection: close\r\n"
-			       : h->http10 ? "Connection: keep-alive\r\n"
-					   : "");
-	return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
+	struct buf b = { .p = out, .cap = HEAD_BYTES, .max = HEAD_BYTES };
+	char date[UTC_TEXT];
+
+	buf_add(&b, STR("HTTP/1.1 "));
+	buf_addi(&b, status);
+	buf_addc(&b, ' ');
+	buf_add(&b, str_of(reason_of(status)));
+	buf_add(&b, STR("\r\nDate: "));
+	buf_add(&b, utc_http(time(NULL), date));
+	buf_add(&b, STR("\r\nContent-Type: "));
+	buf_add(&b, str_of(type));
+	if (length >= 0) {
+		buf_add(&b, STR("\r\nContent-Length: "));
+		buf_addi(&b, length);
+	}
+	buf_add(&b, length == CHUNKED ? STR("\r\nTransfer-Encoding: chunked\r\n") : STR("\r\n"));
+	buf_add(&b, str_of(extra ? extra : ""));
+	if (h->last || h->http10)
+		buf_add(&b,
+			h->last ? STR("Connection: close\r\n") : STR("Connection: keep-alive\r\n"));
+	buf_add(&b, STR("\r\n"));
+	return buf_str(&b);
 }
 
 void http_send(struct http *h, const struct http_answer *a)
 {
-	char head[HEAD_BYTES], length[48] = "";
-
-	if (a->status != 204)
-		(void)snprintf(length, sizeof length, "Content-Length: %zu\r\n", a->body.n);
-	const size_t head_n =
-		write_head(h, head, sizeof head, a->status, a->type, a->extra, length);
+	char room[HEAD_BYTES];
+	const int64_t length = a->status == 204 ? NO_BODY : (int64_t)a->body.n;
+	const struct str head = write_head(h, room, a->status, a->type, a->extra, length);
 	const struct str body = h->head_only ? STR("") : a->body;
-	struct iovec iov[2] = { { head, head_n }, vector(body) };
+	struct iovec iov[2] = { vector(head), vector(body) };
 	const struct msghdr msg = { .msg_iov = iov, .msg_iovlen = body.n ? 2 : 1 };
 	ssize_t sent;
 
@@ -107,22 +119,22 @@ void http_send(struct http *h, const struct http_answer *a)
 	}
 	const size_t done = sent > 0 ? (size_t)sent : 0;
 	count(h, done);
-	if (done == head_n + body.n) {
+	if (done == head.n + body.n) {
 		http_next(h);
 		return;
 	}
 	/* The client does not take it all now. What waits for all such clients is bounded: beyond
 	 * that, one that does not read loses its connection. */
-	const int64_t rest = (int64_t)(h->in.n + head_n + body.n - done);
+	const int64_t rest = (int64_t)(h->in.n + head.n + body.n - done);
 	struct http_refusal why;
 	if (http_reserve(h, rest, &why) < 0) {
 		h->state = HTTP_CLOSED;
 		return;
 	}
 	h->out.n = h->out_at = 0;
-	if (done < head_n)
-		buf_add(&h->out, (struct str){ head + done, head_n - done });
-	buf_add(&h->out, str_from(body, done > head_n ? done - head_n : 0));
+	if (done < head.n)
+		buf_add(&h->out, str_from(head, done));
+	buf_add(&h->out, str_from(body, done > head.n ? done - head.n : 0));
 	h->state = h->out.failed ? HTTP_CLOSED : HTTP_OUT;
 	h->deadline_ms = io_now_ms() + LIMIT_ANSWER_MS;
 }
@@ -200,11 +212,9 @@ int http_stream_begin(struct http *h, const char *type, const char *extra)
 	char head[HEAD_BYTES];
 
 	h->last = h->last || h->http10;
-	const size_t n = write_head(h, head, sizeof head, 200, type, extra,
-				    h->http10 ? "" : "Transfer-Encoding: chunked\r\n");
 	h->state = HTTP_STREAM;
 	h->deadline_ms = IO_FOREVER;
-	return write_out(h, (struct str){ head, n });
+	return write_out(h, write_head(h, head, 200, type, extra, h->http10 ? NO_BODY : CHUNKED));
 }
 
 int http_stream_write(struct http *h, struct str piece)
@@ -249,14 +259,12 @@ void http_stream_end(struct http *h)
 void http_send_file(struct http *h, const char *type, const char *extra, int file, int64_t size)
 {
 	enum { AT_ONCE = 1 << 20 };
-	char head[HEAD_BYTES], length[48];
+	char head[HEAD_BYTES];
 	int64_t left = h->head_only ? 0 : size;
 
-	(void)snprintf(length, sizeof length, "Content-Length: %lld\r\n", (long long)size);
-	const size_t n = write_head(h, head, sizeof head, 200, type, extra, length);
 	h->state = HTTP_STREAM;
 	h->deadline_ms = IO_FOREVER;
-	if (write_out(h, (struct str){ head, n }) < 0)
+	if (write_out(h, write_head(h, head, 200, type, extra, size)) < 0)
 		return;
 	while (left > 0) {
 		const ssize_t sent =

@@ -57,13 +57,16 @@ static void test_like_the_c_library(void **state)
 	}
 }
 
-static void test_names(void **state)
+static void test_texts(void **state)
 {
+	char out[UTC_TEXT];
+
 	(void)state;
-	assert_string_equal(utc_weekday_name(0), "Sun");
-	assert_string_equal(utc_weekday_name(6), "Sat");
-	assert_string_equal(utc_month_name(1), "Jan");
-	assert_string_equal(utc_month_name(12), "Dec");
+	assert_str(utc_http(784111777, out), "Sun, 06 Nov 1994 08:49:37 GMT");
+	assert_str(utc_http(0, out), "Thu, 01 Jan 1970 00:00:00 GMT");
+	assert_str(utc_http(253402300799, out), "Fri, 31 Dec 9999 23:59:59 GMT");
+	assert_str(utc_iso(784111777, 123, out), "1994-11-06T08:49:37.123Z");
+	assert_str(utc_iso(1709164805, 7, out), "2024-02-29T00:00:05.007Z");
 }
 
 int main(void)
@@ -71,7 +74,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_known_moments),
 		cmocka_unit_test(test_like_the_c_library),
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_texts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
