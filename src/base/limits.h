@@ -479,6 +479,9 @@ enum {
 	LIMIT_PROVE_GONE_MS = 3000,
 	LIMIT_PROVE_SILENCE_MS = 60000,
 
+	/* How long a client's next request is awaited without falling asleep. */
+	LIMIT_AWAKE_US = 50,
+
 	/* How long an MCP client's next message is awaited without falling asleep. */
 	LIMIT_MCP_AWAKE_US = 150,
 
