@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -38,18 +37,6 @@ static bool read_some(struct stdio *s)
 	return n > 0;
 }
 
-/* Poll; awake for a moment first: a client that asks one thing after the other is back before a
- * processor that fell asleep would be. */
-static int poll_awake(struct pollfd *p, nfds_t count, int timeout_ms)
-{
-	const int64_t until = io_now_us() + LIMIT_MCP_AWAKE_US;
-	int n;
-
-	while ((n = poll(p, count, 0)) == 0 && io_now_us() < until)
-		(void)sched_yield();
-	return n == 0 ? poll(p, count, timeout_ms) : n;
-}
-
 /* Wait for input. False when there is a reason to end; *eof when the input is at its end. */
 static bool wait_for_input(struct stdio *s, bool *eof)
 {
@@ -57,7 +44,8 @@ static bool wait_for_input(struct stdio *s, bool *eof)
 			      { .fd = s->signals, .events = POLLIN },
 			      { .fd = s->o->out } };
 
-	const int n = poll_awake(p, ARRAY_LEN(p), s->tasks.threads ? TICK_MS : -1);
+	const int n =
+		io_poll_awake(p, ARRAY_LEN(p), LIMIT_MCP_AWAKE_US, s->tasks.threads ? TICK_MS : -1);
 	if ((n < 0 && errno != EINTR) || s->tasks.out.closed)
 		return false;
 	if (s->tasks.threads)

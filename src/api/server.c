@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -201,25 +200,6 @@ static bool may_leave(struct server *s)
 	return false;
 }
 
-/* The next event. Right after an answer the same client often asks again: for a moment that is
- * waited for awake, since falling asleep and being woken takes longer than most answers do. */
-static int next_event(struct server *s, struct epoll_event *ev, bool awake, int timeout)
-{
-	int n = 0;
-
-	s->waiting++;
-	for (const int64_t until = awake ? io_now_us() + LIMIT_AWAKE_US : 0; n == 0 && awake;
-	     awake = io_now_us() < until) {
-		n = epoll_wait(s->epoll, ev, 1, 0);
-		if (n == 0)
-			(void)sched_yield();
-	}
-	if (n == 0)
-		n = epoll_wait(s->epoll, ev, 1, timeout);
-	s->waiting--;
-	return n;
-}
-
 static void *work(void *arg)
 {
 	struct server *s = arg;
@@ -233,7 +213,10 @@ static void *work(void *arg)
 	const int timeout = s->workers > LIMIT_WORKERS_MIN ? LIMIT_WORKER_IDLE_MS : -1;
 
 	while (counted) {
-		const int n = next_event(s, &ev, awake, timeout);
+		/* Right after an answer the same client often asks again. */
+		s->waiting++;
+		const int n = io_epoll_awake(s->epoll, &ev, awake ? LIMIT_AWAKE_US : 0, timeout);
+		s->waiting--;
 		awake = n > 0;
 		if (n < 0 && errno != EINTR)
 			break;

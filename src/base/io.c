@@ -5,7 +5,8 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
+#include <sched.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <time.h>
@@ -79,6 +80,35 @@ static ssize_t read_all(int fd, char *to, size_t n, off_t offset)
 		have += (size_t)got;
 	}
 	return (ssize_t)have;
+}
+
+/* False once the time to be awake is over; until then others have had their turn. */
+static bool stay_awake(int64_t until_us)
+{
+	if (io_now_us() >= until_us)
+		return false;
+	(void)sched_yield();
+	return true;
+}
+
+int io_poll_awake(struct pollfd *p, nfds_t count, int64_t awake_us, int timeout_ms)
+{
+	const int64_t until = awake_us > 0 ? io_now_us() + awake_us : 0;
+	int n = 0;
+
+	while (until && (n = poll(p, count, 0)) == 0 && stay_awake(until))
+		;
+	return n == 0 ? poll(p, count, timeout_ms) : n;
+}
+
+int io_epoll_awake(int epoll, struct epoll_event *ev, int64_t awake_us, int timeout_ms)
+{
+	const int64_t until = awake_us > 0 ? io_now_us() + awake_us : 0;
+	int n = 0;
+
+	while (until && (n = epoll_wait(epoll, ev, 1, 0)) == 0 && stay_awake(until))
+		;
+	return n == 0 ? epoll_wait(epoll, ev, 1, timeout_ms) : n;
 }
 
 ssize_t io_read_full(int fd, void *to, size_t n)

@@ -8,8 +8,10 @@
 #ifndef BASE_IO_H
 #define BASE_IO_H
 
+#include <poll.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/epoll.h>
 #include <sys/types.h>
 
 #include "base/str.h"
@@ -36,6 +38,12 @@ int io_wait(int fd, short events, int64_t deadline_ms);
  * pause that can be called off. */
 enum { IO_CANCELLED = 2 };
 int io_wait_or(int fd, short events, int cancel_fd, int64_t deadline_ms);
+
+/* poll and epoll_wait (for one event), awake for so many microseconds before they sleep: a client
+ * that asks one thing after the other is back before a processor that fell asleep would be. They
+ * return as those two do, EINTR included. */
+int io_poll_awake(struct pollfd *p, nfds_t count, int64_t awake_us, int timeout_ms);
+int io_epoll_awake(int epoll, struct epoll_event *ev, int64_t awake_us, int timeout_ms);
 
 /* Read until n bytes are there or the end of the file: the number of bytes, or -1 with errno. */
 ssize_t io_read_full(int fd, void *to, size_t n);
