@@ -18,7 +18,12 @@
 #include "base/utc.h"
 #include "net/http.h"
 
-enum { HEAD_BYTES = 512 }; /* room for the head of an answer */
+enum { HEAD_BYTES = 512 };
+
+/* Room for the head of an answer. */
+struct head {
+	char text[HEAD_BYTES];
+};
 
 static const struct {
 	int status;
@@ -73,10 +78,10 @@ static void count(struct http *h, size_t sent)
 enum { NO_BODY = -1, CHUNKED = -2 };
 
 /* A head is text of ours: it fits. */
-static struct str write_head(const struct http *h, char out[HEAD_BYTES], int status,
-			     const char *type, const char *extra, int64_t length)
+static struct str write_head(const struct http *h, struct head *out, int status, const char *type,
+			     const char *extra, int64_t length)
 {
-	struct buf b = { .p = out, .cap = HEAD_BYTES, .max = HEAD_BYTES };
+	struct buf b = { .p = out->text, .cap = sizeof out->text, .max = sizeof out->text };
 	char date[UTC_TEXT];
 
 	buf_add(&b, STR("HTTP/1.1 "));
@@ -102,9 +107,9 @@ static struct str write_head(const struct http *h, char out[HEAD_BYTES], int sta
 
 void http_send(struct http *h, const struct http_answer *a)
 {
-	char room[HEAD_BYTES];
+	struct head room;
 	const int64_t length = a->status == 204 ? NO_BODY : (int64_t)a->body.n;
-	const struct str head = write_head(h, room, a->status, a->type, a->extra, length);
+	const struct str head = write_head(h, &room, a->status, a->type, a->extra, length);
 	const struct str body = h->head_only ? STR("") : a->body;
 	struct iovec iov[2] = { vector(head), vector(body) };
 	const struct msghdr msg = { .msg_iov = iov, .msg_iovlen = body.n ? 2 : 1 };
@@ -209,12 +214,12 @@ void http_send_progress(struct http *h, const char *line)
 
 int http_stream_begin(struct http *h, const char *type, const char *extra)
 {
-	char head[HEAD_BYTES];
+	struct head head;
 
 	h->last = h->last || h->http10;
 	h->state = HTTP_STREAM;
 	h->deadline_ms = IO_FOREVER;
-	return write_out(h, write_head(h, head, 200, type, extra, h->http10 ? NO_BODY : CHUNKED));
+	return write_out(h, write_head(h, &head, 200, type, extra, h->http10 ? NO_BODY : CHUNKED));
 }
 
 int http_stream_write(struct http *h, struct str piece)
@@ -259,12 +264,12 @@ void http_stream_end(struct http *h)
 void http_send_file(struct http *h, const char *type, const char *extra, int file, int64_t size)
 {
 	enum { AT_ONCE = 1 << 20 };
-	char head[HEAD_BYTES];
+	struct head head;
 	int64_t left = h->head_only ? 0 : size;
 
 	h->state = HTTP_STREAM;
 	h->deadline_ms = IO_FOREVER;
-	if (write_out(h, write_head(h, head, 200, type, extra, size)) < 0)
+	if (write_out(h, write_head(h, &head, 200, type, extra, size)) < 0)
 		return;
 	while (left > 0) {
 		const ssize_t sent =
