@@ -51,6 +51,13 @@ class Bash(SidecarTest):
                     self.assertEqual(sorted(plain[0].splitlines()), sorted(shell[0].splitlines()))
                     self.assertEqual(plain[1:], shell[1:])
 
+    def test_a_plain_line_takes_no_shell(self):
+        """Bash complains about a locale that is not there; most programs do not."""
+        env = {"LC_ALL": "xx_XX.no-such-locale"}
+        if "setlocale" not in self.run_bash(command="true;", env=env)[1]:
+            self.skipTest("the shell here does not tell that it was there")
+        self.assertEqual(self.run_bash(command="true", env=env), ("", "", {"type": "done", "exitCode": 0}))
+
     def test_long_scripts(self):
         for size in (100, 130000, 140000, 1 << 20):
             script = ("echo begin\n" + "#" * size)[:size - 9] + "\necho end"
