@@ -45,7 +45,7 @@ static bool wait_for_input(struct stdio *s, bool *eof)
 			      { .fd = s->o->out } };
 
 	const int n =
-		io_poll_awake(p, ARRAY_LEN(p), LIMIT_MCP_AWAKE_US, s->tasks.threads ? TICK_MS : -1);
+		io_poll_awake(p, ARRAY_LEN(p), LIMIT_AWAKE_US, s->tasks.threads ? TICK_MS : -1);
 	if ((n < 0 && errno != EINTR) || s->tasks.out.closed)
 		return false;
 	if (s->tasks.threads)

@@ -479,11 +479,8 @@ enum {
 	LIMIT_PROVE_GONE_MS = 3000,
 	LIMIT_PROVE_SILENCE_MS = 60000,
 
-	/* How long a client's next request is awaited without falling asleep. */
-	LIMIT_AWAKE_US = 50,
-
-	/* How long an MCP client's next message is awaited without falling asleep. */
-	LIMIT_MCP_AWAKE_US = 150,
+	/* How long a client's next request, over HTTP or MCP, is awaited without falling asleep. */
+	LIMIT_AWAKE_US = 100,
 
 	/* A socket that is still listened on this long belongs to a server that lives. */
 	LIMIT_STALE_MS = 500,
