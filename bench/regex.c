@@ -19,7 +19,7 @@
 #include "base/buf.h"
 #include "base/io.h"
 #include "base/own.h"
-#include "search/regex.h"
+#include "regex/regex.h"
 
 static const char *const patterns[] = {
 	"xyzzy_plugh_frobnicate",

@@ -8,11 +8,11 @@
 
 #include "cli/cli.h"
 #include "cli/verbs.h"
-#include "config.h"
+#include "config/config.h"
 #include "doctor/doctor.h"
 #include "exec/keeper.h"
-#include "mcp.h"
-#include "serve.h"
+#include "mcp/boot.h"
+#include "api/serve.h"
 #include "workspace/pending.h"
 
 static int serve_run(struct cli *c, const void *args)

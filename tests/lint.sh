@@ -8,30 +8,36 @@
 layers() {
 	cat <<'T'
 base       base
+config     base config net policy sandbox
 net        base net
 workspace  base workspace
-exec       base exec
-search     base search
+sandbox    base sandbox exec
+policy     base policy
+exec       base exec sandbox
+regex      base regex
+search     base regex search
 scrub      base scrub
-tools      base workspace exec search scrub tools
-api        base net scrub tools api
+tools      base workspace exec policy search scrub tools
+service    base config net workspace exec sandbox policy scrub tools service mcp
+api        base config net workspace exec scrub tools service api mcp
+mcp        base config net scrub tools service api mcp
 client     base net workspace client sidecar.h
-client/local.c  base net tools api client executor.h facts.h
-cli        base tools cli sidecar.h config.h config_table.h
-doctor     base exec cli doctor sidecar.h config.h
+client/local.c  base net tools api client service
+cli        base tools cli sidecar.h config
+doctor     base sandbox cli doctor sidecar.h config
 T
 }
 
 # calls, and the only files that may make them (extended regular expressions)
 owned_calls() {
 	cat <<'T'
-open|creat|fopen|opendir|stat|lstat|access|realpath|readlink       src/(workspace|exec)/[a-z_]*\.c|src/net/(listen|dial)\.c|src/(config|config_file|executor|main|cli/cli|doctor/[a-z_]*)\.c
-rename|unlink|remove|rmdir|mkdir|link|symlink|chdir|chmod|chown    src/(workspace|exec)/[a-z_]*\.c|src/net/listen\.c
-openat|openat2|fstatat|statx|faccessat|readlinkat                  src/(workspace|exec)/[a-z_]*\.c|src/search/dir\.c|src/doctor/place\.c
-renameat|renameat2|unlinkat|mkdirat|linkat|symlinkat|mknodat       src/(workspace|exec)/[a-z_]*\.c|src/doctor/place\.c
-fork|vfork|clone|clone3|posix_spawn|posix_spawnp                   src/exec/[a-z_]*\.c|src/doctor/(kernel|own_server)\.c
-execve|execv|execvp|execvpe|execl|execlp|execveat|fexecve          src/exec/[a-z_]*\.c
-kill|killpg|pidfd_send_signal|wait|wait4|waitid|waitpid            src/exec/[a-z_]*\.c|src/doctor/(kernel|own_server)\.c
+open|creat|fopen|opendir|stat|lstat|access|realpath|readlink       src/(workspace|exec|sandbox)/[a-z_]*\.c|src/net/(listen|dial)\.c|src/(config/[a-z_]*|service/executor|main|cli/cli|doctor/[a-z_]*)\.c
+rename|unlink|remove|rmdir|mkdir|link|symlink|chdir|chmod|chown    src/(workspace|exec|sandbox)/[a-z_]*\.c|src/net/listen\.c
+openat|openat2|fstatat|statx|faccessat|readlinkat                  src/(workspace|exec|sandbox)/[a-z_]*\.c|src/search/dir\.c|src/doctor/place\.c
+renameat|renameat2|unlinkat|mkdirat|linkat|symlinkat|mknodat       src/(workspace|exec|sandbox)/[a-z_]*\.c|src/doctor/place\.c
+fork|vfork|clone|clone3|posix_spawn|posix_spawnp                   src/(exec|sandbox)/[a-z_]*\.c|src/doctor/(kernel|own_server)\.c
+execve|execv|execvp|execvpe|execl|execlp|execveat|fexecve          src/(exec|sandbox)/[a-z_]*\.c
+kill|killpg|pidfd_send_signal|wait|wait4|waitid|waitpid            src/(exec|sandbox)/[a-z_]*\.c|src/doctor/(kernel|own_server)\.c
 malloc|calloc|realloc|reallocarray|free|strdup|strndup|asprintf    src/base/(own|buf|arena)\.c
 strcpy|strcat|sprintf|vsprintf|sscanf|strtok|atoi|gets|alloca      nowhere
 system|popen|tmpnam|mktemp|rand|srand                              nowhere
@@ -109,7 +115,7 @@ check_form() {
 	c_files | xargs -r awk '
 	FNR == 1 && $0 != "/* SPDX-License-Identifier: MIT */" { print FILENAME ":1: no SPDX line" }
 	FNR == 2 && !/^\/\*/ { print FILENAME ":2: does not begin with a comment that says what it is" }
-	FNR == 401 && FILENAME ~ /^(src|include)/ && FILENAME !~ /limits.h$/ { print FILENAME ": more than 400 lines" }'
+	FNR == 601 && FILENAME ~ /^(src|include)/ && FILENAME !~ /limits.h$/ { print FILENAME ": more than 600 lines" }'
 	# clang-format leaves these alone; make format joins them.
 	grep -E ':[[:blank:]]*AUTO_[A-Z]+$' "$work/code" | sed 's@$@   <- join with the next line@'
 	c_files | grep -v '^tests/' | xargs -r grep -nwE "$unfinished" | sed 's@$@   <- do it, or leave it out@'
@@ -178,7 +184,7 @@ int a; "
 #ifndef A'
 	put src/base/spdx.c 'int a;'
 	put src/base/long.c "$good
-$(yes 'int a;' | head -n 399)"
+$(yes 'int a;' | head -n 599)"
 	for folder in base net odd search; do
 		(cd "$tree/src/$folder" && for f in *.c; do echo "'$f'"; done >meson.build)
 	done
@@ -192,8 +198,8 @@ $(yes 'int a;' | head -n 399)"
 	done <<'T'
 src/net/layer.c:3: net may not include tools/tool.h
 src/odd/new.c:3: src/odd is no known layer
-src/net/call.c:3:int f(void) { return open(""); }   <- only in: src/(workspace|exec)/
-src/search/at.c:3:int f(void) { return openat(1, ""); }   <- only in: src/(workspace|exec)/
+src/net/call.c:3:int f(void) { return open(""); }   <- only in: src/(workspace|exec|sandbox)/
+src/search/at.c:3:int f(void) { return openat(1, ""); }   <- only in: src/(workspace|exec|sandbox)/
 src/base/heap.c:3:void f(void) {  free(p); }   <- only in: src/base/(own|buf|arena)
 src/base/line.c:3:int a; // one   <- comments
 src/base/split.c:3:	AUTO_FD   <- join
@@ -201,7 +207,7 @@ src/base/blank.c:3:int a;    <- trailing blanks
 src/base/later.c:3:
 src/base/manual.h:2: does not begin with a comment
 src/base/spdx.c:1: no SPDX line
-src/base/long.c: more than 400 lines
+src/base/long.c: more than 600 lines
 src/base/lost.c: is not listed in src/base/meson.build
 T
 	if [ "$(wc -l <"$tree/got")" -ne "$expected" ]; then

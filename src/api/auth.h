@@ -11,7 +11,7 @@
 #ifndef API_AUTH_H
 #define API_AUTH_H
 
-#include "api/service.h"
+#include "service/service.h"
 #include "net/http_parse.h"
 
 /* 0, or the status to refuse with: 401 or 403; *why is the sentence. */

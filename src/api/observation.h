@@ -11,7 +11,7 @@
 #ifndef API_OBSERVATION_H
 #define API_OBSERVATION_H
 
-#include "api/service.h"
+#include "service/service.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"

@@ -9,7 +9,7 @@
 #ifndef API_OPENAPI_H
 #define API_OPENAPI_H
 
-#include "api/service.h"
+#include "service/service.h"
 #include "base/buf.h"
 #include "base/jw.h"
 #include "tools/tool.h"

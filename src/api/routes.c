@@ -5,8 +5,8 @@
 
 #include "api/auth.h"
 #include "api/jobs_route.h"
-#include "api/mcp_http.h"
-#include "api/metrics.h"
+#include "mcp/mcp_http.h"
+#include "service/metrics.h"
 #include "api/observe.h"
 #include "api/openapi.h"
 #include "api/surface.h"

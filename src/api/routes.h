@@ -19,7 +19,7 @@
 
 #include <sys/types.h>
 
-#include "api/service.h"
+#include "service/service.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/json.h"

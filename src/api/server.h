@@ -13,7 +13,7 @@
 
 #include <sys/types.h>
 
-#include "api/service.h"
+#include "service/service.h"
 #include "base/err.h"
 #include "net/listen.h"
 

@@ -8,7 +8,7 @@
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/verbs.h"
-#include "config_table.h"
+#include "config/config_table.h"
 #include "tools/tool.h"
 
 /* One option as a shell wants to know it. */

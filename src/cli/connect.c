@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
-#include "config.h"
+#include "config/config.h"
 
 /* --url: http://HOST:PORT, tcp:HOST:PORT or unix:PATH. */
 static int set_url(struct config *config, const char *url, struct err *e)

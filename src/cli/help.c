@@ -7,7 +7,7 @@
 
 #include "base/io.h"
 #include "cli/cli.h"
-#include "config.h"
+#include "config/config.h"
 
 const struct option *help_options(const struct verb *v, size_t i)
 {

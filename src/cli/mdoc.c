@@ -2,7 +2,7 @@
 /* mdoc: the tables as lists of a manual page. */
 
 #include "cli/help.h"
-#include "config_table.h"
+#include "config/config_table.h"
 
 /* Text in which no character means something to the formatter. */
 static void add_text(struct buf *out, struct str text)

@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "cli/cli.h"
 #include "cli/verbs.h"
-#include "config_table.h"
+#include "config/config_table.h"
 
 struct config_args {
 	bool show_origin;

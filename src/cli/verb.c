@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/near.h"
-#include "config_table.h"
+#include "config/config_table.h"
 
 #define AT(member) offsetof(struct cli, member)
 

@@ -13,8 +13,8 @@
 #include "base/jw.h"
 #include "base/limits.h"
 #include "base/own.h"
-#include "executor.h"
-#include "facts.h"
+#include "service/executor.h"
+#include "service/facts.h"
 #include "net/http_url.h"
 #include "tools/schema.h"
 

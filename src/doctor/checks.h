@@ -3,7 +3,7 @@
 #ifndef DOCTOR_CHECKS_H
 #define DOCTOR_CHECKS_H
 
-#include "config.h"
+#include "config/config.h"
 #include "doctor/report.h"
 
 /* openat2, Landlock, seccomp, user namespaces, cgroups, limits. */

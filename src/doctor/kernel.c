@@ -17,8 +17,8 @@
 #include "base/io.h"
 #include "base/own.h"
 #include "doctor/checks.h"
-#include "exec/landlock.h"
-#include "exec/sandbox.h"
+#include "sandbox/landlock.h"
+#include "sandbox/sandbox.h"
 
 /* Is the sandbox asked for by name, so that what it needs must be there? */
 static bool is_needed(const struct config *c)

@@ -14,7 +14,7 @@
 
 #include "base/io.h"
 #include "base/own.h"
-#include "exec/scratch.h"
+#include "sandbox/scratch.h"
 
 void place_name(struct place *p)
 {

@@ -14,7 +14,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/own.h"
-#include "exec/sandbox.h"
+#include "sandbox/sandbox.h"
 
 enum verdict prove_say(struct proof *p, enum verdict verdict, const char *fmt, ...)
 {

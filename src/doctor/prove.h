@@ -16,7 +16,7 @@
 
 #include <signal.h>
 
-#include "config.h"
+#include "config/config.h"
 #include "doctor/place.h"
 #include "doctor/report.h"
 #include "sidecar.h"

@@ -13,8 +13,8 @@
 
 #include "base/own.h"
 #include "exec/reaper.h"
-#include "exec/scratch.h"
-#include "exec/starter.h"
+#include "sandbox/scratch.h"
+#include "exec/spawner.h"
 
 struct keeper {
 	int server;

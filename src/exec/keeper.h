@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "exec/sandbox.h"
+#include "sandbox/sandbox.h"
 
 #define KEEPER_VERB "spawner"
 

@@ -17,7 +17,7 @@
 #include "base/limits.h"
 #include "base/own.h"
 #include "exec/environ.h"
-#include "exec/sandbox.h"
+#include "sandbox/sandbox.h"
 
 /*
  * Runs a script from descriptor 3 as if it had been given to -c: $0 and $# are the same, the

@@ -18,7 +18,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "exec/reaper.h"
-#include "exec/spawner.h"
+#include "exec/spawner_client.h"
 
 struct proc_request {
 	struct str command;	/* a script for the shell; used when argc is 0 */

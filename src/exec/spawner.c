@@ -1,377 +1,274 @@
 /* SPDX-License-Identifier: MIT */
-/* spawner: start the keeper, start it again when it died, hand over orders. */
+/* starter: have a reaper ready for the next order, and end what a dead one left behind. */
 
 #include "exec/spawner.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
-#include <stdatomic.h>
-#include <sys/auxv.h>
-#include <sys/syscall.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
-#include "exec/canonical.h"
-#include "exec/environ.h"
 #include "exec/keeper.h"
-#include "exec/scratch.h"
+#include "exec/reaper.h"
+#include "sandbox/namespaces.h"
 
-struct spawner {
-	pthread_mutex_t lock;	     /* over sock and keeper; held while a keeper starts */
-	pthread_mutex_t report_lock; /* over report */
-	pthread_t warmer;	     /* starts the first keeper when nobody has to wait for it */
-	bool warming;
-	int sock;
-	unsigned generation; /* how many keepers there have been */
-	pid_t keeper_pid;
-	int keeper;	 /* pidfd; -1 when there is no keeper, or the kernel is older than 5.3 */
-	int lifeline[2]; /* one pipe for all keepers: what an earlier one started goes on */
-	int at_death;	 /* 0: none */
-	size_t max;
-	atomic_size_t running;
-	struct keeper_setup setup;
-	struct buf strings;
-	size_t scratch_at;  /* where the private /tmp stands in them */
-	struct buf program; /* with its NUL; empty: this one */
-	struct sandbox_report report;
+struct starter {
+	int server; /* -1 once it hung up */
+	struct reaper_home home;
+	struct sandbox *sandbox; /* NULL: off */
+	pid_t reapers[LIMIT_COMMANDS + 1];
+	size_t count;
+	pid_t spare;  /* the reaper among them that waits for the next order; 0: none */
+	int taken;    /* eventfd: the spare has taken an order */
+	bool orphans; /* a reaper died before its tree */
+	int64_t give_up_ms;
 };
 
-/* What does not exist at the start is not there later either. */
-static uint32_t add_list(struct buf *b, struct path_list list, const char *workspace)
+/* Commands are more likely to be chosen than the server when memory runs out; inherited by all. */
+static void offer_to_oom_killer(void)
 {
-	char name[PATH_MAX];
-	uint32_t count = 0;
+	char text[16];
+	AUTO_FD fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+	const ssize_t n = fd < 0 ? -1 : io_read_full(fd, text, sizeof(text) - 1);
 
-	for (size_t i = 0; i < list.count; i++) {
-		if (!canonical_name(list.item[i], workspace, name))
-			continue;
-		strings_add(b, str_of(name));
-		count++;
-	}
-	return count;
+	if (n <= 0)
+		return;
+	text[n] = '\0';
+	if (strtol(text, NULL, 10) < LIMIT_OOM_SCORE)
+		(void)!dprintf(fd, "%d", LIMIT_OOM_SCORE);
 }
 
-static int keep_config(struct spawner *s, const struct spawner_config *c, struct err *e)
+/* Reading the counter costs as much as a fork, so not for every command. */
+static void count_oom_kills(struct starter *s)
 {
-	const struct sandbox_config *sb = &c->sandbox;
+	const int64_t now = io_now_ms();
 
-	s->strings.max = LIMIT_ARGUMENTS;
-	strings_add(&s->strings, str_of(sb->workspace));
-	s->scratch_at = s->strings.n;
-	strings_add(&s->strings, str_of(sb->scratch));
-	s->setup = (struct keeper_setup){
-		.mode = sb->mode,
-		.no_network = sb->no_network,
-		.read_only = sb->read_only,
-		.open_files = c->open_files,
-	};
-	s->setup.write_count = add_list(&s->strings, sb->write, sb->workspace);
-	s->setup.read_count = add_list(&s->strings, sb->read, sb->workspace);
-	s->setup.hide_count = add_list(&s->strings, sb->hide, NULL);
-	s->program.max = LIMIT_ARGUMENT;
-	if (c->program) {
-		buf_add(&s->program, str_of(c->program));
-		buf_addc(&s->program, '\0');
-	}
-	s->at_death = c->at_death;
-	s->max = c->max_commands;
-	if (!s->max || s->max > LIMIT_COMMANDS)
-		s->max = LIMIT_COMMANDS;
-	if (s->strings.failed || s->program.failed)
-		return err_set(e, ERR_SPAWN_FAILED, "There is not enough memory for the spawner");
-	return 0;
+	if (s->home.oom_counted_ms && now - s->home.oom_counted_ms < LIMIT_OOM_AGE_MS)
+		return;
+	s->home.oom_kills = reaper_count_oom_kills();
+	s->home.oom_counted_ms = now;
 }
 
-/* A descriptor that reads as empty: /dev/null or, in an empty root, a pipe without a writer. */
-static int open_nothing(void)
+/* The spare: everything that can be done before there is an order has been done. */
+_Noreturn static void be_spare(struct starter *s)
 {
-	int p[2];
-	const int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	const uint64_t one = 1;
+	struct order order;
+	struct launch l = { .sandbox = s->sandbox, .order = &order };
 
-	if (fd >= 0 || pipe2(p, O_CLOEXEC) < 0)
-		return fd;
-	(void)close(p[1]);
-	return p[0];
+	reaper_settle();
+	/* Memory of its own, touched, for what the order will need. */
+	mem_free(mem_new(1, LIMIT_SPARE_MEMORY));
+	/* One message goes to one reader: whoever takes the order has it alone. */
+	if (message_recv(s->server, &order, sizeof(order), l.fd) != sizeof(order) ||
+	    l.fd[ORDER_STRINGS] < 0)
+		_exit(0);
+	(void)!write(s->taken, &one, sizeof(one));
+	(void)close(s->server);
+	reaper_run(&s->home, &l);
 }
 
-/* Execute the program anew, with the socket as KEEPER_FD and nothing else of the server's. */
-static int execute(const char *program, int sock, pid_t *ret)
+static void make_spare(struct starter *s)
 {
-	char name[] = "sidecar", verb[] = KEEPER_VERB;
-	char *const argv[] = { name, verb, NULL };
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	sigset_t none;
-
-	AUTO_FD nothing = open_nothing();
-	if (nothing < 0)
-		return errno;
-	char **env = environ_merge(environ, NULL, 0);
-	if (!env)
-		return ENOMEM;
-	(void)sigemptyset(&none);
-	(void)posix_spawnattr_init(&attr);
-	(void)posix_spawnattr_setsigmask(&attr, &none);
-	(void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
-	(void)posix_spawn_file_actions_init(&files);
-	(void)posix_spawn_file_actions_adddup2(&files, nothing, STDIN_FILENO);
-	(void)posix_spawn_file_actions_adddup2(&files, nothing, STDOUT_FILENO);
-	(void)posix_spawn_file_actions_adddup2(&files, sock, KEEPER_FD);
-	const int error = posix_spawnp(ret, program, &files, &attr, argv, env);
-	(void)posix_spawn_file_actions_destroy(&files);
-	(void)posix_spawnattr_destroy(&attr);
-	mem_free(env);
-	return error;
+	if (s->spare || s->server < 0)
+		return;
+	count_oom_kills(s);
+	const pid_t pid = s->count < ARRAY_LEN(s->reapers) ? fork() : (errno = EAGAIN, -1);
+	if (pid == 0)
+		be_spare(s);
+	if (pid < 0)
+		return;
+	s->spare = pid;
+	s->reapers[s->count++] = pid;
 }
 
-static int greet(struct spawner *s, int sock, struct keeper_hello *hello, struct err *e)
+/* There is no spare: try to make one, which will then take the order, or refuse it. */
+static void take_order(struct starter *s)
 {
-	static const char silent[] = "The process that runs commands did not start";
-	const int64_t deadline = io_now_ms() + LIMIT_SPAWNER_MS;
+	struct order order;
 	int fds[MESSAGE_FDS];
 
-	AUTO_FD strings = message_memfd("setup", buf_str(&s->strings));
-	if (strings < 0)
-		return err_set(e, ERR_SPAWN_FAILED, "%s: no memory for its settings", silent);
-	const int give[] = { [KEEPER_LIFELINE] = s->lifeline[0],
-			     [KEEPER_STRINGS] = strings,
-			     [KEEPER_AT_DEATH] = s->at_death };
-	const size_t count = s->at_death ? ARRAY_LEN(give) : KEEPER_AT_DEATH;
-	if (message_send(sock, &s->setup, sizeof(s->setup), give, count, deadline) < 0 ||
-	    io_wait(sock, POLLIN, deadline) <= 0 ||
-	    message_recv(sock, hello, sizeof(*hello), fds) != sizeof(*hello))
-		return err_set(e, ERR_SPAWN_FAILED, "%s", silent);
-	if (hello->err.code != ERR_NONE) {
-		*e = hello->err;
-		return -1;
-	}
-	return 0;
+	make_spare(s);
+	if (s->spare)
+		return;
+	const int error = errno;
+	if (message_recv(s->server, &order, sizeof(order), fds) == sizeof(order))
+		reaper_refuse(fds[ORDER_CONTROL], LAUNCH_FORK, error);
+	for (size_t i = 0; i < MESSAGE_FDS; i++)
+		fd_closep(&fds[i]);
 }
 
-/* Wait for the keeper where there are no pidfds. If the server reaps orphans, the number may be
- * gone already, and waiting says so at once. */
-static bool reap_by_number(pid_t pid)
+static void hang_up(struct starter *s)
 {
-	const int64_t deadline = io_now_ms() + LIMIT_SPAWNER_MS;
-	pid_t ended;
-
-	while ((ended = waitpid(pid, NULL, WNOHANG)) == 0 && io_now_ms() < deadline)
-		io_sleep_ms(LIMIT_KILL_PAUSE_MS);
-	return ended != 0;
+	fd_closep(&s->server);
+	s->give_up_ms = io_now_ms() + LIMIT_ORPHAN_GRACE_MS + LIMIT_KILL_PATIENCE_MS;
 }
 
-/* Wait for the keeper to end, which it does by itself. One that does not gets a signal; false when
- * that leaves it alive. */
-static bool reap_keeper(struct spawner *s, int signal)
+static pid_t *find(struct starter *s, pid_t pid)
 {
-	const pid_t pid = TAKE(s->keeper_pid, 0);
-	AUTO_FD keeper = TAKE(s->keeper, -1);
-	siginfo_t info;
-
-	if (keeper < 0)
-		return pid == 0 || reap_by_number(pid);
-	if (io_wait(keeper, POLLIN, io_now_ms() + LIMIT_SPAWNER_MS) == 0) {
-		(void)syscall(SYS_pidfd_send_signal, keeper, signal, NULL, 0);
-		if (signal != SIGKILL)
-			return false;
-	}
-	(void)waitid(P_PIDFD, (id_t)keeper, &info, WEXITED);
-	return true;
-}
-
-static int refuse_start(const struct spawner *s, struct err *e)
-{
-	if (s->program.n)
-		return err_set(e, ERR_SPAWN_FAILED,
-			       "Commands are started by the sidecar program, and \"%s\" cannot be "
-			       "executed: install it, or set the program's path",
-			       s->program.p);
-	(void)err_errno(e, "The process that runs commands could not be started");
-	e->code = ERR_SPAWN_FAILED;
-	return -1;
-}
-
-/* Start a keeper in place of the one there was. */
-static int start(struct spawner *s, struct err *e)
-{
-	struct keeper_hello hello = { 0 };
-	int pair[2];
-	pid_t pid = -1;
-
-	if (message_pair(pair) < 0)
-		return err_errno(e, "The process that runs commands could not be started");
-	AUTO_FD mine = pair[0];
-	AUTO_FD its = pair[1];
-	errno = execute(s->program.n ? s->program.p : "/proc/self/exe", its, &pid);
-	/* Without /proc, what is at our name now, which may be a newer program. */
-	if (errno == ENOENT && !s->program.n)
-		errno = execute((const char *)getauxval(AT_EXECFN), its, &pid);
-	if (errno)
-		return refuse_start(s, e);
-	fd_closep(&its);
-	fd_closep(&s->sock); /* an old keeper that only lost its spawner ends by this */
-	(void)reap_keeper(s, SIGKILL);
-	s->keeper_pid = pid;
-	s->keeper = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (greet(s, mine, &hello, e) < 0) {
-		fd_closep(&mine);
-		(void)reap_keeper(s, SIGKILL);
-		return -1;
-	}
-	(void)pthread_mutex_lock(&s->report_lock);
-	s->report = hello.sandbox;
-	s->setup.namespaces = hello.sandbox.namespaces;
-	(void)pthread_mutex_unlock(&s->report_lock);
-	s->sock = TAKE(mine, -1);
-	s->generation++;
-	return 0;
-}
-
-static void *warm(void *arg)
-{
-	struct spawner *s = arg;
-	struct err ignored; /* the first order meets the same error, and has somebody to tell */
-
-	(void)pthread_mutex_lock(&s->lock);
-	if (s->sock < 0)
-		(void)start(s, &ignored);
-	(void)pthread_mutex_unlock(&s->lock);
+	for (size_t i = 0; i < s->count; i++)
+		if (s->reapers[i] == pid)
+			return &s->reapers[i];
 	return NULL;
 }
 
-/* Without a sandbox nothing has to be found out before the server may serve: the keeper starts on
- * its own while it already does. */
-static int start_first(struct spawner *s, const struct spawner_config *config, struct err *e)
+/* A child has ended or stopped: a reaper, or what one that died has left. */
+static void note_status(struct starter *s, pid_t pid, int status)
 {
-	struct sandbox_config settled = config->sandbox;
+	pid_t *reaper = find(s, pid);
 
-	if (sandbox_settle(&settled, &s->report, e) < 0)
-		return -1;
-	if (settled.mode == SANDBOX_OFF && pthread_create(&s->warmer, NULL, warm, s) == 0) {
-		s->warming = true;
-		return 0;
+	if (WIFSTOPPED(status)) {
+		/* A reaper that sleeps could not keep the time of its command. */
+		if (reaper)
+			(void)kill(pid, SIGCONT);
+		return;
 	}
-	return start(s, e);
+	if (reaper)
+		*reaper = s->reapers[--s->count];
+	if (pid == s->spare)
+		s->spare = 0;
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+		s->orphans = true;
 }
 
-int spawner_new(const struct spawner_config *config, struct spawner **ret, struct err *e)
+static void reap(struct starter *s)
 {
-	struct spawner *s = mem_new(1, sizeof(*s));
+	int status;
+	pid_t pid;
 
-	if (!s)
-		return err_set(e, ERR_SPAWN_FAILED, "There is not enough memory for the spawner");
-	(void)pthread_mutex_init(&s->lock, NULL);
-	(void)pthread_mutex_init(&s->report_lock, NULL);
-	s->sock = s->keeper = s->lifeline[0] = s->lifeline[1] = -1;
-	if (pipe2(s->lifeline, O_CLOEXEC) < 0) {
-		(void)err_errno(e, "The process that runs commands could not be started");
-		spawner_free(s);
-		return -1;
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0)
+		note_status(s, pid, status);
+	if (s->orphans)
+		s->orphans = tree_kill(s->reapers, s->count) > 0;
+}
+
+static void wait_for_news(struct starter *s)
+{
+	struct pollfd p[] = {
+		{ .fd = s->server, .events = s->spare ? 0 : POLLIN },
+		{ .fd = s->home.signals, .events = POLLIN },
+		{ .fd = s->taken, .events = POLLIN },
+	};
+	struct signalfd_siginfo info;
+	uint64_t taken;
+	int64_t until = s->server < 0 ? s->give_up_ms : IO_FOREVER;
+
+	if (s->orphans)
+		until = io_now_ms() + LIMIT_KILL_PAUSE_MS;
+	if (poll(p, ARRAY_LEN(p), io_timeout(until)) < 0)
+		return;
+	if (p[1].revents)
+		(void)!read(s->home.signals, &info, sizeof(info));
+	if (p[2].revents) {
+		(void)!read(s->taken, &taken, sizeof(taken));
+		s->spare = 0;
+	} else if (p[0].revents & POLLIN) {
+		take_order(s);
 	}
-	if (keep_config(s, config, e) < 0 || start_first(s, config, e) < 0) {
-		spawner_free(s);
-		return -1;
+	if (p[0].revents & (POLLHUP | POLLERR))
+		hang_up(s);
+}
+
+_Noreturn static void serve(struct starter *s)
+{
+	while (s->server >= 0 || s->count || s->orphans) {
+		make_spare(s);
+		wait_for_news(s);
+		reap(s);
+		if (s->server < 0 && io_now_ms() >= s->give_up_ms)
+			break;
 	}
-	*ret = s;
+	(void)tree_kill(NULL, 0);
+	_exit(0);
+}
+
+static int prepare(struct starter *s, const struct sandbox_config *config, bool namespaces,
+		   struct keeper_hello *hello)
+{
+	sigset_t chld;
+
+	(void)prctl(PR_SET_NAME, "sidecar-spawner", 0, 0, 0);
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	offer_to_oom_killer();
+	(void)sigemptyset(&chld);
+	(void)sigaddset(&chld, SIGCHLD);
+	(void)sigprocmask(SIG_BLOCK, &chld, NULL);
+	s->home.signals = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
+	s->taken = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (s->home.signals < 0 || s->taken < 0)
+		return err_errno(&hello->err, "The spawner cannot watch its children");
+	if (sandbox_make(config, namespaces, &s->sandbox, &hello->sandbox, &hello->err) < 0)
+		return -1;
+	s->home.shell = launch_shell();
+	s->home.env = sandbox_environ(s->sandbox);
+	/* What was freed on the way here is put in order once. Otherwise every reaper does so when
+	 * it allocates, and copies each page it touches. */
+	(void)malloc_trim(0);
 	return 0;
 }
 
-void spawner_free(struct spawner *s)
+/* Start it one way; 0 and the pid, or -1 with the reason in *hello. */
+static int try_start(int server, int lifeline, const struct sandbox_config *config, bool namespaces,
+		     pid_t *ret, struct keeper_hello *hello)
 {
-	if (!s)
-		return;
-	if (s->warming)
-		(void)pthread_join(s->warmer, NULL);
-	fd_closep(&s->sock);
-	fd_closep(&s->lifeline[1]);
-	/* It may have been stopped, or have much to remove: then it goes on without us. */
-	const bool gone = reap_keeper(s, SIGCONT);
-	fd_closep(&s->lifeline[0]);
-	/* If it never was, or has been killed, nobody else does it. */
-	if (gone && !s->strings.failed && s->strings.n)
-		scratch_remove(s->strings.p + s->scratch_at);
-	buf_done(&s->strings);
-	buf_done(&s->program);
-	(void)pthread_mutex_destroy(&s->lock);
-	(void)pthread_mutex_destroy(&s->report_lock);
-	mem_free(s);
-}
+	int pipefd[2];
 
-void spawner_report(struct spawner *s, struct sandbox_report *ret)
-{
-	(void)pthread_mutex_lock(&s->report_lock);
-	*ret = s->report;
-	(void)pthread_mutex_unlock(&s->report_lock);
-}
-
-bool spawner_is_sandboxed(struct spawner *s)
-{
-	(void)pthread_mutex_lock(&s->report_lock);
-	const bool sandboxed = s->report.mode != SANDBOX_OFF;
-	(void)pthread_mutex_unlock(&s->report_lock);
-	return sandboxed;
-}
-
-size_t spawner_running(struct spawner *s)
-{
-	return atomic_load(&s->running);
-}
-
-int spawner_enter(struct spawner *s, struct err *e)
-{
-	if (atomic_fetch_add(&s->running, 1) < s->max)
-		return 0;
-	spawner_leave(s);
-	return err_set(e, ERR_TOO_BUSY,
-		       "%zu commands are running already; wait for one to end, or stop one",
-		       s->max);
-}
-
-void spawner_leave(struct spawner *s)
-{
-	(void)atomic_fetch_sub(&s->running, 1);
-}
-
-/* Our own descriptor of the socket to a spawner; -1 with *e. If the last try found generation
- * `broken` dead, that one is replaced first, by whoever comes here first. */
-static int borrow(struct spawner *s, unsigned broken, unsigned *generation, struct err *e)
-{
-	int fd = -1;
-
-	(void)pthread_mutex_lock(&s->lock);
-	if ((s->sock >= 0 && s->generation != broken) || start(s, e) == 0) {
-		fd = fcntl(s->sock, F_DUPFD_CLOEXEC, 0);
-		if (fd < 0)
-			(void)err_set(e, ERR_SPAWN_FAILED, "The server has no descriptor left");
+	if (pipe2(pipefd, O_CLOEXEC) < 0)
+		return err_errno(&hello->err, "The spawner could not be started");
+	AUTO_FD from = pipefd[0];
+	AUTO_FD to = pipefd[1];
+	const pid_t pid = namespaces ? namespaces_fork(config->no_network) : fork();
+	if (pid < 0)
+		return err_errno(&hello->err, namespaces ? "Namespaces cannot be made"
+							 : "The spawner could not be started");
+	if (pid == 0) {
+		struct starter s = { .server = server, .home.lifeline = lifeline };
+		const int ready = prepare(&s, config, namespaces, hello);
+		(void)!write(to, hello, sizeof(*hello));
+		if (ready < 0)
+			_exit(1);
+		fd_closep(&from);
+		fd_closep(&to);
+		serve(&s);
 	}
-	*generation = s->generation;
-	(void)pthread_mutex_unlock(&s->lock);
-	return fd;
+	fd_closep(&to);
+	if (io_read_full(from, hello, sizeof(*hello)) != sizeof(*hello))
+		(void)err_set(&hello->err, ERR_SPAWN_FAILED, "The spawner ended while it started");
+	if (hello->err.code != ERR_NONE) {
+		(void)waitpid(pid, NULL, 0);
+		return -1;
+	}
+	*ret = pid;
+	return 0;
 }
 
-int spawner_send(struct spawner *s, const struct order *order, const int *fds, size_t fd_count,
-		 struct err *e)
+pid_t starter_start(int server, int lifeline, const struct sandbox_config *asked)
 {
-	unsigned generation = 0;
+	struct keeper_hello hello = { 0 };
+	struct sandbox_config config = *asked;
+	struct sandbox_report *report = &hello.sandbox;
+	struct err *e = &hello.err;
+	pid_t pid = -1;
 
-	/* The second try meets a spawner started just now. */
-	for (int try = 0; try < 2; try++) {
-		AUTO_FD sock = borrow(s, generation, &generation, e);
-		if (sock < 0)
-			return -1;
-		const int64_t deadline = io_now_ms() + LIMIT_SPAWNER_MS;
-		if (message_send(sock, order, sizeof(*order), fds, fd_count, deadline) == 0)
-			return 0;
-		if (errno != EPIPE && errno != ECONNRESET)
-			break;
+	if (sandbox_settle(&config, report, e) == 0) {
+		const bool namespaces = config.mode != SANDBOX_OFF;
+		if (try_start(server, lifeline, &config, namespaces, &pid, &hello) < 0 &&
+		    namespaces && sandbox_forgo_namespaces(&config, report, e) == 0) {
+			e->code = ERR_NONE;
+			(void)try_start(server, lifeline, &config, false, &pid, &hello);
+		}
 	}
-	return err_set(e, ERR_SPAWN_FAILED,
-		       "The process that runs commands does not take orders; try again");
+	(void)message_send(server, &hello, sizeof(hello), NULL, 0, io_now_ms() + LIMIT_SPAWNER_MS);
+	return pid;
 }

@@ -20,7 +20,7 @@
 #define SEARCH_SCAN_H
 
 #include "search/hits.h"
-#include "search/regex.h"
+#include "regex/regex.h"
 
 enum scan_mode {
 	SCAN_LINES,  /* a hit for each matching line */

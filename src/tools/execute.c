@@ -5,9 +5,9 @@
 
 #include "base/buf.h"
 #include "base/limits.h"
-#include "exec/policy.h"
+#include "policy/policy.h"
 #include "exec/proc.h"
-#include "exec/words.h"
+#include "policy/words.h"
 #include "tools/tool.h"
 #include "workspace/workspace.h"
 

@@ -3,7 +3,7 @@
 
 #include "tools/gauges.h"
 
-#include "exec/spawner.h"
+#include "exec/spawner_client.h"
 #include "exec/usage.h"
 #include "tools/tool.h"
 

@@ -2,7 +2,7 @@
 /* Settings from the text of a file: an answer for every text, and defaults where nothing is said.
  */
 
-#include "config_file.h"
+#include "config/config_file.h"
 
 #include <assert.h>
 

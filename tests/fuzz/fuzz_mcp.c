@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "api/mcp.h"
-#include "api/mcp_batch.h"
+#include "mcp/protocol.h"
+#include "mcp/batch.h"
 
 enum { ROOM = 4 << 20 };
 

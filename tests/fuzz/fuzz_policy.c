@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "exec/policy.h"
+#include "policy/policy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

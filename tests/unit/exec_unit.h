@@ -19,7 +19,7 @@
 #include "base/io.h"
 #include "exec/keeper.h"
 #include "exec/proc.h"
-#include "exec/spawner.h"
+#include "exec/spawner_client.h"
 
 /* Every test program is also a keeper; at_death may be NULL. */
 #define EXEC_MAIN(at_death)                                                                        \

@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 #include "base/limits.h"
-#include "search/regex_ast.h"
+#include "regex/regex_ast.h"
 
 enum oracle_kind { ORACLE_TREE, ORACLE_TEXT };
 

@@ -3,7 +3,7 @@
 
 #include "scratch.h"
 
-#include "config.h"
+#include "config/config.h"
 #include "base/log.h"
 
 /* Read settings from "NAME=value" and "--flag" words; nothing else is in the environment. */

@@ -6,8 +6,8 @@
 
 #include "base/limits.h"
 #include "base/log.h"
-#include "config_file.h"
-#include "config_table.h"
+#include "config/config_file.h"
+#include "config/config_table.h"
 
 /* Where $XDG_CONFIG_HOME points to; the environment is otherwise empty. */
 static struct scratch begin(void)

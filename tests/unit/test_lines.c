@@ -3,7 +3,7 @@
 
 #include "unit.h"
 
-#include "api/lines.h"
+#include "mcp/lines.h"
 
 enum { LONGEST = 8 };
 

@@ -4,9 +4,9 @@
 #include "unit.h"
 
 #include "base/own.h"
-#include "search/bytesets.h"
-#include "search/literal.h"
-#include "search/literals.h"
+#include "regex/bytesets.h"
+#include "regex/literal.h"
+#include "regex/literals.h"
 
 enum { LONGEST = 300 };
 

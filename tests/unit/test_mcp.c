@@ -3,8 +3,8 @@
 
 #include "unit.h"
 
-#include "api/mcp.h"
-#include "api/mcp_batch.h"
+#include "mcp/protocol.h"
+#include "mcp/batch.h"
 #include "base/limits.h"
 
 #define MODERN                                                                                     \

@@ -5,7 +5,7 @@
 
 #include <poll.h>
 
-#include "api/mcp_runs.h"
+#include "mcp/runs.h"
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"

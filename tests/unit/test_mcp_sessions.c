@@ -3,7 +3,7 @@
 
 #include "unit.h"
 
-#include "api/mcp_sessions.h"
+#include "mcp/sessions.h"
 #include "base/own.h"
 
 static struct mcp_sessions *sessions;

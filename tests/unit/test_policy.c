@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/own.h"
-#include "exec/policy.h"
+#include "policy/policy.h"
 
 #define ROOT "/srv/desk"
 

@@ -6,7 +6,7 @@
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
-#include "search/regex_dfa.h"
+#include "regex/regex_dfa.h"
 
 enum { LINE = 1 << 20 };
 

@@ -5,8 +5,8 @@
 
 #include "base/own.h"
 #include "base/utf8.h"
-#include "search/charset.h"
-#include "search/regex_utf8.h"
+#include "regex/charset.h"
+#include "regex/regex_utf8.h"
 
 enum { SEQUENCES = 64 };
 

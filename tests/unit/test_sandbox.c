@@ -19,8 +19,8 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 
-#include "exec/landlock.h"
-#include "exec/scratch.h"
+#include "sandbox/landlock.h"
+#include "sandbox/scratch.h"
 
 /* What the attempts are made on. */
 static struct place {

@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "base/limits.h"
-#include "exec/shell.h"
+#include "policy/shell.h"
 
 static void show(struct str text, char open, char close, struct buf *out)
 {

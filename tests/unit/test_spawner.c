@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 
 #include "base/limits.h"
-#include "exec/landlock.h"
-#include "exec/scratch.h"
+#include "sandbox/landlock.h"
+#include "sandbox/scratch.h"
 
 /*
  * Commands that try to get away. Each is harmless even if it did: it sleeps for less than a minute,

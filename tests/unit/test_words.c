@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/own.h"
-#include "exec/words.h"
+#include "policy/words.h"
 
 static void words_are_taken_apart(void **state)
 {

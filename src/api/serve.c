@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* serve: build what all calls share, say what is in force, serve, take it down. */
+
+#include "api/serve.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "api/server.h"
+#include "base/buf.h"
+#include "base/io.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/own.h"
+#include "exec/orphans.h"
+#include "service/executor.h"
+#include "service/facts.h"
+#include "net/listen.h"
+#include "service/process.h"
+#include "workspace/workspace.h"
+
+enum { MAX_LISTENERS = CONFIG_ACTIVATED, MAX_UIDS = 64 };
+
+struct listeners {
+	struct listener list[MAX_LISTENERS];
+	size_t count;
+	int64_t tcp_port;
+	bool activated;	      /* they came from the service manager; none of the settings holds */
+	uid_t uids[MAX_UIDS]; /* who may connect by a Unix socket; none: everybody */
+	size_t uid_count;
+};
+
+static void listeners_done(struct listeners *l)
+{
+	for (size_t i = 0; i < l->count; i++)
+		listener_done(&l->list[i]);
+}
+
+static int parse_uids(const char *text, struct listeners *l, struct err *e)
+{
+	struct str list = str_of(text), item;
+	int64_t uid;
+
+	for (; list.n; l->uid_count++) {
+		(void)str_cut(list, ',', &item, &list);
+		if (l->uid_count == MAX_UIDS || !str_int(str_trim(item), &uid) || uid < 0 ||
+		    uid > UINT32_MAX)
+			return err_set(
+				e, ERR_INVALID_ARGUMENTS,
+				"SIDECAR_ALLOWED_UIDS must be up to %d user numbers separated by "
+				"commas, not \"%s\"",
+				MAX_UIDS, text);
+		l->uids[l->uid_count] = (uid_t)uid;
+	}
+	return 0;
+}
+
+/* Sockets from the service manager come instead of our own. */
+static int open_listeners(const struct config *c, struct listeners *l, struct err *e)
+{
+	int got = 0;
+
+	if (parse_uids(c->allowed_uids, l, e) < 0)
+		return -1;
+	while (l->count < MAX_LISTENERS &&
+	       (got = listen_activated((int)l->count, &l->list[l->count], e)) > 0) {
+		if (!l->list[l->count].local && !c->token)
+			return err_set(
+				e, ERR_INVALID_ARGUMENTS,
+				"The activated socket can be reached from other machines: set "
+				"SIDECAR_AUTH_TOKEN");
+		l->count++;
+	}
+	if (got < 0)
+		return -1;
+	listen_forget_activation();
+	l->activated = l->count > 0;
+	if (l->activated)
+		return 0;
+	if (c->socket) {
+		if (listen_unix(c->socket, (mode_t)c->socket_mode, &l->list[l->count], e) < 0)
+			return -1;
+		l->count++;
+	}
+	if (c->tcp_host) {
+		l->tcp_port = c->tcp_port;
+		if (listen_tcp(c->tcp_host, &l->tcp_port, &l->list[l->count], e) < 0)
+			return -1;
+		l->count++;
+	}
+	return 0;
+}
+
+/* The first that has a socket file, or an empty one. */
+static struct listener on_a_file(const struct listeners *l)
+{
+	for (size_t i = 0; i < l->count; i++)
+		if (*l->list[i].path)
+			return l->list[i];
+	return (struct listener){ .fd = -1 };
+}
+
+/* What all front ends of the server share. */
+static struct service make_service(const struct config *c, const struct executor *x,
+				   const struct buf *facts)
+{
+	return (struct service){
+		.call = x->call,
+		.model_call = x->model_call,
+		.mcp_call = x->mcp_call,
+		.tool_set = c->tool_set == CONFIG_SET_AUTO   ? 0
+			    : c->tool_set == CONFIG_SET_CORE ? TOOL_CORE
+							     : TOOL_MODEL,
+		.scrub = x->scrub,
+		.surface = c->surface == CONFIG_SURFACE_AGENT_SANDBOX,
+		.token = str_of(c->token),
+		.require_auth = c->require_auth,
+		.tcp_host = str_of(c->tcp_host),
+		.origins = str_of(c->allowed_origins),
+		.hosts = str_of(c->allowed_hosts),
+		.facts = buf_str(facts),
+		.started_ms = io_now_ms(),
+	};
+}
+
+static int run(const struct config *config, const struct executor *executor,
+	       struct listeners *listeners, struct err *e)
+{
+	AUTO_BUF facts_text = { .max = LIMIT_FACTS };
+	const struct listener shown = on_a_file(listeners);
+	const struct facts facts = {
+		.config = config,
+		.ws = executor->ws,
+		.sandbox = &executor->report,
+		.socket = shown.path,
+		.socket_mode = shown.mode,
+		.tcp_port = listeners->tcp_port,
+	};
+	facts_write(&facts, &facts_text);
+	if (facts_text.failed)
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory to start");
+	struct service service = make_service(config, executor, &facts_text);
+	const struct server_options server = {
+		.service = &service,
+		.listeners = listeners->list,
+		.listener_count = listeners->count,
+		.uids = listeners->uids,
+		.uid_count = listeners->uid_count,
+		.child_ended = orphans_are_ours() ? orphans_reap : NULL,
+		.grace_ms = config->grace_seconds * 1000,
+	};
+	if (log_start(e) < 0)
+		return -1;
+	facts_log(&facts);
+	const int rc = server_run(&server, e);
+	log_stop();
+	/* The keeper ends what is left when we are gone. */
+	if (rc == SERVER_STUCK)
+		_exit(0);
+	return rc;
+}
+
+int serve(struct config *config, struct err *e)
+{
+	CLEANUP(executor_done) struct executor executor = { 0 };
+	CLEANUP(listeners_done) struct listeners listeners = { .count = 0 };
+	sigset_t signals;
+
+	(void)sigemptyset(&signals);
+	(void)sigaddset(&signals, SIGTERM);
+	(void)sigaddset(&signals, SIGINT);
+	if (orphans_are_ours())
+		(void)sigaddset(&signals, SIGCHLD);
+	process_prepare(config, &signals);
+	/* The socket before what runs commands: a sandbox can hide only what is there. Whoever
+	 * connects meanwhile waits. */
+	if (open_listeners(config, &listeners, e) < 0)
+		return -1;
+	for (size_t i = 0; listeners.activated && i < listeners.count; i++)
+		config->activated[i] = listeners.list[i].path;
+	if (executor_init(config, &executor, e) < 0)
+		return -1;
+	return run(config, &executor, &listeners, e);
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* config: the settings, filled from defaults, files, environment and flags. */
+
+#include "config/config.h"
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/near.h"
+#include "base/own.h"
+#include "config/config_file.h"
+#include "config/config_table.h"
+#include "net/listen.h"
+
+static enum config_origin origin_of(const struct config *c, size_t member)
+{
+	return (enum config_origin)c->origin[setting_of_member(member)];
+}
+
+#define ORIGIN_OF(c, member) origin_of(c, offsetof(struct config, member))
+
+bool config_names_socket(const struct config *c)
+{
+	return c->socket && ORIGIN_OF(c, socket) == CONFIG_FLAG;
+}
+
+/* Blanks around a value are no part of it: a secret handed on as a variable often ends in a
+ * newline, which no header can carry. A blank one is not set. */
+static int read_environment(struct config *c, bool client, struct err *e)
+{
+	for (size_t i = 0; i < setting_count(); i++) {
+		const struct setting *s = setting_at(i);
+		const char *given = getenv(s->env);
+		const struct str value = given ? str_trim(str_of(given)) : STR("");
+		if (value.n == 0 || (client && !s->client))
+			continue;
+		const char *text = arena_dup(&c->memory, value).p;
+		if (!text)
+			return err_set(e, ERR_INVALID_ARGUMENTS, "%s is too long", s->env);
+		c->origin[i] = CONFIG_ENVIRONMENT;
+		if (setting_set(s, s->env, text, c, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int config_set_tcp(struct config *c, const char *name, const char *text, enum config_origin from,
+		   struct err *e)
+{
+	int64_t port;
+	const char *colon = strrchr(text, ':');
+
+	if (!colon || colon == text || (size_t)(colon - text) >= sizeof c->tcp_text ||
+	    !str_int(str_of(colon + 1), &port) || port < 0 || port > 65535)
+		return err_set(e, ERR_INVALID_ARGUMENTS, "%s must be HOST:PORT, not \"%s\"", name,
+			       text);
+	struct str host = { text, (size_t)(colon - text) };
+	if (host.n > 2 && host.p[0] == '[' && host.p[host.n - 1] == ']')
+		host = (struct str){ host.p + 1, host.n - 2 };
+	memcpy(c->tcp_text, host.p, host.n);
+	c->tcp_text[host.n] = '\0';
+	c->tcp_host = c->tcp_text;
+	c->tcp_port = port;
+	c->origin[setting_of_member(offsetof(struct config, tcp_host))] = (uint8_t)from;
+	c->origin[setting_of_member(offsetof(struct config, tcp_port))] = (uint8_t)from;
+	return 0;
+}
+
+static int unknown_flag(struct str name, struct err *e)
+{
+	struct near near = near_to(name);
+	const struct setting *hidden = setting_by_flag(name);
+
+	if (hidden)
+		return err_set(e, ERR_INVALID_ARGUMENTS,
+			       "A secret on a command line can be read by everybody: use %s, or "
+			       "--token-file",
+			       hidden->env);
+	near_try(&near, "tcp");
+	for (size_t i = 0; i < setting_count(); i++)
+		if (setting_at(i)->flag && setting_at(i)->type != SETTING_HIDDEN)
+			near_try(&near, setting_at(i)->flag);
+	if (near.best)
+		return err_set(e, ERR_INVALID_ARGUMENTS, "Unknown flag --%.*s; did you mean --%s?",
+			       STR_FMT(name), near.best);
+	return err_set(e, ERR_INVALID_ARGUMENTS, "Unknown flag --%.*s; see --help", STR_FMT(name));
+}
+
+/* One flag, whose value, unless it stands behind "=", is `next`. Returns how many words it took. */
+static int read_flag(struct config *c, const char *word, const char *next, struct err *e)
+{
+	struct str name, value;
+	char shown[64];
+
+	if (!str_starts(str_of(word), STR("--")))
+		return err_set(e, ERR_INVALID_ARGUMENTS, "Unexpected argument \"%s\"; see --help",
+			       word);
+	const bool given = str_cut(str_of(word + 2), '=', &name, &value);
+	const struct setting *s = setting_by_flag(name);
+	const bool tcp = str_eq(name, STR("tcp"));
+	if (!tcp && (!s || s->type == SETTING_HIDDEN))
+		return unknown_flag(name, e);
+	const bool alone = !given && s && s->type == SETTING_SWITCH;
+	const char *text = given ? value.p : alone ? "true" : next;
+	if (!text)
+		return err_set(e, ERR_INVALID_ARGUMENTS, "--%.*s needs a value", STR_FMT(name));
+	(void)snprintf(shown, sizeof shown, "--%.*s", STR_FMT(name));
+	if (s)
+		c->origin[setting_index(s)] = CONFIG_FLAG;
+	if (tcp ? config_set_tcp(c, shown, text, CONFIG_FLAG, e) < 0
+		: setting_set(s, shown, text, c, e) < 0)
+		return -1;
+	return given || alone ? 1 : 2;
+}
+
+static int read_flags(int argc, char **argv, struct config *c, struct err *e)
+{
+	for (int i = 0; i < argc;) {
+		const int taken = read_flag(c, argv[i], i + 1 < argc ? argv[i + 1] : NULL, e);
+		if (taken < 0)
+			return -1;
+		i += taken;
+	}
+	return 0;
+}
+
+int config_read_token(struct config *c, struct err *e)
+{
+	AUTO_FD fd = open(c->token_file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	const ssize_t n = fd < 0 ? -1 : io_read_full(fd, c->token_text, sizeof c->token_text - 1);
+
+	if (n < 0)
+		return err_errno(e, "Cannot read the token file %s", c->token_file);
+	const struct str token = str_trim((struct str){ c->token_text, (size_t)n });
+	if (token.n == 0)
+		return err_set(e, ERR_INVALID_ARGUMENTS, "The token file %s is empty",
+			       c->token_file);
+	memmove(c->token_text, token.p, token.n);
+	c->token_text[token.n] = '\0';
+	c->token = c->token_text;
+	return 0;
+}
+
+static void choose_socket(struct config *c)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+
+	if (c->socket || c->tcp_host)
+		return;
+	if (geteuid() != 0 && runtime && *runtime == '/')
+		(void)snprintf(c->default_socket, sizeof c->default_socket, "%s/sidecar.sock",
+			       runtime);
+	else
+		(void)snprintf(c->default_socket, sizeof c->default_socket,
+			       "/var/run/sidecar/sidecar.sock");
+	c->socket = c->default_socket;
+}
+
+int config_check(const struct config *c, struct err *e)
+{
+	if (!c->tcp_host != (c->tcp_port < 0))
+		return err_set(e, ERR_INVALID_ARGUMENTS,
+			       "TCP_HOST and TCP_PORT must be set both or neither: %s is missing",
+			       c->tcp_host ? "TCP_PORT" : "TCP_HOST");
+	if (c->require_auth && !c->token)
+		return err_set(e, ERR_INVALID_ARGUMENTS,
+			       "Authentication is required but no token is configured: set "
+			       "SIDECAR_AUTH_TOKEN or SIDECAR_TOKEN_FILE");
+	if (c->tcp_host && !c->token && !listen_is_loopback(c->tcp_host))
+		return err_set(
+			e, ERR_INVALID_ARGUMENTS,
+			"TCP_HOST %s can be reached from other machines: set SIDECAR_AUTH_TOKEN, "
+			"or listen on 127.0.0.1",
+			c->tcp_host);
+	return config_file_check(c, e);
+}
+
+void config_defaults(struct config *ret)
+{
+	*ret = (struct config){ .workspace = "/workspace",
+				.memory = { .max = LIMIT_CONFIG_MEMORY } };
+	for (size_t i = 0; i < setting_count(); i++)
+		setting_default(setting_at(i), ret);
+}
+
+static int begin(struct config *c, bool client, struct err *e)
+{
+	config_defaults(c);
+	if (config_file_places(c, e) < 0 || config_file_read(c, CONFIG_SYSTEM_FILE, e) < 0 ||
+	    config_file_read(c, CONFIG_USER_FILE, e) < 0)
+		return -1;
+	return read_environment(c, client, e);
+}
+
+/* A directory that was typed is meant from here. A variable or a file does not say from where. */
+static int take_from_here(struct config *c, struct err *e)
+{
+	const char *typed = c->workspace;
+
+	if (*typed == '/' || ORIGIN_OF(c, workspace) != CONFIG_FLAG)
+		return 0;
+	c->workspace = c->here;
+	if (!getcwd(c->here, sizeof c->here))
+		return err_errno(e, "Cannot tell the current directory");
+	const size_t n = strlen(c->here);
+	if (snprintf(c->here + n, sizeof c->here - n, "/%s", typed) >= (int)(sizeof c->here - n))
+		return err_set(e, ERR_INVALID_PATH, "--workspace is too long: \"%s\"", typed);
+	return 0;
+}
+
+/* What the values bring with them. */
+static int finish(struct config *c, struct err *e)
+{
+	/* Of a token and a file with one, the one said with more authority counts. */
+	if (c->token_file && ORIGIN_OF(c, token_file) >= ORIGIN_OF(c, token) &&
+	    config_read_token(c, e) < 0)
+		return -1;
+	if (!c->workspace)
+		c->workspace = "/workspace";
+	choose_socket(c);
+	return take_from_here(c, e);
+}
+
+int config_load(int argc, char **argv, struct config *ret, struct err *e)
+{
+	if (begin(ret, false, e) < 0 || read_flags(argc, argv, ret, e) < 0)
+		return -1;
+	return finish(ret, e);
+}
+
+int config_read(int argc, char **argv, struct config *ret, struct err *e)
+{
+	return config_load(argc, argv, ret, e) < 0 ? -1 : config_check(ret, e);
+}
+
+int config_read_mcp(int argc, char **argv, struct config *ret, struct err *e)
+{
+	if (config_load(argc, argv, ret, e) < 0)
+		return -1;
+	if (ORIGIN_OF(ret, log_level) == CONFIG_DEFAULT)
+		ret->log_level = LOG_WARN;
+	if (ORIGIN_OF(ret, workspace) == CONFIG_DEFAULT &&
+	    !(ret->workspace = getcwd(ret->here, sizeof ret->here)))
+		return err_errno(e, "Cannot tell the current directory");
+	return config_file_check(ret, e);
+}
+
+int config_load_client(struct config *ret, struct err *e)
+{
+	if (begin(ret, true, e) < 0)
+		return -1;
+	if (ret->tcp_host && ret->tcp_port < 0)
+		ret->tcp_host = NULL;
+	if (ret->socket && ret->tcp_host) {
+		if (ORIGIN_OF(ret, socket) >= ORIGIN_OF(ret, tcp_host))
+			ret->tcp_host = NULL;
+		else
+			ret->socket = NULL;
+	}
+	return finish(ret, e);
+}
+
+void config_done(struct config *c)
+{
+	arena_done(&c->memory);
+}
+
+void config_origin_text(const struct config *c, size_t i, char *to, size_t size)
+{
+	const struct setting *s = setting_at(i);
+
+	switch ((enum config_origin)c->origin[i]) {
+	case CONFIG_DEFAULT:
+		(void)snprintf(to, size, "default");
+		break;
+	case CONFIG_SYSTEM_FILE:
+	case CONFIG_USER_FILE:
+		(void)snprintf(to, size, "%s", c->files[c->origin[i]]);
+		break;
+	case CONFIG_ENVIRONMENT:
+		(void)snprintf(to, size, "environment %s", s->env);
+		break;
+	case CONFIG_FLAG:
+		(void)snprintf(to, size, "flag --%s", s->flag ? s->flag : "tcp");
+		break;
+	}
+}
+
+void config_help(struct buf *out, bool listens)
+{
+	for (size_t i = 0; i < setting_count(); i++) {
+		const struct setting *s = setting_at(i);
+		char value[64];
+		if (s->listens && !listens)
+			continue;
+		setting_values(s, value, sizeof value);
+		/* One flag sets both the host and the port. */
+		if (!s->flag && s->type == SETTING_TEXT)
+			buf_add(out, STR("  --tcp HOST:PORT\n"
+					 "        listen on TCP (TCP_HOST and TCP_PORT)\n"));
+		else if (s->flag && s->type != SETTING_HIDDEN)
+			buf_addf(out, "  --%s%s%s\n        %s (%s)\n", s->flag, *value ? " " : "",
+				 value, s->help, s->env);
+		else if (s->flag)
+			buf_addf(out, "  %s=%s\n        %s\n", s->env, value, s->help);
+	}
+}

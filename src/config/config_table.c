@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* config_table: the settings, and what their values may be. */
+
+#include "config/config_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/own.h"
+#include "policy/policy.h"
+#include "sandbox/sandbox.h"
+
+#define AT(member) offsetof(struct config, member)
+#define WORDS(...)                                                                                 \
+	NULL,                                                                                      \
+	{                                                                                          \
+		__VA_ARGS__                                                                        \
+	}
+
+static const struct setting settings[] = {
+	{ "WORKSPACE_ROOT", "workspace", SETTING_TEXT, AT(workspace), "DIR",
+	  .help = "directory tools work in; made when missing (default /workspace; mcp: here)" },
+	{ "SOCKET_PATH", "socket", SETTING_TEXT, AT(socket), "PATH",
+	  .help = "Unix socket to listen on (default /var/run/sidecar/sidecar.sock, for a user "
+		  "$XDG_RUNTIME_DIR/sidecar.sock; none when only TCP is set)",
+	  .client = true, .listens = true },
+	{ "SIDECAR_SOCKET_MODE", "socket-mode", SETTING_OCTAL, AT(socket_mode), "MODE", .def = 0660,
+	  .max = 0777, .help = "its permissions (default 0660)", .listens = true },
+	{ "TCP_HOST", NULL, SETTING_TEXT, AT(tcp_host), "HOST",
+	  .help = "with TCP_PORT: listen on TCP", .client = true, .listens = true },
+	{ "TCP_PORT", NULL, SETTING_NUMBER, AT(tcp_port), "PORT", .def = -1, .min = -1,
+	  .max = 65535, .help = "with TCP_HOST: listen on TCP", .client = true, .listens = true },
+	{ "SIDECAR_AUTH_TOKEN", "token", SETTING_HIDDEN, AT(token), "TOKEN",
+	  .help = "bearer token clients must send", .client = true, .listens = true },
+	{ "SIDECAR_TOKEN_FILE", "token-file", SETTING_TEXT, AT(token_file), "FILE",
+	  .help = "file with that token", .client = true, .listens = true },
+	{ "SIDECAR_REQUIRE_AUTH", "require-auth", SETTING_SWITCH, AT(require_auth),
+	  .help = "refuse requests without a token, also on the Unix socket", .listens = true },
+	{ "SIDECAR_ALLOWED_UIDS", "allowed-uids", SETTING_TEXT, AT(allowed_uids), "UID,...",
+	  .help = "only these users may connect to the Unix socket", .listens = true },
+	{ "SIDECAR_ALLOWED_ORIGINS", "allowed-origins", SETTING_TEXT, AT(allowed_origins),
+	  "ORIGIN,...", .help = "browser pages that may call over TCP", .listens = true },
+	{ "SIDECAR_ALLOWED_HOSTS", "allowed-hosts", SETTING_TEXT, AT(allowed_hosts), "HOST,...",
+	  .help = "names of this server over TCP besides localhost", .listens = true },
+	{ "SIDECAR_ALLOW_OUTSIDE_WORKSPACE_ROOT", "allow-outside", SETTING_SWITCH,
+	  AT(allow_outside), .help = "absolute paths are literal, within ALLOWED_ROOT_DIRECTORY",
+	  .lenient = true },
+	{ "ALLOWED_ROOT_DIRECTORY", "allowed-root", SETTING_TEXT, AT(allowed_root), "DIR",
+	  .help = "outermost directory that may ever be touched" },
+	{ "DATA_DIR", "data-dir", SETTING_TEXT, AT(data_dir), "DIR",
+	  .help = "directory that may always be reached by absolute path" },
+	{ "SIDECAR_ABSOLUTE_PATHS", "absolute-paths", SETTING_CHOICE, AT(absolute_paths),
+	  WORDS("shorthand", "strict", "auto"), .def = CONFIG_PATHS_AUTO,
+	  .help = "what /x means: x below the workspace, or an error (default shorthand, for "
+		  "models strict)" },
+	{ "SIDECAR_READ_ONLY", "read-only", SETTING_SWITCH, AT(read_only),
+	  .help = "nothing in the workspace may be changed" },
+	{ "SIDECAR_SANDBOX", "sandbox", SETTING_CHOICE, AT(sandbox),
+	  WORDS("off", "workspace", "strict", "auto"), .def = SANDBOX_AUTO,
+	  .help = "what holds commands: workspace on a bare host, off in a container (default "
+		  "auto)" },
+	{ "SIDECAR_SANDBOX_WRITE", "sandbox-write", SETTING_TEXT, AT(sandbox_write), "DIR:...",
+	  .help = "more that sandboxed commands may write" },
+	{ "SIDECAR_SANDBOX_READ", "sandbox-read", SETTING_TEXT, AT(sandbox_read), "DIR:...",
+	  .help = "more that strictly sandboxed commands may read" },
+	{ "SIDECAR_NETWORK", "network", SETTING_CHOICE, AT(network), WORDS("none", "on"), .def = 1,
+	  .help = "whether sandboxed commands have a network (default on)" },
+	{ "SIDECAR_COMMAND_POLICY", "command-policy", SETTING_CHOICE, AT(command_policy),
+	  WORDS("off", "default", "strict"), .def = POLICY_DEFAULT,
+	  .help = "which commands of models are refused; strict also refuses chaining (default "
+		  "default)" },
+	{ "SIDECAR_COMMAND_RULES", "command-rules", SETTING_TEXT, AT(command_rules), "RULE;...",
+	  .help = "more commands to refuse, or !NAME to allow (docs/command-policy.md)" },
+	{ "SIDECAR_SCRUB", "scrub", SETTING_CHOICE, AT(scrub), WORDS("off", "on"), .def = 1,
+	  .help = "take secrets out of what models see of commands and searches (default on)" },
+	{ "SIDECAR_SCRUB_PATTERNS", "scrub-patterns", SETTING_TEXT, AT(scrub_patterns), "TEXT",
+	  .help = "more shapes of secrets, one a line (docs/scrubbing.md)" },
+	{ "SIDECAR_READ_BEFORE_WRITE", "read-before-write", SETTING_CHOICE, AT(read_before_write),
+	  WORDS("auto", "off", "on"),
+	  .help = "whether a session changes only files it has read (default for MCP on, else "
+		  "off)" },
+	{ "SIDECAR_TOOL_SET", "tool-set", SETTING_CHOICE, AT(tool_set),
+	  WORDS("auto", "core", "full"),
+	  .help = "the tools shown to models (default core, for MCP full)" },
+	{ "SIDECAR_SURFACE", "surface", SETTING_CHOICE, AT(surface),
+	  WORDS("default", "agent-sandbox"),
+	  .help = "serve the runtime routes of agent-sandbox, too (default default)",
+	  .listens = true },
+	{ "SIDECAR_MAX_COMMANDS", "max-commands", SETTING_NUMBER, AT(max_commands), "N", .def = 64,
+	  .min = 1, .max = LIMIT_COMMANDS, .help = "commands running at once (default 64)" },
+	{ "SIDECAR_SURVIVORS", "survivors", SETTING_CHOICE, AT(survivors), WORDS("end", "keep"),
+	  .help = "what becomes of processes a command leaves running (default end)" },
+	{ "SIDECAR_LIMIT_MEMORY_MB", "limit-memory", SETTING_NUMBER, AT(limit_memory_mb), "MB",
+	  .max = LIMIT_SETTING,
+	  .help = "address space of each process of a command (default 0: any)" },
+	{ "SIDECAR_LIMIT_PROCESSES", "limit-processes", SETTING_NUMBER, AT(limit_processes), "N",
+	  .max = LIMIT_SETTING, .help = "processes of a command at once (default 0: 2048)" },
+	{ "SIDECAR_LIMIT_FILE_MB", "limit-file", SETTING_NUMBER, AT(limit_file_mb), "MB",
+	  .max = LIMIT_SETTING, .help = "largest file a command may write (default 0: any)" },
+	{ "SIDECAR_LIMIT_CPU_SECONDS", "limit-cpu", SETTING_NUMBER, AT(limit_cpu_seconds),
+	  "SECONDS", .max = LIMIT_SETTING,
+	  .help = "CPU time of each process of a command (default 0: any)" },
+	{ "SIDECAR_SEARCH_SECONDS", "search-seconds", SETTING_NUMBER, AT(search_seconds), "SECONDS",
+	  .def = 30, .min = 1, .max = 3600,
+	  .help = "how long a search, or reading a file, may take (default 30)" },
+	{ "SIDECAR_FSYNC", "fsync", SETTING_SWITCH, AT(fsync),
+	  .help = "files are on disk before a write is answered" },
+	{ "SIDECAR_OPENAT2", "openat2", SETTING_CHOICE, AT(openat2), WORDS("off", "auto"), .def = 1,
+	  .help = "resolve paths by openat2, or always by walking (default auto)" },
+	{ "SIDECAR_GRACE_SECONDS", "grace", SETTING_NUMBER, AT(grace_seconds), "SECONDS", .def = 10,
+	  .max = 3600, .help = "how long running calls may take after SIGTERM (default 10)",
+	  .listens = true },
+	{ "SIDECAR_LOG", "log", SETTING_CHOICE, AT(log), WORDS("auto", "text", "json"),
+	  .help = "form of the log on stderr (default text on a terminal, else json)" },
+	{ "SIDECAR_LOG_LEVEL", "log-level", SETTING_CHOICE, AT(log_level),
+	  WORDS("debug", "info", "warn", "error"), .def = LOG_INFO,
+	  .help = "least level that is logged (default info)" },
+};
+
+_Static_assert(ARRAY_LEN(settings) <= CONFIG_SETTINGS, "struct config has an origin for each");
+
+size_t setting_count(void)
+{
+	return ARRAY_LEN(settings);
+}
+
+const struct setting *setting_at(size_t i)
+{
+	return &settings[i];
+}
+
+const struct setting *setting_by_flag(struct str name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(settings); i++)
+		if (settings[i].flag && str_eq(str_of(settings[i].flag), name))
+			return &settings[i];
+	return NULL;
+}
+
+size_t setting_index(const struct setting *s)
+{
+	return (size_t)(s - settings);
+}
+
+size_t setting_of_member(size_t offset)
+{
+	size_t i = 0;
+
+	while (i + 1 < ARRAY_LEN(settings) && settings[i].offset != offset)
+		i++;
+	return i;
+}
+
+static void *slot(const struct setting *s, struct config *c)
+{
+	return (char *)c + s->offset;
+}
+
+static int set_number(const struct setting *s, const char *name, const char *text, int64_t *to,
+		      struct err *e)
+{
+	char *end;
+	int64_t v = 0;
+	const bool ok = s->type == SETTING_OCTAL ? (v = strtol(text, &end, 8), *text && !*end)
+						 : str_int(str_of(text), &v);
+
+	if (ok && v >= s->min && v <= s->max) {
+		*to = v;
+		return 0;
+	}
+	if (s->type == SETTING_OCTAL)
+		return err_set(e, ERR_INVALID_ARGUMENTS,
+			       "%s must be an octal mode up to %llo, not \"%s\"", name,
+			       (unsigned long long)s->max, text);
+	/* A port below zero is one nobody set. */
+	return err_set(e, ERR_INVALID_ARGUMENTS,
+		       "%s must be a number from %lld to %lld, not \"%s\"", name,
+		       (long long)(s->min < 0 ? 0 : s->min), (long long)s->max, text);
+}
+
+/* A restriction that is misspelt must not be off without a word. */
+static int set_switch(const struct setting *s, const char *name, const char *text, bool *to,
+		      struct err *e)
+{
+	static const char *const off[] = { "", "0", "false", "no", "off" };
+
+	*to = str_truthy(str_of(text));
+	if (*to || s->lenient)
+		return 0;
+	for (size_t i = 0; i < ARRAY_LEN(off); i++)
+		if (str_eq_nocase(str_of(off[i]), str_trim(str_of(text))))
+			return 0;
+	return err_set(e, ERR_INVALID_ARGUMENTS, "%s must be true or false, not \"%s\"", name,
+		       text);
+}
+
+static int set_choice(const struct setting *s, const char *name, const char *text, int64_t *to,
+		      struct err *e)
+{
+	char list[128] = "";
+
+	for (int i = 0; s->choices[i]; i++) {
+		if (str_eq_nocase(str_of(s->choices[i]), str_trim(str_of(text)))) {
+			*to = i;
+			return 0;
+		}
+		const size_t n = strlen(list);
+		(void)snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", s->choices[i]);
+	}
+	return err_set(e, ERR_INVALID_ARGUMENTS, "%s must be one of %s, not \"%s\"", name, list,
+		       text);
+}
+
+int setting_set(const struct setting *s, const char *name, const char *text, struct config *c,
+		struct err *e)
+{
+	switch (s->type) {
+	case SETTING_TEXT:
+	case SETTING_HIDDEN:
+		*(const char **)slot(s, c) = *text ? text : NULL;
+		return 0;
+	case SETTING_SWITCH:
+		return set_switch(s, name, text, slot(s, c), e);
+	case SETTING_NUMBER:
+	case SETTING_OCTAL:
+		return set_number(s, name, text, slot(s, c), e);
+	case SETTING_CHOICE:
+		return set_choice(s, name, text, slot(s, c), e);
+	}
+	return 0;
+}
+
+void setting_default(const struct setting *s, struct config *c)
+{
+	if (s->type == SETTING_NUMBER || s->type == SETTING_OCTAL || s->type == SETTING_CHOICE)
+		*(int64_t *)slot(s, c) = s->def;
+}
+
+bool setting_text(const struct setting *s, const struct config *c, char *to, size_t size)
+{
+	const void *at = (const char *)c + s->offset;
+	const char *text = "";
+
+	if (s->type == SETTING_TEXT || s->type == SETTING_HIDDEN) {
+		text = *(const char *const *)at;
+		(void)snprintf(to, size, "%s",
+			       !text			   ? ""
+			       : s->type == SETTING_HIDDEN ? "set"
+							   : text);
+		return text != NULL;
+	}
+	if (s->type == SETTING_SWITCH)
+		(void)snprintf(to, size, "%s", *(const bool *)at ? "true" : "false");
+	else if (s->type == SETTING_CHOICE)
+		(void)snprintf(to, size, "%s", s->choices[*(const int64_t *)at]);
+	else
+		(void)snprintf(to, size, s->type == SETTING_OCTAL ? "%04llo" : "%lld",
+			       (long long)*(const int64_t *)at);
+	/* No number is below zero but that of a port nobody set. */
+	return s->type != SETTING_NUMBER || *(const int64_t *)at >= 0;
+}
+
+void setting_values(const struct setting *s, char *to, size_t size)
+{
+	*to = '\0';
+	if (s->value)
+		(void)snprintf(to, size, "%s", s->value);
+	for (int i = 0; s->choices[i]; i++) {
+		const size_t n = strlen(to);
+		(void)snprintf(to + n, size - n, "%s%s", i ? "|" : "", s->choices[i]);
+	}
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/* mcp: from a JSON-RPC message to its answer, in both eras. */
+
+#include "mcp/protocol.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "mcp/mcp_out.h"
+#include "api/observation.h"
+#include "base/jw.h"
+#include "base/limits.h"
+#include "tools/schema.h"
+
+#define META_VERSION MCP_META "protocolVersion"
+#define META_INFO    MCP_META "clientInfo"
+#define META_CAN     MCP_META "clientCapabilities"
+
+static const char instructions[] =
+	"Tools to read, search and change the files of one workspace and to run commands in it. "
+	"Paths are relative to the workspace. Read a file before you change it.";
+
+int mcp_refuse(struct mcp_request *r, int status, enum mcp_code code, const char *fmt, ...)
+{
+	va_list args;
+
+	r->status = status;
+	r->code = code;
+	va_start(args, fmt);
+	(void)vsnprintf(r->why, sizeof r->why, fmt, args);
+	va_end(args);
+	return -1;
+}
+
+bool mcp_same_id(const struct json *a, const struct json *b)
+{
+	if (a->type != b->type)
+		return false;
+	return a->type == JSON_STRING ? str_eq(a->string, b->string)
+				      : a->type == JSON_NUMBER && a->integer == b->integer;
+}
+
+/* A string or an integer, as ids and progress tokens are. */
+static bool is_id(const struct json *v)
+{
+	return v && (v->type == JSON_STRING || (v->type == JSON_NUMBER && v->whole));
+}
+
+int mcp_parse(struct str text, struct arena *a, const struct json **ret, struct mcp_request *r)
+{
+	struct err e;
+
+	*r = (struct mcp_request){ .status = 200 };
+	if (json_parse(text, a, ret, &e) == 0)
+		return 0;
+	if (a->failed)
+		return mcp_refuse(r, 503, MCP_INTERNAL, "Not enough memory for the message");
+	return mcp_refuse(r, 400, MCP_PARSE_ERROR, "Parse error: %.250s", e.msg);
+}
+
+/* The metadata of a request decide its era; what they hold is checked when it is answered. */
+static void read_meta(struct mcp_request *r)
+{
+	const struct json *meta = json_get(r->params, STR("_meta"));
+	const struct json *token = json_get(meta, STR("progressToken"));
+
+	r->token = is_id(token) ? token : NULL;
+	r->version = json_text(meta, STR(META_VERSION));
+	r->modern = json_get(meta, STR(META_VERSION)) || json_get(meta, STR(META_CAN)) ||
+		    json_get(meta, STR(META_INFO)) || str_eq(r->method, STR("server/discover"));
+}
+
+int mcp_open(const struct json *message, struct mcp_request *r)
+{
+	const struct json *id = json_get(message, STR("id"));
+	const struct json *method = json_get(message, STR("method"));
+
+	*r = (struct mcp_request){ .status = 200, .id = is_id(id) ? id : NULL };
+	if (message->type != JSON_OBJECT)
+		return mcp_refuse(r, 400, MCP_INVALID_REQUEST,
+				  "A message must be a JSON object, not %s",
+				  json_type_name(message));
+	if (!str_eq(json_text(message, STR("jsonrpc")), STR("2.0")))
+		return mcp_refuse(r, 400, MCP_INVALID_REQUEST, "jsonrpc must be \"2.0\"");
+	if (!method && (json_get(message, STR("result")) || json_get(message, STR("error"))))
+		return 0;
+	if (id && !r->id)
+		return mcp_refuse(r, 400, MCP_INVALID_REQUEST,
+				  "id must be a string or an integer, not %s",
+				  id->type != JSON_NUMBER     ? json_type_name(id)
+				  : fabs(id->number) < 0x1p53 ? "a fraction"
+							      : "so large a number");
+	if (!method || method->type != JSON_STRING || method->string.n == 0)
+		return mcp_refuse(r, 400, MCP_INVALID_REQUEST, "method must be a string");
+	r->method = method->string;
+	r->params = json_get(message, STR("params"));
+	if (r->params && r->params->type != JSON_OBJECT)
+		return mcp_refuse(r, 400, MCP_INVALID_PARAMS, "params must be an object, not %s",
+				  json_type_name(r->params));
+	read_meta(r);
+	return 0;
+}
+
+static int check_modern(struct mcp_request *r)
+{
+	const struct json *meta = json_get(r->params, STR("_meta"));
+	const struct json *version = json_get(meta, STR(META_VERSION));
+	const struct json *can = json_get(meta, STR(META_CAN));
+
+	if (!version || version->type != JSON_STRING)
+		return mcp_refuse(r, 400, MCP_INVALID_PARAMS,
+				  "params._meta must have \"" META_VERSION "\", a string");
+	if (!str_eq(r->version, STR(MCP_MODERN)))
+		return mcp_refuse(r, 400, MCP_UNSUPPORTED_VERSION, "Unsupported protocol version");
+	if (!can || can->type != JSON_OBJECT)
+		return mcp_refuse(r, 400, MCP_INVALID_PARAMS,
+				  "params._meta must have \"" META_CAN "\", an object");
+	return 0;
+}
+
+static unsigned tool_set(const struct service *s)
+{
+	return s->tool_set ? s->tool_set : schema_default_set(SCHEMA_MCP);
+}
+
+static enum mcp_verb initialize(const struct service *s, struct mcp_request *r, struct buf *out)
+{
+	const struct json *wanted = json_get(r->params, STR("protocolVersion"));
+	struct jw w = { .out = out };
+
+	(void)s;
+	if (!wanted || wanted->type != JSON_STRING) {
+		(void)mcp_refuse(r, 200, MCP_INVALID_PARAMS,
+				 "params.protocolVersion must be a string");
+		return MCP_ANSWERED;
+	}
+	r->agreed = mcp_legacy_version(wanted->string);
+	if (!r->agreed)
+		r->agreed = mcp_legacy_version(STR(MCP_LEGACY));
+	mcp_begin_result(&w, r);
+	jw_str(&w, "protocolVersion", str_of(r->agreed));
+	jw_raw(&w, "capabilities", STR("{\"tools\":{}}"));
+	mcp_write_server(&w, "serverInfo");
+	jw_str(&w, "instructions", str_of(instructions));
+	mcp_end_result(&w, r);
+	return MCP_OPENED;
+}
+
+static enum mcp_verb ping(const struct service *s, struct mcp_request *r, struct buf *out)
+{
+	struct jw w = { .out = out };
+
+	(void)s;
+	mcp_begin_result(&w, r);
+	mcp_end_result(&w, r);
+	return MCP_ANSWERED;
+}
+
+/* What we are and have is the same for everybody until the process ends. */
+static void write_caching(struct jw *w, const struct mcp_request *r)
+{
+	if (!r->modern)
+		return;
+	jw_int(w, "ttlMs", LIMIT_MCP_CACHE_MS);
+	jw_str(w, "cacheScope", STR("public"));
+}
+
+static enum mcp_verb discover(const struct service *s, struct mcp_request *r, struct buf *out)
+{
+	struct jw w = { .out = out };
+
+	(void)s;
+	mcp_begin_result(&w, r);
+	mcp_write_versions(&w, "supportedVersions");
+	jw_raw(&w, "capabilities", STR("{\"tools\":{}}"));
+	jw_str(&w, "instructions", str_of(instructions));
+	write_caching(&w, r);
+	mcp_end_result(&w, r);
+	return MCP_ANSWERED;
+}
+
+static enum mcp_verb list_tools(const struct service *s, struct mcp_request *r, struct buf *out)
+{
+	const struct json *cursor = json_get(r->params, STR("cursor"));
+	struct jw w = { .out = out };
+
+	if (cursor && cursor->type != JSON_NULL) {
+		(void)mcp_refuse(r, 200, MCP_INVALID_PARAMS,
+				 "There is no such cursor: all tools are listed at once");
+		return MCP_ANSWERED;
+	}
+	mcp_begin_result(&w, r);
+	schema_write(&w, "tools", SCHEMA_MCP, tool_set(s));
+	write_caching(&w, r);
+	mcp_end_result(&w, r);
+	return MCP_ANSWERED;
+}
+
+static int find_tool(const struct service *s, struct mcp_request *r)
+{
+	const struct json *name = json_get(r->params, STR("name"));
+	char text[256];
+	struct buf names = { .p = text, .cap = sizeof text, .max = sizeof text };
+
+	if (!name || name->type != JSON_STRING)
+		return mcp_refuse(r, 200, MCP_INVALID_PARAMS, "params.name must be a string");
+	r->tool = tool_by_name(name->string, tool_set(s));
+	if (!r->tool) {
+		tool_names(tool_set(s), &names);
+		return mcp_refuse(r, 200, MCP_INVALID_PARAMS, "Unknown tool: %.*s. There are: %.*s",
+				  STR_FMT(str_upto(name->string, 60)), STR_FMT(buf_str(&names)));
+	}
+	r->arguments = json_get(r->params, STR("arguments"));
+	if (!r->arguments || r->arguments->type == JSON_NULL)
+		r->arguments = &json_empty;
+	if (r->arguments->type != JSON_OBJECT)
+		return mcp_refuse(r, 200, MCP_INVALID_PARAMS,
+				  "params.arguments must be an object, not %s",
+				  json_type_name(r->arguments));
+	return 0;
+}
+
+static enum mcp_verb call_tool(const struct service *s, struct mcp_request *r, struct buf *out)
+{
+	(void)out;
+	return find_tool(s, r) == 0 ? MCP_CALL : MCP_ANSWERED;
+}
+
+enum { LEGACY = 1, MODERN = 2 };
+
+static const struct {
+	const char *name;
+	unsigned eras;
+	enum mcp_verb (*answer)(const struct service *s, struct mcp_request *r, struct buf *out);
+} methods[] = {
+	{ "tools/call", LEGACY | MODERN, call_tool },
+	{ "tools/list", LEGACY | MODERN, list_tools },
+	{ "server/discover", MODERN, discover },
+	{ "initialize", LEGACY, initialize },
+	{ "ping", LEGACY, ping },
+};
+
+static enum mcp_verb notified(struct mcp_request *r)
+{
+	const struct json *id = json_get(r->params, STR("requestId"));
+
+	if (!str_eq(r->method, STR("notifications/cancelled")) || !is_id(id))
+		return MCP_SILENT;
+	r->cancel = id;
+	return MCP_CANCEL;
+}
+
+static enum mcp_verb answer(const struct service *s, struct mcp_request *r, struct buf *out)
+{
+	const unsigned era = r->modern ? MODERN : LEGACY;
+
+	if (r->modern && check_modern(r) < 0)
+		return MCP_ANSWERED;
+	for (size_t i = 0; i < ARRAY_LEN(methods); i++)
+		if (methods[i].eras & era && str_eq(str_of(methods[i].name), r->method))
+			return methods[i].answer(s, r, out);
+	(void)mcp_refuse(r, r->modern ? 404 : 200, MCP_NO_METHOD, "Method not found: %.*s",
+			 STR_FMT(str_upto(r->method, 100)));
+	return MCP_ANSWERED;
+}
+
+enum mcp_verb mcp_answer(const struct service *s, struct mcp_request *r, struct buf *out)
+{
+	if (r->method.n == 0 || !r->id)
+		return r->method.n ? notified(r) : MCP_SILENT;
+	const enum mcp_verb verb = answer(s, r, out);
+	if (r->code)
+		mcp_error(r, out);
+	return verb;
+}
+
+static void write_called(const struct mcp_request *r, struct str observation, bool success,
+			 struct buf *out)
+{
+	struct jw w = { .out = out };
+
+	mcp_begin_result(&w, r);
+	jw_array(&w, "content");
+	jw_object(&w, NULL);
+	jw_str(&w, "type", STR("text"));
+	jw_str(&w, "text", observation);
+	jw_end(&w);
+	jw_end(&w);
+	jw_raw(&w, "structuredContent", observation);
+	jw_bool(&w, "isError", !success);
+	mcp_end_result(&w, r);
+}
+
+void mcp_fail(const struct mcp_request *r, const struct err *e, struct buf *out)
+{
+	AUTO_BUF observation = { .max = 16 << 10 };
+
+	observation_fail(&observation, str_of(r->tool->name), e);
+	write_called(r, buf_str(&observation), false, out);
+}
+
+enum err_code mcp_call(struct service *s, struct call *c, const struct mcp_request *r,
+		       struct buf *out)
+{
+	AUTO_BUF observation = { .max = LIMIT_MCP_MESSAGE };
+	struct err e = { .code = ERR_NONE };
+	const struct str name = str_of(r->tool->name);
+	const bool success = observation_write(s, c, r->tool, name, r->arguments, &observation, &e);
+	const size_t start = out->n;
+
+	write_called(r, buf_str(&observation), success, out);
+	if (!out->failed && out->n - start <= LIMIT_MCP_MESSAGE)
+		return e.code;
+	/* The result stands in it twice, once with all quotes escaped. */
+	(void)err_set(&e, ERR_EXECUTION_ERROR, "The answer is too large: ask for less");
+	out->n = start;
+	out->failed = false;
+	mcp_fail(r, &e, out);
+	return e.code;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mcp: the Model Context Protocol, message by message: what one JSON-RPC message asks for, and what
+ * is answered. How messages travel is the carriers' business (mcp_stdio.h, mcp_http.h).
+ *
+ * Two eras share one endpoint. A request with modern metadata in params._meta (2026-07-28) stands
+ * for itself: no handshake, no session, every result says so. Every other request is of the legacy
+ * era (2024-11-05 to 2025-11-25), which begins with initialize. The only thing remembered of it is
+ * the version that was agreed on, and only the carrier remembers it.
+ *
+ *	mcp_parse	text → JSON value (an array is a batch: mcp_batch.h)
+ *	mcp_open	JSON value → request: its id, method, era
+ *	mcp_answer	everything but the call of a tool is answered
+ *	mcp_call	the call of a tool; may take long
+ *
+ * Each that fails has filled in the request's error, which mcp_error writes. Whatever is wrong with
+ * a tool's arguments, or is refused by a guard, is no error but a result (observation.h) that the
+ * model can read, with isError.
+ */
+#ifndef MCP_PROTOCOL_H
+#define MCP_PROTOCOL_H
+
+#include <stdbool.h>
+
+#include "service/service.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "tools/tool.h"
+
+#define MCP_MODERN "2026-07-28"
+
+enum mcp_code {
+	MCP_PARSE_ERROR = -32700,
+	MCP_INVALID_REQUEST = -32600,
+	MCP_NO_METHOD = -32601,
+	MCP_INVALID_PARAMS = -32602,
+	MCP_INTERNAL = -32603,
+	MCP_HEADER_MISMATCH = -32020,
+	MCP_UNSUPPORTED_VERSION = -32022,
+};
+
+/* One message. Everything points into the JSON value it was read from. */
+struct mcp_request {
+	const struct json *id; /* NULL: a notification, or it could not be read */
+	struct str method;     /* empty: a response, which nobody waits for */
+	const struct json *params;
+	bool modern;
+	struct str version; /* modern: the one it names */
+
+	const struct json *token; /* whom progress is for; NULL: it is not wanted */
+	const struct tool *tool;  /* of a call … */
+	const struct json *arguments;
+	const struct json *cancel; /* the id of the request that is not wanted any more */
+	const char *agreed;	   /* the version that initialize was answered with */
+
+	/* What is wrong with it: a JSON-RPC code, the status for HTTP, a sentence. */
+	enum mcp_code code;
+	int status;
+	char why[320];
+};
+
+enum mcp_verb {
+	MCP_ANSWERED, /* the answer is written, be it an error */
+	MCP_OPENED,   /* the same, and a legacy session begins: request.agreed */
+	MCP_CALL,     /* call request.tool, then answer: mcp_call */
+	MCP_CANCEL,   /* end request.cancel; there is no answer */
+	MCP_SILENT,   /* nothing is to be done, and there is no answer */
+};
+
+/* Sets the error and returns -1, so that a refusal is one line. */
+int mcp_refuse(struct mcp_request *r, int status, enum mcp_code code, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* The text of a message, strict JSON, into the arena; both outlive the value. */
+int mcp_parse(struct str text, struct arena *a, const struct json **ret, struct mcp_request *r);
+
+/* The shape of a message; *r is filled in anew. */
+int mcp_open(const struct json *message, struct mcp_request *r);
+
+/* Answer into out (which is empty) whatever takes no time. */
+enum mcp_verb mcp_answer(const struct service *s, struct mcp_request *r, struct buf *out);
+
+/* Call the tool of a request for which mcp_answer returned MCP_CALL, and write the answer. `c` has
+ * everything but `out`. Returns how it went, for the log. */
+enum err_code mcp_call(struct service *s, struct call *c, const struct mcp_request *r,
+		       struct buf *out);
+
+/* Instead of that: the answer that the call failed with *e. */
+void mcp_fail(const struct mcp_request *r, const struct err *e, struct buf *out);
+
+/* The answer that says what is wrong with the request. */
+void mcp_error(const struct mcp_request *r, struct buf *out);
+
+/* A notification of progress, which grows from one to the next. */
+void mcp_progress(const struct json *token, int64_t progress, struct str message, struct buf *out);
+
+/* The legacy version of that name as a constant; NULL when there is none. */
+const char *mcp_legacy_version(struct str version);
+
+/* Whether two ids are the same. */
+bool mcp_same_id(const struct json *a, const struct json *b);
+
+#endif

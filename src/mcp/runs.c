@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* mcp_runs: a list of what is running, and what is told of it meanwhile. */
+
+#include "mcp/runs.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "mcp/protocol.h"
+#include "base/io.h"
+#include "base/limits.h"
+#include "base/own.h"
+#include "base/utf8.h"
+
+static struct mcp_run *find(struct mcp_runs *r, struct str session, const struct json *id)
+{
+	for (struct mcp_run *run = r->first; run; run = run->next)
+		if (run->session.n && str_eq(run->session, session) && mcp_same_id(run->id, id))
+			return run;
+	return NULL;
+}
+
+/* The last line that is not empty, as much as is shown of it. */
+static struct str last_line(struct str text)
+{
+	const char *p;
+
+	text = str_trim(text);
+	for (p = text.p + text.n; p > text.p && p[-1] != '\n' && p[-1] != '\r'; p--)
+		;
+	const struct str line =
+		str_upto((struct str){ p, (size_t)(text.p + text.n - p) }, LIMIT_MCP_LINE);
+	return str_upto(line, utf8_whole(line));
+}
+
+/* The run's lock is held. */
+static void tell(struct mcp_run *run, int64_t now_ms, struct str message)
+{
+	AUTO_BUF out = { .max = LIMIT_MCP_PROGRESS };
+	const int64_t elapsed = now_ms - run->began_ms;
+
+	run->told_ms = now_ms;
+	if (run->token) {
+		run->value = elapsed > run->value ? elapsed : run->value + 1;
+		mcp_progress(run->token, run->value, message, &out);
+	}
+	/* A token may be as long as a message: then nothing is told. */
+	if (!out.failed)
+		run->notify(run->arg, buf_str(&out));
+}
+
+/* Of all that a command puts out only the end is kept. */
+static void keep_tail(struct mcp_run *run, bool is_stderr, struct str piece)
+{
+	run->bytes += (int64_t)piece.n;
+	if (run->scrub)
+		scrubber_feed(&run->scrubbers[is_stderr], piece, &run->tail);
+	else
+		buf_add(&run->tail, piece);
+	if (run->tail.n > LIMIT_MCP_TAIL)
+		buf_drop(&run->tail, run->tail.n - LIMIT_MCP_TAIL);
+}
+
+static void output(void *arg, bool is_stderr, struct str piece)
+{
+	struct mcp_run *run = arg;
+	const int64_t now = io_now_ms();
+	char text[64];
+
+	(void)pthread_mutex_lock(&run->lock);
+	keep_tail(run, is_stderr, piece);
+	if (now - run->told_ms >= LIMIT_MCP_PROGRESS_MS) {
+		(void)snprintf(text, sizeof text, "%lld bytes of output", (long long)run->bytes);
+		const struct str line = run->tail.failed ? STR("") : last_line(buf_str(&run->tail));
+		tell(run, now, line.n ? line : str_of(text));
+	}
+	(void)pthread_mutex_unlock(&run->lock);
+}
+
+int mcp_runs_enter(struct mcp_runs *r, struct mcp_run *run, struct err *e)
+{
+	int rc = 0;
+
+	run->cancel_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (run->cancel_fd < 0)
+		return err_set(e, ERR_TOO_BUSY, "No descriptor is left for the call, try again");
+	run->cancelled = false;
+	run->progress = (struct call_progress){ .output = output, .arg = run };
+	(void)pthread_mutex_init(&run->lock, NULL);
+	run->began_ms = run->told_ms = io_now_ms();
+	run->value = run->bytes = 0;
+	/* A read, and what the scrubber has held back of both outputs, come at once. */
+	run->tail.max = LIMIT_MCP_TAIL + LIMIT_OUTPUT_CHUNK + 4 * LIMIT_SCRUB_HELD;
+	for (size_t i = 0; i < ARRAY_LEN(run->scrubbers); i++)
+		run->scrubbers[i] = (struct scrubber){ .rules = run->scrub };
+	(void)pthread_mutex_lock(&r->lock);
+	if (r->ended) {
+		rc = err_set(e, ERR_TOO_BUSY, "The server is ending");
+	} else if (run->session.n && find(r, run->session, run->id)) {
+		rc = err_set(e, ERR_INVALID_ARGUMENTS, "A request with this id is still running");
+	} else {
+		run->next = r->first;
+		r->first = run;
+	}
+	(void)pthread_mutex_unlock(&r->lock);
+	if (rc < 0)
+		fd_closep(&run->cancel_fd);
+	return rc;
+}
+
+void mcp_runs_refused(struct mcp_request *r, const struct err *e, struct buf *out)
+{
+	if (e->code == ERR_TOO_BUSY) {
+		mcp_fail(r, e, out);
+		return;
+	}
+	(void)mcp_refuse(r, 400, MCP_INVALID_REQUEST, "%s", e->msg);
+	mcp_error(r, out);
+}
+
+bool mcp_runs_leave(struct mcp_runs *r, struct mcp_run *run)
+{
+	(void)pthread_mutex_lock(&r->lock);
+	for (struct mcp_run **at = &r->first; *at; at = &(*at)->next) {
+		if (*at != run)
+			continue;
+		*at = run->next;
+		break;
+	}
+	(void)pthread_mutex_unlock(&r->lock);
+	/* Nobody else knows of it any more. */
+	fd_closep(&run->cancel_fd);
+	buf_done(&run->tail);
+	for (size_t i = 0; i < ARRAY_LEN(run->scrubbers); i++)
+		scrubber_done(&run->scrubbers[i]);
+	(void)pthread_mutex_destroy(&run->lock);
+	return !run->cancelled;
+}
+
+void mcp_run_call(struct mcp_run *run, struct call *c)
+{
+	if (run->token)
+		c->progress = &run->progress;
+	if (run->session.n == 0)
+		return;
+	c->cancelled = &run->cancelled;
+	c->cancel_fd = run->cancel_fd;
+	c->cancel_events = POLLIN;
+}
+
+static void cancel(struct mcp_run *run)
+{
+	const uint64_t one = 1;
+
+	__atomic_store_n(&run->cancelled, true, __ATOMIC_RELAXED);
+	(void)!write(run->cancel_fd, &one, sizeof one);
+}
+
+void mcp_runs_cancel(struct mcp_runs *r, struct str session, const struct json *id)
+{
+	(void)pthread_mutex_lock(&r->lock);
+	struct mcp_run *run = find(r, session, id);
+	if (run)
+		cancel(run);
+	(void)pthread_mutex_unlock(&r->lock);
+}
+
+void mcp_runs_cancel_all(struct mcp_runs *r, const struct str *session)
+{
+	(void)pthread_mutex_lock(&r->lock);
+	r->ended = r->ended || !session;
+	for (struct mcp_run *run = r->first; run; run = run->next)
+		if (!session || str_eq(run->session, *session))
+			cancel(run);
+	(void)pthread_mutex_unlock(&r->lock);
+}
+
+static void tick(struct mcp_run *run, int64_t now)
+{
+	char text[64];
+
+	/* Whoever holds it is telling something at this moment. */
+	if (pthread_mutex_trylock(&run->lock) != 0)
+		return;
+	const int64_t silence = !run->token	  ? LIMIT_MCP_KEEP_ALIVE_MS
+				: run->value == 0 ? LIMIT_MCP_FIRST_MS
+						  : LIMIT_MCP_SILENCE_MS;
+	if (now - run->told_ms >= silence && !run->cancelled) {
+		(void)snprintf(text, sizeof text, "running for %lld s",
+			       (long long)(now - run->began_ms) / 1000);
+		tell(run, now, str_of(text));
+	}
+	(void)pthread_mutex_unlock(&run->lock);
+}
+
+void mcp_runs_tick(struct mcp_runs *r)
+{
+	const int64_t now = io_now_ms();
+
+	(void)pthread_mutex_lock(&r->lock);
+	for (struct mcp_run *run = r->first; run; run = run->next)
+		tick(run, now);
+	(void)pthread_mutex_unlock(&r->lock);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mcp_sessions: the legacy MCP sessions of HTTP clients: a random name, and the version agreed on.
+ *
+ * There are at most LIMIT_MCP_SESSIONS. When one more begins, the one that was not used for longest
+ * ends: its client is told that it is unknown and begins anew. The zero value is ready for use.
+ * Safe for many threads.
+ */
+#ifndef MCP_SESSIONS_H
+#define MCP_SESSIONS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/limits.h"
+#include "base/str.h"
+
+enum { MCP_SESSION_ID = 32 }; /* characters of a name: 128 random bits */
+
+struct mcp_sessions {
+	pthread_mutex_t lock;
+	int64_t clock; /* counts uses */
+	struct mcp_session {
+		char id[MCP_SESSION_ID];
+		const char *version; /* a constant; NULL: the place is free */
+		int64_t used;
+	} list[LIMIT_MCP_SESSIONS];
+};
+
+void mcp_sessions_begin(struct mcp_sessions *s, const char *version, char id[MCP_SESSION_ID + 1]);
+
+/* The version of the session, which counts as used; NULL when there is none of that name. */
+const char *mcp_sessions_find(struct mcp_sessions *s, struct str id);
+
+/* False when there was none. */
+bool mcp_sessions_end(struct mcp_sessions *s, struct str id);
+
+#endif

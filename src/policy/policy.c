@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* policy: hold every command that a text would run against the rules. */
+
+#include "policy/policy.h"
+
+#include "base/arena.h"
+#include "base/limits.h"
+#include "policy/rule.h"
+#include "policy/wrapper.h"
+
+struct policy {
+	enum policy_mode mode;
+	struct str root;
+	struct rule *rules;
+	size_t n;
+	struct arena arena; /* what the rules point into */
+};
+
+static int judge_text(const struct policy *p, struct str text, unsigned depth, struct arena *a,
+		      struct err *e);
+
+static int add_rule(struct policy *p, const struct rule *r, struct err *e)
+{
+	struct rule *grown = mem_resize(p->rules, p->n + 1, sizeof *grown);
+
+	if (!grown)
+		return err_set(e, ERR_EXECUTION_ERROR, "Out of memory for command rules.");
+	p->rules = grown;
+	p->rules[p->n++] = *r;
+	return 0;
+}
+
+/* Is the name one of the alternatives a|b? */
+static bool names(struct str alternatives, struct str name)
+{
+	struct str one;
+
+	while (alternatives.n) {
+		(void)str_cut(alternatives, '|', &one, &alternatives);
+		if (str_eq(one, name))
+			return true;
+	}
+	return false;
+}
+
+/* A rule for several names loses one of them. */
+static int remove_name(struct policy *p, struct rule *r, struct str name, struct err *e)
+{
+	char *kept = arena_alloc(&p->arena, r->name.n);
+	struct str rest = r->name, one;
+	size_t n = 0;
+
+	if (!kept)
+		return err_set(e, ERR_EXECUTION_ERROR, "Out of memory for command rules.");
+	while (rest.n) {
+		(void)str_cut(rest, '|', &one, &rest);
+		if (str_eq(one, name))
+			continue;
+		if (n)
+			kept[n++] = '|';
+		memcpy(kept + n, one.p, one.n);
+		n += one.n;
+	}
+	r->name = (struct str){ kept, n };
+	return 0;
+}
+
+static int remove_rules(struct policy *p, struct str name, struct err *e)
+{
+	size_t kept = 0;
+	bool found = false;
+
+	if (str_eq(name, STR("*"))) {
+		p->n = 0;
+		return 0;
+	}
+	for (size_t i = 0; i < p->n; i++) {
+		struct rule r = p->rules[i];
+		if (names(r.name, name)) {
+			found = true;
+			if (remove_name(p, &r, name, e) < 0)
+				return -1;
+		}
+		if (r.name.n)
+			p->rules[kept++] = r;
+	}
+	p->n = kept;
+	if (!found)
+		return err_set(e, ERR_INVALID_ARGUMENTS,
+			       "Command rule \"!%.*s\": there is no rule for this name.",
+			       STR_FMT(name));
+	return 0;
+}
+
+static int add_line(struct policy *p, struct str line, struct err *e)
+{
+	struct rule r;
+
+	if (!line.n || line.p[0] == '#')
+		return 0;
+	if (line.p[0] == '!')
+		return remove_rules(p, str_trim(str_from(line, 1)), e);
+	if (rule_parse(line, &r, e) < 0)
+		return -1;
+	return add_rule(p, &r, e);
+}
+
+static int fill(struct policy *p, struct str root, struct str rules, struct err *e)
+{
+	size_t n;
+	const struct rule *defaults = rule_defaults(&n);
+	struct str text = arena_dup(&p->arena, rules);
+	struct str line, part;
+
+	p->root = arena_dup(&p->arena, root);
+	if (p->arena.failed)
+		return err_set(e, ERR_INVALID_ARGUMENTS, "The command rules are too long.");
+	for (size_t i = 0; i < n; i++) {
+		if (add_rule(p, &defaults[i], e) < 0)
+			return -1;
+	}
+	while (text.n) {
+		(void)str_cut(text, '\n', &line, &text);
+		while (line.n) {
+			(void)str_cut(line, ';', &part, &line);
+			if (add_line(p, str_trim(part), e) < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+struct policy *policy_new(enum policy_mode mode, struct str root, struct str rules, struct err *e)
+{
+	struct policy *p = mem_new(1, sizeof *p);
+
+	if (!p) {
+		err_set(e, ERR_EXECUTION_ERROR, "Out of memory for command rules.");
+		return NULL;
+	}
+	p->mode = mode;
+	p->arena.max = LIMIT_POLICY_RULES;
+	if (fill(p, root, rules, e) < 0) {
+		policy_free(p);
+		return NULL;
+	}
+	return p;
+}
+
+void policy_free(struct policy *p)
+{
+	if (!p)
+		return;
+	arena_done(&p->arena);
+	mem_free(p->rules);
+	mem_free(p);
+}
+
+/* Words in messages are names; whoever writes a longer one knows how it goes on. */
+static struct str brief(struct str word)
+{
+	return str_upto(word, 80);
+}
+
+static int refuse(const struct rule *r, struct str word, struct err *e)
+{
+	word = brief(word);
+	return err_set(e, ERR_COMMAND_BLOCKED, "Command blocked: \"%.*s\" (rule: %.*s).%s%.*s",
+		       STR_FMT(word), STR_FMT(r->reason), r->advice.n ? " " : "",
+		       STR_FMT(r->advice));
+}
+
+static int judge_command(const struct policy *p, const struct shell_command *c, unsigned depth,
+			 struct arena *a, struct err *e)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		if (rule_matches(&p->rules[i], c, p->root))
+			return refuse(&p->rules[i], rule_basename(c->words[0].text), e);
+	}
+	if (depth >= LIMIT_SHELL_DEPTH)
+		return err_set(e, ERR_COMMAND_BLOCKED,
+			       "Command blocked: it cannot be judged because it is nested too "
+			       "deeply. Write it more simply, or in several steps.");
+	for (const struct wrapped *w = wrapper_open(c, a); w; w = w->next) {
+		const int verdict = w->command.n ? judge_command(p, &w->command, depth + 1, a, e)
+						 : judge_text(p, w->text, depth + 1, a, e);
+		if (verdict < 0)
+			return -1;
+	}
+	if (a->failed)
+		return err_set(e, ERR_COMMAND_BLOCKED,
+			       "Command blocked: it cannot be judged because it is too large.");
+	return 0;
+}
+
+static int judge_text(const struct policy *p, struct str text, unsigned depth, struct arena *a,
+		      struct err *e)
+{
+	struct shell_script script;
+
+	if (shell_read(text, depth, a, &script, e) < 0)
+		return -1;
+	for (const struct shell_command *c = script.first; c; c = c->next) {
+		if (judge_command(p, c, depth, a, e) < 0)
+			return -1;
+	}
+	if (p->mode == POLICY_STRICT && script.chain.n)
+		return err_set(e, ERR_COMMAND_BLOCKED,
+			       "Command blocked: \"%.*s\" (rule: one command at a time). Run the "
+			       "commands one by one; redirections are allowed.",
+			       STR_FMT(brief(script.chain)));
+	return 0;
+}
+
+int policy_check(const struct policy *p, struct str command, struct err *e)
+{
+	AUTO_ARENA a = { .max = LIMIT_POLICY_MEMORY };
+
+	if (p->mode == POLICY_OFF)
+		return 0;
+	return judge_text(p, command, 0, &a, e);
+}
+
+int policy_check_argv(const struct policy *p, const struct str *argv, size_t n, struct err *e)
+{
+	AUTO_ARENA a = { .max = LIMIT_POLICY_MEMORY };
+	struct shell_command c = { .n = n };
+
+	if (p->mode == POLICY_OFF || !n)
+		return 0;
+	c.words = arena_array(&a, n, sizeof *c.words);
+	if (!c.words)
+		return err_set(e, ERR_COMMAND_BLOCKED,
+			       "Command blocked: it cannot be judged because it is too large.");
+	for (size_t i = 0; i < n; i++)
+		c.words[i] = (struct shell_word){ argv[i], SHELL_QUOTED };
+	return judge_command(p, &c, 0, &a, e);
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* rule: the default list, the form of a rule, and how it meets a command. */
+
+#include "policy/rule.h"
+
+#define PRIVILEGE "privilege escalation"
+#define POWER	  "stopping the machine"
+#define NETWORK	  "network access"
+#define RULE(command, args, why, instead)                                                          \
+	{                                                                                          \
+		.name = STR(command), .arguments = STR(args), .reason = STR(why),                  \
+		.advice = STR(instead)                                                             \
+	}
+
+#define NO_PRIVILEGE "Run it without: commands keep the rights the sidecar has."
+#define NO_POWER     "The machine is not the workspace's to stop."
+#define NO_NETWORK   "Work with what is in the workspace, or ask for the file."
+#define NO_DISK	     "Work with files in the workspace."
+#define OWN_PATHS    "Name paths inside the workspace, best relative to it."
+
+static const struct rule defaults[] = {
+	RULE("sudo|su|doas", "", PRIVILEGE, NO_PRIVILEGE),
+	RULE("rm", "-r|-R|--recursive -f|--force @outside", "forced removal outside the workspace",
+	     OWN_PATHS),
+	RULE("shutdown|reboot|halt|poweroff", "", POWER, NO_POWER),
+	RULE("mkfs*", "", "formatting a disk", NO_DISK),
+	{ .name = STR("format"),
+	  .reason = STR("formatting a disk"),
+	  .advice = STR(NO_DISK),
+	  .bare = true },
+	RULE("dd", "", "raw copying", "Use cp, head -c or truncate on files in the workspace."),
+	RULE("chmod",
+	     "777|[01234567]777|0[01234567]777|a[+=]rwx|ugo[+=]rwx|[+=]rwx|u[+=]rwx,g[+=]rwx,o[+=]"
+	     "rwx "
+	     "@outside",
+	     "opening paths outside the workspace to everyone", OWN_PATHS),
+	RULE("curl|wget|nc|netcat|ncat", "", NETWORK, NO_NETWORK),
+	RULE("python*|pypy*", "-m http.server", "serving files over the network", NO_NETWORK),
+	RULE("python*|pypy*", "-*mhttp.server", "serving files over the network", NO_NETWORK),
+	RULE("node|nodejs", "--inspect*", "opening a debugger port", "Run node without it."),
+};
+
+const struct rule *rule_defaults(size_t *n)
+{
+	*n = ARRAY_LEN(defaults);
+	return defaults;
+}
+
+struct str rule_basename(struct str name)
+{
+	const char *slash = name.n ? memrchr(name.p, '/', name.n) : NULL;
+
+	return slash ? str_from(name, (size_t)(slash + 1 - name.p)) : name;
+}
+
+/* Does one byte match the pattern's first item, * aside? *n is the item's length. */
+static bool match_item(struct str pattern, char c, size_t *n)
+{
+	const ptrdiff_t close = pattern.p[0] == '[' ? str_index(pattern, ']') : -1;
+
+	*n = close > 0 ? (size_t)close + 1 : 1;
+	if (close > 0)
+		return memchr(pattern.p + 1, c, (size_t)close - 1) != NULL;
+	return pattern.p[0] == '?' || pattern.p[0] == c;
+}
+
+/* Only the last * can need another try, so the time is the product of the lengths. */
+static bool glob(struct str pattern, struct str text)
+{
+	struct str star = { NULL, 0 };
+	size_t from = 0, i = 0, n;
+
+	for (;;) {
+		if (pattern.n && pattern.p[0] == '*') {
+			pattern = star = str_from(pattern, 1);
+			from = i;
+		} else if (pattern.n && i < text.n && match_item(pattern, text.p[i], &n)) {
+			pattern = str_from(pattern, n);
+			i++;
+		} else if (!pattern.n && i == text.n) {
+			return true;
+		} else if (star.p && from < text.n) {
+			pattern = star;
+			i = ++from;
+		} else {
+			return false;
+		}
+	}
+}
+
+static bool glob_any(struct str patterns, struct str text)
+{
+	struct str one;
+
+	do {
+		(void)str_cut(patterns, '|', &one, &patterns);
+		if (glob(one, text))
+			return true;
+	} while (patterns.n);
+	return false;
+}
+
+/* The component of a path with that number, or "". */
+static struct str component(struct str path, size_t number)
+{
+	struct str part;
+
+	while (path.n) {
+		(void)str_cut(path, '/', &part, &path);
+		if (part.n && number-- == 0)
+			return part;
+	}
+	return STR("");
+}
+
+/* Is the absolute path, its .. and . resolved by name alone, root or below it? The first `same` of
+ * its `depth` components are those of root. */
+static bool is_inside(struct str root, struct str path)
+{
+	size_t depth = 0, same = 0;
+	struct str part;
+
+	while (path.n) {
+		(void)str_cut(path, '/', &part, &path);
+		if (!part.n || str_eq(part, STR(".")))
+			continue;
+		if (str_eq(part, STR(".."))) {
+			depth -= depth > 0;
+			same = same < depth ? same : depth;
+			continue;
+		}
+		if (same == depth && str_eq(part, component(root, depth)))
+			same++;
+		depth++;
+	}
+	return component(root, same).n == 0;
+}
+
+static bool is_outside(struct str text, struct str root)
+{
+	if (text.n && text.p[0] == '~')
+		return true;
+	return text.n && text.p[0] == '/' && !is_inside(root, text);
+}
+
+/* Does a written option match -x or --long? */
+static bool match_option(struct str option, struct str text)
+{
+	struct str name, value;
+
+	if (!str_starts(text, STR("-")))
+		return false;
+	if (!str_starts(option, STR("--")))
+		return text.n > 1 && text.p[1] != '-' && str_index(text, option.p[1]) > 0;
+	(void)str_cut(text, '=', &name, &value);
+	return name.n > STR("--").n && str_starts(option, name);
+}
+
+/* Does one argument match one pattern? */
+static bool match_argument(struct str pattern, struct str text, bool options, struct str root)
+{
+	const bool plain = !memchr(pattern.p, '*', pattern.n) && !memchr(pattern.p, '?', pattern.n);
+
+	if (str_eq(pattern, STR("@outside")))
+		return is_outside(text, root);
+	if (pattern.p[0] != '-' || pattern.n < 2)
+		return glob(pattern, text);
+	if (!options)
+		return false;
+	if (plain && (pattern.n == 2 || pattern.p[1] == '-'))
+		return match_option(pattern, text);
+	return glob(pattern, text);
+}
+
+/* Is there an argument that matches one of the patterns a|b? */
+static bool find_argument(struct str patterns, const struct shell_command *c, struct str root)
+{
+	bool options = true;
+
+	for (size_t i = 1; i < c->n; i++) {
+		struct str one, rest = patterns;
+		while (rest.n) {
+			(void)str_cut(rest, '|', &one, &rest);
+			if (one.n && match_argument(one, c->words[i].text, options, root))
+				return true;
+		}
+		options &= !str_eq(c->words[i].text, STR("--"));
+	}
+	return false;
+}
+
+bool rule_matches(const struct rule *r, const struct shell_command *c, struct str root)
+{
+	const struct str written = c->words[0].text;
+	const struct str name = rule_basename(written);
+	struct str rest = r->arguments, patterns;
+
+	if (!name.n || !glob_any(r->name, name))
+		return false;
+	if (r->bare && name.n < written.n && written.p[0] != '/')
+		return false;
+	while (rest.n) {
+		(void)str_cut(rest, ' ', &patterns, &rest);
+		if (patterns.n && !find_argument(patterns, c, root))
+			return false;
+	}
+	return true;
+}
+
+static int check_arguments(struct str arguments, struct err *e)
+{
+	struct str patterns, one;
+
+	while (arguments.n) {
+		(void)str_cut(arguments, ' ', &patterns, &arguments);
+		while (patterns.n) {
+			(void)str_cut(patterns, '|', &one, &patterns);
+			if (str_starts(one, STR("@")) && !str_eq(one, STR("@outside")))
+				return err_set(e, ERR_INVALID_ARGUMENTS,
+					       "Command rule: unknown word \"%.*s\"; there is "
+					       "only @outside.",
+					       STR_FMT(one));
+		}
+	}
+	return 0;
+}
+
+int rule_parse(struct str line, struct rule *ret, struct err *e)
+{
+	struct rule r = { .bare = false };
+	const ptrdiff_t comment = str_find(line, STR(" #"));
+	const struct str pattern = str_trim(comment < 0 ? line : str_upto(line, (size_t)comment));
+
+	(void)str_cut(pattern, ' ', &r.name, &r.arguments);
+	r.arguments = str_trim(r.arguments);
+	if (comment >= 0)
+		r.reason = str_trim(str_from(line, (size_t)comment + 2));
+	if (!r.reason.n)
+		r.reason = pattern;
+	if (!r.name.n || r.name.p[0] == '-' || r.name.p[0] == '@')
+		return err_set(e, ERR_INVALID_ARGUMENTS,
+			       "Command rule \"%.*s\": it must begin with a command's name.",
+			       STR_FMT(pattern));
+	if (str_index(r.name, '/') >= 0)
+		return err_set(e, ERR_INVALID_ARGUMENTS,
+			       "Command rule \"%.*s\": give the name without its directory.",
+			       STR_FMT(pattern));
+	if (check_arguments(r.arguments, e) < 0)
+		return -1;
+	*ret = r;
+	return 0;
+}

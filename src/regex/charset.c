@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* charset: sorted ranges of code points: union, complement, the other case. */
+
+#include "regex/charset.h"
+
+/* Letters whose other case is at a fixed distance, or is the neighbour. */
+struct fold {
+	uint32_t lo, hi; /* the upper-case letters, or pairs of upper and lower */
+	uint32_t delta;	 /* distance to the lower-case letter; 1: upper and lower alternate */
+};
+
+static const struct fold folds[] = {
+	{ 'A', 'Z', 32 },     { 0xc0, 0xd6, 32 },   { 0xd8, 0xde, 32 },	  { 0x100, 0x12f, 1 },
+	{ 0x132, 0x137, 1 },  { 0x139, 0x148, 1 },  { 0x14a, 0x177, 1 },  { 0x179, 0x17e, 1 },
+	{ 0x391, 0x3a1, 32 }, { 0x3a3, 0x3ab, 32 }, { 0x400, 0x40f, 80 }, { 0x410, 0x42f, 32 },
+	{ 0x460, 0x481, 1 },  { 0x48a, 0x4bf, 1 },  { 0x4d0, 0x52f, 1 },
+};
+
+static bool grow(struct charset *s, struct arena *a)
+{
+	if (s->n < s->cap)
+		return true;
+
+	const uint32_t cap = s->cap ? s->cap * 2 : 4;
+	struct char_range *r = arena_array(a, cap, sizeof(*r));
+
+	if (!r)
+		return false;
+	if (s->n)
+		memcpy(r, s->ranges, s->n * sizeof(*r));
+	s->ranges = r;
+	s->cap = cap;
+	return true;
+}
+
+void charset_add(struct charset *s, uint32_t lo, uint32_t hi, struct arena *a)
+{
+	uint32_t first = 0, behind;
+
+	while (first < s->n && s->ranges[first].hi + 1 < lo)
+		first++;
+	for (behind = first; behind < s->n && s->ranges[behind].lo <= hi + 1; behind++) {
+		if (s->ranges[behind].lo < lo)
+			lo = s->ranges[behind].lo;
+		if (s->ranges[behind].hi > hi)
+			hi = s->ranges[behind].hi;
+	}
+	if (behind == first && !grow(s, a))
+		return;
+	memmove(s->ranges + first + 1, s->ranges + behind, (s->n - behind) * sizeof(*s->ranges));
+	s->ranges[first] = (struct char_range){ lo, hi };
+	s->n = s->n - (behind - first) + 1;
+}
+
+void charset_add_all(struct charset *s, const struct charset *other, struct arena *a)
+{
+	for (uint32_t i = 0; i < other->n; i++)
+		charset_add(s, other->ranges[i].lo, other->ranges[i].hi, a);
+}
+
+void charset_negate(struct charset *s, struct arena *a)
+{
+	struct charset out = { 0 };
+	uint32_t from = 0;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		if (s->ranges[i].lo > from)
+			charset_add(&out, from, s->ranges[i].lo - 1, a);
+		from = s->ranges[i].hi + 1;
+	}
+	if (from <= CHARSET_ILL)
+		charset_add(&out, from, CHARSET_ILL, a);
+	*s = out;
+}
+
+void charset_remove(struct charset *s, uint32_t c, struct arena *a)
+{
+	if (!charset_has(s, c))
+		return;
+	charset_negate(s, a);
+	charset_add(s, c, c, a);
+	charset_negate(s, a);
+}
+
+static void fold_range(struct charset *s, struct char_range r, const struct fold *f,
+		       struct arena *a)
+{
+	const uint32_t lower = f->lo + f->delta, lower_last = f->hi + f->delta;
+
+	if (f->delta == 1) {
+		for (uint32_t c = r.lo > f->lo ? r.lo : f->lo; c <= r.hi && c <= f->hi; c++) {
+			const uint32_t other = f->lo + ((c - f->lo) ^ 1);
+
+			charset_add(s, other, other, a);
+		}
+		return;
+	}
+	const uint32_t up_lo = r.lo > f->lo ? r.lo : f->lo, up_hi = r.hi < f->hi ? r.hi : f->hi;
+	const uint32_t low_lo = r.lo > lower ? r.lo : lower;
+	const uint32_t low_hi = r.hi < lower_last ? r.hi : lower_last;
+
+	if (up_lo <= up_hi)
+		charset_add(s, up_lo + f->delta, up_hi + f->delta, a);
+	if (low_lo <= low_hi)
+		charset_add(s, low_lo - f->delta, low_hi - f->delta, a);
+}
+
+void charset_fold(struct charset *s, struct arena *a)
+{
+	struct charset before = { 0 };
+
+	/* A copy, because adding moves the ranges that are being walked. */
+	charset_add_all(&before, s, a);
+	for (uint32_t i = 0; i < before.n; i++)
+		for (size_t k = 0; k < ARRAY_LEN(folds); k++)
+			fold_range(s, before.ranges[i], &folds[k], a);
+}
+
+uint32_t charset_last(const struct charset *s)
+{
+	return s->n ? s->ranges[s->n - 1].hi : 0;
+}
+
+bool charset_has(const struct charset *s, uint32_t c)
+{
+	return charset_covers(s, c, c);
+}
+
+bool charset_covers(const struct charset *s, uint32_t lo, uint32_t hi)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->ranges[i].lo <= lo && hi <= s->ranges[i].hi)
+			return true;
+	return false;
+}

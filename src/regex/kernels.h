@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kernels: the three inner loops of searching, once for each kind of processor.
+ *
+ * literal.h, literals.h and bytesets.h build the structs below and are what others use. A kernel
+ * reads only p[0] to p[n - 1], and returns the first place at or behind `from` at which the thing
+ * begins and fits, or n. kernels_best() chooses by what the processor can do; tests walk
+ * kernels_all() and run each of them.
+ */
+#ifndef REGEX_KERNELS_H
+#define REGEX_KERNELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/byteset.h"
+
+enum {
+	BYTESETS_MAX = 4,     /* positions tested; more hardly make a candidate rarer */
+	LITERALS_MAX = 64,    /* needles of one search */
+	LITERALS_BUCKETS = 8, /* bits of a byte */
+	LITERALS_BYTES = 4,   /* leading bytes of a needle that are tested */
+};
+
+struct kernels;
+
+/* A byte c passes when low[c & 15] & high[c >> 4] is not 0. */
+struct nibbles {
+	uint8_t low[16], high[16];
+};
+
+static inline unsigned nibbles_get(const struct nibbles *t, uint8_t c)
+{
+	return t->low[c & 15] & t->high[c >> 4];
+}
+
+struct literal {
+	const struct kernels *kernels;
+	const uint8_t *p; /* lower case when nocase */
+	size_t n;
+	bool nocase;
+	uint8_t at[2];	 /* offsets of the two rarest bytes, … */
+	uint8_t byte[2]; /* … these bytes, … */
+	uint8_t fold[2]; /* … and what is or-ed to the text before comparing: 0x20 or 0 */
+};
+
+struct bytesets {
+	const struct kernels *kernels;
+	unsigned n;    /* positions tested */
+	unsigned span; /* length of the run */
+	struct {
+		unsigned at;
+		struct nibbles nibbles;
+		struct byteset set;
+	} tests[BYTESETS_MAX];
+};
+
+struct literals {
+	const struct kernels *kernels;
+	bool nocase;
+	unsigned n;
+	struct {
+		const uint8_t *p;
+		size_t n;
+		uint32_t head;	 /* its first LITERALS_BYTES, when all are that long … */
+		uint32_t fold;	 /* … and what is or-ed to the text before comparing */
+	} needles[LITERALS_MAX]; /* sorted by bucket */
+	uint8_t first[LITERALS_BUCKETS + 1]; /* needles of a bucket: first[b] to first[b + 1] */
+	unsigned bytes;			     /* leading bytes tested */
+	size_t shortest;
+	/* Those bytes, the most telling one first; behind them tests that everything passes. */
+	struct literals_test {
+		unsigned at;
+		struct nibbles nibbles; /* bit: bucket */
+	} tests[LITERALS_BYTES];
+	uint8_t *memory;
+};
+
+struct kernels {
+	const char *name;
+	size_t (*literal)(const struct literal *l, const uint8_t *p, size_t n, size_t from);
+	size_t (*bytesets)(const struct bytesets *b, const uint8_t *p, size_t n, size_t from);
+	size_t (*literals)(const struct literals *l, const uint8_t *p, size_t n, size_t from);
+};
+
+const struct kernels *kernels_best(void);
+
+/* The i-th kernels this processor can run, NULL behind the last; the first are portable. */
+const struct kernels *kernels_all(unsigned i);
+
+extern const struct kernels kernels_portable, kernels_sse2, kernels_ssse3, kernels_avx2;
+
+size_t portable_literal(const struct literal *l, const uint8_t *p, size_t n, size_t from);
+size_t portable_bytesets(const struct bytesets *b, const uint8_t *p, size_t n, size_t from);
+size_t portable_literals(const struct literals *l, const uint8_t *p, size_t n, size_t from);
+
+static inline uint8_t lower_case(uint8_t c)
+{
+	return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
+}
+
+static inline bool same_text(const uint8_t *text, const uint8_t *needle, size_t n, bool nocase)
+{
+	if (!nocase)
+		return memcmp(text, needle, n) == 0;
+	for (size_t i = 0; i < n; i++)
+		if (lower_case(text[i]) != needle[i])
+			return false;
+	return true;
+}
+
+/* Whether a needle of one of the buckets stands at i. */
+static inline bool literals_at(const struct literals *l, unsigned buckets, const uint8_t *p,
+			       size_t n, size_t i)
+{
+	const bool heads = l->bytes == LITERALS_BYTES;
+	uint32_t head = 0;
+
+	if (heads)
+		memcpy(&head, p + i, LITERALS_BYTES);
+	for (; buckets; buckets &= buckets - 1) {
+		const unsigned b = (unsigned)__builtin_ctz(buckets);
+
+		for (unsigned k = l->first[b]; k < l->first[b + 1]; k++)
+			if ((!heads || (head | l->needles[k].fold) == l->needles[k].head) &&
+			    l->needles[k].n <= n - i &&
+			    same_text(p + i, l->needles[k].p, l->needles[k].n, l->nocase))
+				return true;
+	}
+	return false;
+}
+
+#endif

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* regex_need: find out what a pattern needs, and choose the rarest of it. */
+
+#include "regex/regex_need.h"
+
+#include <math.h>
+
+#include "base/buf.h"
+#include "base/limits.h"
+#include "base/own.h"
+#include "base/utf8.h"
+#include "regex/regex_piece.h"
+
+/* What is known of all matches of a part of the pattern. */
+struct known {
+	const struct piece *whole;  /* each match is this, or NULL */
+	const struct piece *prefix; /* each match begins, … */
+	const struct piece *suffix; /* … ends with this; both are `whole` if that is known */
+	const struct piece *inner;  /* each match contains this … */
+	size_t lead;		    /* … with at most so many bytes before it */
+	size_t longest;		    /* bytes of a match, at most */
+};
+
+/* Roughly, in nanoseconds; only speed depends on them. */
+#define READ_NS	   1.5	 /* a byte through the automaton */
+#define LINE_NS	   100.0 /* a line through the automaton */
+#define COMPARE_NS 4.0	 /* a needle compared */
+
+struct walk {
+	const struct piece_form *form;
+	struct arena *arena;
+	bool looks; /* positions were passed: a match has more to it than its text */
+};
+
+static size_t sum(size_t a, size_t b)
+{
+	return a > NEED_ANY - b ? NEED_ANY : a + b;
+}
+
+/* Another piece that is in every match, for the case that it is the rarer one. */
+static void also(const struct walk *w, struct known *k, const struct piece *p, size_t lead)
+{
+	if (w->form->rarity(p) >= w->form->rarity(k->inner))
+		return;
+	k->inner = p;
+	k->lead = lead;
+}
+
+static struct known all_of(const struct piece *p, size_t longest)
+{
+	return (struct known){
+		.whole = p, .prefix = p, .suffix = p, .inner = p, .longest = longest
+	};
+}
+
+static struct known put_behind(struct walk *w, struct known x, struct known y)
+{
+	const struct piece *seam = w->form->cat(x.suffix, y.prefix, w->arena);
+	struct known r = { .inner = seam, .lead = x.longest, .longest = sum(x.longest, y.longest) };
+
+	if (x.whole && seam)
+		r.lead = 0;
+	also(w, &r, x.inner, x.lead);
+	also(w, &r, y.inner, sum(x.longest, y.lead));
+	if (x.whole && y.whole && seam) {
+		r.whole = r.prefix = r.suffix = seam;
+		return r;
+	}
+	r.prefix = x.prefix;
+	r.suffix = y.suffix;
+	if (x.whole) {
+		const struct piece *longer = w->form->cat(x.whole, y.prefix, w->arena);
+
+		r.prefix = longer ? longer : x.whole;
+	}
+	if (y.whole) {
+		const struct piece *longer = w->form->cat(x.suffix, y.whole, w->arena);
+
+		r.suffix = longer ? longer : y.whole;
+	}
+	return r;
+}
+
+static struct known either(struct walk *w, struct known x, struct known y)
+{
+	const struct piece_form *f = w->form;
+	const size_t longest = x.longest > y.longest ? x.longest : y.longest;
+
+	if (x.whole && y.whole && f->alike(x.whole, y.whole)) {
+		const struct piece *both = f->alt(x.whole, y.whole, PIECE_LEFT, w->arena);
+
+		if (both)
+			return all_of(both, longest);
+	}
+	return (struct known){
+		.prefix = f->alt(x.prefix, y.prefix, PIECE_LEFT, w->arena),
+		.suffix = f->alt(x.suffix, y.suffix, PIECE_RIGHT, w->arena),
+		.inner = f->alt(x.inner, y.inner, PIECE_LEFT, w->arena),
+		.lead = x.lead > y.lead ? x.lead : y.lead,
+		.longest = longest,
+	};
+}
+
+static struct known look_at(struct walk *w, const struct ast *t);
+
+static struct known repeated(struct walk *w, const struct ast *t)
+{
+	const struct known one = look_at(w, t->child);
+	struct known r = one;
+	const bool endless = one.longest > NEED_ANY / (t->max ? t->max : 1);
+	const size_t longest = endless ? NEED_ANY : one.longest * t->max;
+
+	if (t->min == 0)
+		return (struct known){ .longest = longest };
+
+	/* A few copies are enough to find it; many would only be too large. */
+	for (uint32_t i = 1; i < t->min && i < PIECE_RUN && r.whole; i++)
+		r = put_behind(w, r, one);
+	if (t->min < t->max || t->min > PIECE_RUN)
+		r.whole = NULL;
+	r.longest = longest;
+	return r;
+}
+
+/* What a positive one looks at is on the line, too; a negative one tells nothing. */
+static struct known around(struct walk *w, const struct ast *t)
+{
+	const struct known inside = look_at(w, t->child);
+	struct known r = all_of(w->form->empty(w->arena), 0);
+
+	w->looks = true;
+	if (str_eq(t->text, STR("?>")))
+		return inside;
+	if (str_eq(t->text, STR("?=")) || str_eq(t->text, STR("?<=")))
+		also(w, &r, inside.inner, NEED_ANY);
+	return r;
+}
+
+static struct known look_at(struct walk *w, const struct ast *t)
+{
+	struct known r = { .longest = NEED_ANY };
+
+	switch (t->kind) {
+	case AST_LOOK:
+		w->looks = true;
+		return all_of(w->form->empty(w->arena), 0);
+	case AST_EMPTY:
+		return all_of(w->form->empty(w->arena), 0);
+	case AST_CHARS:
+		return all_of(w->form->chars(&t->chars, w->arena),
+			      charset_last(&t->chars) < 0x80 ? 1 : 4);
+	case AST_GROUP:
+		return look_at(w, t->child);
+	case AST_REPEAT:
+		return repeated(w, t);
+	case AST_CAT:
+		r = look_at(w, t->child);
+		for (const struct ast *k = t->child->next; k; k = k->next)
+			r = put_behind(w, r, look_at(w, k));
+		return r;
+	case AST_ALT:
+		r = look_at(w, t->child);
+		for (const struct ast *k = t->child->next; k; k = k->next)
+			r = either(w, r, look_at(w, k));
+		return r;
+	case AST_AROUND:
+		return around(w, t);
+	default:
+		return r;
+	}
+}
+
+/* Plain text, however long: its bytes, or -1 when the tree is something else. */
+static int plain_text(const struct ast *t, bool nocase, struct buf *to)
+{
+	const struct charset *c = &t->chars;
+	char bytes[4];
+
+	if (t->kind == AST_EMPTY)
+		return 0;
+	if (t->kind == AST_GROUP)
+		return plain_text(t->child, nocase, to);
+	if (t->kind == AST_CAT) {
+		for (const struct ast *k = t->child; k; k = k->next)
+			if (plain_text(k, nocase, to) < 0)
+				return -1;
+		return 0;
+	}
+	if (t->kind != AST_CHARS || c->n == 0 || c->ranges[0].lo != c->ranges[0].hi)
+		return -1;
+
+	const uint32_t first = c->ranges[0].lo;
+	const bool letter = (first | 0x20) >= 'a' && (first | 0x20) <= 'z';
+	const bool pair = c->n == 2 && letter && c->ranges[1].lo == (first | 0x20) &&
+			  c->ranges[1].hi == c->ranges[1].lo;
+
+	if (nocase ? letter != pair || (!pair && c->n != 1) : c->n != 1)
+		return -1;
+	buf_add(to, (struct str){ bytes, utf8_encode(pair ? first | 0x20 : first, bytes) });
+	return 0;
+}
+
+static int need_literal(struct need *n, struct str text, bool nocase)
+{
+	n->memory = mem_new(text.n, 1);
+	if (!n->memory)
+		return -1;
+	memcpy(n->memory, text.p, text.n);
+	n->kind = NEED_LITERAL;
+	n->length = text.n;
+	literal_init(&n->literal, (struct str){ (const char *)n->memory, text.n }, nocase);
+	return 0;
+}
+
+static int need_words(struct need *n, const struct piece *p)
+{
+	if (p->n == 1)
+		return need_literal(n, p->words[0], p->anycase);
+	n->kind = NEED_LITERALS;
+	return literals_init(&n->literals, p->words, p->n, p->anycase);
+}
+
+static int need_plain_text(struct need *n, const struct ast *root)
+{
+	AUTO_BUF text = { .max = LIMIT_REGEX_PATTERN };
+
+	for (int nocase = 0; nocase < 2; nocase++) {
+		buf_reset(&text, text.cap);
+		if (plain_text(root, nocase, &text) < 0 || text.n == 0 || text.failed)
+			continue;
+		n->exact = true;
+		return need_literal(n, buf_str(&text), nocase) < 0 ? -1 : 1;
+	}
+	return 0;
+}
+
+/* Nanoseconds a byte, roughly: what the search itself takes, and a line for every hit. */
+static double cost(double search, double rarity)
+{
+	return search + LINE_NS * exp2(rarity);
+}
+
+/* The words, unless there are so many that comparing them costs more than reading everything. */
+static int try_words(struct need *n, const struct known *w)
+{
+	if (need_words(n, w->inner) < 0)
+		return -1;
+	n->lead = w->lead;
+	if (n->kind != NEED_LITERALS || COMPARE_NS * literals_compared(&n->literals) < READ_NS)
+		return 1;
+	need_done(n);
+	return 0;
+}
+
+static int choose(struct need *n, const struct known *w, const struct known *r, bool more)
+{
+	const double by_words = cost(0.1, piece_words.rarity(w->inner));
+	const double by_run = cost(0.1, piece_run.rarity(r->inner));
+
+	if (by_words < READ_NS && by_words <= by_run) {
+		const int got = try_words(n, w);
+
+		n->exact = got > 0 && !more && w->whole == w->inner &&
+			   !(w->inner->anycase && w->inner->onecase);
+		if (got != 0)
+			return got < 0 ? -1 : 0;
+	}
+	if (by_run < READ_NS) {
+		n->kind = NEED_BYTESETS;
+		n->lead = r->lead;
+		bytesets_init(&n->bytesets, r->inner->run, r->inner->n);
+	}
+	return 0;
+}
+
+int need_init(struct need *n, const struct ast_pattern *p)
+{
+	AUTO_ARENA arena = { .max = LIMIT_REGEX_ARENA };
+	struct walk words = { &piece_words, &arena, false }, runs = { &piece_run, &arena, false };
+	const int plain = need_plain_text(n, p->root);
+
+	if (plain != 0)
+		return plain < 0 ? -1 : 0;
+
+	const struct known w = look_at(&words, p->root), r = look_at(&runs, p->root);
+
+	if (arena.failed)
+		return 0; /* too much to know; the automaton reads everything */
+	return choose(n, &w, &r, words.looks || p->pcre);
+}
+
+void need_done(struct need *n)
+{
+	if (n->kind == NEED_LITERALS)
+		literals_done(&n->literals);
+	mem_free(n->memory);
+	*n = (struct need){ 0 };
+}
+
+size_t need_find(const struct need *n, struct str text, size_t from)
+{
+	switch (n->kind) {
+	case NEED_LITERAL:
+		return literal_find(&n->literal, text, from);
+	case NEED_LITERALS:
+		return literals_find(&n->literals, text, from);
+	case NEED_BYTESETS:
+		return bytesets_find(&n->bytesets, text, from);
+	case NEED_NOTHING:
+		break;
+	}
+	return from;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* canonical: realpath once, no links ever after. */
+
+#include "sandbox/canonical.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/own.h"
+
+static bool is_in(const char *path, const char *dir)
+{
+	const size_t n = strlen(dir);
+
+	return strncmp(path, dir, n) == 0 && (path[n] == '/' || path[n] == '\0');
+}
+
+const char *canonical_name(const char *path, const char *home, char ret[PATH_MAX])
+{
+	if (!realpath(path, ret))
+		return NULL;
+	if (home && is_in(path, home) && !is_in(ret, home)) {
+		errno = ELOOP;
+		return NULL;
+	}
+	return ret;
+}
+
+/* Where openat2 is refused: what has been opened must still have the name it was opened by. */
+static int open_and_compare(const char *name)
+{
+	char self[32], found[PATH_MAX];
+	AUTO_FD fd = open(name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	(void)snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	const ssize_t n = readlink(self, found, sizeof(found));
+	if (n < 0 || (size_t)n != strlen(name) || memcmp(found, name, (size_t)n) != 0) {
+		errno = ELOOP;
+		return -1;
+	}
+	return TAKE(fd, -1);
+}
+
+int canonical_open(const char *name)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS };
+	const int fd = (int)syscall(SYS_openat2, AT_FDCWD, name, &how, sizeof(how));
+
+	if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
+		return fd;
+	return open_and_compare(name);
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/* sandbox_probe: attempts against the sandbox, from a child inside of it. */
+
+#include "sandbox/sandbox_probe.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/limits.h"
+#include "base/own.h"
+
+struct attempt {
+	const struct sandbox_config *config;
+	struct sockaddr_un abstract; /* where the spawner listens */
+	socklen_t abstract_size;
+};
+
+/* Each returns true when the attempt failed as it should. */
+
+/* Its own name is a file that every process may write, but for the sandbox. In an empty root, the
+ * place where the private /tmp was made is a directory that could be written before. */
+static bool cannot_write_outside(const struct attempt *a)
+{
+	char parent[LIMIT_SANDBOX_VARIABLE];
+	AUTO_FD fd = open("/proc/self/comm", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 && errno == ENOENT) {
+		(void)snprintf(parent, sizeof(parent), "%s/..", a->config->scratch);
+		fd = open(parent, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	}
+	return fd < 0 && (errno == EACCES || errno == EROFS);
+}
+
+static bool sees_read_only_mounts(const struct attempt *a)
+{
+	struct statvfs root;
+
+	(void)a;
+	return statvfs("/", &root) == 0 && (root.f_flag & ST_RDONLY);
+}
+
+/* Make a file and take it away again. */
+static bool can_make_file(const char *dir)
+{
+	char path[LIMIT_SANDBOX_VARIABLE];
+
+	(void)snprintf(path, sizeof(path), "%s/.sidecar-probe-%d", dir, (int)getpid());
+	AUTO_FD fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+	return fd >= 0 && unlink(path) == 0;
+}
+
+static bool cannot_write_workspace(const struct attempt *a)
+{
+	return !can_make_file(a->config->workspace);
+}
+
+static bool has_private_tmp(const struct attempt *a)
+{
+	(void)a;
+	return can_make_file("/tmp");
+}
+
+static bool cannot_gain_privileges(const struct attempt *a)
+{
+	(void)a;
+	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
+}
+
+static bool has_no_capabilities(const struct attempt *a)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct caps[2];
+
+	(void)a;
+	return syscall(SYS_capget, &head, caps) == 0 && !caps[0].effective && !caps[1].effective &&
+	       !caps[0].permitted && !caps[1].permitted;
+}
+
+/* Asks for nothing at all, which only a filter refuses. */
+static bool cannot_unshare(const struct attempt *a)
+{
+	(void)a;
+	return syscall(SYS_unshare, 0) < 0 && errno == EPERM;
+}
+
+static bool cannot_use_io_uring(const struct attempt *a)
+{
+	(void)a;
+	return syscall(SYS_io_uring_setup, 0, NULL) < 0 && errno == EPERM;
+}
+
+static bool cannot_use_keyrings(const struct attempt *a)
+{
+	enum { GET_KEYRING_ID = 0, SESSION_KEYRING = -3 };
+
+	(void)a;
+	return syscall(SYS_keyctl, GET_KEYRING_ID, SESSION_KEYRING, 0) < 0 && errno == EPERM;
+}
+
+static bool cannot_type(const struct attempt *a)
+{
+	char c = 0;
+
+	(void)a;
+	return ioctl(STDIN_FILENO, TIOCSTI, &c) < 0 && errno == EPERM;
+}
+
+static bool cannot_trace(const struct attempt *a)
+{
+	(void)a;
+	return ptrace(PTRACE_SEIZE, getppid(), NULL, NULL) < 0 && errno == EPERM;
+}
+
+static bool cannot_signal(const struct attempt *a)
+{
+	(void)a;
+	return kill(getppid(), 0) < 0 && errno == EPERM;
+}
+
+static bool cannot_reach_abstract(const struct attempt *a)
+{
+	AUTO_FD fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	return fd < 0 ||
+	       (connect(fd, (const struct sockaddr *)&a->abstract, a->abstract_size) < 0 &&
+		errno == EPERM);
+}
+
+/* An address for documentation, where nobody is; a datagram socket sends nothing by connecting. */
+static bool cannot_reach_network(const struct attempt *a)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(9) };
+	AUTO_FD fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	(void)a;
+	to.sin_addr.s_addr = htonl(0xc0000201);
+	return fd < 0 || connect(fd, (const struct sockaddr *)&to, sizeof(to)) < 0;
+}
+
+static bool sees_own_processes_only(const struct attempt *a)
+{
+	char name[32] = "";
+	AUTO_FD fd = open("/proc/1/comm", O_RDONLY | O_CLOEXEC);
+
+	(void)a;
+	return fd >= 0 && read(fd, name, sizeof(name) - 1) > 0 &&
+	       strcmp(name, "sidecar-spawner\n") == 0;
+}
+
+enum when { ALWAYS, WITH_NAMESPACES, WITHOUT_NETWORK, WHEN_READ_ONLY, WHEN_POSSIBLE };
+
+static const struct probe {
+	const char *name;
+	enum when when; /* in force always, or under a condition; WHEN_POSSIBLE never fails */
+	bool (*holds)(const struct attempt *a);
+	const char *note; /* when it does not hold */
+} probes[] = {
+	{ "write-outside", ALWAYS, cannot_write_outside, "" },
+	{ "read-only-mounts", WITH_NAMESPACES, sees_read_only_mounts,
+	  "without namespaces chmod, times and attributes outside are not stopped" },
+	{ "processes-hidden", WITH_NAMESPACES, sees_own_processes_only,
+	  "without namespaces processes, sockets and secret files outside can be seen" },
+	{ "private-tmp", WITH_NAMESPACES, has_private_tmp,
+	  "without namespaces only TMPDIR is private; /tmp cannot be written, /dev/shm is shared" },
+	{ "read-only-workspace", WHEN_READ_ONLY, cannot_write_workspace, SANDBOX_NOT_ASKED },
+	{ "no-new-privileges", ALWAYS, cannot_gain_privileges, "" },
+	{ "no-capabilities", ALWAYS, has_no_capabilities, "" },
+	{ "namespaces-refused", ALWAYS, cannot_unshare, "" },
+	{ "io-uring-refused", ALWAYS, cannot_use_io_uring, "" },
+	{ "keyrings-refused", ALWAYS, cannot_use_keyrings, "" },
+	{ "terminal-injection-refused", ALWAYS, cannot_type, "" },
+	{ "tracing-refused", ALWAYS, cannot_trace, "" },
+	{ "signals-scoped", WHEN_POSSIBLE, cannot_signal,
+	  "signals to other processes of the user are stopped from Linux 6.12 on" },
+	{ "abstract-sockets-scoped", WHEN_POSSIBLE, cannot_reach_abstract,
+	  "abstract sockets are stopped from Linux 6.12 on" },
+	{ "network-off", WITHOUT_NETWORK, cannot_reach_network, SANDBOX_NOT_ASKED },
+};
+
+static int listen_abstract(struct attempt *a)
+{
+	unsigned char name[8];
+	const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	io_random(name, sizeof(name));
+	a->abstract = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	memcpy(a->abstract.sun_path + 1, name, sizeof(name));
+	a->abstract_size = offsetof(struct sockaddr_un, sun_path) + 1 + sizeof(name);
+	if (fd >= 0 && (bind(fd, (struct sockaddr *)&a->abstract, a->abstract_size) < 0 ||
+			listen(fd, 1) < 0)) {
+		(void)close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static bool expected(const struct probe *p, const struct sandbox_config *c, bool namespaces)
+{
+	switch (p->when) {
+	case WITH_NAMESPACES:
+		return namespaces;
+	case WITHOUT_NETWORK:
+		return c->no_network;
+	case WHEN_READ_ONLY:
+		return c->read_only;
+	case WHEN_POSSIBLE:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* Let a child try everything; one byte each. */
+static int attempt_all(const struct sandbox *sb, const struct sandbox_config *c,
+		       bool held[ARRAY_LEN(probes)])
+{
+	struct attempt a = { .config = c };
+	AUTO_FD listener = listen_abstract(&a);
+	int p[2];
+
+	(void)listener; /* only has to be there */
+	if (pipe2(p, O_CLOEXEC) < 0)
+		return -1;
+	AUTO_FD from = p[0];
+	AUTO_FD to = p[1];
+	const pid_t pid = fork();
+	if (pid == 0) {
+		if (sandbox_enter(sb) < 0)
+			_exit(1);
+		for (size_t i = 0; i < ARRAY_LEN(probes); i++)
+			held[i] = probes[i].holds(&a);
+		_exit(write(to, held, sizeof(bool) * ARRAY_LEN(probes)) < 0);
+	}
+	fd_closep(&to);
+	const ssize_t n = pid < 0 ? -1 : io_read_full(from, held, sizeof(bool) * ARRAY_LEN(probes));
+	if (pid > 0)
+		(void)waitpid(pid, NULL, 0);
+	return n == (ssize_t)(sizeof(bool) * ARRAY_LEN(probes)) ? 0 : -1;
+}
+
+int sandbox_probe(const struct sandbox *sb, const struct sandbox_config *c, bool namespaces,
+		  struct sandbox_report *report, struct err *e)
+{
+	bool held[ARRAY_LEN(probes)] = { 0 };
+
+	_Static_assert(ARRAY_LEN(probes) <= ARRAY_LEN(report->fact), "every probe is a fact");
+	if (attempt_all(sb, c, held) < 0)
+		return err_set(e, ERR_SPAWN_FAILED, "The sandbox could not be tried out");
+	for (size_t i = 0; i < ARRAY_LEN(probes); i++) {
+		struct sandbox_fact *f = &report->fact[i];
+		const bool must = expected(&probes[i], c, namespaces);
+		if (must && !held[i])
+			return err_set(e, ERR_SPAWN_FAILED,
+				       "The sandbox does not hold on this kernel (%s); set "
+				       "SIDECAR_SANDBOX=off to run commands without it",
+				       probes[i].name);
+		*f = (struct sandbox_fact){ .in_force = must || (held[i] &&
+								 probes[i].when == WHEN_POSSIBLE) };
+		(void)snprintf(f->name, sizeof(f->name), "%s", probes[i].name);
+		if (!f->in_force)
+			(void)snprintf(f->note, sizeof(f->note), "%s", probes[i].note);
+	}
+	report->count = ARRAY_LEN(probes);
+	return 0;
+}

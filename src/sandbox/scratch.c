@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* scratch: make and remove the private /tmp. */
+
+#include "sandbox/scratch.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/own.h"
+#include "sandbox/canonical.h"
+
+int scratch_new(char *path, size_t size, struct err *e)
+{
+	const char *base = getenv("TMPDIR");
+	char name[PATH_MAX];
+
+	if (!base || base[0] != '/')
+		base = "/tmp";
+	const int n = snprintf(path, size, "%s/sidecar-XXXXXX", base);
+	if (n < 0 || (size_t)n >= size)
+		return err_set(e, ERR_INVALID_PATH, "The name in TMPDIR is too long");
+	if (!mkdtemp(path) || !canonical_name(path, NULL, name))
+		return err_errno(e, "A private directory for temporary files cannot be made");
+	if (strlen(name) >= size) {
+		(void)rmdir(path);
+		return err_set(e, ERR_INVALID_PATH, "The name in TMPDIR is too long");
+	}
+	memcpy(path, name, strlen(name) + 1);
+	return 0;
+}
+
+static bool is_dots(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+/* Open a directory of this device; a command may have taken its permissions away. NULL for anything
+ * else. */
+static DIR *open_dir(int at, const char *name, dev_t device)
+{
+	struct stat st;
+
+	(void)!fchmodat(at, name, 0700, AT_SYMLINK_NOFOLLOW);
+	const int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	const bool ours = fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == device;
+	DIR *dir = ours ? fdopendir(fd) : NULL;
+	if (!dir && fd >= 0)
+		(void)close(fd);
+	return dir;
+}
+
+/* Empty a directory: files go, directories go up to the top, so that no depth is too much. */
+static void flatten(int top, const char *name, dev_t device)
+{
+	DIR *dir = open_dir(top, name, device);
+	char fresh[32];
+	uint64_t random;
+
+	if (!dir)
+		return;
+	for (const struct dirent *d; (d = readdir(dir));) {
+		if (is_dots(d->d_name) || unlinkat(dirfd(dir), d->d_name, 0) == 0)
+			continue;
+		/* What moves gets another "..", which only its own permissions allow. */
+		(void)!fchmodat(dirfd(dir), d->d_name, 0700, AT_SYMLINK_NOFOLLOW);
+		io_random(&random, sizeof(random));
+		(void)snprintf(fresh, sizeof(fresh), ".%016llx", (unsigned long long)random);
+		(void)renameat(dirfd(dir), d->d_name, top, fresh);
+	}
+	(void)closedir(dir);
+}
+
+/* Remove what is directly in the directory now. False when no directory could be. */
+static bool empty_once(DIR *top, dev_t device)
+{
+	bool removed = false;
+
+	rewinddir(top);
+	for (const struct dirent *d; (d = readdir(top));) {
+		if (is_dots(d->d_name) || unlinkat(dirfd(top), d->d_name, 0) == 0)
+			continue;
+		flatten(dirfd(top), d->d_name, device);
+		removed |= unlinkat(dirfd(top), d->d_name, AT_REMOVEDIR) == 0;
+	}
+	return removed;
+}
+
+void scratch_remove(const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st) < 0)
+		return;
+	DIR *top = open_dir(AT_FDCWD, path, st.st_dev);
+	if (!top)
+		return;
+	while (empty_once(top, st.st_dev))
+		;
+	(void)closedir(top);
+	(void)rmdir(path);
+}
+
+int scratch_hold(const char *path)
+{
+	AUTO_FD fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0 ? TAKE(fd, -1) : -1;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* commands: from the configuration to a running spawner. */
+
+#include "service/commands.h"
+
+#include <string.h>
+
+#include "base/own.h"
+#include "sandbox/scratch.h"
+#include "workspace/pending.h"
+
+enum { LIST_MAX = 32 };
+
+/* A colon-separated list of directories, as an array; `text` keeps the strings. */
+struct list {
+	char text[4096];
+	const char *item[LIST_MAX + 2];
+	size_t count;
+};
+
+static int split(const char *setting, const char *value, struct list *l, struct err *e)
+{
+	if (!value)
+		return 0;
+	if (strlen(value) >= sizeof l->text)
+		return err_set(e, ERR_INVALID_ARGUMENTS, "%s is too long", setting);
+	memcpy(l->text, value, strlen(value) + 1);
+	for (char *next = l->text, *item; (item = strsep(&next, ":"));) {
+		if (!*item)
+			continue;
+		if (*item != '/' || l->count == LIST_MAX)
+			return err_set(
+				e, ERR_INVALID_ARGUMENTS,
+				"%s must be up to %d absolute paths separated by colons, not "
+				"\"%s\"",
+				setting, LIST_MAX, value);
+		l->item[l->count++] = item;
+	}
+	return 0;
+}
+
+static void add(struct list *l, const char *path)
+{
+	if (path && *path)
+		l->item[l->count++] = path;
+}
+
+static struct path_list paths(const struct list *l)
+{
+	return (struct path_list){ l->item, l->count };
+}
+
+int commands_start(const struct config *c, const struct workspace *ws, struct spawner **ret,
+		   struct err *e)
+{
+	struct list write = { .count = 0 }, read = { .count = 0 }, hide = { .count = 0 };
+	/* What holds commands has a /tmp for them. */
+	const bool held = c->sandbox != SANDBOX_OFF || c->read_only;
+	char scratch[128] = "";
+
+	if (split("SIDECAR_SANDBOX_WRITE", c->sandbox_write, &write, e) < 0 ||
+	    split("SIDECAR_SANDBOX_READ", c->sandbox_read, &read, e) < 0)
+		return -1;
+	add(&write, ws_rules(ws)->data.p);
+	add(&hide, c->socket);
+	for (size_t i = 0; i < ARRAY_LEN(c->activated); i++)
+		add(&hide, c->activated[i]);
+	add(&hide, c->token_file);
+	for (size_t i = 0; i < ARRAY_LEN(c->files); i++)
+		add(&hide, c->was_read[i] ? c->files[i] : NULL); /* it may hold the token */
+	if (held && scratch_new(scratch, sizeof scratch, e) < 0)
+		return -1;
+	const struct spawner_config config = {
+		.sandbox = {
+			.mode = (enum sandbox_mode)c->sandbox,
+			.no_network = c->network == 0,
+			.read_only = c->read_only,
+			.workspace = ws_rules(ws)->root.p,
+			.scratch = held ? scratch : NULL,
+			.write = paths(&write),
+			.read = paths(&read),
+			.hide = paths(&hide),
+		},
+		.at_death = pending_fd(ws_pending(ws)),
+		.max_commands = (size_t)c->max_commands,
+		.open_files = c->open_files,
+		.program = c->program,
+	};
+	if (spawner_new(&config, ret, e) == 0)
+		return 0;
+	scratch_remove(scratch);
+	*ret = NULL;
+	if (c->program)
+		return 0;
+	return c->read_only && (c->sandbox == SANDBOX_AUTO || c->sandbox == SANDBOX_OFF) ? 0 : -1;
+}
+
+struct proc_limits commands_limits(const struct config *c)
+{
+	return (struct proc_limits){
+		.address_space_bytes = c->limit_memory_mb << 20,
+		.processes = c->limit_processes,
+		.file_size_bytes = c->limit_file_mb << 20,
+		.cpu_seconds = c->limit_cpu_seconds,
+	};
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* facts: the configuration as it came out, said twice: as JSON and as log lines. */
+
+#include "service/facts.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/jw.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/own.h"
+#include "policy/policy.h"
+#include "exec/tree.h"
+
+static struct str auth_word(const struct config *c)
+{
+	return c->require_auth ? STR("required") : c->token ? STR("optional") : STR("none");
+}
+
+static struct str paths_word(const struct config *c)
+{
+	if (c->allow_outside)
+		return STR("outside");
+	return c->absolute_paths == CONFIG_STRICT ? STR("strict") : STR("shorthand");
+}
+
+static struct str policy_word(const struct config *c)
+{
+	return c->command_policy == POLICY_STRICT ? STR("strict")
+	       : c->command_policy == POLICY_OFF  ? STR("off")
+						  : STR("default");
+}
+
+static struct str survivors_word(const struct config *c)
+{
+	return c->survivors ? STR("keep") : STR("end");
+}
+
+/* The limits of commands, which are mentioned when they are set. */
+static const struct {
+	size_t offset;
+	const char *member, *name;
+} command_limits[] = {
+	{ offsetof(struct config, limit_memory_mb), "memoryMb", "memory_mb" },
+	{ offsetof(struct config, limit_processes), "processes", "processes" },
+	{ offsetof(struct config, limit_file_mb), "fileMb", "file_mb" },
+	{ offsetof(struct config, limit_cpu_seconds), "cpuSeconds", "cpu_seconds" },
+};
+
+static int64_t limit_of(const struct config *c, size_t i)
+{
+	const void *at = (const char *)c + command_limits[i].offset;
+
+	return *(const int64_t *)at;
+}
+
+static struct str resolver_word(const struct workspace *ws)
+{
+	return ws_uses_openat2(ws) ? STR("openat2") : STR("walk");
+}
+
+/* The permissions of the Unix socket, or empty. */
+static struct str mode_word(const struct facts *f, char out[8])
+{
+	if (!*f->socket)
+		return STR("");
+	(void)snprintf(out, 8, "%04o", (unsigned)f->socket_mode & 07777);
+	return str_of(out);
+}
+
+/* "host:port", or empty. */
+static struct str tcp_word(const struct facts *f, char out[300])
+{
+	if (!f->config->tcp_host)
+		return STR("");
+	(void)snprintf(out, 300, "%s:%lld", f->config->tcp_host, (long long)f->tcp_port);
+	return str_of(out);
+}
+
+static void optional(struct jw *w, const char *name, struct str value)
+{
+	if (value.n)
+		jw_str(w, name, value);
+	else
+		jw_null(w, name);
+}
+
+static void write_sandbox(struct jw *w, const struct sandbox_report *r)
+{
+	jw_object(w, "sandbox");
+	jw_str(w, "mode", str_of(sandbox_mode_name(r->mode)));
+	jw_str(w, "why", str_of(r->why));
+	jw_bool(w, "namespaces", r->namespaces);
+	jw_array(w, "protections");
+	for (size_t i = 0; i < r->count; i++) {
+		jw_object(w, NULL);
+		jw_str(w, "name", str_of(r->fact[i].name));
+		jw_bool(w, "inForce", r->fact[i].in_force);
+		if (*r->fact[i].note)
+			jw_str(w, "note", str_of(r->fact[i].note));
+		jw_end(w);
+	}
+	jw_end(w);
+	jw_end(w);
+}
+
+void facts_write(const struct facts *f, struct buf *out)
+{
+	const struct config *c = f->config;
+	const struct path_rules *rules = ws_rules(f->ws);
+	char mode[8], tcp[300];
+	struct jw w = { .out = out, .depth = 1, .objects = 1 };
+
+	jw_str(&w, "workspace", rules->root);
+	optional(&w, "socket", str_of(f->socket));
+	optional(&w, "socketMode", mode_word(f, mode));
+	optional(&w, "tcp", tcp_word(f, tcp));
+	jw_str(&w, "auth", auth_word(c));
+	jw_str(&w, "absolutePaths", paths_word(c));
+	optional(&w, "allowedRoot", rules->allowed);
+	optional(&w, "dataDir", rules->data);
+	jw_str(&w, "resolver", resolver_word(f->ws));
+	jw_bool(&w, "readOnly", c->read_only);
+	jw_str(&w, "commandPolicy", policy_word(c));
+	jw_str(&w, "survivors", survivors_word(c));
+	jw_bool(&w, "readBeforeWrite", c->read_before_write == CONFIG_READS_ON);
+	jw_bool(&w, "scrub", c->scrub);
+	write_sandbox(&w, f->sandbox);
+	jw_object(&w, "limits");
+	jw_int(&w, "bodyBytes", LIMIT_BODY);
+	jw_int(&w, "connections", LIMIT_CONNECTIONS);
+	jw_int(&w, "commands", c->max_commands);
+	jw_int(&w, "searchSeconds", c->search_seconds);
+	for (size_t i = 0; i < ARRAY_LEN(command_limits); i++)
+		if (limit_of(c, i))
+			jw_int(&w, command_limits[i].member, limit_of(c, i));
+	jw_end(&w);
+}
+
+void facts_log(const struct facts *f)
+{
+	const struct config *c = f->config;
+	const struct path_rules *r = ws_rules(f->ws);
+	char mode[8], tcp[300];
+
+	log_event(LOG_INFO, "sidecar " SIDECAR_VERSION " is ready", LOG_STR("workspace", r->root),
+		  LOG_STR("socket", str_of(f->socket)), LOG_STR("mode", mode_word(f, mode)),
+		  LOG_STR("tcp", tcp_word(f, tcp)), LOG_STR("auth", auth_word(c)));
+	log_event(LOG_INFO, "boundary", LOG_STR("allowed_root", r->allowed),
+		  LOG_STR("data_dir", r->data), LOG_STR("absolute_paths", paths_word(c)),
+		  LOG_STR("resolver", resolver_word(f->ws)), LOG_BOOL("read_only", c->read_only));
+	log_event(LOG_INFO, "sandbox", LOG_STR("mode", str_of(sandbox_mode_name(f->sandbox->mode))),
+		  LOG_BOOL("namespaces", f->sandbox->namespaces),
+		  LOG_STR("why", str_of(f->sandbox->why)), LOG_STR("policy", policy_word(c)),
+		  LOG_INT("max_commands", c->max_commands),
+		  LOG_STR("survivors", survivors_word(c)));
+	for (size_t i = 0; i < ARRAY_LEN(command_limits); i++)
+		if (limit_of(c, i))
+			log_event(LOG_INFO, "limit of commands",
+				  LOG_INT(command_limits[i].name, limit_of(c, i)));
+	for (size_t i = 0; i < f->sandbox->count; i++)
+		if (!f->sandbox->fact[i].in_force &&
+		    strcmp(f->sandbox->fact[i].note, SANDBOX_NOT_ASKED) != 0)
+			log_event(LOG_WARN, "protection not in force",
+				  LOG_STR("name", str_of(f->sandbox->fact[i].name)),
+				  LOG_STR("note", str_of(f->sandbox->fact[i].note)));
+	if (!tree_is_listed())
+		log_event(LOG_WARN,
+			  "/proc does not list children: commands are ended more slowly, and "
+			  "how many processes they start is not counted");
+	if (c->allow_outside && r->allowed.n == 0)
+		log_event(
+			LOG_WARN,
+			"ALLOWED_ROOT_DIRECTORY not set: every path on this machine may be touched",
+			LOG_BOOL("allow_outside", true));
+}
