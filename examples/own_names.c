@@ -11,7 +11,7 @@ int str_cmp(int a);
 int err_set(int a);
 int tool_call(int a);
 int mem_new(int a);
-int exchange(int a);
+int conn_request(int a);
 
 int buf_add(int a)
 {
@@ -43,7 +43,7 @@ int mem_new(int a)
 	return a + 6;
 }
 
-int exchange(int a)
+int conn_request(int a)
 {
 	return a + 7;
 }
@@ -57,7 +57,7 @@ int main(int argc, char **argv)
 	struct sidecar_change *change =
 		sidecar ? sidecar_write_file(sidecar, "own", "names\n", 6, &error) : NULL;
 	const bool ours = buf_add(0) + json_parse(0) + str_cmp(0) + err_set(0) + tool_call(0) +
-				  mem_new(0) + exchange(0) ==
+				  mem_new(0) + conn_request(0) ==
 			  28;
 
 	(void)printf("%s %s\n", change ? change->path : error.message, ours ? "ours" : "mixed up");

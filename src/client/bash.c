@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bash: a command whose output is handed on line by line of its stream. */
+/* bash: run a command and pass on its output, which arrives as a stream of JSON lines. */
 
 #include <stdio.h>
 #include <string.h>
@@ -8,16 +8,16 @@
 #include "base/own.h"
 #include "base/utf8.h"
 #include "client/cancel.h"
-#include "client/operation.h"
+#include "client/client.h"
 
-/* A stream on its way to the caller. */
+/* The output of a command on its way to the caller. */
 struct stream {
 	const struct sidecar_bash_options *options;
-	struct buf line; /* the beginning of a line whose end has not come */
+	struct buf line; /* the beginning of a line whose end has not arrived */
 	struct arena line_memory;
-	bool ended; /* the last line has come: … */
+	bool ended; /* the last line has arrived, with … */
 	struct sidecar_exit exit;
-	char code[40]; /* … a failure; "" when the command ran */
+	char code[40]; /* … a failure; "" if the command ran */
 	char message[1024];
 };
 
@@ -41,7 +41,7 @@ static int take_output(const struct stream *s, const struct json *line, struct e
 		return bad(e, "output is not text");
 	if (s->options->output && data->string.n &&
 	    s->options->output(s->options->arg, is_stderr, data->string.p, data->string.n) != 0)
-		return err_set(e, ERR_CANCELLED, "The command was called off");
+		return err_set(e, ERR_CANCELLED, "The command was cancelled");
 	return 0;
 }
 
@@ -78,7 +78,7 @@ static int take_line(struct stream *s, struct str text, struct err *e)
 	if (text.n == 0)
 		return 0;
 	if (s->ended)
-		return bad(e, "it goes on behind its end");
+		return bad(e, "it goes on after its end");
 	arena_reset(&s->line_memory);
 	if (json_parse(text, &s->line_memory, &line, &why) < 0)
 		return bad(e, why.msg);
@@ -89,7 +89,7 @@ static int take_line(struct stream *s, struct str text, struct err *e)
 		return take_end(s, line, e);
 	if (str_eq(type, STR("error")))
 		take_failure(s, line);
-	return 0; /* a kind of line that only a newer sidecar knows is not missed */
+	return 0; /* ignore a type of line that only a newer sidecar knows */
 }
 
 static int take_piece(void *arg, struct str piece, struct err *e)
@@ -112,23 +112,23 @@ static int take_piece(void *arg, struct str piece, struct err *e)
 	return s->line.failed ? bad(e, "a line is too long") : 0;
 }
 
-static void write_arguments(struct operation *op, const char *command,
+static void write_arguments(struct op *op, const char *command,
 			    const struct sidecar_bash_options *o)
 {
-	operation_text(op, "command", str_of(command));
-	operation_text(op, "cwd", str_of(o->cwd));
+	op_text(op, "command", str_of(command));
+	op_text(op, "cwd", str_of(o->cwd));
 	if (o->timeout_seconds > 0)
 		jw_num(&op->w, "timeoutSeconds", o->timeout_seconds);
 	if (!o->env)
 		return;
-	/* The wire has them as an object. */
+	/* On the wire they are an object. */
 	jw_object(&op->w, "env");
 	for (const char *const *v = o->env; *v; v++) {
 		struct str name, value;
 		(void)str_cut(str_of(*v), '=', &name, &value);
 		const struct str key = arena_dup(&op->arena, name);
 		if (key.p)
-			operation_text(op, key.p, value);
+			op_text(op, key.p, value);
 		else
 			op->body.failed = true;
 	}
@@ -145,20 +145,20 @@ static int check_env(const struct sidecar_bash_options *o, struct sidecar_error 
 			continue;
 		(void)err_set(&e, ERR_INVALID_ARGUMENTS,
 			      "Each variable must be NAME=value in UTF-8");
-		client_tell(error, &e);
+		client_error(error, &e);
 		return -1;
 	}
 	return 0;
 }
 
-/* What became of a stream that was read to its end. */
+/* The outcome of a stream that was read to its end. */
 static int finish(const struct stream *s, struct sidecar_exit *ret, struct sidecar_error *error)
 {
 	struct err e;
 
 	if (!s->ended) {
 		(void)bad(&e, "it has no end");
-		client_tell(error, &e);
+		client_error(error, &e);
 		return -1;
 	}
 	if (!*s->code) {
@@ -178,7 +178,7 @@ int sidecar_run_bash(struct sidecar *sidecar, const char *command,
 		     struct sidecar_error *error)
 {
 	static const struct sidecar_bash_options none;
-	CLEANUP(operation_done) struct operation op;
+	OPERATION op;
 	CLEANUP(stream_done)
 	struct stream stream = {
 		.options = options ? options : &none,
@@ -186,7 +186,7 @@ int sidecar_run_bash(struct sidecar *sidecar, const char *command,
 		.line_memory = { .max = 2 * (size_t)LIMIT_STREAM_LINE },
 	};
 
-	operation_begin(&op, sidecar, "/bash", false);
+	op_begin(&op, sidecar, "/bash", false);
 	if (check_env(stream.options, error) < 0)
 		return -1;
 	op.request.cancel_fd = cancel_fd(stream.options->cancel);
@@ -194,14 +194,15 @@ int sidecar_run_bash(struct sidecar *sidecar, const char *command,
 	op.request.arg = &stream;
 	write_arguments(&op, command, stream.options);
 	struct sidecar_error why;
-	const int rc = operation_send(&op, &why);
-	/* A command whose end is known has run, whatever became of the connection behind it. */
+	const int rc = op_send(&op, &why);
+	/* If the end of the command is known, it has run, even if the connection failed after that.
+	 */
 	if (rc < 0 && !stream.ended) {
 		if (error)
 			*error = why;
 		return -1;
 	}
 	if (rc == 0 && !op.answer.streamed)
-		return operation_refused(&op, error);
+		return op_failed(&op, error);
 	return finish(&stream, ret, error);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* boundary: the public face of workspace/ for programs that only want to know and to open. */
+/* boundary: the path rules of workspace/ for programs that open files themselves. */
 
 #include "sidecar.h"
 
@@ -11,14 +11,14 @@
 #include "client/client.h"
 #include "workspace/workspace.h"
 
-enum { TREES = PATH_BASES + 1 }; /* the bases, and the NULL behind them */
+enum { TREES = PATH_BASES + 1 }; /* the bases, and a final NULL */
 
 struct sidecar_boundary {
 	struct workspace *ws;
 	const char *trees[TREES];
 };
 
-/* The trees that may be touched; one that lies in another that is listed is not repeated. */
+/* List the trees that may be accessed; a tree inside another one is not listed. */
 static void list_trees(struct sidecar_boundary *b)
 {
 	const struct path_rules *rules = ws_rules(b->ws);
@@ -46,7 +46,7 @@ struct sidecar_boundary *sidecar_boundary_new(const struct sidecar_options *opti
 	struct err e = { .code = ERR_TOO_BUSY, .msg = "Not enough memory for the boundary" };
 
 	if (!b || ws_new(&o, &b->ws, &e) < 0) {
-		client_tell(error, &e);
+		client_error(error, &e);
 		mem_free(b);
 		return NULL;
 	}
@@ -97,11 +97,11 @@ int sidecar_validate_path(const struct sidecar_boundary *boundary, const char *p
 	struct err e;
 
 	if (resolve(boundary, path, &p, &e) < 0 || ws_canonical(boundary->ws, &p, &p, &e) < 0) {
-		client_tell(error, &e);
+		client_error(error, &e);
 		return -1;
 	}
 	const struct str name = ws_display(boundary->ws, &p, shown);
-	/* Only names in the workspace are shown without the directory they are in. */
+	/* Only names in the workspace are displayed without their directory. */
 	int n;
 	if (p.base != PATH_WORKSPACE)
 		n = snprintf(resolved, size, "%.*s", STR_FMT(name));
@@ -111,7 +111,7 @@ int sidecar_validate_path(const struct sidecar_boundary *boundary, const char *p
 	if (n >= 0 && (size_t)n < size)
 		return n;
 	(void)err_set(&e, ERR_INVALID_PATH, "The resolved path needs %d bytes", n + 1);
-	client_tell(error, &e);
+	client_error(error, &e);
 	return -1;
 }
 
@@ -137,6 +137,6 @@ int sidecar_open_beneath(const struct sidecar_boundary *boundary, const char *pa
 	else if (resolve(boundary, path, &p, &e) == 0)
 		fd = ws_open(boundary->ws, &p, flags, &e);
 	if (fd < 0)
-		client_tell(error, &e);
+		client_error(error, &e);
 	return fd;
 }

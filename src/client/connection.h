@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * connection: a socket to a sidecar, and what has arrived on it and is not used yet.
+ * connection: a socket to a sidecar, and one request at a time on it.
  *
- * Memory is bounded: at most a head and LIMIT_CLIENT_READ bytes are held. No SIGPIPE is raised.
+ * Whatever is at the other end, memory is bounded (a head, LIMIT_CLIENT_READ bytes not used yet, a
+ * body of LIMIT_CLIENT_ANSWER) and no SIGPIPE is raised.
  */
 #ifndef CLIENT_CONNECTION_H
 #define CLIENT_CONNECTION_H
@@ -13,12 +14,13 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "client/request.h"
 
 struct conn {
 	int fd;
-	struct buf in;
+	struct buf in;	       /* received and not used yet */
 	pid_t owner;	       /* the process that made it */
-	int64_t idle_since_ms; /* while it is in the pool */
+	int64_t idle_since_ms; /* while it is kept for the next call */
 };
 
 /* How long to wait for the other side. */
@@ -28,28 +30,28 @@ struct patience {
 	int cancel_fd;	     /* becomes readable when nobody waits any more; or -1 */
 };
 
-/* The same, with the silence as the time there is in all, from now on: who sends a byte now and
- * then is never silent. */
-struct patience patience_in_all(const struct patience *p);
-
-/* Takes the descriptor. NULL when there is no memory; then it is closed. */
+/* Takes the descriptor. NULL when there is no memory; then the descriptor is closed. */
 struct conn *conn_new(int fd);
 void conn_free(struct conn *c);
 
-/* Between two exchanges: nothing has come and nobody has hung up. */
+/* Between two requests: nothing has arrived, and the other side has not hung up. */
 bool conn_is_quiet(const struct conn *c);
 
-/* Send both pieces. *accepted counts the bytes the kernel took, also when this fails:
- * CONNECTION_LOST, TIMED_OUT, CANCELLED. */
-int conn_send(struct conn *c, struct str head, struct str body, const struct patience *p,
-	      size_t *accepted, struct err *e);
+/* What is known about a request, also after a failure. */
+struct conn_outcome {
+	bool sent;     /* every byte was handed over, so it may have been carried out; an incomplete
+			* request was not, because its length is announced */
+	bool reusable; /* the connection is good for another request */
+};
 
-/* Wait for bytes and take at most n of them, past c->in, which must be empty. How many, 0 at the
- * end; -1: CONNECTION_LOST, TIMED_OUT, CANCELLED. */
-ssize_t conn_receive(struct conn *c, char *to, size_t n, const struct patience *p, struct err *e);
-
-/* The same into c->in: 1 when there are, 0 at the end; -1 also with BAD_ANSWER when what is held is
- * not used and there is no more room. */
-int conn_fill(struct conn *c, const struct patience *p, struct err *e);
+/*
+ * Send one request and read its answer. `fields` are the header lines that every request has, each
+ * with its CRLF. Fails with CONNECTION_LOST when the connection ended before the answer did;
+ * BAD_ANSWER when the answer is not HTTP; TIMED_OUT; CANCELLED; or with the error of the request's
+ * `piece`. After a failure *ret has no meaning.
+ */
+int conn_request(struct conn *c, const struct request *q, struct str fields,
+		 const struct patience *p, struct answer *ret, struct conn_outcome *outcome,
+		 struct err *e);
 
 #endif

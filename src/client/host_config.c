@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* host_config: an executor from the JSON configuration of the program that uses it. */
+/* host_config: open an executor as the JSON configuration of the host program says. */
 
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "client/client.h"
 
-/* An object of the configuration, and how it is called: "plugins.coding.sidecar". */
+/* An object of the configuration and its full name, "plugins.coding.sidecar". */
 struct section {
-	const struct json *object; /* NULL: there is none */
+	const struct json *object; /* NULL: it is missing */
 	const char *name;
 	struct arena *arena; /* where strings are copied to */
 };
 
-/* What a mistake is. */
+/* Say that a member must be something and what it is instead; `is` NULL: it is missing. */
 static int mistake(struct err *e, struct section s, const char *member, const char *must,
 		   const struct json *is)
 {
@@ -26,7 +26,7 @@ static int mistake(struct err *e, struct section s, const char *member, const ch
 		       is ? ", not " : "; it is missing", is ? json_type_name(is) : "");
 }
 
-/* The member, when it is there; null is as good as not there. */
+/* The member; NULL if it is missing or null. */
 static const struct json *member(struct section s, const char *name)
 {
 	const struct json *v = json_get(s.object, str_of(name));
@@ -34,7 +34,7 @@ static const struct json *member(struct section s, const char *name)
 	return v && v->type != JSON_NULL ? v : NULL;
 }
 
-/* A member that is an object; ret->object is NULL when it is not there. */
+/* Get a member that is an object; ret->object is NULL if it is missing. */
 static int get_section(struct section in, const char *member_name, const char *full,
 		       struct section *ret, struct err *e)
 {
@@ -87,7 +87,7 @@ static int get_switch(struct section s, const char *name, bool *ret, struct err 
 	return 0;
 }
 
-/* A member nobody knows is a misspelt one. `names` are separated by blanks. */
+/* Refuse unknown members: they are probably misspelt. `names` are separated by spaces. */
 static int check_names(struct section s, const char *names, struct err *e)
 {
 	for (const struct json *v = s.object ? s.object->first : NULL; v; v = v->next) {
@@ -189,7 +189,7 @@ static int read_mode(struct section coding, bool *local, struct err *e)
 	return mistake(e, coding, "mode", "\"sidecar\" or \"local\"", v);
 }
 
-/* From the text to the settings, whose strings are in the arena or in the text. */
+/* Read the settings; their strings are in the arena. */
 static int read_config(struct str text, struct arena *a, struct sidecar_settings *ret,
 		       struct sidecar_options *options, struct err *e)
 {
@@ -198,7 +198,7 @@ static int read_config(struct str text, struct arena *a, struct sidecar_settings
 	bool enabled = true, local;
 
 	if (json_parse(text, a, &root.object, &why) < 0)
-		return err_set(e, ERR_INVALID_CONFIG, "The configuration is no JSON: %.500s",
+		return err_set(e, ERR_INVALID_CONFIG, "The configuration is not JSON: %.500s",
 			       why.msg);
 	if (root.object->type != JSON_OBJECT)
 		return mistake(e, root, "The configuration", "an object", root.object);
@@ -229,6 +229,6 @@ struct sidecar *sidecar_open_json(const char *json, struct sidecar_error *error)
 
 	if (read_config(str_of(json), &arena, &settings, &options, &e) == 0)
 		return sidecar_open(&settings, error);
-	client_tell(error, &e);
+	client_error(error, &e);
 	return NULL;
 }

@@ -10,7 +10,7 @@
 #define CLIENT_LOCAL_H
 
 #include "base/err.h"
-#include "client/exchange.h"
+#include "client/request.h"
 #include "sidecar.h"
 
 struct local;

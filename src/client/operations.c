@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* operations: the calls of sidecar.h that are one request and one answer. */
+/* operations: the functions of sidecar.h that are one request and one answer. */
 
 #include "sidecar.h"
 
@@ -7,10 +7,8 @@
 
 #include "base/limits.h"
 #include "base/own.h"
-#include "client/operation.h"
+#include "client/client.h"
 #include "client/results.h"
-
-#define OPERATION CLEANUP(operation_done) struct operation
 
 struct sidecar_file *sidecar_read_file(struct sidecar *sidecar, const char *path,
 				       const struct sidecar_lines *lines,
@@ -18,11 +16,11 @@ struct sidecar_file *sidecar_read_file(struct sidecar *sidecar, const char *path
 {
 	OPERATION op;
 
-	operation_begin(&op, sidecar, "/read", true);
-	operation_text(&op, "path", str_of(path));
-	operation_number(&op, "offset", lines ? lines->offset : 0);
-	operation_number(&op, "limit", lines ? lines->limit : 0);
-	const struct json *result = operation_run(&op, error);
+	op_begin(&op, sidecar, "/read", true);
+	op_text(&op, "path", str_of(path));
+	op_number(&op, "offset", lines ? lines->offset : 0);
+	op_number(&op, "limit", lines ? lines->limit : 0);
+	const struct json *result = op_run(&op, error);
 	return result ? result_file(&op.answer.body, result, error) : NULL;
 }
 
@@ -32,10 +30,10 @@ struct sidecar_change *sidecar_write_file(struct sidecar *sidecar, const char *p
 {
 	OPERATION op;
 
-	operation_begin(&op, sidecar, "/write", false);
-	operation_text(&op, "path", str_of(path));
-	operation_text(&op, "content", (struct str){ content ? content : "", length });
-	const struct json *result = operation_run(&op, error);
+	op_begin(&op, sidecar, "/write", false);
+	op_text(&op, "path", str_of(path));
+	op_text(&op, "content", (struct str){ content ? content : "", length });
+	const struct json *result = op_run(&op, error);
 	return result ? result_change(result, error) : NULL;
 }
 
@@ -45,11 +43,11 @@ struct sidecar_change *sidecar_edit_file(struct sidecar *sidecar, const char *pa
 {
 	OPERATION op;
 
-	operation_begin(&op, sidecar, "/edit", false);
-	operation_text(&op, "path", str_of(path));
-	operation_text(&op, "oldText", str_of(old_text));
-	operation_text(&op, "newText", str_of(new_text));
-	const struct json *result = operation_run(&op, error);
+	op_begin(&op, sidecar, "/edit", false);
+	op_text(&op, "path", str_of(path));
+	op_text(&op, "oldText", str_of(old_text));
+	op_text(&op, "newText", str_of(new_text));
+	const struct json *result = op_run(&op, error);
 	return result ? result_change(result, error) : NULL;
 }
 
@@ -59,11 +57,11 @@ struct sidecar_text *sidecar_ls(struct sidecar *sidecar, const char *path, int64
 	const int64_t most = limit > 0 ? limit : LIMIT_LS_ENTRIES;
 	OPERATION op;
 
-	operation_begin(&op, sidecar, "/ls", true);
-	operation_text(&op, "path", str_of(path));
-	/* The answer does not tell whether there are more names; one too many does. */
-	operation_number(&op, "limit", most < INT64_MAX ? most + 1 : most);
-	const struct json *result = operation_run(&op, error);
+	op_begin(&op, sidecar, "/ls", true);
+	op_text(&op, "path", str_of(path));
+	/* The answer does not say whether there are more names: ask for one more than needed. */
+	op_number(&op, "limit", most < INT64_MAX ? most + 1 : most);
+	const struct json *result = op_run(&op, error);
 	return result ? result_listing(&op.answer.body, result, most, error) : NULL;
 }
 
@@ -72,11 +70,11 @@ struct sidecar_names *sidecar_find(struct sidecar *sidecar, const char *pattern,
 {
 	OPERATION op;
 
-	operation_begin(&op, sidecar, "/find", true);
-	operation_text(&op, "pattern", str_of(pattern));
-	operation_text(&op, "path", str_of(path));
-	operation_number(&op, "limit", limit);
-	const struct json *result = operation_run(&op, error);
+	op_begin(&op, sidecar, "/find", true);
+	op_text(&op, "pattern", str_of(pattern));
+	op_text(&op, "path", str_of(path));
+	op_number(&op, "limit", limit);
+	const struct json *result = op_run(&op, error);
 	return result ? result_names(result, error) : NULL;
 }
 
@@ -88,41 +86,33 @@ struct sidecar_text *sidecar_grep(struct sidecar *sidecar, const char *pattern,
 	const struct sidecar_grep_options *o = options ? options : &none;
 	OPERATION op;
 
-	operation_begin(&op, sidecar, "/grep", true);
-	operation_text(&op, "pattern", str_of(pattern));
-	operation_text(&op, "path", str_of(o->path));
-	operation_text(&op, "glob", str_of(o->glob));
+	op_begin(&op, sidecar, "/grep", true);
+	op_text(&op, "pattern", str_of(pattern));
+	op_text(&op, "path", str_of(o->path));
+	op_text(&op, "glob", str_of(o->glob));
 	if (o->ignore_case)
 		jw_bool(&op.w, "ignoreCase", true);
 	if (o->literal)
 		jw_bool(&op.w, "literal", true);
-	operation_number(&op, "context", o->context);
-	operation_number(&op, "limit", o->limit);
-	const struct json *result = operation_run(&op, error);
+	op_number(&op, "context", o->context);
+	op_number(&op, "limit", o->limit);
+	const struct json *result = op_run(&op, error);
 	return result ? result_text(&op.answer.body, result, STR("content"), error) : NULL;
-}
-
-/* A GET that is answered with 200; the body is in op->answer. */
-static int get(struct operation *op, struct sidecar_error *error)
-{
-	op->request.method = "GET";
-	if (operation_send(op, error) < 0)
-		return -1;
-	return op->answer.status == 200 ? 0 : operation_refused(op, error);
 }
 
 struct sidecar_health *sidecar_health(struct sidecar *sidecar, struct sidecar_error *error)
 {
 	OPERATION op;
 
-	operation_begin(&op, sidecar, "/health", true);
-	if (get(&op, error) < 0)
+	op_begin(&op, sidecar, "/health", true);
+	op.request.method = "GET";
+	if (op_send(&op, error) < 0)
 		return NULL;
-	const struct json *root = operation_parse(&op, error);
+	const struct json *root = op_parse(&op, error);
 	return root ? result_health(buf_str(&op.answer.body), root, error) : NULL;
 }
 
-/* A word of a query, as it is when it can stand there. */
+/* Add a parameter to the query. False if the word has characters that a query cannot have. */
 static bool add_word(struct buf *target, const char *name, const char *word)
 {
 	if (!word || !*word)
@@ -146,17 +136,18 @@ struct sidecar_text *sidecar_tools(struct sidecar *sidecar, const char *format, 
 	};
 	OPERATION op;
 
-	operation_begin(&op, sidecar, text, true);
+	op_begin(&op, sidecar, text, true);
 	if (!add_word(&target, "format", format) || !add_word(&target, "set", set)) {
-		client_tell(error, &e);
+		client_error(error, &e);
 		return NULL;
 	}
 	buf_addc(&target, '\0');
-	return get(&op, error) < 0 ? NULL : result_body(&op.answer.body, error);
+	op.request.method = "GET";
+	return op_send(&op, error) < 0 ? NULL : result_body(&op.answer.body, error);
 }
 
-/* Whether a model's tool only reads. One that is not known here is taken to change something. */
-static bool tool_reads(struct str name)
+/* Whether a model's tool only reads. A tool that is not listed here may change something. */
+static bool tool_only_reads(struct str name)
 {
 	static const char *const names[] = {
 		"read_file",  "list_directory", "search_files",
@@ -174,17 +165,13 @@ struct sidecar_observation *sidecar_call_tool(struct sidecar *sidecar, const cha
 {
 	OPERATION op;
 
-	operation_begin(&op, sidecar, "/tools", tool_reads(str_of(name)));
-	operation_text(&op, "name", str_of(name));
-	/* As text: what is wrong with it is for the model to read. */
-	operation_text(&op, "arguments", str_of(arguments && *arguments ? arguments : "{}"));
-	if (operation_send(&op, error) < 0)
+	op_begin(&op, sidecar, "/tools", tool_only_reads(str_of(name)));
+	op_text(&op, "name", str_of(name));
+	/* As text, not parsed here: the model reads what is wrong with it. */
+	op_text(&op, "arguments", str_of(arguments && *arguments ? arguments : "{}"));
+	if (op_send(&op, error) < 0)
 		return NULL;
-	if (op.answer.status != 200) {
-		(void)operation_refused(&op, error);
-		return NULL;
-	}
-	const struct json *root = operation_parse(&op, error);
+	const struct json *root = op_parse(&op, error);
 	return root ? result_observation(&op.answer.body, root, error) : NULL;
 }
 
@@ -220,7 +207,7 @@ struct sidecar_text *sidecar_request(struct sidecar *sidecar, const char *method
 	else
 		rc = client_call(sidecar, &q, &a, &e);
 	if (rc < 0) {
-		client_tell(error, &e);
+		client_error(error, &e);
 		return NULL;
 	}
 	if (status)

@@ -1,19 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* remote: connections to one sidecar: kept, made anew, and what may be sent again. */
+/* remote: connections to one sidecar, kept and made again, and which requests are sent again. */
 
 #include "client/remote.h"
 
 #include <ctype.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/io.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/own.h"
-#include "client/pool.h"
+#include "client/connection.h"
 #include "net/dial.h"
+
+/*
+ * Connections kept for the next call.
+ *
+ * Threads share them without a lock, because a child of fork would wait forever for a lock that
+ * another thread of its parent held. A child does not use its parent's connections.
+ */
+struct pool {
+	struct conn *_Atomic idle[LIMIT_IDLE_CONNECTIONS]; /* or NULL */
+};
 
 struct remote {
 	struct dial_target target;
@@ -23,8 +35,41 @@ struct remote {
 	int64_t wait_ms, timeout_ms;
 
 	struct pool pool;
-	_Atomic bool ready; /* the sidecar said so, and nothing has spoken against it since */
+	_Atomic bool ready; /* the sidecar said so, and no connection to it was lost since */
 };
+
+/* A connection that is as it was left; or NULL. Sets *stale if it found one that the server has
+ * closed. */
+static struct conn *pool_take(struct pool *p, bool *stale)
+{
+	const int64_t oldest = io_now_ms() - LIMIT_IDLE_REUSE_MS;
+	const pid_t self = getpid();
+
+	for (size_t i = 0; i < ARRAY_LEN(p->idle); i++) {
+		struct conn *c = atomic_exchange(&p->idle[i], NULL);
+		if (!c)
+			continue;
+		const bool own = c->owner == self;
+		if (own && c->idle_since_ms >= oldest && conn_is_quiet(c))
+			return c;
+		/* After fork: closing it here leaves the parent's open. */
+		conn_free(c);
+		*stale |= own;
+	}
+	return NULL;
+}
+
+/* Keep the connection, or close it if enough are kept. */
+static void pool_keep(struct pool *p, struct conn *c)
+{
+	c->idle_since_ms = io_now_ms();
+	for (size_t i = 0; i < ARRAY_LEN(p->idle); i++) {
+		struct conn *none = NULL;
+		if (atomic_compare_exchange_strong(&p->idle[i], &none, c))
+			return;
+	}
+	conn_free(c);
+}
 
 static int cancelled(struct err *e)
 {
@@ -75,15 +120,15 @@ static const char *copy(struct remote *r, const char *text)
 	return text ? arena_dup(&r->strings, str_of(text)).p : NULL;
 }
 
-/* The address to show, and the header lines: both are made of the target. */
-static void describe(struct remote *r, const char *token)
+/* Set the address to show and the header lines; both come from the target. */
+static void set_address(struct remote *r, const char *token)
 {
 	AUTO_BUF b = { .max = LIMIT_HTTP_HEAD };
 	const char *host = r->target.host;
-	const bool six = host && strchr(host, ':');
+	const bool ipv6 = host && strchr(host, ':');
 
 	if (host)
-		buf_addf(&b, "%s%s%s:%d", six ? "[" : "", host, six ? "]" : "", r->target.port);
+		buf_addf(&b, "%s%s%s:%d", ipv6 ? "[" : "", host, ipv6 ? "]" : "", r->target.port);
 	else
 		buf_add(&b, STR("localhost"));
 	const struct str at = arena_dup(&r->strings, buf_str(&b));
@@ -118,7 +163,7 @@ struct remote *remote_new(const struct sidecar_settings *settings, struct err *e
 		.host = copy(r, settings->host),
 		.port = settings->port,
 	};
-	describe(r, settings->token);
+	set_address(r, settings->token);
 	if (!r->strings.failed)
 		return r;
 	(void)err_set(e, ERR_INVALID_CONFIG, "The settings are too long");
@@ -130,7 +175,8 @@ void remote_free(struct remote *r)
 {
 	if (!r)
 		return;
-	pool_done(&r->pool);
+	for (size_t i = 0; i < ARRAY_LEN(r->pool.idle); i++)
+		conn_free(r->pool.idle[i]);
 	arena_done(&r->strings);
 	mem_free(r);
 }
@@ -152,17 +198,17 @@ static bool says_ok(struct str body)
 	return ok && ok->type == JSON_BOOL && ok->boolean;
 }
 
-/* Ask for its health. 1: it may be used; 0: not yet, *e says why, TIMED_OUT when it is silent; -1:
- * asking again is no use. */
+/* Ask the server for its health. 1: it may be used; 0: not yet, and *e says why (TIMED_OUT if it is
+ * silent); -1: there is no use in asking again. */
 static int check_health(struct remote *r, struct conn *c, int cancel_fd, int64_t deadline_ms,
 			struct err *e)
 {
 	const struct request q = { .method = "GET", .target = "/health", .cancel_fd = cancel_fd };
 	const struct patience p = { .deadline_ms = deadline_ms, .cancel_fd = cancel_fd };
 	CLEANUP(answer_done) struct answer a = { .body = { .max = 1 << 20 } };
-	struct exchange_state state;
+	struct conn_outcome outcome;
 
-	const int rc = exchange(c, &q, r->fields, &p, &a, &state, e);
+	const int rc = conn_request(c, &q, r->fields, &p, &a, &outcome, e);
 	if (rc < 0 && e->code == ERR_TIMED_OUT)
 		return 0;
 	if (rc < 0 && e->code == ERR_CONNECTION_LOST)
@@ -179,14 +225,14 @@ static int check_health(struct remote *r, struct conn *c, int cancel_fd, int64_t
 		(void)err_set(e, ERR_NOT_READY, "GET /health is answered with status %d", a.status);
 	else if (!says_ok(buf_str(&a.body)))
 		(void)err_set(e, ERR_NOT_READY, "GET /health is not answered with \"ok\":true");
-	else if (!state.reusable)
+	else if (!outcome.reusable)
 		(void)err_set(e, ERR_NOT_READY, "it closes the connection after GET /health");
 	else
 		return 1;
 	return 0;
 }
 
-/* One attempt at a connection that may be used, in *ret. Returns as check_health. */
+/* Try once to make a connection that may be used. Returns as check_health; 1: it is in *ret. */
 static int try_connect(struct remote *r, int cancel_fd, int64_t deadline_ms, struct conn **ret,
 		       struct err *e)
 {
@@ -208,7 +254,7 @@ static int try_connect(struct remote *r, int cancel_fd, int64_t deadline_ms, str
 	return rc;
 }
 
-/* A connection that may be used, waited for until the deadline. */
+/* Make a connection that may be used; try until the deadline. */
 static int connect_by(struct remote *r, int cancel_fd, int64_t deadline_ms, struct conn **ret,
 		      struct err *e)
 {
@@ -218,11 +264,12 @@ static int connect_by(struct remote *r, int cancel_fd, int64_t deadline_ms, stru
 		const int rc = try_connect(r, cancel_fd, deadline_ms, ret, e);
 		if (rc != 0)
 			return rc < 0 ? -1 : 0;
-		/* The last attempt may only have had no time left: what it said before counts. */
+		/* The last attempt may only have run out of time; then report the one before. */
 		if (e->code != ERR_TIMED_OUT)
 			(void)snprintf(why, sizeof why, "%.250s", e->msg);
 		else if (!*why)
-			(void)snprintf(why, sizeof why, "it takes connections and does not answer");
+			(void)snprintf(why, sizeof why,
+				       "it accepts connections and does not answer");
 		now = io_now_ms();
 		const int64_t next = now + LIMIT_READY_PAUSE_MS;
 		if (io_wait_or(-1, 0, cancel_fd, next < deadline_ms ? next : deadline_ms) ==
@@ -244,9 +291,9 @@ int remote_ensure_ready(struct remote *r, struct err *e)
 	return 0;
 }
 
-/* Make the request once, on a kept connection or a new one. */
+/* Send the request once, on a kept connection or a new one. */
 static int attempt(struct remote *r, const struct request *q, int64_t *deadline_ms,
-		   struct answer *ret, struct exchange_state *state, struct err *e)
+		   struct answer *ret, struct conn_outcome *outcome, struct err *e)
 {
 	const struct patience p = {
 		.silence_ms = r->timeout_ms,
@@ -255,7 +302,7 @@ static int attempt(struct remote *r, const struct request *q, int64_t *deadline_
 	};
 	bool stale = false;
 
-	*state = (struct exchange_state){ .sent = false };
+	*outcome = (struct conn_outcome){ .sent = false };
 	if (q->cancel_fd >= 0 && io_wait_or(-1, 0, q->cancel_fd, 0) == IO_CANCELLED)
 		return cancelled(e);
 	struct conn *c = pool_take(&r->pool, &stale);
@@ -267,8 +314,8 @@ static int attempt(struct remote *r, const struct request *q, int64_t *deadline_
 		if (connect_by(r, q->cancel_fd, *deadline_ms, &c, e) < 0)
 			return -1;
 	}
-	const int rc = exchange(c, q, r->fields, &p, ret, state, e);
-	if (rc == 0 && state->reusable)
+	const int rc = conn_request(c, q, r->fields, &p, ret, outcome, e);
+	if (rc == 0 && outcome->reusable)
 		pool_keep(&r->pool, c);
 	else
 		conn_free(c);
@@ -277,29 +324,29 @@ static int attempt(struct remote *r, const struct request *q, int64_t *deadline_
 
 int remote_call(struct remote *r, const struct request *q, struct answer *ret, struct err *e)
 {
-	int64_t deadline_ms = IO_FOREVER; /* for connecting; counts from when that is needed */
-	struct exchange_state state;
+	int64_t deadline_ms = IO_FOREVER; /* for connecting; set when that becomes necessary */
+	struct conn_outcome outcome;
 
 	for (int lost = 0;;) {
-		if (attempt(r, q, &deadline_ms, ret, &state, e) == 0)
+		if (attempt(r, q, &deadline_ms, ret, &outcome, e) == 0)
 			return 0;
 		if (e->code != ERR_CONNECTION_LOST)
 			return -1;
 		r->ready = false;
-		if (state.sent && (!q->repeatable || lost++ == LIMIT_REPEATS))
+		if (outcome.sent && (!q->repeatable || lost++ == LIMIT_REPEATS))
 			break;
-		if (state.sent)
+		if (outcome.sent)
 			deadline_ms = IO_FOREVER;
 		else if (io_now_ms() >= deadline_ms)
 			break;
-		else if (deadline_ms != IO_FOREVER) /* a new one was lost at once */
+		else if (deadline_ms != IO_FOREVER) /* a new connection was lost at once */
 			(void)io_wait_or(-1, 0, q->cancel_fd, io_now_ms() + LIMIT_READY_PAUSE_MS);
 	}
 	char why[256];
 	(void)snprintf(why, sizeof why, "%.250s", e->msg);
-	if (!state.sent)
+	if (!outcome.sent)
 		return err_set(e, ERR_NOT_READY,
-			       "Timed out waiting for coding sidecar at %s: it takes no requests",
+			       "Timed out waiting for coding sidecar at %s: it accepts no requests",
 			       r->address);
 	return err_set(e, ERR_CONNECTION_LOST, "%s. %s %s may have been carried out, or not", why,
 		       q->method, q->target);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* results: take a value apart and put what is needed into one block. */
+/* results: take the needed parts of an answer and put them into one block. */
 
 #include "client/results.h"
 
@@ -10,7 +10,6 @@
 #include "base/base64.h"
 #include "base/own.h"
 #include "client/client.h"
-#include "client/exchange.h"
 
 static void *bad(struct sidecar_error *error, const char *name, const char *must)
 {
@@ -18,7 +17,7 @@ static void *bad(struct sidecar_error *error, const char *name, const char *must
 
 	(void)err_set(&e, ERR_BAD_ANSWER, "The sidecar's answer is not understood: %s must be %s",
 		      name, must);
-	client_tell(error, &e);
+	client_error(error, &e);
 	return NULL;
 }
 
@@ -26,11 +25,11 @@ static void *no_memory(struct sidecar_error *error)
 {
 	const struct err e = { .code = ERR_TOO_BUSY, .msg = "Not enough memory for the answer" };
 
-	client_tell(error, &e);
+	client_error(error, &e);
 	return NULL;
 }
 
-/* A zeroed struct of `size` bytes with `extra` bytes for its strings, which begin at *strings. */
+/* Allocate a zeroed struct of `size` bytes, and after it `extra` bytes for strings, at *strings. */
 static void *block(size_t size, size_t extra, char **strings, struct sidecar_error *error)
 {
 	char *p = mem_resize(NULL, size + extra, 1);
@@ -41,7 +40,7 @@ static void *block(size_t size, size_t extra, char **strings, struct sidecar_err
 	return memset(p, 0, size);
 }
 
-/* A copy with a NUL behind it, taken from the block. */
+/* Copy a string, and a NUL after it, to the next free bytes of the block. */
 static const char *put(char **strings, struct str s)
 {
 	char *to = *strings;
@@ -53,8 +52,8 @@ static const char *put(char **strings, struct str s)
 	return to;
 }
 
-/* The body as room for a struct of `size` bytes. The text, which is all or a part of it, is kept
- * with a NUL behind it, and its place is told; everything else is lost, names of members too. */
+/* Turn the body's memory into a struct of `size` bytes. The text, which is part of the body, is
+ * kept at *content with a NUL after it; everything else is lost, names of members too. */
 static void *become(struct buf *body, size_t size, struct str text, const char **content)
 {
 	char *p = body->p;
@@ -181,7 +180,7 @@ struct sidecar_names *result_names(const struct json *result, struct sidecar_err
 	return n;
 }
 
-/* Whether something is missing in a text that is not a file's. */
+/* Whether the server left something out of a text that is not a file's. */
 static bool is_cut(const struct json *result)
 {
 	const struct json *details = json_get(result, STR("details"));

@@ -13,7 +13,7 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "base/limits.h"
-#include "client/exchange.h"
+#include "client/connection.h"
 #include "client/results.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct answer answer = { .body = { .max = LIMIT_CLIENT_ANSWER + ANSWER_SPARE } };
 	const struct patience patience = { .deadline_ms = IO_FOREVER, .cancel_fd = -1 };
 	size_t streamed = 0;
-	struct exchange_state state;
+	struct conn_outcome outcome;
 	struct err e;
 	int pair[2];
 
@@ -81,7 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	(void)write(pair[1], data + 1, size - 1);
 	(void)shutdown(pair[1], SHUT_WR);
 	struct conn *c = conn_new(pair[0]);
-	const int rc = exchange(c, &q, STR("Host: x\r\n"), &patience, &answer, &state, &e);
+	const int rc = conn_request(c, &q, STR("Host: x\r\n"), &patience, &answer, &outcome, &e);
 	assert(rc == 0 || e.code != ERR_NONE);
 	assert(streamed <= size);
 	if (rc == 0)

@@ -20,7 +20,7 @@ static const struct {
 	{ SIDECAR("\"socketPath\":\"/s\",\"auth\":{\"required\":false},\"tcp\":null"), "unix:/s",
 	  NULL },
 	{ SIDECAR("\"socketPath\":\"/\\u0073\""), "unix:/s", NULL },
-	{ "", NULL, "The configuration is no JSON: " },
+	{ "", NULL, "The configuration is not JSON: " },
 	{ "[]", NULL, "The configuration must be an object, not an array" },
 	{ "{}", NULL, "plugins.coding must be an object; it is missing" },
 	{ "{\"plugins\":1}", NULL, "plugins must be an object, not a number" },

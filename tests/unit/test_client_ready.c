@@ -87,11 +87,12 @@ static void test_bad_health(void **state)
 		  "wrong, or this user or host may not connect",
 		  true },
 		{ "", "NOT_READY",
-		  "Timed out waiting for coding sidecar at unix:%: it takes connections and does "
+		  "Timed out waiting for coding sidecar at unix:%: it accepts connections and does "
 		  "not answer",
 		  false },
 		{ "220 mail.example ESMTP\r\n", "BAD_ANSWER",
-		  "What answered is no sidecar: The start line must name its version as HTTP/1.1.",
+		  "What answered is not a sidecar: The start line must name its version as "
+		  "HTTP/1.1.",
 		  true },
 	};
 
