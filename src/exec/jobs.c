@@ -32,7 +32,7 @@ struct job {
 };
 
 struct jobs {
-	struct spawner *spawner;
+	struct runner *runner;
 	pthread_mutex_t lock;	     /* over everything below, and each job's ring and state */
 	pthread_cond_t news;	     /* some job has output or has ended */
 	struct job *job[LIMIT_JOBS]; /* oldest first */
@@ -145,7 +145,7 @@ static void *run_job(void *arg)
 	const struct proc_sink sink = { keep_output, b };
 	struct proc_result result = { 0 };
 	struct err e = { 0 };
-	const int done = proc_run_admitted(j->spawner, &b->request, &sink, b->stop, &result, &e);
+	const int done = proc_run_admitted(j->runner, &b->request, &sink, b->stop, &result, &e);
 
 	(void)pthread_mutex_lock(&j->lock);
 	b->state.running = false;
@@ -157,14 +157,14 @@ static void *run_job(void *arg)
 	return NULL;
 }
 
-int jobs_new(struct spawner *s, struct jobs **ret, struct err *e)
+int jobs_new(struct runner *s, struct jobs **ret, struct err *e)
 {
 	pthread_condattr_t attr;
 	struct jobs *j = mem_new(1, sizeof(*j));
 
 	if (!j)
 		return err_set(e, ERR_SPAWN_FAILED, "There is not enough memory for jobs");
-	j->spawner = s;
+	j->runner = s;
 	(void)pthread_mutex_init(&j->lock, NULL);
 	(void)pthread_condattr_init(&attr);
 	(void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -243,7 +243,7 @@ static int add(struct jobs *j, struct job *b, struct err *e)
 int jobs_start(struct jobs *j, const struct proc_request *q, uint64_t *ret, struct err *e)
 {
 	/* Whoever is told a job's number may rely on it. */
-	if (proc_admit(j->spawner, q, e) < 0)
+	if (proc_admit(j->runner, q, e) < 0)
 		return -1;
 	struct job *b = job_new(j, q, e);
 	(void)pthread_mutex_lock(&j->lock);
@@ -253,7 +253,7 @@ int jobs_start(struct jobs *j, const struct proc_request *q, uint64_t *ret, stru
 	(void)pthread_mutex_unlock(&j->lock);
 	if (done < 0) {
 		job_free(b);
-		spawner_leave(j->spawner);
+		runner_leave(j->runner);
 	}
 	return done;
 }

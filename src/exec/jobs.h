@@ -34,7 +34,7 @@ struct job_state {
 	int64_t cursor;		   /* bytes of output so far */
 };
 
-int jobs_new(struct spawner *s, struct jobs **ret, struct err *e);
+int jobs_new(struct runner *s, struct jobs **ret, struct err *e);
 
 /* Stop every job (SIGTERM, LIMIT_TERM_GRACE_MS, SIGKILL) and wait for them. */
 void jobs_free(struct jobs *j);

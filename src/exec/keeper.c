@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* keeper: start the spawner, wait for it, clean up behind a server that is gone. */
+/* keeper: start the spawner, wait for it, clean up after a server that is gone. */
 
 #include "exec/keeper.h"
 
@@ -12,15 +12,13 @@
 #include <unistd.h>
 
 #include "base/own.h"
-#include "exec/reaper.h"
-#include "sandbox/scratch.h"
+#include "exec/message.h"
 #include "exec/spawner.h"
+#include "sandbox/scratch.h"
 
 struct keeper {
-	int server;
-	int lifeline;
-	struct strings strings; /* what the rest points into */
-	int at_death;		/* -1: none */
+	int server, lifeline, at_death; /* descriptors, or -1 */
+	struct strings strings;		/* what config points into */
 	struct sandbox_config config;
 };
 
@@ -37,8 +35,8 @@ static struct path_list list_of(const struct strings *s, size_t *at, size_t coun
 	return list;
 }
 
-/* Programs that count on a small number of descriptors (select, closing all there could be) must
- * not meet the server's. */
+/* Programs that expect a small number of descriptors (select, a loop that closes every possible
+ * one) must not get the server's high limit. */
 static void limit_files(int64_t count)
 {
 	struct rlimit r;
@@ -79,8 +77,8 @@ static int read_setup(struct keeper *k)
 	return 0;
 }
 
-/* Ignored signals would stay ignored in every command. The kernel is asked directly because the C
- * library keeps two signals to itself and would skip them. */
+/* Ignored signals would stay ignored in every command. This calls the kernel directly because the C
+ * library reserves two signals for itself and would skip them. */
 static void reset_signals(void)
 {
 	static const struct {
@@ -99,14 +97,14 @@ static int keep(struct keeper *k, void (*at_death)(int fd))
 	if (fcntl(k->server, F_SETFD, FD_CLOEXEC) < 0 || read_setup(k) < 0)
 		return 1;
 	AUTO_FD held = k->config.scratch ? scratch_hold(k->config.scratch) : -1;
-	(void)held; /* until the end */
-	const pid_t pid = starter_start(k->server, k->lifeline, &k->config);
+	(void)held; /* released when this function returns */
+	const pid_t pid = spawner_start(k->server, k->lifeline, &k->config);
 	if (pid < 0)
 		return 1;
-	/* Only the spawner may hold these: the server notices its death by them. */
+	/* Only the spawner may have these open: the server learns of its death when they close. */
 	fd_closep(&k->server);
 	fd_closep(&k->lifeline);
-	/* Whoever stops the spawner would hold up all commands. */
+	/* A stopped spawner would hold up all commands. */
 	while (waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status))
 		(void)kill(pid, SIGCONT);
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
@@ -120,7 +118,7 @@ static int keep(struct keeper *k, void (*at_death)(int fd))
 
 int keeper_main(void (*at_death)(int fd))
 {
-	struct keeper k = { .server = KEEPER_FD };
+	struct keeper k = { .server = KEEPER_FD, .lifeline = -1, .at_death = -1 };
 
 	(void)prctl(PR_SET_NAME, "sidecar-keeper", 0, 0, 0);
 	(void)syscall(SYS_close_range, KEEPER_FD + 1, ~0U, 0);

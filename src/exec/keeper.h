@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * keeper: the program's second process, which does nothing but start and end commands.
+ * keeper: the program's second process, which only starts and ends commands.
  *
  *	server ── keeper ── spawner ── reaper ── command and all its descendants
  *	                            └─ reaper ── …
  *
- * The server starts its own executable anew with KEEPER_VERB as the only argument; main() then
- * calls keeper_main and nothing else. Being executed, not forked, it may be started again at any
- * time by a server that has threads, its memory is small (forking is quick) and holds no secret of
- * the server.
+ * The server executes its own program again with KEEPER_VERB as the only argument; main() then
+ * calls keeper_main and nothing else. Because the keeper is executed, not forked, a server that has
+ * threads can start it at any time, its memory is small (so forking is quick), and it has none of
+ * the server's secrets.
  *
- * The keeper stays outside every namespace. It makes the spawner, which lives in the sandbox's
- * namespaces and turns orders into reapers, and waits for it. When the server is gone, however that
- * happened, reapers end their trees, the spawner ends, and the keeper removes the private /tmp,
+ * The keeper stays outside every namespace. It starts the spawner, which lives in the sandbox's
+ * namespaces and turns orders into reapers, and waits for it. When the server is gone, for whatever
+ * reason, the reapers end their trees, the spawner ends, and the keeper removes the private /tmp,
  * calls at_death, and ends. If only the spawner dies, the keeper ends without cleaning up: the
  * server is still there and starts both again.
  */
@@ -24,30 +24,25 @@
 
 #include "sandbox/sandbox.h"
 
-#define KEEPER_VERB "spawner"
+#define KEEPER_VERB "keeper"
 
-/* Where the keeper finds its socket. */
+/* The descriptor on which the keeper finds its socket to the server. */
 enum { KEEPER_FD = 3 };
 
-/* The first message to the keeper; with it come the lifeline, the strings (workspace, scratch, and
- * the three lists), and at_death's descriptor, if any. */
+/* The first message to the keeper is a struct keeper_setup. With it come the lifeline, the strings
+ * (workspace, scratch, and the three lists), and at_death's descriptor if there is one. The answer
+ * is the spawner's (struct spawner_hello). */
 enum keeper_fd { KEEPER_LIFELINE, KEEPER_STRINGS, KEEPER_AT_DEATH };
 
 struct keeper_setup {
 	enum sandbox_mode mode;
 	bool no_network, read_only, namespaces;
 	uint32_t write_count, read_count, hide_count;
-	int64_t open_files; /* soft limit of it and all it starts; 0: as it is */
+	int64_t open_files; /* soft limit for the keeper and all it starts; 0: leave it unchanged */
 };
 
-/* Its answer: what is in force, or why it cannot serve. */
-struct keeper_hello {
-	struct err err; /* code ERR_NONE: ready */
-	struct sandbox_report sandbox;
-};
-
-/* Serve until the server is gone. Returns the exit status. at_death may be NULL; it is called
- * with the descriptor that was given to spawner_new (if any), in a process of the server's rights.
+/* Serve until the server is gone. Returns the exit status. at_death may be NULL; it is called with
+ * the descriptor that was given to runner_new (if any), in a process that has the server's rights.
  */
 int keeper_main(void (*at_death)(int fd));
 

@@ -102,7 +102,7 @@ static int make_pipe(int *reading, int *writing)
 	return fcntl(p[0], F_SETFL, O_NONBLOCK);
 }
 
-static int submit(struct run *r, struct spawner *s, const struct proc_request *q, struct err *e)
+static int submit(struct run *r, struct runner *s, const struct proc_request *q, struct err *e)
 {
 	static const char none[] = "The server has no descriptor left for the command's output";
 	AUTO_FD out = -1;
@@ -142,7 +142,7 @@ static int submit(struct run *r, struct spawner *s, const struct proc_request *q
 	size_t count = order.script ? ORDER_SCRIPT + 1 : ORDER_STRINGS + 1;
 	if (order.keep)
 		count = ARRAY_LEN(fds);
-	return spawner_send(s, &order, fds, count, e);
+	return runner_send(s, &order, fds, count, e);
 }
 
 static void end_command(struct run *r)
@@ -188,7 +188,7 @@ static bool carry(struct run *r, enum proc_stream stream)
 }
 
 /* Carry output until the report is there. */
-static int follow(struct run *r, struct report *report, struct err *e)
+static int follow(struct run *r, struct reaper_report *report, struct err *e)
 {
 	int fds[MESSAGE_FDS];
 
@@ -271,7 +271,7 @@ static void conclude(const struct run *r, const struct proc_limits *l, bool sand
 		ret->limit = PROC_LIMIT_PROCESSES;
 }
 
-static void fill_result(const struct report *p, struct proc_result *ret)
+static void fill_result(const struct reaper_report *p, struct proc_result *ret)
 {
 	*ret = (struct proc_result){
 		.timed_out = p->timed_out,
@@ -296,7 +296,7 @@ static void fill_result(const struct report *p, struct proc_result *ret)
 	}
 }
 
-static int run_in_place(struct spawner *s, const struct proc_request *q,
+static int run_in_place(struct runner *s, const struct proc_request *q,
 			const struct proc_sink *sink, int cancel_fd, struct proc_result *ret,
 			struct err *e)
 {
@@ -308,7 +308,7 @@ static int run_in_place(struct spawner *s, const struct proc_request *q,
 			 .cancel_events = q->cancel_events ? q->cancel_events : POLLIN,
 			 .tail = { .max = LIMIT_STDERR_TAIL },
 			 .chunk = mem_new(LIMIT_OUTPUT_CHUNK, 1) };
-	struct report report;
+	struct reaper_report report;
 
 	if (!r.chunk)
 		return err_set(e, ERR_SPAWN_FAILED, "There is not enough memory for the command");
@@ -318,24 +318,24 @@ static int run_in_place(struct spawner *s, const struct proc_request *q,
 		return launch_error(e, report.failed, report.error, q->argc ? q->argv[0] : STR(""));
 	drain(&r);
 	fill_result(&report, ret);
-	conclude(&r, &q->limits, spawner_is_sandboxed(s), ret);
+	conclude(&r, &q->limits, runner_is_sandboxed(s), ret);
 	return 0;
 }
 
-int proc_admit(struct spawner *s, const struct proc_request *q, struct err *e)
+int proc_admit(struct runner *s, const struct proc_request *q, struct err *e)
 {
-	return check(q, e) < 0 ? -1 : spawner_enter(s, e);
+	return check(q, e) < 0 ? -1 : runner_enter(s, e);
 }
 
-int proc_run_admitted(struct spawner *s, const struct proc_request *q, const struct proc_sink *sink,
+int proc_run_admitted(struct runner *s, const struct proc_request *q, const struct proc_sink *sink,
 		      int cancel_fd, struct proc_result *ret, struct err *e)
 {
 	const int done = run_in_place(s, q, sink, cancel_fd, ret, e);
-	spawner_leave(s);
+	runner_leave(s);
 	return done;
 }
 
-int proc_run(struct spawner *s, const struct proc_request *q, const struct proc_sink *sink,
+int proc_run(struct runner *s, const struct proc_request *q, const struct proc_sink *sink,
 	     int cancel_fd, struct proc_result *ret, struct err *e)
 {
 	if (proc_admit(s, q, e) < 0)

@@ -18,7 +18,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "exec/reaper.h"
-#include "exec/spawner_client.h"
+#include "exec/runner.h"
 
 struct proc_request {
 	struct str command;	/* a script for the shell; used when argc is 0 */
@@ -77,16 +77,16 @@ struct proc_result {
  * like after a timeout. Returns 0 and the result however the command ended; or -1 when it did not
  * run: INVALID_ARGUMENTS, TOO_BUSY, SPAWN_FAILED.
  */
-int proc_run(struct spawner *s, const struct proc_request *q, const struct proc_sink *sink,
+int proc_run(struct runner *s, const struct proc_request *q, const struct proc_sink *sink,
 	     int cancel_fd, struct proc_result *ret, struct err *e);
 
 /*
  * The same in two steps, for who has to promise somebody that it will run. proc_admit takes one of
  * the spawner's places, or says INVALID_ARGUMENTS or TOO_BUSY; proc_run_admitted gives it back, and
- * so does spawner_leave when nothing is run after all.
+ * so does runner_leave when nothing is run after all.
  */
-int proc_admit(struct spawner *s, const struct proc_request *q, struct err *e);
-int proc_run_admitted(struct spawner *s, const struct proc_request *q, const struct proc_sink *sink,
+int proc_admit(struct runner *s, const struct proc_request *q, struct err *e);
+int proc_run_admitted(struct runner *s, const struct proc_request *q, const struct proc_sink *sink,
 		      int cancel_fd, struct proc_result *ret, struct err *e);
 
 /* "SIGKILL"; "" for 0. */

@@ -38,7 +38,7 @@ struct reaper {
 	int64_t patience_ms; /* until a tree that cannot be killed is reported as it is */
 	int64_t census_ms;   /* when the tree is to be counted */
 	int64_t oom_kills;   /* counted before or just after the start */
-	struct report report;
+	struct reaper_report report;
 };
 
 int64_t reaper_count_oom_kills(void)
@@ -94,7 +94,7 @@ static bool reap(struct reaper *r)
 static void send_report(struct reaper *r)
 {
 	struct rusage u;
-	struct report *p = &r->report;
+	struct reaper_report *p = &r->report;
 
 	if (r->reported)
 		return;
@@ -259,12 +259,12 @@ static void wait_for_news(struct reaper *r)
 
 void reaper_refuse(int control, enum launch_step step, int error)
 {
-	const struct report p = { .failed = step, .error = error };
+	const struct reaper_report p = { .failed = step, .error = error };
 
 	(void)message_send(control, &p, sizeof(p), NULL, 0, io_now_ms() + LIMIT_SPAWNER_MS);
 }
 
-void reaper_settle(void)
+void reaper_prepare(void)
 {
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	(void)prctl(PR_SET_NAME, "sidecar-reaper", 0, 0, 0);
@@ -287,7 +287,7 @@ static pid_t start_in_time(struct launch *l)
 	return pid;
 }
 
-void reaper_run(const struct reaper_home *home, struct launch *l)
+void reaper_main(const struct reaper_home *home, struct launch *l)
 {
 	struct reaper r = { .home = home,
 			    .order = l->order,

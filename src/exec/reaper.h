@@ -12,8 +12,8 @@
  * A tree that grows beyond the order's number of processes, or LIMIT_PROCESSES, is killed at once:
  * the kernel's own limit does not hold for root, and a fork bomb deserves no grace.
  *
- * To the server it says exactly one thing over the order's control socket: a struct report, when
- * the command and everything it left are gone (or kept, or could not be ended). The server says
+ * To the server it says exactly one thing over the order's control socket: a struct reaper_report,
+ *when the command and everything it left are gone (or kept, or could not be ended). The server says
  * at most one thing back, any message or hanging up: end the command.
  */
 #ifndef EXEC_REAPER_H
@@ -35,7 +35,7 @@ enum proc_limit {
 	PROC_LIMIT_PROCESSES,
 };
 
-struct report {
+struct reaper_report {
 	enum launch_step failed; /* not LAUNCH_DONE: it never ran; error says why, the rest is 0 */
 	int error;
 	int status; /* of the shell, as from waitpid; -1 when it could not be ended */
@@ -64,10 +64,10 @@ struct reaper_home {
 int64_t reaper_count_oom_kills(void);
 
 /* What a reaper does before it has an order: be one. */
-void reaper_settle(void);
+void reaper_prepare(void);
 
 /* Run the order to its end. The descriptors in l are closed on the way. */
-_Noreturn void reaper_run(const struct reaper_home *home, struct launch *l);
+_Noreturn void reaper_main(const struct reaper_home *home, struct launch *l);
 
 /* Send a report that the order could not be carried out. */
 void reaper_refuse(int control, enum launch_step step, int error);

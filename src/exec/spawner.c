@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* starter: have a reaper ready for the next order, and end what a dead one left behind. */
+/* spawner: keep a reaper ready for the next order, and end what a dead reaper has left running. */
 
 #include "exec/spawner.h"
 
@@ -19,23 +19,23 @@
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
-#include "exec/keeper.h"
 #include "exec/reaper.h"
 #include "sandbox/namespaces.h"
 
-struct starter {
-	int server; /* -1 once it hung up */
+struct spawner {
+	int server; /* -1 after it hung up */
 	struct reaper_home home;
 	struct sandbox *sandbox; /* NULL: off */
 	pid_t reapers[LIMIT_COMMANDS + 1];
 	size_t count;
-	pid_t spare;  /* the reaper among them that waits for the next order; 0: none */
+	pid_t spare;  /* the reaper among them that waits for the next order; 0: there is none */
 	int taken;    /* eventfd: the spare has taken an order */
 	bool orphans; /* a reaper died before its tree */
-	int64_t give_up_ms;
+	int64_t give_up_ms; /* once the server is gone: when to stop waiting for the reapers */
 };
 
-/* Commands are more likely to be chosen than the server when memory runs out; inherited by all. */
+/* When memory runs out the kernel shall kill a command before the server; all commands inherit it.
+ */
 static void offer_to_oom_killer(void)
 {
 	char text[16];
@@ -49,8 +49,8 @@ static void offer_to_oom_killer(void)
 		(void)!dprintf(fd, "%d", LIMIT_OOM_SCORE);
 }
 
-/* Reading the counter costs as much as a fork, so not for every command. */
-static void count_oom_kills(struct starter *s)
+/* Reading the counter costs as much as a fork, so it is not read for every command. */
+static void count_oom_kills(struct spawner *s)
 {
 	const int64_t now = io_now_ms();
 
@@ -60,26 +60,27 @@ static void count_oom_kills(struct starter *s)
 	s->home.oom_counted_ms = now;
 }
 
-/* The spare: everything that can be done before there is an order has been done. */
-_Noreturn static void be_spare(struct starter *s)
+/* The spare reaper does everything that can be done before there is an order, then waits for one.
+ */
+_Noreturn static void be_spare(struct spawner *s)
 {
 	const uint64_t one = 1;
 	struct order order;
 	struct launch l = { .sandbox = s->sandbox, .order = &order };
 
-	reaper_settle();
-	/* Memory of its own, touched, for what the order will need. */
+	reaper_prepare();
+	/* Touch the memory that the order will need, so that the page faults happen now. */
 	mem_free(mem_new(1, LIMIT_SPARE_MEMORY));
-	/* One message goes to one reader: whoever takes the order has it alone. */
+	/* The kernel gives one message to one reader, so no other reaper gets this order. */
 	if (message_recv(s->server, &order, sizeof(order), l.fd) != sizeof(order) ||
 	    l.fd[ORDER_STRINGS] < 0)
 		_exit(0);
 	(void)!write(s->taken, &one, sizeof(one));
 	(void)close(s->server);
-	reaper_run(&s->home, &l);
+	reaper_main(&s->home, &l);
 }
 
-static void make_spare(struct starter *s)
+static void make_spare(struct spawner *s)
 {
 	if (s->spare || s->server < 0)
 		return;
@@ -93,8 +94,8 @@ static void make_spare(struct starter *s)
 	s->reapers[s->count++] = pid;
 }
 
-/* There is no spare: try to make one, which will then take the order, or refuse it. */
-static void take_order(struct starter *s)
+/* There is no spare: make one, which will then take the order; if that fails, refuse the order. */
+static void take_order(struct spawner *s)
 {
 	struct order order;
 	int fds[MESSAGE_FDS];
@@ -109,13 +110,13 @@ static void take_order(struct starter *s)
 		fd_closep(&fds[i]);
 }
 
-static void hang_up(struct starter *s)
+static void hang_up(struct spawner *s)
 {
 	fd_closep(&s->server);
 	s->give_up_ms = io_now_ms() + LIMIT_ORPHAN_GRACE_MS + LIMIT_KILL_PATIENCE_MS;
 }
 
-static pid_t *find(struct starter *s, pid_t pid)
+static pid_t *find(struct spawner *s, pid_t pid)
 {
 	for (size_t i = 0; i < s->count; i++)
 		if (s->reapers[i] == pid)
@@ -123,13 +124,13 @@ static pid_t *find(struct starter *s, pid_t pid)
 	return NULL;
 }
 
-/* A child has ended or stopped: a reaper, or what one that died has left. */
-static void note_status(struct starter *s, pid_t pid, int status)
+/* A child has ended or stopped: a reaper, or a process that a dead reaper has left. */
+static void note_status(struct spawner *s, pid_t pid, int status)
 {
 	pid_t *reaper = find(s, pid);
 
 	if (WIFSTOPPED(status)) {
-		/* A reaper that sleeps could not keep the time of its command. */
+		/* A stopped reaper could not enforce its command's time limit. */
 		if (reaper)
 			(void)kill(pid, SIGCONT);
 		return;
@@ -142,7 +143,7 @@ static void note_status(struct starter *s, pid_t pid, int status)
 		s->orphans = true;
 }
 
-static void reap(struct starter *s)
+static void reap(struct spawner *s)
 {
 	int status;
 	pid_t pid;
@@ -153,7 +154,7 @@ static void reap(struct starter *s)
 		s->orphans = tree_kill(s->reapers, s->count) > 0;
 }
 
-static void wait_for_news(struct starter *s)
+static void wait_for_news(struct spawner *s)
 {
 	struct pollfd p[] = {
 		{ .fd = s->server, .events = s->spare ? 0 : POLLIN },
@@ -180,7 +181,7 @@ static void wait_for_news(struct starter *s)
 		hang_up(s);
 }
 
-_Noreturn static void serve(struct starter *s)
+_Noreturn static void spawner_main(struct spawner *s)
 {
 	while (s->server >= 0 || s->count || s->orphans) {
 		make_spare(s);
@@ -193,8 +194,8 @@ _Noreturn static void serve(struct starter *s)
 	_exit(0);
 }
 
-static int prepare(struct starter *s, const struct sandbox_config *config, bool namespaces,
-		   struct keeper_hello *hello)
+static int prepare(struct spawner *s, const struct sandbox_config *config, bool namespaces,
+		   struct spawner_hello *hello)
 {
 	sigset_t chld;
 
@@ -212,63 +213,78 @@ static int prepare(struct starter *s, const struct sandbox_config *config, bool 
 		return -1;
 	s->home.shell = launch_shell();
 	s->home.env = sandbox_environ(s->sandbox);
-	/* What was freed on the way here is put in order once. Otherwise every reaper does so when
-	 * it allocates, and copies each page it touches. */
+	/* Tidy up the freed memory once. Otherwise every reaper does so when it allocates, and
+	 * copies each page it touches. */
 	(void)malloc_trim(0);
 	return 0;
 }
 
-/* Start it one way; 0 and the pid, or -1 with the reason in *hello. */
-static int try_start(int server, int lifeline, const struct sandbox_config *config, bool namespaces,
-		     pid_t *ret, struct keeper_hello *hello)
+/* Fork the spawner and wait until it is ready. 0 with its pid and the completed report, or -1. */
+static int fork_spawner(struct spawner *s, const struct sandbox_config *config, bool namespaces,
+			struct sandbox_report *report, pid_t *ret, struct err *e)
 {
+	struct spawner_hello hello = { .sandbox = *report };
 	int pipefd[2];
 
 	if (pipe2(pipefd, O_CLOEXEC) < 0)
-		return err_errno(&hello->err, "The spawner could not be started");
+		return err_errno(e, "The spawner could not be started");
 	AUTO_FD from = pipefd[0];
 	AUTO_FD to = pipefd[1];
 	const pid_t pid = namespaces ? namespaces_fork(config->no_network) : fork();
 	if (pid < 0)
-		return err_errno(&hello->err, namespaces ? "Namespaces cannot be made"
-							 : "The spawner could not be started");
+		return err_errno(e, namespaces ? "Namespaces cannot be made"
+					       : "The spawner could not be started");
 	if (pid == 0) {
-		struct starter s = { .server = server, .home.lifeline = lifeline };
-		const int ready = prepare(&s, config, namespaces, hello);
-		(void)!write(to, hello, sizeof(*hello));
+		const int ready = prepare(s, config, namespaces, &hello);
+		(void)!write(to, &hello, sizeof(hello));
 		if (ready < 0)
 			_exit(1);
 		fd_closep(&from);
 		fd_closep(&to);
-		serve(&s);
+		spawner_main(s);
 	}
 	fd_closep(&to);
-	if (io_read_full(from, hello, sizeof(*hello)) != sizeof(*hello))
-		(void)err_set(&hello->err, ERR_SPAWN_FAILED, "The spawner ended while it started");
-	if (hello->err.code != ERR_NONE) {
+	if (io_read_full(from, &hello, sizeof(hello)) != sizeof(hello))
+		(void)err_set(&hello.err, ERR_SPAWN_FAILED, "The spawner ended while it started");
+	if (hello.err.code != ERR_NONE) {
 		(void)waitpid(pid, NULL, 0);
+		*e = hello.err;
 		return -1;
 	}
+	*report = hello.sandbox;
 	*ret = pid;
 	return 0;
 }
 
-pid_t starter_start(int server, int lifeline, const struct sandbox_config *asked)
+/* With namespaces if there is to be a sandbox; without them if they cannot be made and need not. */
+static int start(struct spawner *s, const struct sandbox_config *asked,
+		 struct sandbox_report *report, pid_t *ret, struct err *e)
 {
-	struct keeper_hello hello = { 0 };
 	struct sandbox_config config = *asked;
-	struct sandbox_report *report = &hello.sandbox;
-	struct err *e = &hello.err;
+	struct err reason;
+
+	if (sandbox_settle(&config, report, e) < 0)
+		return -1;
+	if (config.mode != SANDBOX_OFF) {
+		if (fork_spawner(s, &config, true, report, ret, &reason) == 0)
+			return 0;
+		if (sandbox_forgo_namespaces(&config, &reason, report, e) < 0)
+			return -1;
+	}
+	return fork_spawner(s, &config, false, report, ret, e);
+}
+
+pid_t spawner_start(int server, int lifeline, const struct sandbox_config *asked)
+{
+	struct spawner s = {
+		.server = server,
+		.home = { .lifeline = lifeline, .signals = -1 },
+		.taken = -1,
+	};
+	struct spawner_hello hello = { 0 };
 	pid_t pid = -1;
 
-	if (sandbox_settle(&config, report, e) == 0) {
-		const bool namespaces = config.mode != SANDBOX_OFF;
-		if (try_start(server, lifeline, &config, namespaces, &pid, &hello) < 0 &&
-		    namespaces && sandbox_forgo_namespaces(&config, report, e) == 0) {
-			e->code = ERR_NONE;
-			(void)try_start(server, lifeline, &config, false, &pid, &hello);
-		}
-	}
+	(void)start(&s, asked, &hello.sandbox, &pid, &hello.err);
 	(void)message_send(server, &hello, sizeof(hello), NULL, 0, io_now_ms() + LIMIT_SPAWNER_MS);
 	return pid;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * starter: the spawner process itself, in the sandbox's namespaces.
+ * spawner: the process inside the sandbox's namespaces that has a reaper ready for each command.
  *
- * It always has one reaper ready, forked in advance, which waits on the server's socket and takes
- * the next order itself: no command waits for a fork but its own. Then another one is made ready.
+ * The reaper is forked in advance, waits on the server's socket and takes the next order itself, so
+ * no command waits for a fork other than its own. Then the spawner forks the next one.
  */
 #ifndef EXEC_SPAWNER_H
 #define EXEC_SPAWNER_H
@@ -12,9 +12,15 @@
 
 #include "sandbox/sandbox.h"
 
-/* Start the spawner below the calling process, which has one thread. It tells the server over its
- * socket what is in force, or why not. Returns its pid, or -1. It exits with 0 when the server is
- * gone and every tree has been ended. */
-pid_t starter_start(int server, int lifeline, const struct sandbox_config *asked);
+/* What the server is told once, before any order: what is in force, or why there is no spawner. */
+struct spawner_hello {
+	struct err err; /* code ERR_NONE: ready */
+	struct sandbox_report sandbox;
+};
+
+/* Start the spawner below the calling process, which has one thread, and say hello to the server.
+ * Returns its pid, or -1. It exits with 0 after the server is gone and every tree has been ended.
+ */
+pid_t spawner_start(int server, int lifeline, const struct sandbox_config *asked);
 
 #endif

@@ -102,24 +102,22 @@ int sandbox_settle(struct sandbox_config *c, struct sandbox_report *report, stru
 	return 0;
 }
 
-int sandbox_forgo_namespaces(const struct sandbox_config *c, struct sandbox_report *report,
-			     struct err *e)
+int sandbox_forgo_namespaces(const struct sandbox_config *c, const struct err *reason,
+			     struct sandbox_report *report, struct err *e)
 {
-	const struct err reason = *e;
-
 	if (c->mode == SANDBOX_STRICT)
 		return err_set(
 			e, ERR_SPAWN_FAILED,
 			"SIDECAR_SANDBOX=strict needs namespaces, and this system does not give "
 			"them (%s); use SIDECAR_SANDBOX=workspace",
-			reason.msg);
+			reason->msg);
 	/* What commands have left in /tmp must not make a spawner that replaces another weaker. */
 	if (c->namespaces)
 		return err_set(e, ERR_SPAWN_FAILED,
 			       "The sandbox could not be made again as it was (%s); restart the "
 			       "sidecar",
-			       reason.msg);
-	(void)snprintf(report->why, sizeof(report->why), "without namespaces: %.200s", reason.msg);
+			       reason->msg);
+	(void)snprintf(report->why, sizeof(report->why), "without namespaces: %.200s", reason->msg);
 	return 0;
 }
 

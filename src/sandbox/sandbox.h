@@ -76,10 +76,10 @@ const char *sandbox_mode_name(enum sandbox_mode mode);
  */
 int sandbox_settle(struct sandbox_config *config, struct sandbox_report *report, struct err *e);
 
-/* Namespaces could not be had for the reason in *e. 0: the mode can do without, and the report says
- * so; -1: it cannot, and *e names the remedy. */
-int sandbox_forgo_namespaces(const struct sandbox_config *config, struct sandbox_report *report,
-			     struct err *e);
+/* Namespaces could not be made, for that reason. 0: the mode can do without them, and the report
+ * says so; -1: it cannot, and *e names the remedy. */
+int sandbox_forgo_namespaces(const struct sandbox_config *config, const struct err *reason,
+			     struct sandbox_report *report, struct err *e);
 
 /* In the spawner, which has one thread and has just been forked (with namespaces: by
  * namespaces_fork): put in force what its children inherit, prepare what each of them enters, and

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* commands: from the configuration to a running spawner. */
+/* commands: from the configuration to a runner. */
 
 #include "service/commands.h"
 
@@ -50,13 +50,21 @@ static struct path_list paths(const struct list *l)
 	return (struct path_list){ l->item, l->count };
 }
 
-int commands_start(const struct config *c, const struct workspace *ws, struct spawner **ret,
-		   struct err *e)
+/* May the server serve files when commands cannot be run as configured? */
+static bool can_do_without(const struct config *c)
+{
+	return c->program ||
+	       (c->read_only && (c->sandbox == SANDBOX_AUTO || c->sandbox == SANDBOX_OFF));
+}
+
+int commands_start(const struct config *c, const struct workspace *ws, struct runner **ret,
+		   struct err *refused, struct err *e)
 {
 	struct list write = { .count = 0 }, read = { .count = 0 }, hide = { .count = 0 };
-	/* What holds commands has a /tmp for them. */
-	const bool held = c->sandbox != SANDBOX_OFF || c->read_only;
+	/* The sandbox gives commands a private /tmp. */
+	const bool sandboxed = c->sandbox != SANDBOX_OFF || c->read_only;
 	char scratch[128] = "";
+	struct err failed;
 
 	if (split("SIDECAR_SANDBOX_WRITE", c->sandbox_write, &write, e) < 0 ||
 	    split("SIDECAR_SANDBOX_READ", c->sandbox_read, &read, e) < 0)
@@ -67,16 +75,16 @@ int commands_start(const struct config *c, const struct workspace *ws, struct sp
 		add(&hide, c->activated[i]);
 	add(&hide, c->token_file);
 	for (size_t i = 0; i < ARRAY_LEN(c->files); i++)
-		add(&hide, c->was_read[i] ? c->files[i] : NULL); /* it may hold the token */
-	if (held && scratch_new(scratch, sizeof scratch, e) < 0)
+		add(&hide, c->was_read[i] ? c->files[i] : NULL); /* it may contain the token */
+	if (sandboxed && scratch_new(scratch, sizeof scratch, e) < 0)
 		return -1;
-	const struct spawner_config config = {
+	const struct runner_config config = {
 		.sandbox = {
 			.mode = (enum sandbox_mode)c->sandbox,
 			.no_network = c->network == 0,
 			.read_only = c->read_only,
 			.workspace = ws_rules(ws)->root.p,
-			.scratch = held ? scratch : NULL,
+			.scratch = sandboxed ? scratch : NULL,
 			.write = paths(&write),
 			.read = paths(&read),
 			.hide = paths(&hide),
@@ -86,13 +94,16 @@ int commands_start(const struct config *c, const struct workspace *ws, struct sp
 		.open_files = c->open_files,
 		.program = c->program,
 	};
-	if (spawner_new(&config, ret, e) == 0)
+	if (runner_new(&config, ret, &failed) == 0)
 		return 0;
 	scratch_remove(scratch);
+	if (!can_do_without(c)) {
+		*e = failed;
+		return -1;
+	}
 	*ret = NULL;
-	if (c->program)
-		return 0;
-	return c->read_only && (c->sandbox == SANDBOX_AUTO || c->sandbox == SANDBOX_OFF) ? 0 : -1;
+	*refused = failed;
+	return 0;
 }
 
 struct proc_limits commands_limits(const struct config *c)

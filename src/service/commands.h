@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * commands: what runs commands, as configured: a spawner with its sandbox.
+ * commands: the configured runner of commands with its sandbox.
  */
 #ifndef SERVICE_COMMANDS_H
 #define SERVICE_COMMANDS_H
 
 #include "base/err.h"
 #include "config/config.h"
-#include "exec/spawner_client.h"
+#include "exec/runner.h"
 #include "workspace/workspace.h"
 
 /*
- * Start the spawner for this configuration. The sandbox asked for is in force, or this fails with
- * the remedy. When nothing but read-only mode needs a sandbox and this machine cannot give it,
- * files can still be served: then *ret is NULL, *e says why, and commands are to be refused. So it
- * is with whatever goes wrong when another program starts the commands (config.program).
+ * Start the runner for this configuration. The sandbox that was asked for is in force, or this
+ * fails with the remedy. A server can also serve files without running commands: if only read-only
+ * mode needs a sandbox and this machine cannot give it, or if another program starts the commands
+ * (config.program) and cannot, this returns 0, *ret is NULL, and *refused says why commands must be
+ * refused. Otherwise *refused is left alone.
  */
-int commands_start(const struct config *c, const struct workspace *ws, struct spawner **ret,
-		   struct err *e);
+int commands_start(const struct config *c, const struct workspace *ws, struct runner **ret,
+		   struct err *refused, struct err *e);
 
 /* The resource limits of every command. */
 struct proc_limits commands_limits(const struct config *c);

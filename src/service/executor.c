@@ -12,11 +12,11 @@
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
-#include "service/commands.h"
 #include "exec/jobs.h"
+#include "exec/runner.h"
 #include "policy/policy.h"
-#include "exec/spawner_client.h"
 #include "scrub/scrub.h"
+#include "service/commands.h"
 #include "workspace/tracker.h"
 #include "workspace/workspace.h"
 
@@ -80,11 +80,11 @@ static void fill_calls(const struct config *c, struct executor *x)
 	x->call = (struct call){
 		.ws = x->ws,
 		.tracker = c->read_before_write == CONFIG_READS_ON ? x->tracker : NULL,
-		.spawner = x->spawner,
+		.runner = x->runner,
 		.jobs = x->jobs,
 		.limits = &x->limits,
 		.keep_survivors = c->survivors == 1,
-		.no_commands = str_of(x->spawner ? NULL : x->report.why),
+		.no_commands = str_of(x->runner ? NULL : x->report.why),
 		.policy = c->absolute_paths == CONFIG_STRICT ? PATH_STRICT : PATH_SHORTHAND,
 		.read_only = c->read_only,
 		.sync = c->fsync,
@@ -103,15 +103,17 @@ static void fill_calls(const struct config *c, struct executor *x)
 
 static int build(const struct config *c, struct executor *x, struct err *e)
 {
+	struct err refused;
+
 	if (make_scrub(c, &x->scrub, e) < 0 || make_guards(c, x, e) < 0 ||
-	    commands_start(c, x->ws, &x->spawner, e) < 0 ||
-	    (x->spawner && jobs_new(x->spawner, &x->jobs, e) < 0))
+	    commands_start(c, x->ws, &x->runner, &refused, e) < 0 ||
+	    (x->runner && jobs_new(x->runner, &x->jobs, e) < 0))
 		return -1;
-	if (x->spawner)
-		spawner_report(x->spawner, &x->report);
+	if (x->runner)
+		runner_report(x->runner, &x->report);
 	else
 		(void)snprintf(x->report.why, sizeof x->report.why, "%s%.200s",
-			       c->program ? "" : "commands are refused: ", e->msg);
+			       c->program ? "" : "commands are refused: ", refused.msg);
 	x->limits = commands_limits(c);
 	read_excludes(&x->excludes);
 	fill_calls(c, x);
@@ -145,7 +147,7 @@ void executor_done(struct executor *x)
 {
 	if (x->jobs)
 		jobs_free(x->jobs);
-	spawner_free(x->spawner);
+	runner_free(x->runner);
 	tracker_free(x->tracker);
 	policy_free(x->rules);
 	scrub_free(x->scrub);

@@ -23,7 +23,7 @@ struct executor {
 	struct scrub *scrub; /* NULL: nothing is taken out */
 	struct policy *rules;
 	struct tracker *tracker; /* NULL: nobody is asked what has been read */
-	struct spawner *spawner; /* NULL: commands are refused, and report.why says why */
+	struct runner *runner;	 /* NULL: commands are refused, and report.why says why */
 	struct jobs *jobs;
 	struct sandbox_report report;
 	struct proc_limits limits; /* of every command */

@@ -27,7 +27,7 @@ int call_path(const struct call *c, struct str requested, struct path *ret, stru
 
 int call_may_run(const struct call *c, struct err *e)
 {
-	if (c->spawner)
+	if (c->runner)
 		return 0;
 	if (c->read_only)
 		return err_set(e, ERR_READ_ONLY,

@@ -20,7 +20,7 @@ struct policy;
 struct proc_limits;
 struct proc_request;
 struct scrub;
-struct spawner;
+struct runner;
 struct tracker;
 struct workspace;
 
@@ -50,9 +50,9 @@ struct call {
 	bool read_only;		    /* nothing may be changed */
 	bool too_busy;		    /* no tool is run: it may take long, and too many do */
 	const struct scrub *scrub;  /* secrets are taken out of what is seen; NULL: they are not */
-	struct spawner *spawner;    /* starts commands; NULL: none are run … */
+	struct runner *runner;	    /* starts commands; NULL: none are run … */
 	struct str no_commands;	    /* … because of this */
-	struct jobs *jobs;	    /* commands in the background; NULL as the spawner is */
+	struct jobs *jobs;	    /* commands in the background; NULL as the runner is */
 	const struct policy *rules; /* which commands are refused; NULL: none */
 	const struct proc_limits *limits; /* of every command; NULL: none */
 	bool keep_survivors;		  /* what commands leave running goes on */

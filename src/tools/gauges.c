@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* gauges: ask the spawner and the kernel. */
+/* gauges: ask the runner and the kernel. */
 
 #include "tools/gauges.h"
 
-#include "exec/spawner_client.h"
+#include "exec/runner.h"
 #include "exec/usage.h"
 #include "tools/tool.h"
 
@@ -13,7 +13,7 @@ void gauges_read(const struct call *c, struct gauges *ret)
 
 	usage_read(&u);
 	*ret = (struct gauges){
-		.commands = c->spawner ? (int64_t)spawner_running(c->spawner) : 0,
+		.commands = c->runner ? (int64_t)runner_running(c->runner) : 0,
 		.cpu_ms = u.cpu_ms,
 		.resident_bytes = u.resident_bytes,
 		.virtual_bytes = u.virtual_bytes,

@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 #include "policy/policy.h"
 #include "exec/proc.h"
-#include "exec/spawner_client.h"
+#include "exec/runner.h"
 #include "tools/job.h"
 #include "tools/receipt.h"
 #include "tools/tool.h"
@@ -201,13 +201,13 @@ static int bash_run(struct call *c, const void *args, struct err *e)
 		q.timeout_ms = a->timeout_seconds > 0 ? timeout_of(a->timeout_seconds) : 0;
 		return job_start(c, &q, "jobId", e);
 	}
-	if (proc_admit(c->spawner, &q, e) < 0)
+	if (proc_admit(c->runner, &q, e) < 0)
 		return -1;
 	if (c->stream->begin(c->stream->arg) < 0) {
-		spawner_leave(c->spawner);
+		runner_leave(c->runner);
 		return err_set(e, ERR_EXECUTION_ERROR, "The client has gone");
 	}
-	if (proc_run_admitted(c->spawner, &q, &sink, c->cancel_fd, &result, e) < 0)
+	if (proc_run_admitted(c->runner, &q, &sink, c->cancel_fd, &result, e) < 0)
 		return -1;
 	relay_rest(&r);
 	jw_int(c->out, "exitCode", result.exit_code);
@@ -312,7 +312,7 @@ static int run_run(struct call *c, const void *args, struct err *e)
 	q.timeout_ms = a->background ? 0 : a->timeout_ms;
 	if (a->background)
 		return job_start(c, &q, "job_id", e);
-	if (proc_run(c->spawner, &q, &sink, c->cancel_fd, &result, e) < 0)
+	if (proc_run(c->runner, &q, &sink, c->cancel_fd, &result, e) < 0)
 		return -1;
 	return receipt_write(c, &result, &outputs.ends[PROC_STDOUT], &outputs.ends[PROC_STDERR], e);
 }

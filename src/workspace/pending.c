@@ -76,7 +76,7 @@ void pending_free(struct pending *p)
 
 int pending_fd(const struct pending *p)
 {
-	return p ? p->fd : 0;
+	return p ? p->fd : -1;
 }
 
 static void remove_noted(const char *dir, const char *name)

@@ -23,7 +23,7 @@ struct pending_slot;
 struct pending *pending_new(void);
 void pending_free(struct pending *p);
 
-/* Its descriptor, to be handed to the guardian; 0 of NULL. It stays the table's. */
+/* Its descriptor, to be handed to the guardian; -1 for NULL. It stays the table's. */
 int pending_fd(const struct pending *p);
 
 /* After the death of whoever noted them: remove the files noted in the table of that descriptor,

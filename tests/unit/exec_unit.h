@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exec_unit: what the tests of src/exec share: a spawner in this program, a sink that collects, and
+ * exec_unit: what the tests of src/exec share: a runner for this program, a sink that collects, and
  * the search for processes that should be gone, over all of /proc by a mark in their environment.
  */
 #ifndef TESTS_EXEC_UNIT_H
@@ -19,7 +19,7 @@
 #include "base/io.h"
 #include "exec/keeper.h"
 #include "exec/proc.h"
-#include "exec/spawner_client.h"
+#include "exec/runner.h"
 
 /* Every test program is also a keeper; at_death may be NULL. */
 #define EXEC_MAIN(at_death)                                                                        \
@@ -50,18 +50,18 @@ static inline void capture_done(struct capture *c)
 
 #define CAPTURE CLEANUP(capture_done) struct capture
 
-static inline struct spawner *spawner_start(const struct spawner_config *config)
+static inline struct runner *runner_start(const struct runner_config *config)
 {
-	struct spawner *s = NULL;
+	struct runner *s = NULL;
 	struct err e = { 0 };
 
-	if (spawner_new(config, &s, &e) < 0)
+	if (runner_new(config, &s, &e) < 0)
 		fail_msg("%s", e.msg);
 	return s;
 }
 
 /* Run with the current directory, no cancel; the test fails when it could not be run. */
-static inline struct proc_result run_request(struct spawner *s, struct proc_request *q,
+static inline struct proc_result run_request(struct runner *s, struct proc_request *q,
 					     struct capture *c)
 {
 	struct proc_result r = { 0 };
@@ -79,7 +79,7 @@ static inline struct proc_result run_request(struct spawner *s, struct proc_requ
 	return r;
 }
 
-static inline struct proc_result run_script(struct spawner *s, const char *script,
+static inline struct proc_result run_script(struct runner *s, const char *script,
 					    int64_t timeout_ms, struct capture *c)
 {
 	struct proc_request q = { .command = str_of(script), .timeout_ms = timeout_ms };

@@ -7,7 +7,7 @@
 #include "base/limits.h"
 #include "exec/jobs.h"
 
-static struct spawner *spawner;
+static struct runner *runner;
 static struct jobs *jobs;
 
 static int setup(void **state)
@@ -15,15 +15,15 @@ static int setup(void **state)
 	struct err e;
 
 	(void)state;
-	spawner = spawner_start(&(struct spawner_config){ 0 });
-	return jobs_new(spawner, &jobs, &e);
+	runner = runner_start(&(struct runner_config){ .at_death = -1 });
+	return jobs_new(runner, &jobs, &e);
 }
 
 static int teardown(void **state)
 {
 	(void)state;
 	jobs_free(jobs);
-	spawner_free(spawner);
+	runner_free(runner);
 	return 0;
 }
 
@@ -230,7 +230,7 @@ static void test_shutdown_ends_jobs(void **state)
 		(void)start("setsid sleep 50 & sleep 50");
 	jobs_free(jobs);
 	assert_int_equal(count_marked(mark_of("job")), 0);
-	assert_int_equal(jobs_new(spawner, &jobs, &e), 0);
+	assert_int_equal(jobs_new(runner, &jobs, &e), 0);
 }
 
 int main(int argc, char **argv)

@@ -10,19 +10,19 @@
 
 #include "base/limits.h"
 
-static struct spawner *spawner;
+static struct runner *runner;
 
 static int setup(void **state)
 {
 	(void)state;
-	spawner = spawner_start(&(struct spawner_config){ .max_commands = 16 });
+	runner = runner_start(&(struct runner_config){ .at_death = -1, .max_commands = 16 });
 	return 0;
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	spawner_free(spawner);
+	runner_free(runner);
 	return 0;
 }
 
@@ -57,7 +57,7 @@ static void test_answers(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
 		CAPTURE c = { 0 };
-		const struct proc_result r = run_script(spawner, answers[i].script, 0, &c);
+		const struct proc_result r = run_script(runner, answers[i].script, 0, &c);
 		assert_str(buf_str(&c.out), answers[i].out);
 		assert_str(buf_str(&c.err), answers[i].err);
 		assert_int_equal(r.exit_code, answers[i].exit_code);
@@ -73,7 +73,7 @@ static void test_arguments_without_shell(void **state)
 	CAPTURE c = { 0 };
 	const struct str argv[] = { STR("printf"), STR("%s|"), STR("a b"), STR("$HOME"), STR("") };
 	struct proc_request q = { .argv = argv, .argc = ARRAY_LEN(argv) };
-	const struct proc_result r = run_request(spawner, &q, &c);
+	const struct proc_result r = run_request(runner, &q, &c);
 
 	assert_int_equal(r.exit_code, 0);
 	assert_str(buf_str(&c.out), "a b|$HOME||");
@@ -90,7 +90,7 @@ static void test_environment_is_clean_and_extended(void **state)
 				  .env = env,
 				  .env_count = ARRAY_LEN(env) };
 
-	(void)run_request(spawner, &q, &c);
+	(void)run_request(runner, &q, &c);
 	assert_str(buf_str(&c.out), "3 /nowhere\n0\n");
 }
 
@@ -103,14 +103,14 @@ static void test_directory(void **state)
 	assert_non_null(mkdtemp(dir));
 	AUTO_FD fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct proc_request q = { .command = STR("pwd"), .cwd_fd = fd };
-	(void)run_request(spawner, &q, &c);
+	(void)run_request(runner, &q, &c);
 	assert_memory_equal(c.out.p, dir, strlen(dir));
 
 	/* A directory that is gone can still be entered; the shell finds it strange but runs. */
 	assert_int_equal(rmdir(dir), 0);
 	q.command = STR("echo ran");
 	buf_reset(&c.out, 0);
-	(void)run_request(spawner, &q, &c);
+	(void)run_request(runner, &q, &c);
 	assert_str(buf_str(&c.out), "ran\n");
 }
 
@@ -160,11 +160,11 @@ static void test_refused(void **state)
 		AUTO_FD cwd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (!q.cwd_fd)
 			q.cwd_fd = cwd;
-		assert_int_equal(proc_run(spawner, &q, &sink, -1, &r, &e), -1);
+		assert_int_equal(proc_run(runner, &q, &sink, -1, &r, &e), -1);
 		assert_int_equal(e.code, cases[i].code);
 		assert_non_null(strstr(e.msg, cases[i].says));
 	}
-	assert_int_equal(spawner_running(spawner), 0);
+	assert_int_equal(runner_running(runner), 0);
 }
 
 static void test_long_script(void **state)
@@ -183,7 +183,7 @@ static void test_long_script(void **state)
 			buf_addc(&b, 'x');
 		buf_add(&b, str_of(end));
 		struct proc_request q = { .command = buf_str(&b) };
-		const struct proc_result r = run_request(spawner, &q, &c);
+		const struct proc_result r = run_request(runner, &q, &c);
 		assert_str(buf_str(&c.err), "");
 		assert_str(buf_str(&c.out), "first\n0\nbash 0 3\n4\n");
 		assert_int_equal(r.exit_code, 5);
@@ -206,7 +206,7 @@ static void test_timeout_kills_what_ignores_sigterm(void **state)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CAPTURE c = { 0 };
-		const struct proc_result r = run_script(spawner, cases[i].script, 100, &c);
+		const struct proc_result r = run_script(runner, cases[i].script, 100, &c);
 		assert_true(r.timed_out);
 		assert_int_equal(r.exit_code, -1);
 		assert_int_equal(r.limit, PROC_LIMIT_TIME);
@@ -236,7 +236,7 @@ static void test_survivors_are_named_and_ended(void **state)
 	struct proc_request q = { .command = STR("sleep 1000 & setsid sleep 1001 & echo ok"),
 				  .env = env,
 				  .env_count = 1 };
-	const struct proc_result r = run_request(spawner, &q, &c);
+	const struct proc_result r = run_request(runner, &q, &c);
 
 	assert_int_equal(r.exit_code, 0);
 	assert_str(buf_str(&c.out), "ok\n");
@@ -263,7 +263,7 @@ static void test_survivors_ports(void **state)
 		       "time.sleep(100)' > /tmp/exec-port-$$ & "
 		       "until [ -s /tmp/exec-port-$$ ]; do sleep 0.05; done; rm /tmp/exec-port-$$",
 		       port);
-	const struct proc_result r = run_script(spawner, script, 20000, &c);
+	const struct proc_result r = run_script(runner, script, 20000, &c);
 	assert_int_equal(r.survivor_count, 1);
 	assert_int_equal(r.survivors[0].port_count, 1);
 	assert_int_equal(r.survivors[0].ports[0], port);
@@ -273,7 +273,7 @@ static void test_survivors_are_kept_when_asked(void **state)
 {
 	(void)state;
 	const struct str mark = mark_of("kept");
-	struct spawner *s = spawner_start(&(struct spawner_config){ 0 });
+	struct runner *s = runner_start(&(struct runner_config){ .at_death = -1 });
 	CAPTURE c = { 0 };
 	struct proc_request q = { .command =
 					  STR("(while sleep 0.01; do echo alive; done) & echo ok"),
@@ -288,7 +288,7 @@ static void test_survivors_are_kept_when_asked(void **state)
 	/* It can go on writing though nobody reads. */
 	(void)usleep(300000);
 	assert_true(count_marked(mark) >= 1);
-	spawner_free(s);
+	runner_free(s);
 	assert_int_equal(count_marked(mark), 0);
 }
 
@@ -328,7 +328,7 @@ static void test_much_output_in_bounded_memory(void **state)
 	struct proc_request q = { .command = STR("yes | head -c 100000000"), .cwd_fd = cwd };
 	const int64_t before = peak_memory();
 
-	assert_int_equal(proc_run(spawner, &q, &sink, -1, &r, &e), 0);
+	assert_int_equal(proc_run(runner, &q, &sink, -1, &r, &e), 0);
 	assert_int_equal(slow.bytes, 100000000);
 	assert_true(peak_memory() - before < 4 << 20);
 }
@@ -350,7 +350,7 @@ static void test_sink_that_refuses_ends_the_command(void **state)
 	AUTO_FD cwd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct proc_request q = { .command = STR("yes"), .cwd_fd = cwd };
 
-	assert_int_equal(proc_run(spawner, &q, &sink, -1, &r, &e), 0);
+	assert_int_equal(proc_run(runner, &q, &sink, -1, &r, &e), 0);
 	assert_int_equal(calls, 1);
 	assert_true(r.cancelled);
 	assert_int_equal(r.exit_code, -1);
@@ -377,7 +377,7 @@ static void test_cancel(void **state)
 
 	assert_int_equal(pipe2(p, O_CLOEXEC), 0);
 	assert_int_equal(pthread_create(&thread, NULL, write_later, &p[1]), 0);
-	assert_int_equal(proc_run(spawner, &q, &sink, p[0], &r, &e), 0);
+	assert_int_equal(proc_run(runner, &q, &sink, p[0], &r, &e), 0);
 	(void)pthread_join(thread, NULL);
 	(void)close(p[0]);
 	(void)close(p[1]);
@@ -416,7 +416,7 @@ static void test_limits(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct proc_request q = cases[i].q;
 		CAPTURE c = { 0 };
-		const struct proc_result r = run_request(spawner, &q, &c);
+		const struct proc_result r = run_request(runner, &q, &c);
 		assert_int_equal(r.limit, cases[i].limit);
 		if (cases[i].limit == PROC_LIMIT_CPU)
 			assert_true(r.cpu_ms >= 300);
@@ -443,7 +443,7 @@ static void test_too_many_processes(void **state)
 		print_message("SKIP: for other users the kernel counts\n");
 		skip();
 	}
-	const struct proc_result r = run_request(spawner, &q, &c);
+	const struct proc_result r = run_request(runner, &q, &c);
 	assert_int_equal(r.limit, PROC_LIMIT_PROCESSES);
 	assert_int_equal(r.signal, SIGKILL);
 	assert_false(r.timed_out);
@@ -455,7 +455,7 @@ static void test_receipt(void **state)
 	(void)state;
 	CAPTURE c = { .count_only = true };
 	const struct proc_result r =
-		run_script(spawner, "head -c 50000000 /dev/zero | tail -c 40000000 | wc -c", 0, &c);
+		run_script(runner, "head -c 50000000 /dev/zero | tail -c 40000000 | wc -c", 0, &c);
 
 	/* tail keeps what it may have to print. */
 	assert_in_range(r.peak_memory_bytes, 40000000, 400000000);
@@ -465,19 +465,20 @@ static void test_receipt(void **state)
 static void test_too_busy(void **state)
 {
 	(void)state;
-	struct spawner *s = spawner_start(&(struct spawner_config){ .max_commands = 1 });
+	struct runner *s =
+		runner_start(&(struct runner_config){ .at_death = -1, .max_commands = 1 });
 	struct err e = { 0 };
 
-	assert_int_equal(spawner_enter(s, &e), 0);
+	assert_int_equal(runner_enter(s, &e), 0);
 	struct proc_result r;
 	const struct proc_sink sink = { capture_write, NULL };
 	const struct proc_request q = { .command = STR("true") };
 	assert_int_equal(proc_run(s, &q, &sink, -1, &r, &e), -1);
 	assert_int_equal(e.code, ERR_TOO_BUSY);
-	spawner_leave(s);
+	runner_leave(s);
 	CAPTURE c = { 0 };
 	assert_int_equal(run_script(s, "true", 0, &c).exit_code, 0);
-	spawner_free(s);
+	runner_free(s);
 }
 
 static void test_names(void **state)

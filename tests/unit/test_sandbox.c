@@ -350,8 +350,8 @@ static void put_file(const char *dir, const char *name)
 	assert_true(fd >= 0 && write(fd, "content", 7) == 7);
 }
 
-static struct spawner *start_mode(enum sandbox_mode mode, unsigned kind,
-				  struct sandbox_report *report)
+static struct runner *start_mode(enum sandbox_mode mode, unsigned kind,
+				 struct sandbox_report *report)
 {
 	static char hidden[600], program_dir[4096];
 	const char *const hide[] = { hidden };
@@ -362,7 +362,8 @@ static struct spawner *start_mode(enum sandbox_mode mode, unsigned kind,
 	(void)snprintf(program_dir, sizeof(program_dir), "%s", place.program);
 	*strrchr(program_dir, '/') = '\0';
 	assert_int_equal(scratch_new(place.scratch, sizeof(place.scratch), &e), 0);
-	const struct spawner_config c = {
+	const struct runner_config c = {
+		.at_death = -1,
 		.sandbox = { .mode = mode,
 			     .no_network = (kind & (NO_NET | NO_NET_FLOOR)) != 0,
 			     .read_only = kind == READ_ONLY,
@@ -371,8 +372,8 @@ static struct spawner *start_mode(enum sandbox_mode mode, unsigned kind,
 			     .read = { read, 1 },
 			     .hide = { hide, 1 } },
 	};
-	struct spawner *s = spawner_start(&c);
-	spawner_report(s, report);
+	struct runner *s = runner_start(&c);
+	runner_report(s, report);
 	return s;
 }
 
@@ -412,7 +413,7 @@ static void attempt_everything(enum sandbox_mode mode, unsigned kind)
 {
 	struct sandbox_report report;
 	char text[8][700];
-	struct spawner *s = start_mode(mode, kind, &report);
+	struct runner *s = start_mode(mode, kind, &report);
 	AUTO_FD cwd = open(place.workspace, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	assert_int_equal(report.mode, mode);
@@ -447,7 +448,7 @@ static void attempt_everything(enum sandbox_mode mode, unsigned kind)
 			fail_msg("%s in %s: exit %d, want %d", a->name, sandbox_mode_name(mode),
 				 code, must_fail);
 	}
-	spawner_free(s);
+	runner_free(s);
 	assert_int_equal(access(place.scratch, F_OK), -1);
 }
 
@@ -525,13 +526,14 @@ static void floor_holds(void **state)
 static void strict_names_the_remedy(void **state)
 {
 	(void)state;
-	struct spawner *s;
+	struct runner *s;
 	struct err e = { 0 };
-	const struct spawner_config c = { .sandbox = { .mode = SANDBOX_STRICT,
-						       .workspace = place.workspace,
-						       .scratch = place.outside } };
+	const struct runner_config c = { .at_death = -1,
+					 .sandbox = { .mode = SANDBOX_STRICT,
+						      .workspace = place.workspace,
+						      .scratch = place.outside } };
 
-	assert_int_equal(spawner_new(&c, &s, &e), -1);
+	assert_int_equal(runner_new(&c, &s, &e), -1);
 	assert_int_equal(e.code, ERR_SPAWN_FAILED);
 	assert_non_null(strstr(e.msg, "SIDECAR_SANDBOX=workspace"));
 }
@@ -585,7 +587,7 @@ static void test_runaways_in_the_sandbox(void **state)
 	struct sandbox_report report;
 
 	need(true);
-	struct spawner *s = start_mode(SANDBOX_STRICT, STRICT, &report);
+	struct runner *s = start_mode(SANDBOX_STRICT, STRICT, &report);
 	AUTO_FD cwd = open(place.workspace, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	for (size_t i = 0; i < ARRAY_LEN(scripts); i++) {
 		CAPTURE c = { .count_only = true };
@@ -600,7 +602,7 @@ static void test_runaways_in_the_sandbox(void **state)
 	CAPTURE c = { 0 };
 	struct proc_request q = { .command = STR("echo x > /etc/denied"), .cwd_fd = cwd };
 	assert_true(run_request(s, &q, &c).denied);
-	spawner_free(s);
+	runner_free(s);
 }
 
 /* Steps build on each other in the private /tmp; a workspace that lies in the real one stays. */
@@ -614,7 +616,8 @@ static void test_private_tmp(void **state)
 	need(true);
 	assert_non_null(mkdtemp(dir));
 	assert_int_equal(scratch_new(scratch, sizeof(scratch), &e), 0);
-	struct spawner *s = spawner_start(&(struct spawner_config){
+	struct runner *s = runner_start(&(struct runner_config){
+		.at_death = -1,
 		.sandbox = { .mode = SANDBOX_WORKSPACE, .workspace = dir, .scratch = scratch } });
 	AUTO_FD cwd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct proc_request q = { .command = STR("echo one > /tmp/step; echo two > kept; pwd"),
@@ -627,7 +630,7 @@ static void test_private_tmp(void **state)
 	assert_str(buf_str(&c.out), "one\none\ntwo\n2\n");
 	(void)snprintf(step, sizeof(step), "%s/step", scratch);
 	assert_int_equal(access(step, F_OK), 0);
-	spawner_free(s);
+	runner_free(s);
 	assert_int_equal(access(scratch, F_OK), -1);
 	assert_int_equal(faccessat(cwd, "kept", F_OK, 0), 0);
 	scratch_remove(dir);

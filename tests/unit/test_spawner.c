@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_spawner: spawner: many commands, and what happens when a process of ours dies. */
+/* test_spawner: many commands, and what happens when keeper, spawner or reaper dies. */
 #include "exec_unit.h"
 
 #include <pthread.h>
@@ -29,7 +29,7 @@ static const char *const runaways[] = {
 	"nohup setsid sh -c 'for i in $(seq 50); do sleep 1 & wait; done' >&- 2>&- & sleep 50",
 };
 
-static struct proc_result run_marked(struct spawner *s, const char *script, struct str mark,
+static struct proc_result run_marked(struct runner *s, const char *script, struct str mark,
 				     int64_t timeout_ms)
 {
 	CAPTURE c = { .count_only = true };
@@ -44,7 +44,7 @@ static void test_no_runaway_survives_its_timeout(void **state)
 {
 	(void)state;
 	const struct str mark = mark_of("runaway");
-	struct spawner *s = spawner_start(&(struct spawner_config){ 0 });
+	struct runner *s = runner_start(&(struct runner_config){ .at_death = -1 });
 
 	for (size_t i = 0; i < ARRAY_LEN(runaways); i++) {
 		const struct proc_result r = run_marked(s, runaways[i], mark, 300);
@@ -52,11 +52,11 @@ static void test_no_runaway_survives_its_timeout(void **state)
 		assert_false(r.stuck);
 		assert_int_equal(count_marked(mark), 0);
 	}
-	spawner_free(s);
+	runner_free(s);
 }
 
 struct several {
-	struct spawner *s;
+	struct runner *s;
 	const char *script;
 	struct str mark;
 	int64_t timeout_ms;
@@ -77,7 +77,7 @@ static void test_eight_at_once(void **state)
 	struct several t[8];
 	pthread_t thread[8];
 	const struct str mark = mark_of("eight");
-	struct spawner *s = spawner_start(&(struct spawner_config){ 0 });
+	struct runner *s = runner_start(&(struct runner_config){ .at_death = -1 });
 
 	for (size_t i = 0; i < 8; i++) {
 		t[i] = (struct several){ s, runaways[i], mark, 300, false };
@@ -88,7 +88,7 @@ static void test_eight_at_once(void **state)
 		assert_true(t[i].timed_out);
 	}
 	assert_int_equal(count_marked(mark), 0);
-	spawner_free(s);
+	runner_free(s);
 }
 
 /* The children of a process, which has one thread; the first one or 0. */
@@ -107,7 +107,7 @@ static void test_a_dead_spawner_is_started_again(void **state)
 {
 	(void)state;
 	CAPTURE c = { 0 };
-	struct spawner *s = spawner_start(&(struct spawner_config){ 0 });
+	struct runner *s = runner_start(&(struct runner_config){ .at_death = -1 });
 
 	for (int i = 0; i < 6; i++) {
 		/* Without a sandbox it gets ready in the background. */
@@ -123,11 +123,11 @@ static void test_a_dead_spawner_is_started_again(void **state)
 		assert_int_equal(run_script(s, "exit 3", 0, &c).exit_code, 3);
 		assert_int_equal(run_script(s, "exit 3", 0, &c).exit_code, 3);
 		if (i % 2) {
-			spawner_free(s);
-			s = spawner_start(&(struct spawner_config){ 0 });
+			runner_free(s);
+			s = runner_start(&(struct runner_config){ .at_death = -1 });
 		}
 	}
-	spawner_free(s);
+	runner_free(s);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);
 }
@@ -136,7 +136,7 @@ static void test_a_command_whose_reaper_dies_fails_and_leaves_nothing(void **sta
 {
 	(void)state;
 	const struct str mark = mark_of("reaper");
-	struct spawner *s = spawner_start(&(struct spawner_config){ 0 });
+	struct runner *s = runner_start(&(struct runner_config){ .at_death = -1 });
 	struct proc_result r;
 	struct err e = { 0 };
 	CAPTURE c = { .count_only = true };
@@ -154,7 +154,7 @@ static void test_a_command_whose_reaper_dies_fails_and_leaves_nothing(void **sta
 	assert_non_null(strstr(e.msg, "died"));
 	assert_int_equal(count_marked_finally(mark), 0);
 	assert_int_equal(run_script(s, "exit 3", 0, &c).exit_code, 3);
-	spawner_free(s);
+	runner_free(s);
 }
 
 /* A server of its own: runs the runaways at once, without end. */
@@ -165,15 +165,15 @@ _Noreturn static void be_server(struct str mark, enum sandbox_mode mode, const c
 	struct several t[ARRAY_LEN(runaways)];
 	pthread_t thread[ARRAY_LEN(runaways)];
 	struct err e;
-	struct spawner *s;
-	const struct spawner_config config = {
+	struct runner *s;
+	const struct runner_config config = {
 		.at_death = at_death,
 		.sandbox = { .mode = mode,
 			     .scratch = scratch,
 			     .workspace = getcwd(here, sizeof(here)) },
 	};
 
-	if (spawner_new(&config, &s, &e) < 0)
+	if (runner_new(&config, &s, &e) < 0)
 		_exit(1);
 	for (size_t i = 0; i < ARRAY_LEN(runaways); i++) {
 		t[i] = (struct several){ s, runaways[i], mark, 60000, false };
@@ -261,7 +261,7 @@ static void test_no_process_left_is_a_clear_error(void **state)
 		print_message("SKIP: the limit on processes does not hold for root\n");
 		skip();
 	}
-	struct spawner *s = spawner_start(&(struct spawner_config){ 0 });
+	struct runner *s = runner_start(&(struct runner_config){ .at_death = -1 });
 	const struct rlimit none = { 1, 1 };
 	/* The spawner is the one that forks. */
 	assert_int_equal(prlimit(first_child(first_child(getpid())), RLIMIT_NPROC, &none, NULL), 0);
@@ -276,7 +276,7 @@ static void test_no_process_left_is_a_clear_error(void **state)
 	assert_int_equal(proc_run(s, &q, &sink, -1, &r, &e), -1);
 	assert_int_equal(e.code, ERR_SPAWN_FAILED);
 	assert_non_null(strstr(e.msg, "No new process"));
-	spawner_free(s);
+	runner_free(s);
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+/* runner: start the keeper, start it again when it died, hand over orders. */
+
+#include "exec/runner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/limits.h"
+#include "base/own.h"
+#include "exec/environ.h"
+#include "exec/keeper.h"
+#include "exec/spawner.h"
+#include "sandbox/canonical.h"
+#include "sandbox/scratch.h"
+
+struct runner {
+	pthread_mutex_t lock;	     /* protects sock and keeper; held while a keeper starts */
+	pthread_mutex_t report_lock; /* protects report */
+	pthread_t warmer; /* starts the first keeper if the server need not wait for it */
+	bool warming;
+	int sock;
+	unsigned generation; /* how many keepers there have been */
+	pid_t keeper_pid;
+	int keeper;	 /* pidfd; -1 if there is no keeper, or the kernel is older than 5.3 */
+	int lifeline[2]; /* one pipe for all keepers: what an earlier one started continues */
+	int at_death;	 /* or -1 */
+	size_t max;
+	atomic_size_t running;
+	struct keeper_setup setup;
+	struct buf strings;
+	size_t scratch_at;  /* the offset of the private /tmp in them */
+	struct buf program; /* with its NUL; empty: this one */
+	struct sandbox_report report;
+};
+
+/* What does not exist when the server starts is left out for good. */
+static uint32_t add_list(struct buf *b, struct path_list list, const char *workspace)
+{
+	char name[PATH_MAX];
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < list.count; i++) {
+		if (!canonical_name(list.item[i], workspace, name))
+			continue;
+		strings_add(b, str_of(name));
+		count++;
+	}
+	return count;
+}
+
+static int keep_config(struct runner *r, const struct runner_config *c, struct err *e)
+{
+	const struct sandbox_config *sb = &c->sandbox;
+
+	r->strings.max = LIMIT_ARGUMENTS;
+	strings_add(&r->strings, str_of(sb->workspace));
+	r->scratch_at = r->strings.n;
+	strings_add(&r->strings, str_of(sb->scratch));
+	r->setup = (struct keeper_setup){
+		.mode = sb->mode,
+		.no_network = sb->no_network,
+		.read_only = sb->read_only,
+		.open_files = c->open_files,
+	};
+	r->setup.write_count = add_list(&r->strings, sb->write, sb->workspace);
+	r->setup.read_count = add_list(&r->strings, sb->read, sb->workspace);
+	r->setup.hide_count = add_list(&r->strings, sb->hide, NULL);
+	r->program.max = LIMIT_ARGUMENT;
+	if (c->program) {
+		buf_add(&r->program, str_of(c->program));
+		buf_addc(&r->program, '\0');
+	}
+	r->at_death = c->at_death;
+	r->max = c->max_commands;
+	if (!r->max || r->max > LIMIT_COMMANDS)
+		r->max = LIMIT_COMMANDS;
+	if (r->strings.failed || r->program.failed)
+		return err_set(e, ERR_SPAWN_FAILED, "There is not enough memory for the spawner");
+	return 0;
+}
+
+/* A descriptor that reads as empty: /dev/null or, in an empty root, a pipe that has no writer. */
+static int open_nothing(void)
+{
+	int p[2];
+	const int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (fd >= 0 || pipe2(p, O_CLOEXEC) < 0)
+		return fd;
+	(void)close(p[1]);
+	return p[0];
+}
+
+/* Execute the program with the socket as KEEPER_FD and nothing else of the server's. Returns 0 or
+ * an errno value. */
+static int execute(const char *program, int sock, pid_t *ret)
+{
+	char name[] = "sidecar", verb[] = KEEPER_VERB;
+	char *const argv[] = { name, verb, NULL };
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	sigset_t none;
+
+	AUTO_FD nothing = open_nothing();
+	if (nothing < 0)
+		return errno;
+	char **env = environ_merge(environ, NULL, 0);
+	if (!env)
+		return ENOMEM;
+	(void)sigemptyset(&none);
+	(void)posix_spawnattr_init(&attr);
+	(void)posix_spawnattr_setsigmask(&attr, &none);
+	(void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
+	(void)posix_spawn_file_actions_init(&files);
+	(void)posix_spawn_file_actions_adddup2(&files, nothing, STDIN_FILENO);
+	(void)posix_spawn_file_actions_adddup2(&files, nothing, STDOUT_FILENO);
+	(void)posix_spawn_file_actions_adddup2(&files, sock, KEEPER_FD);
+	const int error = posix_spawnp(ret, program, &files, &attr, argv, env);
+	(void)posix_spawn_file_actions_destroy(&files);
+	(void)posix_spawnattr_destroy(&attr);
+	mem_free(env);
+	return error;
+}
+
+static int greet(struct runner *r, int sock, struct spawner_hello *hello, struct err *e)
+{
+	static const char silent[] = "The process that runs commands did not start";
+	const int64_t deadline = io_now_ms() + LIMIT_SPAWNER_MS;
+	int fds[MESSAGE_FDS];
+
+	AUTO_FD strings = message_memfd("setup", buf_str(&r->strings));
+	if (strings < 0)
+		return err_set(e, ERR_SPAWN_FAILED, "%s: no memory for its settings", silent);
+	const int give[] = { [KEEPER_LIFELINE] = r->lifeline[0],
+			     [KEEPER_STRINGS] = strings,
+			     [KEEPER_AT_DEATH] = r->at_death };
+	const size_t count = r->at_death >= 0 ? ARRAY_LEN(give) : KEEPER_AT_DEATH;
+	if (message_send(sock, &r->setup, sizeof(r->setup), give, count, deadline) < 0 ||
+	    io_wait(sock, POLLIN, deadline) <= 0 ||
+	    message_recv(sock, hello, sizeof(*hello), fds) != sizeof(*hello))
+		return err_set(e, ERR_SPAWN_FAILED, "%s", silent);
+	if (hello->err.code != ERR_NONE) {
+		*e = hello->err;
+		return -1;
+	}
+	return 0;
+}
+
+/* Wait for the keeper on a kernel without pidfds. If the server reaps orphans, the pid may be gone
+ * already; then waitpid fails at once. */
+static bool reap_by_number(pid_t pid)
+{
+	const int64_t deadline = io_now_ms() + LIMIT_SPAWNER_MS;
+	pid_t ended;
+
+	while ((ended = waitpid(pid, NULL, WNOHANG)) == 0 && io_now_ms() < deadline)
+		io_sleep_ms(LIMIT_KILL_PAUSE_MS);
+	return ended != 0;
+}
+
+/* Wait for the keeper to end, which it does by itself. If it does not, send it the signal; false if
+ * it is still alive after that. */
+static bool reap_keeper(struct runner *r, int signal)
+{
+	const pid_t pid = TAKE(r->keeper_pid, 0);
+	AUTO_FD keeper = TAKE(r->keeper, -1);
+	siginfo_t info;
+
+	if (keeper < 0)
+		return pid == 0 || reap_by_number(pid);
+	if (io_wait(keeper, POLLIN, io_now_ms() + LIMIT_SPAWNER_MS) == 0) {
+		(void)syscall(SYS_pidfd_send_signal, keeper, signal, NULL, 0);
+		if (signal != SIGKILL)
+			return false;
+	}
+	(void)waitid(P_PIDFD, (id_t)keeper, &info, WEXITED);
+	return true;
+}
+
+static int refuse_start(const struct runner *r, struct err *e)
+{
+	if (r->program.n)
+		return err_set(e, ERR_SPAWN_FAILED,
+			       "Commands are started by the sidecar program, and \"%s\" cannot be "
+			       "executed: install it, or set the program's path",
+			       r->program.p);
+	(void)err_errno(e, "The process that runs commands could not be started");
+	e->code = ERR_SPAWN_FAILED;
+	return -1;
+}
+
+/* Start a keeper in place of the last one. */
+static int start(struct runner *r, struct err *e)
+{
+	struct spawner_hello hello = { 0 };
+	int pair[2];
+	pid_t pid = -1;
+
+	if (message_pair(pair) < 0)
+		return err_errno(e, "The process that runs commands could not be started");
+	AUTO_FD mine = pair[0];
+	AUTO_FD its = pair[1];
+	errno = execute(r->program.n ? r->program.p : "/proc/self/exe", its, &pid);
+	/* Without /proc, execute the file that has our name now, which may be a newer program. */
+	if (errno == ENOENT && !r->program.n)
+		errno = execute((const char *)getauxval(AT_EXECFN), its, &pid);
+	if (errno)
+		return refuse_start(r, e);
+	fd_closep(&its);
+	fd_closep(&r->sock); /* makes an old keeper end that only lost its spawner */
+	(void)reap_keeper(r, SIGKILL);
+	r->keeper_pid = pid;
+	r->keeper = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (greet(r, mine, &hello, e) < 0) {
+		fd_closep(&mine);
+		(void)reap_keeper(r, SIGKILL);
+		return -1;
+	}
+	(void)pthread_mutex_lock(&r->report_lock);
+	r->report = hello.sandbox;
+	r->setup.namespaces = hello.sandbox.namespaces;
+	(void)pthread_mutex_unlock(&r->report_lock);
+	r->sock = TAKE(mine, -1);
+	r->generation++;
+	return 0;
+}
+
+static void *warm(void *arg)
+{
+	struct runner *r = arg;
+	struct err ignored; /* the first order gets the same error, and has a client to tell */
+
+	(void)pthread_mutex_lock(&r->lock);
+	if (r->sock < 0)
+		(void)start(r, &ignored);
+	(void)pthread_mutex_unlock(&r->lock);
+	return NULL;
+}
+
+/* Without a sandbox the server need not wait for the result of the trials: it serves while the
+ * keeper starts. */
+static int start_first(struct runner *r, const struct runner_config *config, struct err *e)
+{
+	struct sandbox_config settled = config->sandbox;
+
+	if (sandbox_settle(&settled, &r->report, e) < 0)
+		return -1;
+	if (settled.mode == SANDBOX_OFF && pthread_create(&r->warmer, NULL, warm, r) == 0) {
+		r->warming = true;
+		return 0;
+	}
+	return start(r, e);
+}
+
+int runner_new(const struct runner_config *config, struct runner **ret, struct err *e)
+{
+	struct runner *r = mem_new(1, sizeof(*r));
+
+	if (!r)
+		return err_set(e, ERR_SPAWN_FAILED, "There is not enough memory for the spawner");
+	(void)pthread_mutex_init(&r->lock, NULL);
+	(void)pthread_mutex_init(&r->report_lock, NULL);
+	r->sock = r->keeper = r->lifeline[0] = r->lifeline[1] = r->at_death = -1;
+	if (pipe2(r->lifeline, O_CLOEXEC) < 0) {
+		(void)err_errno(e, "The process that runs commands could not be started");
+		runner_free(r);
+		return -1;
+	}
+	if (keep_config(r, config, e) < 0 || start_first(r, config, e) < 0) {
+		runner_free(r);
+		return -1;
+	}
+	*ret = r;
+	return 0;
+}
+
+void runner_free(struct runner *r)
+{
+	if (!r)
+		return;
+	if (r->warming)
+		(void)pthread_join(r->warmer, NULL);
+	fd_closep(&r->sock);
+	fd_closep(&r->lifeline[1]);
+	/* It may be stopped, or have much to remove: then it continues after we have ended. */
+	const bool gone = reap_keeper(r, SIGCONT);
+	fd_closep(&r->lifeline[0]);
+	/* If there never was a keeper, or it was killed, removing the directory is left to us. */
+	if (gone && !r->strings.failed && r->strings.n)
+		scratch_remove(r->strings.p + r->scratch_at);
+	buf_done(&r->strings);
+	buf_done(&r->program);
+	(void)pthread_mutex_destroy(&r->lock);
+	(void)pthread_mutex_destroy(&r->report_lock);
+	mem_free(r);
+}
+
+void runner_report(struct runner *r, struct sandbox_report *ret)
+{
+	(void)pthread_mutex_lock(&r->report_lock);
+	*ret = r->report;
+	(void)pthread_mutex_unlock(&r->report_lock);
+}
+
+bool runner_is_sandboxed(struct runner *r)
+{
+	(void)pthread_mutex_lock(&r->report_lock);
+	const bool sandboxed = r->report.mode != SANDBOX_OFF;
+	(void)pthread_mutex_unlock(&r->report_lock);
+	return sandboxed;
+}
+
+size_t runner_running(struct runner *r)
+{
+	return atomic_load(&r->running);
+}
+
+int runner_enter(struct runner *r, struct err *e)
+{
+	if (atomic_fetch_add(&r->running, 1) < r->max)
+		return 0;
+	runner_leave(r);
+	return err_set(e, ERR_TOO_BUSY,
+		       "%zu commands are running already; wait for one to end, or stop one",
+		       r->max);
+}
+
+void runner_leave(struct runner *r)
+{
+	(void)atomic_fetch_sub(&r->running, 1);
+}
+
+/* A duplicate of the socket to a spawner; -1 with *e. If the last try found generation `broken`
+ * dead, the first thread that comes here replaces that spawner. */
+static int borrow(struct runner *r, unsigned broken, unsigned *generation, struct err *e)
+{
+	int fd = -1;
+
+	(void)pthread_mutex_lock(&r->lock);
+	if ((r->sock >= 0 && r->generation != broken) || start(r, e) == 0) {
+		fd = fcntl(r->sock, F_DUPFD_CLOEXEC, 0);
+		if (fd < 0)
+			(void)err_set(e, ERR_SPAWN_FAILED, "The server has no descriptor left");
+	}
+	*generation = r->generation;
+	(void)pthread_mutex_unlock(&r->lock);
+	return fd;
+}
+
+int runner_send(struct runner *r, const struct order *order, const int *fds, size_t fd_count,
+		struct err *e)
+{
+	unsigned generation = 0;
+
+	/* The second try goes to a spawner that has just been started. */
+	for (int try = 0; try < 2; try++) {
+		AUTO_FD sock = borrow(r, generation, &generation, e);
+		if (sock < 0)
+			return -1;
+		const int64_t deadline = io_now_ms() + LIMIT_SPAWNER_MS;
+		if (message_send(sock, order, sizeof(*order), fds, fd_count, deadline) == 0)
+			return 0;
+		if (errno != EPIPE && errno != ECONNRESET)
+			break;
+	}
+	return err_set(e, ERR_SPAWN_FAILED,
+		       "The process that runs commands does not take orders; try again");
+}
