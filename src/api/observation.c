@@ -9,7 +9,7 @@
 int observation_tool(struct str name, const struct tool **ret, struct err *e)
 {
 	char text[512];
-	struct buf names = { .p = text, .cap = sizeof text, .max = sizeof text };
+	struct buf names = buf_over(text, sizeof text);
 
 	*ret = tool_by_name(name, TOOL_MODEL);
 	if (*ret)
@@ -21,7 +21,7 @@ int observation_tool(struct str name, const struct tool **ret, struct err *e)
 
 void observation_fail(struct buf *out, struct str name, const struct err *e)
 {
-	struct jw w = { .out = out };
+	struct jw w = jw_to(out);
 
 	jw_object(&w, NULL);
 	jw_bool(&w, "success", false);
@@ -60,7 +60,7 @@ static struct str clean(void *arg, struct str value)
 static int call(struct service *s, struct call *c, const struct tool *t, struct str name,
 		const struct json *arguments, struct buf *out, struct err *e)
 {
-	struct jw w = { .out = out };
+	struct jw w = jw_to(out);
 	CLEANUP(cleaner_done)
 	struct cleaner cleaner = { .service = s, .out = out, .aside = { .max = LIMIT_ANSWER } };
 	AUTO_BUF pieces = { .max = LIMIT_ANSWER };
@@ -72,7 +72,7 @@ static int call(struct service *s, struct call *c, const struct tool *t, struct 
 	jw_str(&w, "tool", name);
 	jw_object(&w, "output");
 	if (t->flags & TOOL_SCRUB && s->scrub)
-		w.filter = &filter;
+		jw_set_filter(&w, &filter);
 	if (tool_call(t, c, arguments, e) < 0)
 		return -1;
 	jw_end(&w);

@@ -88,7 +88,7 @@ void observe_list(struct exchange *x, const struct http_request *r)
 	char format_room[32], set_room[32];
 	const struct str format = query_word(r, STR("format"), format_room);
 	const struct str set = query_word(r, STR("set"), set_room);
-	struct jw w = { .out = x->out };
+	struct jw w = jw_to(x->out);
 	struct err e;
 
 	if (schema_ask(&w, format, set, x->service->tool_set, &e) < 0)

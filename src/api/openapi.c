@@ -366,7 +366,7 @@ static void write_tags(struct jw *w, bool surface)
 
 void openapi_write(const struct service *s, struct buf *out)
 {
-	struct jw w = { .out = out };
+	struct jw w = jw_to(out);
 
 	jw_object(&w, NULL);
 	jw_str(&w, "openapi", STR("3.1.0"));

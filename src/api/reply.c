@@ -83,7 +83,7 @@ static void write_openai(struct jw *w, const struct model_call *call, struct str
 void reply_write(struct buf *out, enum reply_form form, const struct model_call *call,
 		 struct str observation, bool success)
 {
-	struct jw w = { .out = out };
+	struct jw w = jw_to(out);
 
 	jw_object(&w, NULL);
 	switch (form) {

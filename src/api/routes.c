@@ -22,7 +22,7 @@
 
 void routes_error_body(struct buf *out, const char *sentence, enum err_code code)
 {
-	struct jw w = { .out = out };
+	struct jw w = jw_to(out);
 
 	jw_object(&w, NULL);
 	jw_bool(&w, "ok", false);
@@ -72,7 +72,7 @@ const struct json *routes_body(struct exchange *x, const struct http_request *r,
 static void health(struct exchange *x, const struct http_request *r)
 {
 	const struct service *s = x->service;
-	struct jw w = { .out = x->out };
+	struct jw w = jw_to(x->out);
 
 	(void)r;
 	jw_object(&w, NULL);

@@ -3,7 +3,6 @@
 
 #include "api/server.h"
 
-#include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -209,22 +208,22 @@ static void *work(void *arg)
 	};
 	struct epoll_event ev;
 	bool counted = true, awake = false;
-	/* The first ones stay: for them no timer has to be set up at every wait. */
-	const int timeout = s->workers > LIMIT_WORKERS_MIN ? LIMIT_WORKER_IDLE_MS : -1;
+	/* The first workers stay forever: their waits need no timer. */
+	const bool stays = s->workers <= LIMIT_WORKERS_MIN;
 
 	while (counted) {
 		/* Right after an answer the same client often asks again. */
 		s->waiting++;
-		const int n = io_epoll_awake(s->epoll, &ev, awake ? LIMIT_AWAKE_US : 0, timeout);
+		const int n =
+			io_epoll_awake(s->epoll, &ev, awake ? LIMIT_AWAKE_US : 0,
+				       stays ? IO_FOREVER : io_now_ms() + LIMIT_WORKER_IDLE_MS);
 		s->waiting--;
 		awake = n > 0;
-		if (n < 0 && errno != EINTR)
-			break;
-		if (n == 0)
+		if (n == 0) {
 			counted = !may_leave(s);
-		if (n <= 0)
 			continue;
-		if (ev.data.u64 == KEY_STOP)
+		}
+		if (n < 0 || ev.data.u64 == KEY_STOP)
 			break;
 		if (ev.data.u64 >= KEY_LISTENER) {
 			welcome(s, &w, &s->o->listeners[ev.data.u64 - KEY_LISTENER]);

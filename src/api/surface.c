@@ -34,9 +34,9 @@ static const struct {
 
 void visit_refuse(struct visit *v, int status, const char *name, const char *sentence)
 {
-	struct jw w = { .out = v->x->out };
+	struct jw w = jw_to(v->x->out);
 
-	buf_reset(w.out, SIZE_MAX);
+	buf_reset(v->x->out, SIZE_MAX);
 	jw_object(&w, NULL);
 	jw_str(&w, "code", str_of(name));
 	jw_str(&w, "message", str_of(sentence));
@@ -117,7 +117,7 @@ static int not_started(struct visit *v, struct err *e)
 
 	(void)snprintf(text, sizeof text, "Failed to execute command: %s", e->msg);
 	buf_reset(v->x->out, SIZE_MAX);
-	v->w = (struct jw){ .out = v->x->out };
+	v->w = jw_to(v->x->out);
 	jw_object(&v->w, NULL);
 	jw_str(&v->w, "stdout", STR(""));
 	jw_str(&v->w, "stderr", str_of(text));
@@ -173,7 +173,7 @@ static void run(const struct route *route, struct exchange *x, const struct http
 	/* The time of commands is theirs; that of a file is the client's, which the route tells. */
 	const struct tool *t = route->run == execute ? &tool_execute : &(struct tool){ .flags = 0 };
 	const struct str raw = str_from(r->head.path, str_of(route->path).n);
-	struct visit v = { .x = x, .r = r, .w = { .out = x->out } };
+	struct visit v = { .x = x, .r = r, .w = jw_to(x->out) };
 	struct err e = { .code = ERR_NONE };
 	char *path = arena_alloc(x->arena, raw.n + 1);
 	const ptrdiff_t n = path ? http_path_decode(raw, path) : -1;
@@ -196,7 +196,7 @@ static void send_methods(struct exchange *x, struct str path, bool asked)
 					     [HTTP_PUT] = "PUT, ",
 					     [HTTP_DELETE] = "DELETE, " };
 	char text[80];
-	struct buf allow = { .p = text, .cap = sizeof text, .max = sizeof text };
+	struct buf allow = buf_over(text, sizeof text);
 
 	buf_add(&allow, STR("Allow: "));
 	for (size_t i = 0; i < ARRAY_LEN(routes); i++)

@@ -25,7 +25,7 @@ void wire_error(struct buf *out, const struct err *e)
 int wire_result(struct buf *out, const struct tool *t, struct call *c, const struct json *object,
 		struct err *e)
 {
-	struct jw w = { .out = out };
+	struct jw w = jw_to(out);
 
 	c->out = &w;
 	jw_object(&w, NULL);
@@ -43,7 +43,7 @@ int wire_result(struct buf *out, const struct tool *t, struct call *c, const str
 
 void wire_output_line(struct buf *out, bool is_stderr, struct str text)
 {
-	struct jw w = { .out = out };
+	struct jw w = jw_to(out);
 
 	jw_object(&w, NULL);
 	jw_str(&w, "type", STR("delta"));
@@ -55,7 +55,7 @@ void wire_output_line(struct buf *out, bool is_stderr, struct str text)
 
 void wire_last_line(struct buf *out, struct str members, const struct err *e)
 {
-	struct jw w = { .out = out };
+	struct jw w = jw_to(out);
 
 	jw_object(&w, NULL);
 	jw_str(&w, "type", e->code == ERR_NONE ? STR("done") : STR("error"));
@@ -114,8 +114,8 @@ static void call_streaming(struct exchange *x, const struct tool *t, struct call
 	const struct call_stream stream = { .begin = begin, .emit = emit, .arg = &n };
 	/* The result's members are few and short; the answer buffer is the stream's. */
 	char members[512];
-	struct buf result = { .p = members, .cap = sizeof members, .max = sizeof members };
-	struct jw w = { .out = &result, .depth = 1, .objects = 1 };
+	struct buf result = buf_over(members, sizeof members);
+	struct jw w = jw_members_to(&result);
 
 	c->stream = &stream;
 	c->out = &w;

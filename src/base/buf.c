@@ -43,6 +43,8 @@ bool buf_fit(struct buf *b, size_t n)
 {
 	if (b->failed || n > b->max || b->n > b->max - n)
 		return false;
+	if (b->fixed)
+		return true;
 	const size_t cap = b->n + n;
 	char *p = cap == b->cap ? b->p : realloc(b->p, cap ? cap : 1);
 	if (!p)
@@ -97,8 +99,8 @@ void buf_addf(struct buf *b, const char *fmt, ...)
 		buf_add(b, (struct str){ small, (size_t)n });
 		return;
 	}
-	/* Not straight into the room: vsnprintf needs one byte more, for its NUL, and at the
-	 * maximum there is none. */
+	/* Not straight into the room: vsnprintf also writes a NUL, for which there is no byte at
+	 * the maximum. */
 	char *text = buf_room(b, (size_t)n) ? malloc((size_t)n + 1) : NULL;
 	if (!text) {
 		b->failed = true;
@@ -125,7 +127,7 @@ void buf_reset(struct buf *b, size_t keep)
 {
 	b->n = 0;
 	b->failed = false;
-	if (b->cap > keep) {
+	if (b->cap > keep && !b->fixed) {
 		free(b->p);
 		b->p = NULL;
 		b->cap = 0;
@@ -134,6 +136,10 @@ void buf_reset(struct buf *b, size_t keep)
 
 void buf_done(struct buf *b)
 {
+	if (b->fixed) {
+		buf_reset(b, 0);
+		return;
+	}
 	free(b->p);
 	*b = (struct buf){ .max = b->max };
 }

@@ -12,7 +12,7 @@
  *
  * Failure is sticky: an add that would pass the maximum, or for which there is no memory, adds
  * nothing and sets `failed`; later adds do nothing. So a series of adds is checked once, at the
- * end. Without a maximum nothing can be added. The bytes are not NUL-terminated.
+ * end. The maximum 0 allows nothing to be added. The bytes are not NUL-terminated.
  */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
@@ -27,12 +27,21 @@
 struct buf {
 	char *p;
 	size_t n;   /* bytes in use */
-	size_t cap; /* bytes allocated */
+	size_t cap; /* bytes there is memory for */
 	size_t max; /* never more than this many bytes */
 	bool failed;
+	bool fixed; /* p is the caller's memory: it is never moved and never freed */
 };
 
 #define AUTO_BUF CLEANUP(buf_done) struct buf
+
+/* A buf that fills `size` bytes of the caller's memory, usually an array on the stack, and fails
+ * when they are full. The caller keeps the memory, which must outlive the buf. There is nothing to
+ * give back; buf_done is allowed and empties the buf. */
+static inline struct buf buf_over(char *p, size_t size)
+{
+	return (struct buf){ .p = p, .cap = size, .max = size, .fixed = true };
+}
 
 static inline struct str buf_str(const struct buf *b)
 {
@@ -44,19 +53,20 @@ void buf_addc(struct buf *b, char c);
 void buf_addi(struct buf *b, int64_t value); /* in decimal */
 void buf_addf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Room for at least n bytes behind the last one, to be filled by the caller, who then calls
- * buf_filled; NULL when there is none. At most cap - n bytes may be filled. */
+/* Room for at least n bytes after the last one, or NULL on failure. The caller fills some of it, at
+ * most cap - n bytes, and then says how many with buf_filled. */
 char *buf_room(struct buf *b, size_t n);
 void buf_filled(struct buf *b, size_t n);
 
-/* Room for exactly n bytes behind the last one: more is given back. False when there is no memory
- * or the maximum does not allow it; then nothing has changed. */
+/* Make room for exactly n bytes after the last one and give the rest of the memory back (a fixed
+ * buf keeps it). False when there is no memory or the maximum does not allow it; then nothing has
+ * changed. */
 bool buf_fit(struct buf *b, size_t n);
 
 /* Drop the first n bytes. */
 void buf_drop(struct buf *b, size_t n);
 
-/* Forget the bytes and the failure; memory above `keep` bytes is given back. */
+/* Forget the bytes and the failure. More than `keep` bytes of memory are given back. */
 void buf_reset(struct buf *b, size_t keep);
 
 /* Give the memory back; the buf is empty and usable again. */

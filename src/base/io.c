@@ -38,7 +38,7 @@ int io_timeout(int64_t deadline_ms)
 
 void io_sleep_ms(int ms)
 {
-	(void)poll(NULL, 0, ms);
+	(void)io_wait(-1, 0, io_now_ms() + ms);
 }
 
 int io_wait_or(int fd, short events, int cancel_fd, int64_t deadline_ms)
@@ -62,7 +62,7 @@ int io_wait(int fd, short events, int64_t deadline_ms)
 	return io_wait_or(fd, events, -1, deadline_ms);
 }
 
-/* From the file's position, or from an offset that is not negative. */
+/* From the given offset or, if it is negative, from the file's position. */
 static ssize_t read_all(int fd, char *to, size_t n, off_t offset)
 {
 	size_t have = 0;
@@ -82,7 +82,7 @@ static ssize_t read_all(int fd, char *to, size_t n, off_t offset)
 	return (ssize_t)have;
 }
 
-/* False once the time to be awake is over; until then others have had their turn. */
+/* False once the time to be awake is over; until then other threads have had their turn. */
 static bool stay_awake(int64_t until_us)
 {
 	if (io_now_us() >= until_us)
@@ -91,24 +91,34 @@ static bool stay_awake(int64_t until_us)
 	return true;
 }
 
-int io_poll_awake(struct pollfd *p, nfds_t count, int64_t awake_us, int timeout_ms)
+int io_poll_awake(struct pollfd *p, nfds_t count, int64_t awake_us, int64_t deadline_ms)
 {
 	const int64_t until = awake_us > 0 ? io_now_us() + awake_us : 0;
 	int n = 0;
 
-	while (until && (n = poll(p, count, 0)) == 0 && stay_awake(until))
+	while (until && (n = poll(p, count, 0)) <= 0 && stay_awake(until))
 		;
-	return n == 0 ? poll(p, count, timeout_ms) : n;
+	if (n > 0)
+		return n;
+	do
+		n = poll(p, count, io_timeout(deadline_ms));
+	while (n < 0 && errno == EINTR);
+	return n;
 }
 
-int io_epoll_awake(int epoll, struct epoll_event *ev, int64_t awake_us, int timeout_ms)
+int io_epoll_awake(int epoll, struct epoll_event *ev, int64_t awake_us, int64_t deadline_ms)
 {
 	const int64_t until = awake_us > 0 ? io_now_us() + awake_us : 0;
 	int n = 0;
 
-	while (until && (n = epoll_wait(epoll, ev, 1, 0)) == 0 && stay_awake(until))
+	while (until && (n = epoll_wait(epoll, ev, 1, 0)) <= 0 && stay_awake(until))
 		;
-	return n == 0 ? epoll_wait(epoll, ev, 1, timeout_ms) : n;
+	if (n > 0)
+		return n;
+	do
+		n = epoll_wait(epoll, ev, 1, io_timeout(deadline_ms));
+	while (n < 0 && errno == EINTR);
+	return n;
 }
 
 ssize_t io_read_full(int fd, void *to, size_t n)
@@ -150,7 +160,8 @@ void io_random(void *to, size_t n)
 		const ssize_t got = getrandom(p, n, 0);
 		if (got < 0 && errno == EINTR)
 			continue;
-		/* Only a kernel without getrandom can fail here; guessable names are no option. */
+		/* Only a kernel without getrandom fails here. Predictable names would be worse than
+		 * no answer. */
 		if (got <= 0)
 			abort();
 		p += got;

@@ -5,7 +5,7 @@
  * Commas, quotes and escapes are its business; the caller only says what comes. Every function
  * takes the member's name first; inside an array, and for the outermost value, it is NULL.
  *
- *	struct jw w = { .out = &b };
+ *	struct jw w = jw_to(&b);
  *	jw_object(&w, NULL);
  *	jw_str(&w, "path", path);
  *	jw_array(&w, "lines");
@@ -14,10 +14,10 @@
  *	jw_end(&w);
  *	if (b.failed) …
  *
- * Containers nest at most 64 levels deep, fewer than json accepts: a value that somebody sent is
+ * Containers nest at most 64 levels deep, fewer than json accepts: a value that a client sent is
  * passed on with jw_raw. Failure is the buf's sticky failure. Bytes that are not UTF-8 are written
- * as U+FFFD. With a filter set, every string value (not the names) passes through it; nobody can go
- * round it.
+ * as U+FFFD. With a filter set, every string value (not the names) passes through it; only jw_raw
+ * and jw_base64 do not.
  */
 #ifndef BASE_JW_H
 #define BASE_JW_H
@@ -29,19 +29,55 @@
 #include "base/str.h"
 
 struct jw_filter {
-	/* What is to be written instead of value; its bytes stay valid until the next call. */
+	/* Returns what to write instead of value; its bytes stay valid until the next call. */
 	struct str (*apply)(void *arg, struct str value);
 	void *arg;
-	struct buf *pieces; /* where a string that is given in pieces is put together first */
+	struct buf *pieces; /* where jw_piece collects a string, to be filtered as a whole */
 };
 
+/* Its fields are for this module alone. */
 struct jw {
 	struct buf *out;
 	const struct jw_filter *filter; /* NULL: strings are written as they are */
 	uint64_t objects;		/* one bit a level, innermost lowest: is it an object? */
 	unsigned depth;
-	bool comma; /* a value stands before the next one on this level */
+	bool comma; /* a comma comes before the next value of this level */
 };
+
+/* A writer of one value. */
+static inline struct jw jw_to(struct buf *out)
+{
+	return (struct jw){ .out = out };
+}
+
+/* A writer of an object's members: the caller has written, or will write, its braces. */
+static inline struct jw jw_members_to(struct buf *out)
+{
+	return (struct jw){ .out = out, .objects = 1, .depth = 1 };
+}
+
+/* From now on every string value passes through the filter, which must outlive the writer. */
+static inline void jw_set_filter(struct jw *w, const struct jw_filter *filter)
+{
+	w->filter = filter;
+}
+
+/* Whether an object or array is still open. */
+static inline bool jw_is_open(const struct jw *w)
+{
+	return w->depth > 0;
+}
+
+/* Whether the buf has failed, and how many bytes it has. */
+static inline bool jw_failed(const struct jw *w)
+{
+	return w->out->failed;
+}
+
+static inline size_t jw_length(const struct jw *w)
+{
+	return w->out->n;
+}
 
 void jw_object(struct jw *w, const char *name);
 void jw_array(struct jw *w, const char *name);

@@ -51,7 +51,7 @@ static void format_json(struct buf *b, enum log_level level, const char *msg,
 			const struct log_field *f, size_t count)
 {
 	char time[UTC_TEXT];
-	struct jw w = { .out = b };
+	struct jw w = jw_to(b);
 
 	jw_object(&w, NULL);
 	jw_str(&w, "time", now(time));
@@ -118,7 +118,7 @@ void log_fields(enum log_level level, const char *msg, const struct log_field *f
 {
 	const struct log_field cut = LOG_BOOL("cut", true);
 	char bytes[LINE_MAX_BYTES] UNINITIALISED;
-	struct buf line = { .p = bytes, .cap = sizeof bytes, .max = sizeof bytes };
+	struct buf line = buf_over(bytes, sizeof bytes);
 
 	if (level < state.least)
 		return;
@@ -149,7 +149,7 @@ static void write_dropped(int64_t lines)
 {
 	const struct log_field field = LOG_INT("lines", lines);
 	char bytes[LINE_MAX_BYTES];
-	struct buf line = { .p = bytes, .cap = sizeof bytes, .max = sizeof bytes };
+	struct buf line = buf_over(bytes, sizeof bytes);
 
 	if (LOG_WARN < state.least)
 		return;

@@ -37,7 +37,7 @@ static int add_words(const struct cli *c, struct jw *w)
 static int get_arguments(const struct cli *c, struct buf *to)
 {
 	const char *first = c->argc > 1 ? c->argv[1] : "";
-	struct jw w = { .out = to };
+	struct jw w = jw_to(to);
 	int status = EXIT_OK;
 
 	if (c->argc == 2 && (strcmp(first, "-") == 0 || *first == '@'))

@@ -93,7 +93,7 @@ int cli_status(const char *code)
 int cli_fail(const struct cli *c, const struct sidecar_error *error)
 {
 	AUTO_BUF out = { .max = 16 << 10 };
-	struct jw w = { .out = &out };
+	struct jw w = jw_to(&out);
 
 	if (c->json) {
 		jw_object(&w, NULL);

@@ -63,7 +63,7 @@ static void print_diff(const struct cli *c, const char *diff)
 static void report(const struct cli *c, const struct sidecar_change *change)
 {
 	AUTO_BUF out = { .max = LIMIT_ANSWER };
-	struct jw w = { .out = &out };
+	struct jw w = jw_to(&out);
 
 	if (!c->json) {
 		print_diff(c, change->diff ? change->diff : "");

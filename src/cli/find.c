@@ -21,7 +21,7 @@ static void print(const struct cli *c, const struct sidecar_names *found)
 {
 	AUTO_BUF out = { .max = LIMIT_ANSWER };
 	AUTO_BUF path = { .max = LIMIT_ANSWER };
-	struct jw w = { .out = &out };
+	struct jw w = jw_to(&out);
 
 	cli_add_prefix(c->argc > 1 ? c->argv[1] : NULL, &path);
 	const size_t prefix = path.n;

@@ -76,7 +76,7 @@ static void print_lines(const struct cli *c, struct str text, bool truncated)
 static void print(const struct cli *c, struct str text, bool truncated, bool nothing)
 {
 	AUTO_BUF out = { .max = LIMIT_ANSWER };
-	struct jw w = { .out = &out };
+	struct jw w = jw_to(&out);
 
 	if (c->json) {
 		jw_object(&w, NULL);

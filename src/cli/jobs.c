@@ -94,7 +94,7 @@ static int start(struct work *k)
 {
 	AUTO_BUF command = { .max = LIMIT_BODY };
 	AUTO_BUF body = { .max = LIMIT_BODY };
-	struct jw w = { .out = &body };
+	struct jw w = jw_to(&body);
 	const struct json *result;
 	int status;
 

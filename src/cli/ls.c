@@ -19,7 +19,7 @@ static const struct option ls_options[] = {
 static void print_json(struct str rest, bool truncated)
 {
 	AUTO_BUF out = { .max = LIMIT_ANSWER };
-	struct jw w = { .out = &out };
+	struct jw w = jw_to(&out);
 	struct str line;
 
 	jw_object(&w, NULL);

@@ -25,7 +25,7 @@ static const struct option read_options[] = {
 static void print_json(const struct sidecar_file *f)
 {
 	AUTO_BUF out = { .max = LIMIT_ANSWER };
-	struct jw w = { .out = &out };
+	struct jw w = jw_to(&out);
 
 	jw_object(&w, NULL);
 	if (f->mime_type) {

@@ -35,7 +35,7 @@ static int print_output(void *arg, bool is_stderr, const char *text, size_t leng
 	struct output *o = arg;
 	const struct str piece = { text, length };
 	AUTO_BUF line = { .max = LIMIT_ANSWER };
-	struct jw w = { .out = &line };
+	struct jw w = jw_to(&line);
 
 	o->bytes += (int64_t)length;
 	progress_count(o->cli->progress, o->bytes);
@@ -59,7 +59,7 @@ static int print_output(void *arg, bool is_stderr, const char *text, size_t leng
 static void print_end(const struct sidecar_exit *end)
 {
 	AUTO_BUF line = { .max = 1024 };
-	struct jw w = { .out = &line };
+	struct jw w = jw_to(&line);
 
 	jw_object(&w, NULL);
 	jw_str(&w, "type", STR("done"));

@@ -42,7 +42,7 @@ static void add_value(struct jw *w, const char *name, const struct setting *s, c
 /* Without origins this is a file that sets the same, so no secret's "set" stands in it. */
 static void write_json(const struct config *config, bool origins, char *value, struct buf *out)
 {
-	struct jw w = { .out = out };
+	struct jw w = jw_to(out);
 	char origin[SIDECAR_PATH_MAX], tcp[300];
 
 	jw_object(&w, NULL);

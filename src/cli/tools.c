@@ -30,7 +30,7 @@ static int tools_run(struct cli *c, const void *args)
 {
 	const struct tools_args *a = args;
 	AUTO_BUF out = { .max = LIMIT_ANSWER };
-	struct jw w = { .out = &out };
+	struct jw w = jw_to(&out);
 	struct err e;
 
 	if (c->json && (a->markdown || a->mdoc))

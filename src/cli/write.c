@@ -24,7 +24,7 @@ static const struct option write_options[] = {
 static void report(const struct cli *c, const struct sidecar_change *change)
 {
 	AUTO_BUF out = { .max = 64 << 10 };
-	struct jw w = { .out = &out };
+	struct jw w = jw_to(&out);
 
 	if (!c->json) {
 		cli_say(c, "wrote %" PRId64 " bytes to %s", change->bytes, change->path);

@@ -108,7 +108,7 @@ void op_begin(struct op *op, struct sidecar *s, const char *target, bool repeata
 		.answer = { .body = { .max = LIMIT_CLIENT_ANSWER + ANSWER_SPARE } },
 		.arena = { .max = LIMIT_CLIENT_MEMORY },
 	};
-	op->w.out = &op->body;
+	op->w = jw_to(&op->body);
 	jw_object(&op->w, NULL);
 	if (s->session)
 		op_text(op, "sessionId", str_of(s->session));
@@ -141,7 +141,7 @@ int op_send(struct op *op, struct sidecar_error *error)
 	struct err e;
 	int rc = 0;
 
-	if (op->w.depth)
+	if (jw_is_open(&op->w))
 		jw_end(&op->w);
 	if (op->not_text)
 		rc = err_set(&e, ERR_INVALID_ARGUMENTS, "%s is not UTF-8 text", op->not_text);

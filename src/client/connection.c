@@ -157,7 +157,7 @@ static int send_request(struct conn *c, const struct request *q, struct str fiel
 			const struct patience *p, struct conn_outcome *outcome, struct err *e)
 {
 	UNINITIALISED char text[LIMIT_HTTP_HEAD];
-	struct buf head = { .p = text, .cap = sizeof text, .max = sizeof text };
+	struct buf head = buf_over(text, sizeof text);
 	size_t accepted;
 
 	buf_add(&head, str_of(q->method));

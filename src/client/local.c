@@ -89,7 +89,7 @@ const char *local_address(const struct local *l)
 
 static void health(const struct local *l, struct answer *ret)
 {
-	struct jw w = { .out = &ret->body };
+	struct jw w = jw_to(&ret->body);
 
 	jw_object(&w, NULL);
 	jw_bool(&w, "ok", true);
@@ -108,7 +108,7 @@ static void refuse(struct answer *ret, const struct err *e)
 
 static void definitions(struct str query, struct answer *ret)
 {
-	struct jw w = { .out = &ret->body };
+	struct jw w = jw_to(&ret->body);
 	struct str format = STR(""), set = STR("");
 	char room[2][64];
 	struct err e;
@@ -167,8 +167,8 @@ static int stream_call(const struct tool *t, struct call *c, const struct json *
 	const struct call_stream stream = { .begin = begin, .emit = emit, .arg = &lines };
 	struct err failure = { .code = ERR_NONE };
 	char members[512];
-	struct buf result = { .p = members, .cap = sizeof members, .max = sizeof members };
-	struct jw w = { .out = &result, .depth = 1, .objects = 1 };
+	struct buf result = buf_over(members, sizeof members);
+	struct jw w = jw_members_to(&result);
 
 	c->stream = &stream;
 	c->out = &w;

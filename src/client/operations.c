@@ -125,10 +125,8 @@ static bool add_word(struct buf *target, const char *name, const char *word)
 struct sidecar_text *sidecar_tools(struct sidecar *sidecar, const char *format, const char *set,
 				   struct sidecar_error *error)
 {
-	char text[128] = "/tools";
-	struct buf target = {
-		.p = text, .n = strlen(text), .cap = sizeof text, .max = sizeof text
-	};
+	char text[128];
+	struct buf target = buf_over(text, sizeof text);
 	const struct err e = {
 		.code = ERR_INVALID_ARGUMENTS,
 		.msg = "format and set must be words: ollama, openai, openai-strict, "
@@ -136,6 +134,7 @@ struct sidecar_text *sidecar_tools(struct sidecar *sidecar, const char *format, 
 	};
 	OPERATION op;
 
+	buf_add(&target, STR("/tools"));
 	op_begin(&op, sidecar, text, true);
 	if (!add_word(&target, "format", format) || !add_word(&target, "set", set)) {
 		client_error(error, &e);

@@ -20,9 +20,9 @@ static const struct {
 
 static void add_json(struct report *r, enum verdict verdict, const char *name, const char *text)
 {
-	if (r->writer.out == NULL) {
+	if (r->json.max == 0) {
 		r->json.max = LIMIT_ANSWER;
-		r->writer.out = &r->json;
+		r->writer = jw_to(&r->json);
 		jw_object(&r->writer, NULL);
 		jw_array(&r->writer, "findings");
 	}
@@ -59,7 +59,7 @@ int report_finish(struct report *r)
 {
 	const bool held = r->count[FOUND_FAIL] == 0;
 
-	if (r->cli->json && r->writer.out) {
+	if (r->cli->json && r->json.max) {
 		jw_end(&r->writer);
 		jw_bool(&r->writer, "ok", held);
 		jw_end(&r->writer);

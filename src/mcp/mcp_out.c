@@ -37,7 +37,7 @@ void mcp_write_versions(struct jw *w, const char *name)
 
 void mcp_error(const struct mcp_request *r, struct buf *out)
 {
-	struct jw w = { .out = out };
+	struct jw w = jw_to(out);
 
 	jw_object(&w, NULL);
 	jw_str(&w, "jsonrpc", STR("2.0"));
@@ -57,7 +57,7 @@ void mcp_error(const struct mcp_request *r, struct buf *out)
 
 void mcp_progress(const struct json *token, int64_t progress, struct str message, struct buf *out)
 {
-	struct jw w = { .out = out };
+	struct jw w = jw_to(out);
 
 	jw_object(&w, NULL);
 	jw_str(&w, "jsonrpc", STR("2.0"));

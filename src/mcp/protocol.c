@@ -127,7 +127,7 @@ static unsigned tool_set(const struct service *s)
 static enum mcp_verb initialize(const struct service *s, struct mcp_request *r, struct buf *out)
 {
 	const struct json *wanted = json_get(r->params, STR("protocolVersion"));
-	struct jw w = { .out = out };
+	struct jw w = jw_to(out);
 
 	(void)s;
 	if (!wanted || wanted->type != JSON_STRING) {
@@ -149,7 +149,7 @@ static enum mcp_verb initialize(const struct service *s, struct mcp_request *r, 
 
 static enum mcp_verb ping(const struct service *s, struct mcp_request *r, struct buf *out)
 {
-	struct jw w = { .out = out };
+	struct jw w = jw_to(out);
 
 	(void)s;
 	mcp_begin_result(&w, r);
@@ -168,7 +168,7 @@ static void write_caching(struct jw *w, const struct mcp_request *r)
 
 static enum mcp_verb discover(const struct service *s, struct mcp_request *r, struct buf *out)
 {
-	struct jw w = { .out = out };
+	struct jw w = jw_to(out);
 
 	(void)s;
 	mcp_begin_result(&w, r);
@@ -183,7 +183,7 @@ static enum mcp_verb discover(const struct service *s, struct mcp_request *r, st
 static enum mcp_verb list_tools(const struct service *s, struct mcp_request *r, struct buf *out)
 {
 	const struct json *cursor = json_get(r->params, STR("cursor"));
-	struct jw w = { .out = out };
+	struct jw w = jw_to(out);
 
 	if (cursor && cursor->type != JSON_NULL) {
 		(void)mcp_refuse(r, 200, MCP_INVALID_PARAMS,
@@ -201,7 +201,7 @@ static int find_tool(const struct service *s, struct mcp_request *r)
 {
 	const struct json *name = json_get(r->params, STR("name"));
 	char text[256];
-	struct buf names = { .p = text, .cap = sizeof text, .max = sizeof text };
+	struct buf names = buf_over(text, sizeof text);
 
 	if (!name || name->type != JSON_STRING)
 		return mcp_refuse(r, 200, MCP_INVALID_PARAMS, "params.name must be a string");
@@ -278,7 +278,7 @@ enum mcp_verb mcp_answer(const struct service *s, struct mcp_request *r, struct 
 static void write_called(const struct mcp_request *r, struct str observation, bool success,
 			 struct buf *out)
 {
-	struct jw w = { .out = out };
+	struct jw w = jw_to(out);
 
 	mcp_begin_result(&w, r);
 	jw_array(&w, "content");

@@ -44,13 +44,13 @@ static bool wait_for_input(struct stdio *s, bool *eof)
 			      { .fd = s->signals, .events = POLLIN },
 			      { .fd = s->o->out } };
 
-	const int n =
-		io_poll_awake(p, ARRAY_LEN(p), LIMIT_AWAKE_US, s->tasks.threads ? TICK_MS : -1);
-	if ((n < 0 && errno != EINTR) || s->tasks.out.closed)
+	const int n = io_poll_awake(p, ARRAY_LEN(p), LIMIT_AWAKE_US,
+				    s->tasks.threads ? io_now_ms() + TICK_MS : IO_FOREVER);
+	if (n < 0 || s->tasks.out.closed)
 		return false;
 	if (s->tasks.threads)
 		mcp_runs_tick(&s->tasks.runs);
-	if (n <= 0)
+	if (n == 0)
 		return true;
 	if (p[1].revents || p[2].revents)
 		return false;

@@ -81,7 +81,7 @@ enum { NO_BODY = -1, CHUNKED = -2 };
 static struct str write_head(const struct http *h, struct head *out, int status, const char *type,
 			     const char *extra, int64_t length)
 {
-	struct buf b = { .p = out->text, .cap = sizeof out->text, .max = sizeof out->text };
+	struct buf b = buf_over(out->text, sizeof out->text);
 	char date[UTC_TEXT];
 
 	buf_add(&b, STR("HTTP/1.1 "));

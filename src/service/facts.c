@@ -111,7 +111,7 @@ void facts_write(const struct facts *f, struct buf *out)
 	const struct config *c = f->config;
 	const struct path_rules *rules = ws_rules(f->ws);
 	char mode[8], tcp[300];
-	struct jw w = { .out = out, .depth = 1, .objects = 1 };
+	struct jw w = jw_members_to(out);
 
 	jw_str(&w, "workspace", rules->root);
 	optional(&w, "socket", str_of(f->socket));

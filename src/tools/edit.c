@@ -128,7 +128,7 @@ static int64_t edit_file(struct call *c, const struct job *job, const struct pat
 		return -1;
 	/* The change comes last: an answer that cannot be given must not hide that it was made. */
 	job->show(c, buf_str(&diff));
-	if (c->out->out->failed)
+	if (jw_failed(c->out))
 		return err_set(e, ERR_FILE_TOO_LARGE,
 			       "The change is too large to be shown: write the whole file instead");
 	if (job->dry_run)

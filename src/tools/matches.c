@@ -100,12 +100,12 @@ int64_t matches_write(struct call *c, const struct hits *hits, enum scan_mode mo
 {
 	struct hits_reader reader = { .hits = hits };
 	struct jw *w = c->out;
-	const size_t start = w->out->n;
+	const size_t start = jw_length(w);
 	struct hit hit;
 	int64_t n = 0;
 
 	jw_array(w, "matches");
-	while (n < max && w->out->n - start < LIMIT_SEARCH_ANSWER && hits_next(&reader, &hit)) {
+	while (n < max && jw_length(w) - start < LIMIT_SEARCH_ANSWER && hits_next(&reader, &hit)) {
 		jw_object(w, NULL);
 		jw_str(w, "file", hit.path);
 		if (mode == SCAN_LINES) {

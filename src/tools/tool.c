@@ -307,7 +307,7 @@ static void check_items(const struct arg *a, const struct json *list, struct com
 static int bind_model(const struct tool *t, const struct json *object, void *args, struct err *e)
 {
 	char text[800];
-	struct complaint c = { { .p = text, .cap = sizeof text, .max = sizeof text }, "" };
+	struct complaint c = { buf_over(text, sizeof text), "" };
 
 	bind_members(t->args, object, args, &c);
 	for (const struct arg *a = t->args; a->name; a++)
@@ -322,7 +322,7 @@ static int bind_model(const struct tool *t, const struct json *object, void *arg
 void tool_bind_item(const struct arg *table, const struct json *item, void *args)
 {
 	char text[8];
-	struct complaint c = { { .p = text, .cap = sizeof text, .max = sizeof text }, "" };
+	struct complaint c = { buf_over(text, sizeof text), "" };
 
 	bind_members(table, item, args, &c);
 }

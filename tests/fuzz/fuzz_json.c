@@ -132,7 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	AUTO_ARENA first = { .max = ROOM }, second = { .max = ROOM };
 	AUTO_BUF written = { .max = ROOM };
-	struct jw w = { .out = &written };
+	struct jw w = jw_to(&written);
 	/* A copy of its own size, so that the sanitizer sees a byte read too far. */
 	char *text = malloc(size ? size : 1);
 	const struct json *a = NULL, *b;

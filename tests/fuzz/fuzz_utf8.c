@@ -48,7 +48,7 @@ static void check_escape(struct str s, struct str want)
 {
 	AUTO_BUF b = { .max = ROOM };
 	AUTO_ARENA a = { .max = ROOM };
-	struct jw w = { .out = &b };
+	struct jw w = jw_to(&b);
 	const struct json *v;
 	struct err e;
 

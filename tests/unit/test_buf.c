@@ -243,11 +243,10 @@ static void done_leaves_it_usable(void **unused)
 	buf_done(&b);
 }
 
-/* log does this: a line on the stack, never passed to the allocator. */
 static void memory_of_the_caller_is_filled_to_its_end(void **unused)
 {
 	char bytes[8];
-	struct buf b = { .p = bytes, .cap = sizeof bytes, .max = sizeof bytes };
+	struct buf b = buf_over(bytes, sizeof bytes);
 
 	(void)unused;
 	buf_add(&b, STR("12345678"));
@@ -256,6 +255,29 @@ static void memory_of_the_caller_is_filled_to_its_end(void **unused)
 	buf_addf(&b, "%300s", "");
 	assert_true(b.failed);
 	assert_ptr_equal(b.p, bytes);
+}
+
+static void memory_of_the_caller_is_never_freed(void **unused)
+{
+	char bytes[8];
+	AUTO_BUF b = buf_over(bytes, sizeof bytes);
+
+	(void)unused;
+	for (int round = 0; round < 3; round++) {
+		buf_add(&b, STR("12345"));
+		assert_false(buf_fit(&b, 4));
+		assert_true(buf_fit(&b, 2));
+		buf_add(&b, STR("678"));
+		assert_true(str_eq(buf_str(&b), STR("12345678")));
+		assert_ptr_equal(b.p, bytes);
+		buf_addc(&b, '9');
+		assert_true(b.failed);
+		if (round)
+			buf_done(&b);
+		else
+			buf_reset(&b, 0);
+		assert_int_equal(b.n, 0);
+	}
 }
 
 static void numbers_are_written_in_decimal(void **unused)
@@ -291,6 +313,7 @@ int main(void)
 		cmocka_unit_test(a_reset_keeps_only_moderate_memory),
 		cmocka_unit_test(done_leaves_it_usable),
 		cmocka_unit_test(memory_of_the_caller_is_filled_to_its_end),
+		cmocka_unit_test(memory_of_the_caller_is_never_freed),
 		cmocka_unit_test(numbers_are_written_in_decimal),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,7 +25,7 @@ static void test_there_and_back(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		AUTO_ARENA a = { .max = 1 << 16 };
 		AUTO_BUF out = { .max = 1 << 16 };
-		struct jw w = { .out = &out };
+		struct jw w = jw_to(&out);
 		const struct json *v;
 		struct cursor back;
 		struct err e;

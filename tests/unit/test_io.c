@@ -219,6 +219,16 @@ static void transfers_are_whole_in_spite_of_signals(void **unused)
 		const int64_t start = io_now_ms();
 		assert_int_equal(io_wait(from, POLLIN, start + 10), 0);
 		assert_true(io_now_ms() >= start + 10);
+		struct pollfd empty = { .fd = from, .events = POLLIN };
+		assert_int_equal(io_poll_awake(&empty, 1, 1000, start + 20), 0);
+		assert_true(io_now_ms() >= start + 20);
+		AUTO_FD epoll = epoll_create1(EPOLL_CLOEXEC);
+		struct epoll_event ev = { .events = EPOLLIN };
+		assert_int_equal(epoll_ctl(epoll, EPOLL_CTL_ADD, from, &ev), 0);
+		assert_int_equal(io_epoll_awake(epoll, &ev, 1000, start + 30), 0);
+		assert_true(io_now_ms() >= start + 30);
+		io_sleep_ms(10);
+		assert_true(io_now_ms() >= start + 40);
 		assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
 		assert_int_equal(r.got, LARGE);
 		assert_memory_equal(in, out, LARGE);

@@ -16,7 +16,7 @@ static void parse_over(struct str text, int want, struct str want_written, const
 {
 	AUTO_ARENA a = { .max = ROOM };
 	AUTO_BUF written = { .max = ROOM };
-	struct jw w = { .out = &written };
+	struct jw w = jw_to(&written);
 	const struct str s = guarded(text);
 	const struct json *v = NULL;
 	struct err e = { 0 };
@@ -39,7 +39,7 @@ static int parse(struct str text, struct buf *written, struct err *e)
 	const int result = json_parse(s, &a, &v, e);
 
 	if (result == 0) {
-		struct jw w = { .out = written };
+		struct jw w = jw_to(written);
 		json_tree_write(&w, NULL, v);
 	} else {
 		assert_null(v);
@@ -297,7 +297,7 @@ static void long_strings_are_decoded_either_way(void **unused)
 	(void)unused;
 	for (size_t width = 0; width < 100; width++) {
 		AUTO_BUF plain = { .max = ROOM }, text = { .max = ROOM }, again = { .max = ROOM };
-		struct jw w = { .out = &text };
+		struct jw w = jw_to(&text);
 		struct err e = { 0 };
 		for (size_t line = 0; line < 60; line++) {
 			for (size_t i = 0; i < (width + line) % 100; i++)

@@ -146,7 +146,7 @@ static void an_escape_does_not_hide_the_end_of_a_string(void **unused)
 			AUTO_ARENA a = { .max = ROOM };
 			const struct json *v;
 			struct err e;
-			struct jw w = { .out = &again };
+			struct jw w = jw_to(&again);
 			buf_add(&text, STR("[\""));
 			buf_add(&text, escapes[i]);
 			for (size_t k = 0; k < n; k++)

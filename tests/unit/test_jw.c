@@ -56,7 +56,7 @@ static void values_get_their_commas_and_quotes(void **unused)
 {
 	AUTO_BUF b = { .max = ROOM };
 	AUTO_ARENA a = { .max = ROOM };
-	struct jw w = { .out = &b };
+	struct jw w = jw_to(&b);
 	const struct json *v;
 	struct err e;
 
@@ -64,7 +64,7 @@ static void values_get_their_commas_and_quotes(void **unused)
 	write_everything(&w);
 	assert_false(b.failed);
 	assert_str(buf_str(&b), everything);
-	assert_int_equal(w.depth, 0);
+	assert_false(jw_is_open(&w));
 	assert_int_equal(json_parse(buf_str(&b), &a, &v, &e), 0);
 }
 
@@ -78,8 +78,8 @@ static void the_maximum_holds_at_every_place(void **unused)
 	for (size_t max = 0; max <= length; max++) {
 		char room[sizeof everything] = { 0 };
 		const struct str memory = guarded((struct str){ room, max });
-		struct buf b = { .p = (char *)(uintptr_t)memory.p, .cap = max, .max = max };
-		struct jw w = { .out = &b };
+		struct buf b = buf_over((char *)(uintptr_t)memory.p, max);
+		struct jw w = jw_to(&b);
 		write_everything(&w);
 		assert_int_equal(b.failed, max < length);
 		assert_true(b.n <= max);
@@ -164,7 +164,7 @@ static void every_byte_comes_back(void **unused)
 		for (size_t at = 0; at < 34; at++) {
 			AUTO_BUF b = { .max = ROOM };
 			AUTO_ARENA a = { .max = ROOM };
-			struct jw w = { .out = &b };
+			struct jw w = jw_to(&b);
 			char text[34];
 			const struct json *v;
 			struct err e;
@@ -201,7 +201,7 @@ static void the_worst_input_fits_its_exact_length(void **unused)
 static void a_failed_buf_stays_as_it_is(void **unused)
 {
 	AUTO_BUF b = { .max = 10 };
-	struct jw w = { .out = &b };
+	struct jw w = jw_to(&b);
 
 	(void)unused;
 	b.failed = true;
@@ -246,7 +246,7 @@ static void numbers_are_short_and_read_back(void **unused)
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
 		AUTO_BUF b = { .max = ROOM };
 		AUTO_ARENA a = { .max = ROOM };
-		struct jw w = { .out = &b };
+		struct jw w = jw_to(&b);
 		const struct json *v;
 		struct err e;
 		jw_num(&w, NULL, numbers[i].value);
@@ -281,7 +281,7 @@ static void base64_has_its_padding(void **unused)
 		const size_t length = strlen(cases[i].want);
 		const struct str s = guarded(cases[i].bytes);
 		AUTO_BUF b = { .max = length }, less = { .max = length - 1 };
-		struct jw w = { .out = &b }, failing = { .out = &less };
+		struct jw w = jw_to(&b), failing = jw_to(&less);
 		jw_base64(&w, NULL, s);
 		assert_str(buf_str(&b), cases[i].want);
 		jw_base64(&failing, NULL, s);
@@ -310,9 +310,10 @@ static void the_filter_sees_every_string_value(void **unused)
 	struct seen seen = { 0 };
 	AUTO_BUF pieces = { .max = ROOM };
 	const struct jw_filter filter = { hide, &seen, &pieces };
-	struct jw w = { .out = &b, .filter = &filter };
+	struct jw w = jw_to(&b);
 
 	(void)unused;
+	jw_set_filter(&w, &filter);
 	jw_object(&w, NULL);
 	jw_open_str(&w, "p");
 	jw_piece(&w, STR("in "));
@@ -341,7 +342,8 @@ static bool aborts(void (*misuse)(struct jw *w))
 	if (child == 0) {
 		const struct rlimit none = { 0, 0 };
 		struct buf b = { .max = ROOM };
-		struct jw w = { .out = &b, .filter = &filter };
+		struct jw w = jw_to(&b);
+		jw_set_filter(&w, &filter);
 		(void)setrlimit(RLIMIT_CORE, &none);
 		(void)close(STDERR_FILENO);
 		(void)signal(SIGABRT, SIG_DFL);

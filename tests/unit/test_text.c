@@ -340,7 +340,7 @@ static void memory_is_bounded(void **state)
 static void truncation_as_on_the_wire(void **state)
 {
 	AUTO_BUF b = { .max = 4096 };
-	struct jw w = { .out = &b };
+	struct jw w = jw_to(&b);
 	struct text t;
 
 	(void)state;
@@ -359,7 +359,7 @@ static void truncation_as_on_the_wire(void **state)
 	memset(line, 'x', 60000);
 	text_cut_head((struct str){ line, 60000 }, 2000, 51200, &t);
 	free(line);
-	w = (struct jw){ .out = &b };
+	w = jw_to(&b);
 	text_write_truncation(&w, NULL, &t, 2000, 51200);
 	assert_str(buf_str(&b), "{\"content\":\"\",\"truncated\":true,\"truncatedBy\":\"bytes\","
 				"\"totalLines\":1,\"totalBytes\":60000,\"outputLines\":0,"
@@ -368,7 +368,7 @@ static void truncation_as_on_the_wire(void **state)
 				"\"maxBytes\":51200}");
 	buf_reset(&b, 4096);
 	text_cut_head(STR("a"), 2000, 51200, &t);
-	w = (struct jw){ .out = &b };
+	w = jw_to(&b);
 	text_write_truncation(&w, NULL, &t, 2000, 51200);
 	assert_non_null(memmem(b.p, b.n, "\"truncated\":false,\"truncatedBy\":null,", 37));
 }

@@ -222,7 +222,7 @@ static void test_every_tool_is_whole(void **state)
 static void test_the_core_set_is_small(void **state)
 {
 	AUTO_BUF out = { .max = 1 << 20 };
-	struct jw w = { .out = &out };
+	struct jw w = jw_to(&out);
 
 	(void)state;
 	schema_write(&w, NULL, SCHEMA_OLLAMA, TOOL_CORE);
