@@ -34,12 +34,10 @@ struct exchange {
 	pid_t pid;
 	struct arena *arena;
 	struct buf *out;	 /* the answer is built here */
-	const bool *cancelled;	 /* becomes true (__atomic) when the client has left */
+	struct cancel *cancel;	 /* asked when the client has left or the server stops */
 	bool (*slow)(void *arg); /* asked before what may take long; false: nobody would be left */
 	void *slow_arg;
 	bool tells;	  /* the client wants to know how far a search has come */
-	int ending;	  /* readable for ever once calls that take long are to end */
-	int unwanted;	  /* readable when that, or the client's leaving, ends such a call; or -1 */
 	int64_t began_us; /* when the call that is under way began; or 0 */
 };
 

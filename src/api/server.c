@@ -33,8 +33,7 @@ static const uint64_t KEY_STOP = UINT64_MAX;
 struct server {
 	const struct server_options *o;
 	int epoll;
-	int ending; /* readable for ever once running calls are to end */
-	int stop;   /* readable for ever once workers are to leave */
+	int stop; /* readable for ever once workers are to leave */
 	struct slots slots;
 	struct http_budget budget;
 	struct door door;
@@ -58,6 +57,7 @@ struct worker {
 struct slow {
 	struct server *server;
 	struct slot *slot;
+	bool known; /* it has been asked before */
 };
 
 static bool add_worker(struct server *s);
@@ -90,20 +90,23 @@ static int watch_slot(struct server *s, struct slot *c)
 	return epoll_ctl(s->epoll, op, c->http.fd, &ev);
 }
 
-/* Somebody else must wait for events meanwhile, among them that the client of this call leaves. */
+/* Another worker must wait for events meanwhile, among them that the client of this call leaves. */
 static bool before_slow(void *arg)
 {
 	struct slow *slow = arg;
 
+	if (slow->known)
+		return true;
 	if (slow->server->waiting == 0 && !add_worker(slow->server))
 		return false;
+	slow->known = true;
 	(void)watch_slot(slow->server, slow->slot);
 	return true;
 }
 
 static void answer(struct server *s, struct worker *w, struct slot *c)
 {
-	struct slow slow = { s, c };
+	struct slow slow = { .server = s, .slot = c };
 	struct exchange x = {
 		.service = s->o->service,
 		.http = &c->http,
@@ -114,9 +117,7 @@ static void answer(struct server *s, struct worker *w, struct slot *c)
 		.out = &w->out,
 		.slow = before_slow,
 		.slow_arg = &slow,
-		.cancelled = &c->gone,
-		.ending = s->ending,
-		.unwanted = -1,
+		.cancel = &c->cancel,
 	};
 
 	if (s->stopping)
@@ -229,8 +230,8 @@ static void *work(void *arg)
 			welcome(s, &w, &s->o->listeners[ev.data.u64 - KEY_LISTENER]);
 			continue;
 		}
-		if (ev.events & (EPOLLHUP | EPOLLERR))
-			slots_gone(&s->slots, ev.data.u64);
+		if (ev.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+			slots_hung_up(&s->slots, ev.data.u64, !(ev.events & (EPOLLHUP | EPOLLERR)));
 		struct slot *c = slots_claim(&s->slots, ev.data.u64);
 		if (!c)
 			continue;
@@ -325,7 +326,7 @@ static void stop(struct server *s)
 		log_event(LOG_WARN, "ending calls that are still running",
 			  LOG_INT("after_ms", s->o->grace_ms));
 		/* Commands end and their clients are told; then whoever takes no answer goes. */
-		(void)!write(s->ending, &one, sizeof one);
+		slots_cancel_all(&s->slots);
 		mcp_runs_cancel_all(&s->o->service->runs, NULL);
 		wait_until_idle(s, LIMIT_STOP_MS);
 		hang_up(s);
@@ -347,9 +348,8 @@ static int watch_fd(struct server *s, int fd, uint64_t key)
 static int start(struct server *s, struct err *e)
 {
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
-	s->ending = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	s->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (s->epoll < 0 || s->ending < 0 || s->stop < 0 || watch_fd(s, s->stop, KEY_STOP) < 0)
+	if (s->epoll < 0 || s->stop < 0 || watch_fd(s, s->stop, KEY_STOP) < 0)
 		return err_errno(e, "Cannot start the server");
 	if (slots_init(&s->slots, LIMIT_CONNECTIONS, e) < 0 ||
 	    watch_init(&s->watch, s->o->child_ended, e) < 0)
@@ -374,7 +374,7 @@ int server_run(const struct server_options *o, struct err *e)
 	s->o = o;
 	s->budget.left = LIMIT_BODIES;
 	s->door = (struct door){ &s->slots, &s->budget, o->uids, o->uid_count };
-	s->epoll = s->ending = s->stop = s->watch.signals = s->watch.kick = -1;
+	s->epoll = s->stop = s->watch.signals = s->watch.kick = -1;
 	(void)pthread_mutex_init(&s->closing, NULL);
 	if (start(s, e) == 0) {
 		listen_notify("READY=1");
@@ -389,7 +389,6 @@ int server_run(const struct server_options *o, struct err *e)
 	watch_done(&s->watch);
 	slots_done(&s->slots);
 	fd_closep(&s->epoll);
-	fd_closep(&s->ending);
 	fd_closep(&s->stop);
 	(void)pthread_mutex_destroy(&s->closing);
 	mem_free(s);

@@ -57,7 +57,8 @@ struct slot *slots_take(struct slots *s)
 	if (!c)
 		return NULL;
 	s->used++;
-	c->watched = c->for_out = c->ended = c->gone = false;
+	c->watched = c->for_out = c->ended = false;
+	c->cancel = (struct cancel)CANCEL_INIT;
 	c->ticket = with_state(c->ticket, BUSY);
 	return c;
 }
@@ -65,6 +66,7 @@ struct slot *slots_take(struct slots *s)
 void slots_give(struct slots *s, struct slot *c)
 {
 	(void)pthread_mutex_lock(&s->lock);
+	cancel_done(&c->cancel);
 	/* The next generation: events of this one are recognised as old. */
 	c->ticket = ((c->ticket >> 32) + 1) << 32 | FREE;
 	c->next = s->first_free;
@@ -73,14 +75,23 @@ void slots_give(struct slots *s, struct slot *c)
 	s->used--;
 }
 
-void slots_gone(struct slots *s, uint64_t key)
+void slots_hung_up(struct slots *s, uint64_t key, bool half)
 {
 	struct slot *c = &s->all[(uint32_t)key];
 
 	/* Under the lock the slot cannot become another connection's. */
 	(void)pthread_mutex_lock(&s->lock);
-	if (c->ticket >> 32 == key >> 32)
-		__atomic_store_n(&c->gone, true, __ATOMIC_RELAXED);
+	if (c->ticket >> 32 == key >> 32 && (c->tcp || !half))
+		cancel_ask(&c->cancel);
+	(void)pthread_mutex_unlock(&s->lock);
+}
+
+void slots_cancel_all(struct slots *s)
+{
+	(void)pthread_mutex_lock(&s->lock);
+	for (uint32_t i = 0; i < s->fresh; i++)
+		if (state_of(s->all[i].ticket) != FREE)
+			cancel_ask(&s->all[i].cancel);
 	(void)pthread_mutex_unlock(&s->lock);
 }
 

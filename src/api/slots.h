@@ -20,6 +20,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/cancel.h"
 #include "base/err.h"
 #include "net/http.h"
 
@@ -29,11 +30,11 @@ struct slot {
 	atomic_bool answering;	     /* it waits for its client to take an answer */
 	uint32_t next;		     /* in the list of free ones */
 	bool tcp;
-	bool watched; /* the descriptor is in the epoll set */
-	bool for_out; /* … for the client taking more of an answer */
-	bool ended;   /* the client sends nothing more: the end must still be read */
-	bool gone;    /* the client has left for good (__atomic): whoever works for it may stop */
-	uid_t uid;    /* of the client; (uid_t)-1 on TCP */
+	bool watched;	      /* the descriptor is in the epoll set */
+	bool for_out;	      /* … for the client taking more of an answer */
+	bool ended;	      /* the client sends nothing more: the end must still be read */
+	struct cancel cancel; /* asked when the client has left: the call for it may stop */
+	uid_t uid;	      /* of the client; (uid_t)-1 on TCP */
 	pid_t pid;
 	struct http http;
 };
@@ -63,8 +64,13 @@ uint64_t slots_key(const struct slots *s, const struct slot *c);
  * one is told to look again. */
 struct slot *slots_claim(struct slots *s, uint64_t key);
 
-/* The client of that connection has left: whoever works for it is told. */
-void slots_gone(struct slots *s, uint64_t key);
+/* The client of that connection has hung up, or (half) has stopped sending. A Unix socket tells
+ * one from the other; on TCP both look alike until something is sent, and a command must not
+ * outlive its client. Cancels the call that is under way for a client that has left. */
+void slots_hung_up(struct slots *s, uint64_t key, bool half);
+
+/* Cancel every call that is under way. */
+void slots_cancel_all(struct slots *s);
 
 /* Let go of a busy slot: from here on it may belong to another thread. False when an event came
  * meanwhile: the caller still owns it and must look again. */

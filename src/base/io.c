@@ -41,10 +41,10 @@ void io_sleep_ms(int ms)
 	(void)io_wait(-1, 0, io_now_ms() + ms);
 }
 
-int io_wait_or(int fd, short events, int cancel_fd, int64_t deadline_ms)
+int io_wait_or(int fd, short events, struct cancel *cancel, int64_t deadline_ms)
 {
 	struct pollfd p[] = { { .fd = fd, .events = events },
-			      { .fd = cancel_fd, .events = POLLIN } };
+			      { .fd = cancel_fd(cancel), .events = POLLIN } };
 
 	for (;;) {
 		const int n = poll(p, 2, io_timeout(deadline_ms));
@@ -59,7 +59,7 @@ int io_wait_or(int fd, short events, int cancel_fd, int64_t deadline_ms)
 
 int io_wait(int fd, short events, int64_t deadline_ms)
 {
-	return io_wait_or(fd, events, -1, deadline_ms);
+	return io_wait_or(fd, events, NULL, deadline_ms);
 }
 
 /* From the given offset or, if it is negative, from the file's position. */

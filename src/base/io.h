@@ -14,6 +14,7 @@
 #include <sys/epoll.h>
 #include <sys/types.h>
 
+#include "base/cancel.h"
 #include "base/str.h"
 
 #define IO_FOREVER INT64_MAX
@@ -34,10 +35,10 @@ void io_sleep_ms(int ms);
  * -1 with errno. */
 int io_wait(int fd, short events, int64_t deadline_ms);
 
-/* The same, but if `cancel_fd` becomes readable first: IO_CANCELLED. -1 for either descriptor means
- * that there is none to wait for. */
+/* The same, unless the cancel (or NULL) is asked first: IO_CANCELLED. With fd -1 this is a pause
+ * that can be ended early. */
 enum { IO_CANCELLED = 2 };
-int io_wait_or(int fd, short events, int cancel_fd, int64_t deadline_ms);
+int io_wait_or(int fd, short events, struct cancel *cancel, int64_t deadline_ms);
 
 /* poll, and epoll_wait for one event, which ask again and again for `awake_us` microseconds before
  * they sleep: a client that sends one request after another is back before a sleeping processor

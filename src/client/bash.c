@@ -189,7 +189,7 @@ int sidecar_run_bash(struct sidecar *sidecar, const char *command,
 	op_begin(&op, sidecar, "/bash", false);
 	if (check_env(stream.options, error) < 0)
 		return -1;
-	op.request.cancel_fd = cancel_fd(stream.options->cancel);
+	op.request.cancel = cancel_of(stream.options->cancel);
 	op.request.piece = take_piece;
 	op.request.arg = &stream;
 	write_arguments(&op, command, stream.options);

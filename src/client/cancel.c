@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* cancel: an event that one thread raises and another waits for. */
+/* cancel: the library's cancel object for host programs. */
 
 #include "client/cancel.h"
-
-#include <errno.h>
-#include <stdint.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "base/own.h"
 #include "sidecar.h"
 
 struct sidecar_cancel {
-	int fd;
+	struct cancel cancel;
 };
 
 struct sidecar_cancel *sidecar_cancel_new(void)
@@ -21,8 +16,9 @@ struct sidecar_cancel *sidecar_cancel_new(void)
 
 	if (!c)
 		return NULL;
-	c->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (c->fd >= 0)
+	c->cancel = (struct cancel)CANCEL_INIT;
+	/* Made now: several calls may wait on it at the same time. */
+	if (cancel_fd(&c->cancel) >= 0)
 		return c;
 	mem_free(c);
 	return NULL;
@@ -30,23 +26,18 @@ struct sidecar_cancel *sidecar_cancel_new(void)
 
 void sidecar_cancel(struct sidecar_cancel *cancel)
 {
-	const uint64_t one = 1;
-	const int saved = errno; /* of what a signal handler has interrupted */
-
-	/* It can only be full, which is as good. */
-	(void)write(cancel->fd, &one, sizeof one);
-	errno = saved;
+	cancel_ask(&cancel->cancel);
 }
 
 void sidecar_cancel_free(struct sidecar_cancel *cancel)
 {
 	if (!cancel)
 		return;
-	fd_closep(&cancel->fd);
+	cancel_done(&cancel->cancel);
 	mem_free(cancel);
 }
 
-int cancel_fd(const struct sidecar_cancel *cancel)
+struct cancel *cancel_of(struct sidecar_cancel *cancel)
 {
-	return cancel ? cancel->fd : -1;
+	return cancel ? &cancel->cancel : NULL;
 }

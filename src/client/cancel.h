@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cancel: what stands behind struct sidecar_cancel of sidecar.h.
+ * cancel: struct sidecar_cancel of sidecar.h.
  */
 #ifndef CLIENT_CANCEL_H
 #define CLIENT_CANCEL_H
 
+#include "base/cancel.h"
+
 struct sidecar_cancel;
 
-/* The descriptor that is readable from the moment it is cancelled; -1 of NULL. */
-int cancel_fd(const struct sidecar_cancel *cancel);
+/* NULL of NULL. */
+struct cancel *cancel_of(struct sidecar_cancel *cancel);
 
 #endif

@@ -100,10 +100,7 @@ void op_begin(struct op *op, struct sidecar *s, const char *target, bool repeata
 {
 	*op = (struct op){
 		.sidecar = s,
-		.request = { .method = "POST",
-			     .target = target,
-			     .repeatable = repeatable,
-			     .cancel_fd = -1 },
+		.request = { .method = "POST", .target = target, .repeatable = repeatable },
 		.body = { .max = 2 * (size_t)LIMIT_BODY },
 		.answer = { .body = { .max = LIMIT_CLIENT_ANSWER + ANSWER_SPARE } },
 		.arena = { .max = LIMIT_CLIENT_MEMORY },

@@ -50,7 +50,7 @@ bool conn_is_quiet(const struct conn *c)
 /* Nothing limits the wait, so a system call may block. */
 static bool is_endless(const struct patience *p)
 {
-	return p->silence_ms == 0 && p->deadline_ms == IO_FOREVER && p->cancel_fd < 0;
+	return p->silence_ms == 0 && p->deadline_ms == IO_FOREVER && !p->cancel;
 }
 
 /* The same, with the longest silence as the longest time in total, from now on: a peer that sends a
@@ -67,7 +67,7 @@ static struct patience cap_total(const struct patience *p)
 
 static int await(const struct conn *c, short events, const struct patience *p, struct err *e)
 {
-	switch (io_wait_or(c->fd, events, p->cancel_fd, cap_total(p).deadline_ms)) {
+	switch (io_wait_or(c->fd, events, p->cancel, cap_total(p).deadline_ms)) {
 	case 0:
 		return err_set(e, ERR_TIMED_OUT,
 			       "The sidecar did not answer in time; the call has been given up");

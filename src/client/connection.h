@@ -25,9 +25,9 @@ struct conn {
 
 /* How long to wait for the other side. */
 struct patience {
-	int64_t silence_ms;  /* at most this long without a byte; 0: any time */
-	int64_t deadline_ms; /* and not beyond this point; IO_FOREVER */
-	int cancel_fd;	     /* becomes readable when nobody waits any more; or -1 */
+	int64_t silence_ms;    /* at most this long without a byte; 0: any time */
+	int64_t deadline_ms;   /* and not beyond this point; IO_FOREVER */
+	struct cancel *cancel; /* asked when the caller has given up; or NULL */
 };
 
 /* Takes the descriptor. NULL when there is no memory; then the descriptor is closed. */

@@ -3,8 +3,6 @@
 
 #include "client/local.h"
 
-#include <poll.h>
-
 #include "api/observation.h"
 #include "api/reply.h"
 #include "api/wire.h"
@@ -155,7 +153,7 @@ static int emit(void *arg, bool is_stderr, struct str text)
 
 static bool is_cancelled(const struct request *q)
 {
-	return io_wait_or(-1, 0, q->cancel_fd, 0) == IO_CANCELLED;
+	return cancel_asked(q->cancel);
 }
 
 /* Run a command. What it says goes to the taker; 0, or -1 when that ended it or it was called off.
@@ -195,8 +193,7 @@ static int call_wire(struct local *l, struct arena *arena, const struct json *ob
 		return err_set(e, ERR_INVALID_ARGUMENTS, "There is no %s", q->target);
 	c.arena = arena;
 	c.session = json_text(object, STR("sessionId"));
-	c.cancel_fd = q->cancel_fd;
-	c.cancel_events = POLLIN;
+	c.cancel = q->cancel;
 	if (t->flags & TOOL_STREAM)
 		return stream_call(t, &c, object, q, ret, e);
 	const struct call_progress progress = { .seen = q->seen, .arg = q->seen_arg };

@@ -191,7 +191,6 @@ struct sidecar_text *sidecar_request(struct sidecar *sidecar, const char *method
 		.target = target,
 		.body = str_of(body),
 		.repeatable = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0,
-		.cancel_fd = -1,
 	};
 	CLEANUP(answer_done)
 	struct answer a = { .body = { .max = LIMIT_CLIENT_ANSWER + ANSWER_SPARE } };

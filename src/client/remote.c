@@ -200,11 +200,11 @@ static bool says_ok(struct str body)
 
 /* Ask the server for its health. 1: it may be used; 0: not yet, and *e says why (TIMED_OUT if it is
  * silent); -1: there is no use in asking again. */
-static int check_health(struct remote *r, struct conn *c, int cancel_fd, int64_t deadline_ms,
-			struct err *e)
+static int check_health(struct remote *r, struct conn *c, struct cancel *cancel,
+			int64_t deadline_ms, struct err *e)
 {
-	const struct request q = { .method = "GET", .target = "/health", .cancel_fd = cancel_fd };
-	const struct patience p = { .deadline_ms = deadline_ms, .cancel_fd = cancel_fd };
+	const struct request q = { .method = "GET", .target = "/health", .cancel = cancel };
+	const struct patience p = { .deadline_ms = deadline_ms, .cancel = cancel };
 	CLEANUP(answer_done) struct answer a = { .body = { .max = 1 << 20 } };
 	struct conn_outcome outcome;
 
@@ -233,18 +233,18 @@ static int check_health(struct remote *r, struct conn *c, int cancel_fd, int64_t
 }
 
 /* Try once to make a connection that may be used. Returns as check_health; 1: it is in *ret. */
-static int try_connect(struct remote *r, int cancel_fd, int64_t deadline_ms, struct conn **ret,
-		       struct err *e)
+static int try_connect(struct remote *r, struct cancel *cancel, int64_t deadline_ms,
+		       struct conn **ret, struct err *e)
 {
 	bool later;
-	const int fd = dial(&r->target, cancel_fd, deadline_ms, &later, e);
+	const int fd = dial(&r->target, cancel, deadline_ms, &later, e);
 
 	if (fd < 0)
 		return later && e->code == ERR_NOT_READY ? 0 : -1;
 	struct conn *c = conn_new(fd);
 	if (!c)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory for a connection");
-	const int rc = r->ready ? 1 : check_health(r, c, cancel_fd, deadline_ms, e);
+	const int rc = r->ready ? 1 : check_health(r, c, cancel, deadline_ms, e);
 	if (rc == 1) {
 		r->ready = true;
 		*ret = c;
@@ -255,13 +255,13 @@ static int try_connect(struct remote *r, int cancel_fd, int64_t deadline_ms, str
 }
 
 /* Make a connection that may be used; try until the deadline. */
-static int connect_by(struct remote *r, int cancel_fd, int64_t deadline_ms, struct conn **ret,
-		      struct err *e)
+static int connect_by(struct remote *r, struct cancel *cancel, int64_t deadline_ms,
+		      struct conn **ret, struct err *e)
 {
 	char why[256] = "";
 
 	for (int64_t now = 0; now < deadline_ms;) {
-		const int rc = try_connect(r, cancel_fd, deadline_ms, ret, e);
+		const int rc = try_connect(r, cancel, deadline_ms, ret, e);
 		if (rc != 0)
 			return rc < 0 ? -1 : 0;
 		/* The last attempt may only have run out of time; then report the one before. */
@@ -272,7 +272,7 @@ static int connect_by(struct remote *r, int cancel_fd, int64_t deadline_ms, stru
 				       "it accepts connections and does not answer");
 		now = io_now_ms();
 		const int64_t next = now + LIMIT_READY_PAUSE_MS;
-		if (io_wait_or(-1, 0, cancel_fd, next < deadline_ms ? next : deadline_ms) ==
+		if (io_wait_or(-1, 0, cancel, next < deadline_ms ? next : deadline_ms) ==
 		    IO_CANCELLED)
 			return cancelled(e);
 	}
@@ -285,7 +285,7 @@ int remote_ensure_ready(struct remote *r, struct err *e)
 	struct conn *c = NULL;
 
 	r->ready = false;
-	if (connect_by(r, -1, io_now_ms() + r->wait_ms, &c, e) < 0)
+	if (connect_by(r, NULL, io_now_ms() + r->wait_ms, &c, e) < 0)
 		return -1;
 	pool_keep(&r->pool, c);
 	return 0;
@@ -298,12 +298,12 @@ static int attempt(struct remote *r, const struct request *q, int64_t *deadline_
 	const struct patience p = {
 		.silence_ms = r->timeout_ms,
 		.deadline_ms = IO_FOREVER,
-		.cancel_fd = q->cancel_fd,
+		.cancel = q->cancel,
 	};
 	bool stale = false;
 
 	*outcome = (struct conn_outcome){ .sent = false };
-	if (q->cancel_fd >= 0 && io_wait_or(-1, 0, q->cancel_fd, 0) == IO_CANCELLED)
+	if (cancel_asked(q->cancel))
 		return cancelled(e);
 	struct conn *c = pool_take(&r->pool, &stale);
 	if (stale)
@@ -311,7 +311,7 @@ static int attempt(struct remote *r, const struct request *q, int64_t *deadline_
 	if (!c) {
 		if (*deadline_ms == IO_FOREVER)
 			*deadline_ms = io_now_ms() + r->wait_ms;
-		if (connect_by(r, q->cancel_fd, *deadline_ms, &c, e) < 0)
+		if (connect_by(r, q->cancel, *deadline_ms, &c, e) < 0)
 			return -1;
 	}
 	const int rc = conn_request(c, q, r->fields, &p, ret, outcome, e);
@@ -340,7 +340,7 @@ int remote_call(struct remote *r, const struct request *q, struct answer *ret, s
 		else if (io_now_ms() >= deadline_ms)
 			break;
 		else if (deadline_ms != IO_FOREVER) /* a new connection was lost at once */
-			(void)io_wait_or(-1, 0, q->cancel_fd, io_now_ms() + LIMIT_READY_PAUSE_MS);
+			(void)io_wait_or(-1, 0, q->cancel, io_now_ms() + LIMIT_READY_PAUSE_MS);
 	}
 	char why[256];
 	(void)snprintf(why, sizeof why, "%.250s", e->msg);

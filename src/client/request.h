@@ -16,9 +16,9 @@
 
 struct request {
 	const char *method, *target;
-	struct str body; /* JSON; a NULL pointer means no body */
-	bool repeatable; /* it changes nothing, so it may be sent a second time */
-	int cancel_fd;	 /* or -1 */
+	struct str body;       /* JSON; a NULL pointer means no body */
+	bool repeatable;       /* it changes nothing, so it may be sent a second time */
+	struct cancel *cancel; /* or NULL */
 
 	/* Takes a body of JSON lines (application/x-ndjson) piece by piece, as it arrives. Returns
 	 * -1 with *e to end the stream. NULL: such a body is kept like any other. */

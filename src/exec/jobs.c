@@ -8,7 +8,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,7 +25,7 @@ struct job {
 	struct proc_request request; /* points into `copy` */
 	struct buf copy;
 	struct str *words; /* the request's argv, then its env */
-	int stop;	   /* eventfd: readable when it has to end */
+	struct cancel stop;
 	char *ring;
 	struct job_state state;
 };
@@ -46,7 +45,7 @@ static void job_free(struct job *b)
 		return;
 	if (b->request.cwd_fd >= 0)
 		(void)close(b->request.cwd_fd);
-	fd_closep(&b->stop);
+	cancel_done(&b->stop);
 	buf_done(&b->copy);
 	mem_free(b->words);
 	mem_free(b->ring);
@@ -105,10 +104,10 @@ static struct job *job_new(struct jobs *j, const struct proc_request *q, struct 
 	if (b) {
 		b->table = j;
 		b->request.cwd_fd = -1;
-		b->stop = eventfd(0, EFD_CLOEXEC);
+		b->stop = (struct cancel)CANCEL_INIT;
 		b->ring = mem_new(RING, 1);
 	}
-	if (!b || b->stop < 0 || !b->ring || copy_request(b, q) < 0) {
+	if (!b || !b->ring || copy_request(b, q) < 0) {
 		job_free(b);
 		(void)err_set(e, ERR_SPAWN_FAILED, "There is not enough memory for the job");
 		return NULL;
@@ -145,7 +144,7 @@ static void *run_job(void *arg)
 	const struct proc_sink sink = { keep_output, b };
 	struct proc_result result = { 0 };
 	struct err e = { 0 };
-	const int done = proc_run_admitted(j->runner, &b->request, &sink, b->stop, &result, &e);
+	const int done = proc_run_admitted(j->runner, &b->request, &sink, &b->stop, &result, &e);
 
 	(void)pthread_mutex_lock(&j->lock);
 	b->state.running = false;
@@ -174,19 +173,12 @@ int jobs_new(struct runner *s, struct jobs **ret, struct err *e)
 	return 0;
 }
 
-static void tell_to_stop(const struct job *b)
-{
-	const uint64_t one = 1;
-
-	(void)!write(b->stop, &one, sizeof(one));
-}
-
 void jobs_free(struct jobs *j)
 {
 	if (!j)
 		return;
 	for (size_t i = 0; i < j->count; i++)
-		tell_to_stop(j->job[i]);
+		cancel_ask(&j->job[i]->stop);
 	for (size_t i = 0; i < j->count; i++) {
 		(void)pthread_join(j->job[i]->thread, NULL);
 		job_free(j->job[i]);
@@ -297,8 +289,7 @@ static struct job *await(struct jobs *j, uint64_t id, const struct job_wait *w, 
 	struct job *b;
 
 	while ((b = find(j, id, e)) && b->state.running && b->state.cursor <= w->seen &&
-	       io_now_ms() < w->deadline_ms &&
-	       (w->cancel_fd < 0 || io_wait(w->cancel_fd, POLLIN, 0) == 0))
+	       io_now_ms() < w->deadline_ms && !cancel_asked(w->cancel))
 		wait_a_moment(j, w->deadline_ms);
 	return b;
 }
@@ -348,7 +339,7 @@ int jobs_stop(struct jobs *j, uint64_t id, struct err *e)
 	(void)pthread_mutex_lock(&j->lock);
 	struct job *b = find(j, id, e);
 	if (b)
-		tell_to_stop(b);
+		cancel_ask(&b->stop);
 	(void)pthread_mutex_unlock(&j->lock);
 	return b ? 0 : -1;
 }

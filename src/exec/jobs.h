@@ -56,9 +56,9 @@ struct job_piece {
 };
 
 struct job_wait {
-	int64_t seen;	     /* for output behind this, or the end of the job */
-	int64_t deadline_ms; /* not longer */
-	int cancel_fd;	     /* nor when this is readable; or -1 */
+	int64_t seen;		     /* for output behind this, or the end of the job */
+	int64_t deadline_ms;	     /* not longer */
+	const struct cancel *cancel; /* nor when this is asked; or NULL */
 };
 
 /* Wait, then take what there is behind since, at most LIMIT_JOB_PIECE bytes, and before it up to

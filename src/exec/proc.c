@@ -20,9 +20,8 @@
 struct run {
 	const struct proc_sink *sink;
 	int control;
-	int output[2]; /* reading ends, by enum proc_stream; -1 at their end */
-	int cancel;    /* -1 once seen */
-	short cancel_events;
+	int output[2];	 /* reading ends, by enum proc_stream; -1 at their end */
+	int cancel;	 /* -1 once seen */
 	bool ending;	 /* the reaper has been told to end the command */
 	bool deaf;	 /* the sink does not want any more */
 	struct buf tail; /* the last words on stderr */
@@ -197,7 +196,7 @@ static int follow(struct run *r, struct reaper_report *report, struct err *e)
 			{ .fd = r->output[PROC_STDOUT], .events = POLLIN },
 			{ .fd = r->output[PROC_STDERR], .events = POLLIN },
 			{ .fd = r->control, .events = POLLIN },
-			{ .fd = r->cancel, .events = r->cancel_events },
+			{ .fd = r->cancel, .events = POLLIN },
 		};
 		if (poll(p, ARRAY_LEN(p), -1) < 0 && errno != EINTR)
 			return err_errno(e, "The command's output could not be waited for");
@@ -297,19 +296,20 @@ static void fill_result(const struct reaper_report *p, struct proc_result *ret)
 }
 
 static int run_in_place(struct runner *s, const struct proc_request *q,
-			const struct proc_sink *sink, int cancel_fd, struct proc_result *ret,
-			struct err *e)
+			const struct proc_sink *sink, struct cancel *cancel,
+			struct proc_result *ret, struct err *e)
 {
 	CLEANUP(run_done)
 	struct run r = { .sink = sink,
 			 .control = -1,
 			 .output = { -1, -1 },
-			 .cancel = cancel_fd,
-			 .cancel_events = q->cancel_events ? q->cancel_events : POLLIN,
+			 .cancel = cancel_fd(cancel),
 			 .tail = { .max = LIMIT_STDERR_TAIL },
 			 .chunk = mem_new(LIMIT_OUTPUT_CHUNK, 1) };
 	struct reaper_report report;
 
+	if (cancel && r.cancel < 0)
+		return err_errno(e, "The command cannot be made to end when it is not wanted");
 	if (!r.chunk)
 		return err_set(e, ERR_SPAWN_FAILED, "There is not enough memory for the command");
 	if (submit(&r, s, q, e) < 0 || follow(&r, &report, e) < 0)
@@ -328,19 +328,19 @@ int proc_admit(struct runner *s, const struct proc_request *q, struct err *e)
 }
 
 int proc_run_admitted(struct runner *s, const struct proc_request *q, const struct proc_sink *sink,
-		      int cancel_fd, struct proc_result *ret, struct err *e)
+		      struct cancel *cancel, struct proc_result *ret, struct err *e)
 {
-	const int done = run_in_place(s, q, sink, cancel_fd, ret, e);
+	const int done = run_in_place(s, q, sink, cancel, ret, e);
 	runner_leave(s);
 	return done;
 }
 
 int proc_run(struct runner *s, const struct proc_request *q, const struct proc_sink *sink,
-	     int cancel_fd, struct proc_result *ret, struct err *e)
+	     struct cancel *cancel, struct proc_result *ret, struct err *e)
 {
 	if (proc_admit(s, q, e) < 0)
 		return -1;
-	return proc_run_admitted(s, q, sink, cancel_fd, ret, e);
+	return proc_run_admitted(s, q, sink, cancel, ret, e);
 }
 
 const char *proc_limit_name(enum proc_limit limit)

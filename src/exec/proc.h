@@ -15,6 +15,7 @@
 #ifndef EXEC_PROC_H
 #define EXEC_PROC_H
 
+#include "base/cancel.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "exec/reaper.h"
@@ -27,8 +28,6 @@ struct proc_request {
 	const struct str *env; /* "NAME=value", added to or replacing the server's */
 	size_t env_count;
 	int cwd_fd;	     /* the directory it runs in */
-	short cancel_events; /* poll events on cancel_fd that cancel, besides its hanging up;
-				0: POLLIN, POLLERR: only hanging up */
 	int64_t timeout_ms;  /* SIGTERM after this long, SIGKILL LIMIT_TERM_GRACE_MS later; 0: never
 			      */
 	bool keep_survivors; /* what it left running goes on until the server ends; what that writes
@@ -73,12 +72,12 @@ struct proc_result {
 };
 
 /*
- * Run the command. cancel_fd (or -1): when it becomes readable or hangs up, the command is ended
- * like after a timeout. Returns 0 and the result however the command ended; or -1 when it did not
- * run: INVALID_ARGUMENTS, TOO_BUSY, SPAWN_FAILED.
+ * Run the command. When the cancel (or NULL) is asked, the command is ended as after a timeout.
+ * Returns 0 and the result however the command ended; or -1 when it did not run: INVALID_ARGUMENTS,
+ * TOO_BUSY, SPAWN_FAILED.
  */
 int proc_run(struct runner *s, const struct proc_request *q, const struct proc_sink *sink,
-	     int cancel_fd, struct proc_result *ret, struct err *e);
+	     struct cancel *cancel, struct proc_result *ret, struct err *e);
 
 /*
  * The same in two steps, for who has to promise somebody that it will run. proc_admit takes one of
@@ -87,7 +86,7 @@ int proc_run(struct runner *s, const struct proc_request *q, const struct proc_s
  */
 int proc_admit(struct runner *s, const struct proc_request *q, struct err *e);
 int proc_run_admitted(struct runner *s, const struct proc_request *q, const struct proc_sink *sink,
-		      int cancel_fd, struct proc_result *ret, struct err *e);
+		      struct cancel *cancel, struct proc_result *ret, struct err *e);
 
 /* "SIGKILL"; "" for 0. */
 const char *proc_signal_name(int signal);

@@ -3,9 +3,7 @@
 
 #include "mcp/runs.h"
 
-#include <poll.h>
 #include <stdio.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "mcp/protocol.h"
@@ -83,10 +81,7 @@ int mcp_runs_enter(struct mcp_runs *r, struct mcp_run *run, struct err *e)
 {
 	int rc = 0;
 
-	run->cancel_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (run->cancel_fd < 0)
-		return err_set(e, ERR_TOO_BUSY, "No descriptor is left for the call, try again");
-	run->cancelled = false;
+	run->cancel = (struct cancel)CANCEL_INIT;
 	run->progress = (struct call_progress){ .output = output, .arg = run };
 	(void)pthread_mutex_init(&run->lock, NULL);
 	run->began_ms = run->told_ms = io_now_ms();
@@ -105,8 +100,6 @@ int mcp_runs_enter(struct mcp_runs *r, struct mcp_run *run, struct err *e)
 		r->first = run;
 	}
 	(void)pthread_mutex_unlock(&r->lock);
-	if (rc < 0)
-		fd_closep(&run->cancel_fd);
 	return rc;
 }
 
@@ -131,31 +124,20 @@ bool mcp_runs_leave(struct mcp_runs *r, struct mcp_run *run)
 	}
 	(void)pthread_mutex_unlock(&r->lock);
 	/* Nobody else knows of it any more. */
-	fd_closep(&run->cancel_fd);
+	cancel_done(&run->cancel);
 	buf_done(&run->tail);
 	for (size_t i = 0; i < ARRAY_LEN(run->scrubbers); i++)
 		scrubber_done(&run->scrubbers[i]);
 	(void)pthread_mutex_destroy(&run->lock);
-	return !run->cancelled;
+	return !cancel_asked(&run->cancel);
 }
 
 void mcp_run_call(struct mcp_run *run, struct call *c)
 {
 	if (run->token)
 		c->progress = &run->progress;
-	if (run->session.n == 0)
-		return;
-	c->cancelled = &run->cancelled;
-	c->cancel_fd = run->cancel_fd;
-	c->cancel_events = POLLIN;
-}
-
-static void cancel(struct mcp_run *run)
-{
-	const uint64_t one = 1;
-
-	__atomic_store_n(&run->cancelled, true, __ATOMIC_RELAXED);
-	(void)!write(run->cancel_fd, &one, sizeof one);
+	if (run->session.n)
+		c->cancel = &run->cancel;
 }
 
 void mcp_runs_cancel(struct mcp_runs *r, struct str session, const struct json *id)
@@ -163,7 +145,7 @@ void mcp_runs_cancel(struct mcp_runs *r, struct str session, const struct json *
 	(void)pthread_mutex_lock(&r->lock);
 	struct mcp_run *run = find(r, session, id);
 	if (run)
-		cancel(run);
+		cancel_ask(&run->cancel);
 	(void)pthread_mutex_unlock(&r->lock);
 }
 
@@ -173,7 +155,7 @@ void mcp_runs_cancel_all(struct mcp_runs *r, const struct str *session)
 	r->ended = r->ended || !session;
 	for (struct mcp_run *run = r->first; run; run = run->next)
 		if (!session || str_eq(run->session, *session))
-			cancel(run);
+			cancel_ask(&run->cancel);
 	(void)pthread_mutex_unlock(&r->lock);
 }
 
@@ -187,7 +169,7 @@ static void tick(struct mcp_run *run, int64_t now)
 	const int64_t silence = !run->token	  ? LIMIT_MCP_KEEP_ALIVE_MS
 				: run->value == 0 ? LIMIT_MCP_FIRST_MS
 						  : LIMIT_MCP_SILENCE_MS;
-	if (now - run->told_ms >= silence && !run->cancelled) {
+	if (now - run->told_ms >= silence && !cancel_asked(&run->cancel)) {
 		(void)snprintf(text, sizeof text, "running for %lld s",
 			       (long long)(now - run->began_ms) / 1000);
 		tell(run, now, str_of(text));

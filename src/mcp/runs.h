@@ -44,8 +44,7 @@ struct mcp_run {
 
 	/* Our own. */
 	struct mcp_run *next;
-	bool cancelled; /* __atomic */
-	int cancel_fd;	/* becomes readable with it */
+	struct cancel cancel;
 	struct call_progress progress;
 	pthread_mutex_t lock; /* over what follows */
 	int64_t began_ms, told_ms, value, bytes;

@@ -20,7 +20,7 @@
 #include "net/address.h"
 
 /* Connect without waiting for longer than the deadline. 0, or -1 with errno (ECANCELED). */
-static int connect_by(int fd, const struct sockaddr *address, socklen_t size, int cancel_fd,
+static int connect_by(int fd, const struct sockaddr *address, socklen_t size, struct cancel *cancel,
 		      int64_t deadline_ms)
 {
 	int error = 0;
@@ -30,7 +30,7 @@ static int connect_by(int fd, const struct sockaddr *address, socklen_t size, in
 		return 0;
 	if (errno != EINPROGRESS && errno != EINTR)
 		return -1;
-	switch (io_wait_or(fd, POLLOUT, cancel_fd, deadline_ms)) {
+	switch (io_wait_or(fd, POLLOUT, cancel, deadline_ms)) {
 	case 0:
 		errno = ETIMEDOUT;
 		return -1;
@@ -85,13 +85,13 @@ static int dial_unix(const char *path, bool *later, struct err *e)
 }
 
 /* A connection to one address, or -1 with errno. */
-static int dial_address(const struct sockaddr *address, socklen_t size, int cancel_fd,
+static int dial_address(const struct sockaddr *address, socklen_t size, struct cancel *cancel,
 			int64_t deadline_ms)
 {
 	const int on = 1;
 
 	AUTO_FD fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0 || connect_by(fd, address, size, cancel_fd, deadline_ms) < 0 ||
+	if (fd < 0 || connect_by(fd, address, size, cancel, deadline_ms) < 0 ||
 	    make_blocking(fd) < 0)
 		return -1;
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -100,16 +100,18 @@ static int dial_address(const struct sockaddr *address, socklen_t size, int canc
 
 #ifdef SIDECAR_STATIC
 /* Looking names up needs parts of the C library that are always shared. */
-static int dial_name(const struct dial_target *t, int cancel_fd, int64_t deadline_ms, struct err *e)
+static int dial_name(const struct dial_target *t, struct cancel *cancel, int64_t deadline_ms,
+		     struct err *e)
 {
-	(void)cancel_fd;
+	(void)cancel;
 	(void)deadline_ms;
 	return err_set(e, ERR_NOT_READY, "this program takes addresses, not names such as %s",
 		       t->host);
 }
 #else
 /* The first of a name's addresses that answers; -1 with errno, or with *e when there is none. */
-static int dial_name(const struct dial_target *t, int cancel_fd, int64_t deadline_ms, struct err *e)
+static int dial_name(const struct dial_target *t, struct cancel *cancel, int64_t deadline_ms,
+		     struct err *e)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV };
 	struct addrinfo *list;
@@ -121,7 +123,7 @@ static int dial_name(const struct dial_target *t, int cancel_fd, int64_t deadlin
 	if (rc != 0)
 		return err_set(e, ERR_NOT_READY, "the name is not known (%s)", gai_strerror(rc));
 	for (const struct addrinfo *a = list; a && fd < 0; a = a->ai_next) {
-		fd = dial_address(a->ai_addr, a->ai_addrlen, cancel_fd, deadline_ms);
+		fd = dial_address(a->ai_addr, a->ai_addrlen, cancel, deadline_ms);
 		if (fd < 0 && errno == ECANCELED)
 			break;
 	}
@@ -132,15 +134,16 @@ static int dial_name(const struct dial_target *t, int cancel_fd, int64_t deadlin
 }
 #endif
 
-static int dial_tcp(const struct dial_target *t, int cancel_fd, int64_t deadline_ms, struct err *e)
+static int dial_tcp(const struct dial_target *t, struct cancel *cancel, int64_t deadline_ms,
+		    struct err *e)
 {
 	struct sockaddr_storage address;
 	struct err why = { .code = ERR_NONE };
 
 	const socklen_t size = address_parse(t->host, t->port, &address);
 	const int fd =
-		size ? dial_address((const struct sockaddr *)&address, size, cancel_fd, deadline_ms)
-		     : dial_name(t, cancel_fd, deadline_ms, &why);
+		size ? dial_address((const struct sockaddr *)&address, size, cancel, deadline_ms)
+		     : dial_name(t, cancel, deadline_ms, &why);
 	const int error = errno;
 	if (fd >= 0)
 		return fd;
@@ -153,10 +156,10 @@ static int dial_tcp(const struct dial_target *t, int cancel_fd, int64_t deadline
 	return err_set(e, ERR_NOT_READY, "%s", strerrordesc_np(error));
 }
 
-int dial(const struct dial_target *target, int cancel_fd, int64_t deadline_ms, bool *later,
+int dial(const struct dial_target *target, struct cancel *cancel, int64_t deadline_ms, bool *later,
 	 struct err *e)
 {
 	*later = true;
 	return target->path ? dial_unix(target->path, later, e)
-			    : dial_tcp(target, cancel_fd, deadline_ms, e);
+			    : dial_tcp(target, cancel, deadline_ms, e);
 }

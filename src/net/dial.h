@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/cancel.h"
 #include "base/err.h"
 
 enum { DIAL_PATH_SIZE = 108 }; /* of a Unix socket, with its NUL byte */
@@ -24,11 +25,11 @@ struct dial_target {
 
 /*
  * Connect. Returns the descriptor, blocking and close-on-exec; or -1 with NOT_READY, or CANCELLED
- * when cancel_fd (or -1) became readable. *later tells whether to try again. When there is nothing
+ * when the cancel (or NULL) was asked. *later tells whether to try again. When there is nothing
  * at all at the path the sentence is empty. The time that looking up a name takes is the
  * resolver's and not bounded here.
  */
-int dial(const struct dial_target *target, int cancel_fd, int64_t deadline_ms, bool *later,
+int dial(const struct dial_target *target, struct cancel *cancel, int64_t deadline_ms, bool *later,
 	 struct err *e);
 
 #endif

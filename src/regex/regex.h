@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/cancel.h"
 #include "base/err.h"
 #include "base/str.h"
 
@@ -33,8 +34,8 @@ struct regex_options {
 /* When a search must stop. Looked at between lines and whenever the automaton runs out of states.
  */
 struct regex_budget {
-	int64_t deadline_ms;   /* on the monotonic clock; IO_FOREVER for none */
-	const bool *cancelled; /* set by another thread (__atomic); may be NULL */
+	int64_t deadline_ms; /* on the monotonic clock; IO_FOREVER for none */
+	const struct cancel *cancel;
 };
 
 struct regex_match {

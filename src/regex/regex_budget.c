@@ -9,7 +9,7 @@ int regex_budget_check(const struct regex_budget *budget, struct err *e)
 {
 	if (!budget)
 		return 0;
-	if (budget->cancelled && __atomic_load_n(budget->cancelled, __ATOMIC_RELAXED))
+	if (cancel_asked(budget->cancel))
 		return err_set(e, ERR_SEARCH_TIMEOUT, "The search was cancelled");
 	if (budget->deadline_ms != IO_FOREVER && io_now_ms() >= budget->deadline_ms)
 		return err_set(

@@ -73,7 +73,7 @@ static int grep_init(struct grep *g, struct err *e)
 		.max_bytes = r->max_bytes,
 		.limit = r->where.limit,
 		.prefix = r->prefix,
-		.budget = { r->where.deadline_ms, r->where.cancelled },
+		.budget = { r->where.deadline_ms, r->where.cancel },
 	};
 	return 0;
 }
@@ -218,9 +218,7 @@ static int grep_one(struct grep *g, struct found *ret, struct err *e)
 	count(&ret->account, s, outcome);
 	if (outcome == SCAN_STOPPED)
 		ret->account.stopped =
-			r->where.cancelled && __atomic_load_n(r->where.cancelled, __ATOMIC_RELAXED)
-				? WALK_CANCELLED
-				: WALK_TIMEOUT;
+			cancel_asked(r->where.cancel) ? WALK_CANCELLED : WALK_TIMEOUT;
 	else if (r->where.limit && ret->hits.count >= r->where.limit)
 		ret->account.stopped = WALK_LIMIT;
 	ret->why = *scanner_why(s);

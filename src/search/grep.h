@@ -18,7 +18,7 @@
 #include "search/walk.h"
 
 struct grep_request {
-	/* The tree; with file_fd only limit, deadline and cancelled count. */
+	/* The tree; with file_fd only limit, deadline and cancel count. */
 	struct walk_request where;
 	int file_fd;	      /* one file instead, read from its start; -1 for none */
 	struct str file_path; /* its path in the hits, behind the prefix */

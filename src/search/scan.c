@@ -315,7 +315,7 @@ static bool must_stop(const struct scanner *s)
 	const struct regex_budget *b = &s->o->budget;
 
 	return (s->in->stop && __atomic_load_n(s->in->stop, __ATOMIC_RELAXED)) ||
-	       (b->cancelled && __atomic_load_n(b->cancelled, __ATOMIC_RELAXED)) ||
+	       cancel_asked(b->cancel) ||
 	       (b->deadline_ms != IO_FOREVER && io_now_ms() >= b->deadline_ms);
 }
 

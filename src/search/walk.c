@@ -24,7 +24,7 @@ static void stop(struct walk *w, enum walk_stop why)
 
 static bool is_cancelled(const struct walk_request *r)
 {
-	return r->cancelled && __atomic_load_n(r->cancelled, __ATOMIC_RELAXED);
+	return cancel_asked(r->cancel);
 }
 
 static bool expired(const struct walk_request *r)

@@ -28,6 +28,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "base/cancel.h"
 #include "search/hits.h"
 
 enum walk_stop {
@@ -95,14 +96,14 @@ struct walk_request {
 	struct str parent_path;
 	struct str excludes; /* text of the user's global ignore file */
 
-	unsigned threads;      /* the caller's is one of them */
-	int64_t deadline_ms;   /* IO_FOREVER for none */
-	const bool *cancelled; /* set by another thread (__atomic); may be NULL */
-	size_t limit;	       /* hits; 0 for none but LIMIT_SEARCH_BYTES */
-	unsigned max_depth;    /* 1: only what is in the directory itself; 0 for any */
-	struct str after;      /* only paths that sort behind this one, and it itself when it is
-				  a file; empty for all */
-	bool all;	       /* no ignore rules */
+	unsigned threads;    /* the caller's is one of them */
+	int64_t deadline_ms; /* IO_FOREVER for none */
+	const struct cancel *cancel;
+	size_t limit;	    /* hits; 0 for none but LIMIT_SEARCH_BYTES */
+	unsigned max_depth; /* 1: only what is in the directory itself; 0 for any */
+	struct str after;   /* only paths that sort behind this one, and it itself when it is
+			       a file; empty for all */
+	bool all;	    /* no ignore rules */
 
 	/* Told now and then by the caller's thread how many files have been seen; may be NULL. */
 	void (*seen)(void *arg, int64_t files);

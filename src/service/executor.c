@@ -91,7 +91,6 @@ static void fill_calls(const struct config *c, struct executor *x)
 		.excludes = buf_str(&x->excludes),
 		.threads = search_threads(),
 		.search_ms = c->search_seconds * 1000,
-		.cancel_fd = -1,
 	};
 	x->model_call = x->call;
 	x->model_call.policy = c->absolute_paths == CONFIG_SHORTHAND ? PATH_SHORTHAND : PATH_STRICT;

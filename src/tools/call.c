@@ -8,11 +8,21 @@
 #include "scrub/scrub.h"
 #include "workspace/workspace.h"
 
-bool call_cancelled(const struct call *c)
+int call_linger(const struct call *c, struct err *e)
 {
-	/* The connection of a call that is not known to be slow is watched by nobody else. */
-	return (c->cancelled && __atomic_load_n(c->cancelled, __ATOMIC_RELAXED)) ||
-	       (c->cancel_fd >= 0 && io_wait(c->cancel_fd, c->cancel_events, 0) > 0);
+	if (!c->linger || c->linger(c->linger_arg))
+		return 0;
+	return err_set(e, ERR_TOO_BUSY, "Too many calls take long already, try again later");
+}
+
+int call_may_go_on(void *call, struct err *e)
+{
+	const struct call *c = call;
+
+	if (call_linger(c, e) < 0)
+		return -1;
+	return cancel_asked(c->cancel) ? err_set(e, ERR_EXECUTION_ERROR, "The call was cancelled")
+				       : 0;
 }
 
 int64_t call_deadline(const struct call *c)
@@ -42,7 +52,6 @@ struct proc_request call_command(const struct call *c)
 
 	return (struct proc_request){
 		.umask = 022,
-		.cancel_events = c->cancel_events,
 		.keep_survivors = c->keep_survivors,
 		.limits = c->limits ? *c->limits : none,
 	};

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/cancel.h"
 #include "base/err.h"
 #include "base/jw.h"
 #include "base/str.h"
@@ -48,7 +49,6 @@ struct call {
 	struct tracker *tracker;    /* what sessions have read; NULL when nobody asks for that */
 	enum path_policy policy;    /* what an absolute path means */
 	bool read_only;		    /* nothing may be changed */
-	bool too_busy;		    /* no tool is run: it may take long, and too many do */
 	const struct scrub *scrub;  /* secrets are taken out of what is seen; NULL: they are not */
 	struct runner *runner;	    /* starts commands; NULL: none are run … */
 	struct str no_commands;	    /* … because of this */
@@ -66,13 +66,19 @@ struct call {
 	struct str session;		      /* as the client calls it; or empty */
 	const struct call_stream *stream;     /* NULL: output is part of the result */
 	const struct call_progress *progress; /* or NULL */
-	const bool *cancelled; /* becomes true (__atomic) when nobody waits any more; or NULL */
-	int cancel_fd;	       /* hangs up when nobody waits for the answer any more; or -1 */
-	short cancel_events;   /* further poll events on it that mean so; POLLERR for none */
+	struct cancel *cancel; /* asked when the answer is no longer wanted; or NULL */
+	/* Asked before work that takes long; false: no thread would be left for other calls. NULL:
+	 * every call has a thread of its own. */
+	bool (*linger)(void *arg);
+	void *linger_arg;
 };
 
-/* Whether nobody waits for the answer any more: long work asks now and then. */
-bool call_cancelled(const struct call *c);
+/* To be called before work that takes long: other requests are served meanwhile, and the call
+ * learns when its client leaves. TOO_BUSY when that cannot be had. Costs little the second time. */
+int call_linger(const struct call *c, struct err *e);
+
+/* The same during a long scan, which also ends when the call is cancelled. */
+int call_may_go_on(void *call, struct err *e);
 
 /* When work that takes as long as there is data has to be over; 0: never. */
 int64_t call_deadline(const struct call *c);

@@ -65,7 +65,7 @@ static int execute_run(struct call *c, const void *args, struct err *e)
 	if (cwd < 0)
 		return -1;
 	q.cwd_fd = cwd;
-	if (proc_run(c->runner, &q, &sink, c->cancel_fd, &result, e) < 0)
+	if (proc_run(c->runner, &q, &sink, c->cancel, &result, e) < 0)
 		return -1;
 	jw_str(c->out, "stdout", buf_str(&outputs[PROC_STDOUT]));
 	jw_str(c->out, "stderr", buf_str(&outputs[PROC_STDERR]));

@@ -3,7 +3,6 @@
 
 #include "tools/job.h"
 
-#include <poll.h>
 #include <stdio.h>
 
 #include "base/buf.h"
@@ -34,12 +33,9 @@ static void write_id(struct jw *w, const char *name, uint64_t id)
 
 int job_start(struct call *c, const struct proc_request *q, const char *name, struct err *e)
 {
-	struct proc_request request = *q;
 	uint64_t id;
 
-	/* Nobody waits for it, so nobody's leaving ends it. */
-	request.cancel_events = 0;
-	if (call_may_run(c, e) < 0 || jobs_start(c->jobs, &request, &id, e) < 0)
+	if (call_may_run(c, e) < 0 || jobs_start(c->jobs, q, &id, e) < 0)
 		return -1;
 	write_id(c->out, name, id);
 	return 0;
@@ -124,7 +120,7 @@ static int output(struct call *c, const struct job_args *a, const struct names *
 {
 	const int64_t longest = LIMIT_JOB_NEWS_MS;
 	const int64_t wait_ms = a->wait_ms < 0 ? 0 : a->wait_ms > longest ? longest : a->wait_ms;
-	struct job_wait wait = { a->since, io_now_ms() + wait_ms, c->cancel_fd };
+	struct job_wait wait = { a->since, io_now_ms() + wait_ms, c->cancel };
 	CLEANUP(piece_done) struct job_piece p = { 0 };
 	struct str text;
 	size_t waits;
@@ -139,7 +135,7 @@ static int output(struct call *c, const struct job_args *a, const struct names *
 		/* Nothing of what is new can be given out yet: that is no news. */
 		wait.seen = p.cursor;
 	} while (text.n == 0 && p.state.running && io_now_ms() < wait.deadline_ms &&
-		 (c->cancel_fd < 0 || io_wait(c->cancel_fd, POLLIN, 0) == 0));
+		 !cancel_asked(c->cancel));
 	write_state(c->out, n, &p.state);
 	jw_str(c->out, "output", text);
 	jw_int(c->out, "cursor", p.cursor - (int64_t)waits);

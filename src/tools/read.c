@@ -14,11 +14,6 @@
 #include "workspace/text.h"
 #include "workspace/workspace.h"
 
-static bool cancelled(void *arg)
-{
-	return call_cancelled(arg);
-}
-
 struct read_args {
 	struct str path;
 	int64_t offset, limit;
@@ -80,7 +75,7 @@ static int read_text(struct call *c, int fd, const struct path *path, const stru
 		.count = a->limit > 0 ? a->limit : TEXT_ALL,
 		.max_lines = LIMIT_HEAD_LINES,
 		.max_bytes = LIMIT_HEAD_BYTES,
-		.cancelled = cancelled,
+		.may_go_on = call_may_go_on,
 		.arg = c,
 		.deadline_ms = call_deadline(c),
 	};
@@ -202,7 +197,7 @@ static int read_file_text(struct call *c, int fd, const struct path *path, const
 		.count = a->end_line ? a->end_line - first + 1 : TEXT_ALL,
 		.max_lines = INT64_MAX,
 		.max_bytes = LIMIT_READ_FILE,
-		.cancelled = cancelled,
+		.may_go_on = call_may_go_on,
 		.arg = c,
 		.deadline_ms = call_deadline(c),
 	};

@@ -207,7 +207,7 @@ static int bash_run(struct call *c, const void *args, struct err *e)
 		runner_leave(c->runner);
 		return err_set(e, ERR_EXECUTION_ERROR, "The client has gone");
 	}
-	if (proc_run_admitted(c->runner, &q, &sink, c->cancel_fd, &result, e) < 0)
+	if (proc_run_admitted(c->runner, &q, &sink, c->cancel, &result, e) < 0)
 		return -1;
 	relay_rest(&r);
 	jw_int(c->out, "exitCode", result.exit_code);
@@ -312,7 +312,7 @@ static int run_run(struct call *c, const void *args, struct err *e)
 	q.timeout_ms = a->background ? 0 : a->timeout_ms;
 	if (a->background)
 		return job_start(c, &q, "job_id", e);
-	if (proc_run(c->runner, &q, &sink, c->cancel_fd, &result, e) < 0)
+	if (proc_run(c->runner, &q, &sink, c->cancel, &result, e) < 0)
 		return -1;
 	return receipt_write(c, &result, &outputs.ends[PROC_STDOUT], &outputs.ends[PROC_STDERR], e);
 }

@@ -78,7 +78,7 @@ struct walk_request scope_walk(const struct call *c, const struct scope *s, size
 		.excludes = c->excludes,
 		.threads = c->threads,
 		.deadline_ms = c->search_ms > 0 ? io_now_ms() + c->search_ms : IO_FOREVER,
-		.cancelled = c->cancelled,
+		.cancel = c->cancel,
 		.limit = limit,
 		.seen = c->progress ? c->progress->seen : NULL,
 		.seen_arg = c->progress ? c->progress->arg : NULL,

@@ -336,9 +336,8 @@ int tool_call(const struct tool *t, struct call *c, const struct json *object, s
 {
 	void *args = arena_array(c->arena, 1, t->args_size);
 
-	if (c->too_busy)
-		return err_set(e, ERR_TOO_BUSY,
-			       "Too many calls take long already, try again later");
+	if (tool_is_slow(t, object) && call_linger(c, e) < 0)
+		return -1;
 	if (!args)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory for this call, try again");
 	if (tool_bind(t, object, args, e) < 0)

@@ -121,8 +121,8 @@ static int check_binary(int fd, struct str start, struct err *e)
 /* Whether a long scan may go on. */
 static int check_time(const struct text_want *want, struct err *e)
 {
-	if (want->cancelled && want->cancelled(want->arg))
-		return err_set(e, ERR_EXECUTION_ERROR, "The call was cancelled");
+	if (want->may_go_on && want->may_go_on(want->arg, e) < 0)
+		return -1;
 	if (want->deadline_ms && io_now_ms() >= want->deadline_ms)
 		return err_set(e, ERR_FILE_TOO_LARGE,
 			       "File is %lld bytes, too large to count its lines in time. Use a "

@@ -25,7 +25,8 @@ struct text_want {
 	int64_t first; /* the first line wanted, from 1 */
 	int64_t count; /* how many lines; TEXT_ALL for the rest of the file */
 	int64_t max_lines, max_bytes; /* how much is given out at most */
-	bool (*cancelled)(void *arg); /* asked now and then during a long scan; may be NULL */
+	/* Asked now and then during a long scan, which ends when this fails; may be NULL. */
+	int (*may_go_on)(void *arg, struct err *e);
 	void *arg;
 	int64_t deadline_ms; /* when a long scan has to be over; 0: it may take as long as it does
 			      */
@@ -45,7 +46,7 @@ struct text {
 /*
  * Read a selection from an open regular file. BINARY_FILE, with size and type in the message, when
  * there is a NUL among its first 8 KiB. A first line behind the end is no error: then total_lines <
- * want->first and the content is empty. EXECUTION_ERROR when cancelled, FILE_TOO_LARGE at the
+ * want->first and the content is empty. The error of may_go_on, FILE_TOO_LARGE at the
  * deadline: a file may have any size and cost nothing. The content is in the arena.
  */
 int text_read(int fd, const struct text_want *want, struct arena *a, struct text *ret,

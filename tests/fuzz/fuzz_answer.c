@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	AUTO_ARENA arena = { .max = LIMIT_CLIENT_MEMORY };
 	CLEANUP(answer_done)
 	struct answer answer = { .body = { .max = LIMIT_CLIENT_ANSWER + ANSWER_SPARE } };
-	const struct patience patience = { .deadline_ms = IO_FOREVER, .cancel_fd = -1 };
+	const struct patience patience = { .deadline_ms = IO_FOREVER };
 	size_t streamed = 0;
 	struct conn_outcome outcome;
 	struct err e;
@@ -74,7 +74,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.method = data[0] & 0x40 ? "HEAD" : "POST",
 		.target = "/x",
 		.body = STR("{}"),
-		.cancel_fd = -1,
 		.piece = data[0] & 0x80 ? take : NULL,
 		.arg = &streamed,
 	};

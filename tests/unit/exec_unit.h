@@ -74,7 +74,7 @@ static inline struct proc_result run_request(struct runner *s, struct proc_reque
 		q->cwd_fd = cwd;
 	if (!q->umask)
 		q->umask = 022;
-	if (proc_run(s, q, &sink, -1, &r, &e) < 0)
+	if (proc_run(s, q, &sink, NULL, &r, &e) < 0)
 		fail_msg("%s: %s", err_name(e.code), e.msg);
 	return r;
 }

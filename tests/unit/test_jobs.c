@@ -49,7 +49,7 @@ static uint64_t start(const char *script)
 /* Read on from *cursor, waiting for news. */
 static struct job_state read_on(uint64_t id, int64_t *cursor, struct buf *out, int64_t *dropped)
 {
-	const struct job_wait wait = { *cursor, io_now_ms() + 20000, -1 };
+	const struct job_wait wait = { *cursor, io_now_ms() + 20000, NULL };
 	struct job_piece p = { 0 };
 	struct err e = { 0 };
 
@@ -166,19 +166,16 @@ static void test_waiting_ends_with_the_deadline_and_with_the_client(void **state
 {
 	(void)state;
 	AUTO_BUF out = { .max = 100 };
-	struct job_wait wait = { 0, io_now_ms() + 50, -1 };
+	struct job_wait wait = { 0, io_now_ms() + 50, NULL };
 	struct job_piece piece = { 0 };
 	struct err e = { 0 };
-	int p[2];
+	const struct cancel asked = { .asked = true, .fd = -1 };
 	const uint64_t id = start("sleep 50");
 
 	assert_int_equal(jobs_output(jobs, id, 0, &wait, &piece, &e), 0);
 	assert_true(piece.state.running);
-	assert_int_equal(pipe2(p, O_CLOEXEC), 0);
-	(void)close(p[1]);
-	wait = (struct job_wait){ 0, IO_FOREVER, p[0] };
+	wait = (struct job_wait){ 0, IO_FOREVER, &asked };
 	assert_int_equal(jobs_output(jobs, id, 0, &wait, &piece, &e), 0);
-	(void)close(p[0]);
 	buf_done(&piece.text);
 	assert_int_equal(jobs_stop(jobs, id, &e), 0);
 	(void)read_to_end(id, &out);

@@ -374,7 +374,7 @@ static void call(int (*run)(struct call *, const void *, struct err *), bool mod
 	};
 	AUTO_ARENA arena = { .max = LIMIT_CALL_MEMORY };
 	AUTO_BUF out = { .max = LIMIT_ANSWER };
-	struct call c = { .arena = &arena, .cancel_fd = -1 };
+	struct call c = { .arena = &arena };
 
 	assert_int_equal(mcp_call(&s, &c, &r, &out), code);
 	assert_false(out.failed);

@@ -20,7 +20,7 @@ static void hear(void *arg, struct str message)
 
 static bool ends(const struct mcp_run *run)
 {
-	return io_wait(run->cancel_fd, POLLIN, 0) == 1;
+	return cancel_asked(&run->cancel);
 }
 
 static void a_run_is_cancelled_by_its_session_and_id(void **state)
@@ -30,7 +30,7 @@ static void a_run_is_cancelled_by_its_session_and_id(void **state)
 		       b = { .session = STR("b"), .id = &one };
 	struct mcp_run same = { .session = STR("a"), .id = &one };
 	struct mcp_run word = { .session = STR("a"), .id = &text };
-	struct call c = { .cancel_fd = -1 };
+	struct call c = { .cancel = NULL };
 	struct err e;
 
 	(void)state;
@@ -40,12 +40,12 @@ static void a_run_is_cancelled_by_its_session_and_id(void **state)
 	assert_int_equal(mcp_runs_enter(&runs, &same, &e), -1);
 	assert_int_equal(e.code, ERR_INVALID_ARGUMENTS);
 	mcp_run_call(&a, &c);
-	assert_false(call_cancelled(&c));
+	assert_false(cancel_asked(c.cancel));
 	mcp_runs_cancel(&runs, STR("c"), &one);
 	mcp_runs_cancel(&runs, STR(""), &one);
 	assert_false(ends(&a));
 	mcp_runs_cancel(&runs, STR("a"), &one);
-	assert_true(call_cancelled(&c));
+	assert_true(cancel_asked(c.cancel));
 	assert_true(ends(&a));
 	assert_false(ends(&b));
 	assert_false(ends(&word));
@@ -82,13 +82,13 @@ static void output_is_told_once_a_second(void **state)
 	struct mcp_runs runs = { .first = NULL };
 	AUTO_BUF heard = { .max = 64 << 10 };
 	struct mcp_run run = { .id = &one, .token = &text, .notify = hear, .arg = &heard };
-	struct call c = { .cancel_fd = -1 };
+	struct call c = { .cancel = NULL };
 	struct err e;
 
 	(void)state;
 	assert_int_equal(mcp_runs_enter(&runs, &run, &e), 0);
 	mcp_run_call(&run, &c);
-	assert_int_equal(c.cancel_fd, -1);
+	assert_null(c.cancel);
 	c.progress->output(c.progress->arg, false, STR("first\n"));
 	assert_int_equal(heard.n, 0);
 	run.told_ms -= LIMIT_MCP_PROGRESS_MS;

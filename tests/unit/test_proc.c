@@ -160,7 +160,7 @@ static void test_refused(void **state)
 		AUTO_FD cwd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (!q.cwd_fd)
 			q.cwd_fd = cwd;
-		assert_int_equal(proc_run(runner, &q, &sink, -1, &r, &e), -1);
+		assert_int_equal(proc_run(runner, &q, &sink, NULL, &r, &e), -1);
 		assert_int_equal(e.code, cases[i].code);
 		assert_non_null(strstr(e.msg, cases[i].says));
 	}
@@ -328,7 +328,7 @@ static void test_much_output_in_bounded_memory(void **state)
 	struct proc_request q = { .command = STR("yes | head -c 100000000"), .cwd_fd = cwd };
 	const int64_t before = peak_memory();
 
-	assert_int_equal(proc_run(runner, &q, &sink, -1, &r, &e), 0);
+	assert_int_equal(proc_run(runner, &q, &sink, NULL, &r, &e), 0);
 	assert_int_equal(slow.bytes, 100000000);
 	assert_true(peak_memory() - before < 4 << 20);
 }
@@ -350,23 +350,23 @@ static void test_sink_that_refuses_ends_the_command(void **state)
 	AUTO_FD cwd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct proc_request q = { .command = STR("yes"), .cwd_fd = cwd };
 
-	assert_int_equal(proc_run(runner, &q, &sink, -1, &r, &e), 0);
+	assert_int_equal(proc_run(runner, &q, &sink, NULL, &r, &e), 0);
 	assert_int_equal(calls, 1);
 	assert_true(r.cancelled);
 	assert_int_equal(r.exit_code, -1);
 }
 
-static void *write_later(void *arg)
+static void *cancel_later(void *arg)
 {
 	(void)usleep(200000);
-	(void)!write(*(int *)arg, "x", 1);
+	cancel_ask(arg);
 	return NULL;
 }
 
 static void test_cancel(void **state)
 {
 	(void)state;
-	int p[2];
+	struct cancel cancel = CANCEL_INIT;
 	pthread_t thread;
 	CAPTURE c = { .out.max = 100, .err.max = 100 };
 	struct proc_result r;
@@ -375,12 +375,10 @@ static void test_cancel(void **state)
 	AUTO_FD cwd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct proc_request q = { .command = STR("echo begun; sleep 1000"), .cwd_fd = cwd };
 
-	assert_int_equal(pipe2(p, O_CLOEXEC), 0);
-	assert_int_equal(pthread_create(&thread, NULL, write_later, &p[1]), 0);
-	assert_int_equal(proc_run(runner, &q, &sink, p[0], &r, &e), 0);
+	assert_int_equal(pthread_create(&thread, NULL, cancel_later, &cancel), 0);
+	assert_int_equal(proc_run(runner, &q, &sink, &cancel, &r, &e), 0);
 	(void)pthread_join(thread, NULL);
-	(void)close(p[0]);
-	(void)close(p[1]);
+	cancel_done(&cancel);
 	assert_true(r.cancelled);
 	assert_false(r.timed_out);
 	assert_int_equal(r.exit_code, -1);
@@ -473,7 +471,7 @@ static void test_too_busy(void **state)
 	struct proc_result r;
 	const struct proc_sink sink = { capture_write, NULL };
 	const struct proc_request q = { .command = STR("true") };
-	assert_int_equal(proc_run(s, &q, &sink, -1, &r, &e), -1);
+	assert_int_equal(proc_run(s, &q, &sink, NULL, &r, &e), -1);
 	assert_int_equal(e.code, ERR_TOO_BUSY);
 	runner_leave(s);
 	CAPTURE c = { 0 };

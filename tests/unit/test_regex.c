@@ -603,7 +603,7 @@ static int over(const char *pattern, const char *line, const struct regex_budget
 static void test_budget(void **state)
 {
 	static const char *const patterns[] = { "^[^a]{2}[^b]", "^(?!.)[^b]" };
-	const bool cancelled = true;
+	const struct cancel cancelled = { .asked = true, .fd = -1 };
 	const struct regex_budget gone = { IO_FOREVER, &cancelled }, late = { 1, NULL };
 	struct err e = { 0 };
 

@@ -99,7 +99,7 @@ static void test_forgets_and_goes_on(void **state)
 
 static void test_cancelled_when_it_forgets(void **state)
 {
-	const bool cancelled = true;
+	const struct cancel cancelled = { .asked = true, .fd = -1 };
 	const struct regex_budget budget = { IO_FOREVER, &cancelled };
 	char *text = mem_new(LINE / 8, 1);
 	uint64_t seed = 1;

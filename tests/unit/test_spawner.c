@@ -149,7 +149,7 @@ static void test_a_command_whose_reaper_dies_fails_and_leaves_nothing(void **sta
 		.cwd_fd = cwd,
 	};
 
-	assert_int_equal(proc_run(s, &q, &sink, -1, &r, &e), -1);
+	assert_int_equal(proc_run(s, &q, &sink, NULL, &r, &e), -1);
 	assert_int_equal(e.code, ERR_SPAWN_FAILED);
 	assert_non_null(strstr(e.msg, "died"));
 	assert_int_equal(count_marked_finally(mark), 0);
@@ -272,8 +272,8 @@ static void test_no_process_left_is_a_clear_error(void **state)
 	AUTO_FD cwd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const struct proc_request q = { .command = STR("true"), .cwd_fd = cwd };
 	/* The first one finds a reaper that was made before. */
-	(void)proc_run(s, &q, &sink, -1, &r, &e);
-	assert_int_equal(proc_run(s, &q, &sink, -1, &r, &e), -1);
+	(void)proc_run(s, &q, &sink, NULL, &r, &e);
+	assert_int_equal(proc_run(s, &q, &sink, NULL, &r, &e), -1);
 	assert_int_equal(e.code, ERR_SPAWN_FAILED);
 	assert_non_null(strstr(e.msg, "No new process"));
 	runner_free(s);

@@ -293,10 +293,10 @@ static void binary_files_are_described(void **state)
 	assert_int_equal(text_read(behind, &want, &a, &t, &e), 0);
 }
 
-static bool always(void *arg)
+static int never(void *arg, struct err *e)
 {
 	(void)arg;
-	return true;
+	return err_set(e, ERR_EXECUTION_ERROR, "The call was cancelled");
 }
 
 static void a_long_scan_can_be_cancelled(void **state)
@@ -304,7 +304,7 @@ static void a_long_scan_can_be_cancelled(void **state)
 	AUTO_ARENA a = { .max = ARENA_MAX };
 	AUTO_FD fd = memfd_create("long", MFD_CLOEXEC);
 	const struct text_want want = {
-		.first = 9, .count = 1, .max_lines = 9, .max_bytes = 99, .cancelled = always
+		.first = 9, .count = 1, .max_lines = 9, .max_bytes = 99, .may_go_on = never
 	};
 	struct text t;
 	struct err e;

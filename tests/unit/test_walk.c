@@ -361,16 +361,16 @@ static void vanishing_directories(void **unused)
 static void stopping(void **unused)
 {
 	struct tree t = tree_new();
-	bool cancelled = true;
+	const struct cancel cancelled = { .asked = true, .fd = -1 };
 
 	(void)unused;
 	put_many(&t);
 	struct find_request r = everything(&t);
-	r.where.cancelled = &cancelled;
+	r.where.cancel = &cancelled;
 	AUTO_FOUND none = find(&r);
 	assert_int_equal(none.account.stopped, WALK_CANCELLED);
 	assert_int_equal(none.hits.count, 0);
-	r.where.cancelled = NULL;
+	r.where.cancel = NULL;
 	r.where.deadline_ms = io_now_ms() - 1;
 	AUTO_FOUND late = find(&r);
 	assert_int_equal(late.account.stopped, WALK_TIMEOUT);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cancel: the one way to tell work that its result is no longer wanted.
+ *
+ * One side asks: the client left, sent a cancellation, or the server stops. The other side looks
+ * now and then (cancel_asked) or waits (cancel_fd). Asking cannot be taken back, and asking twice
+ * is the same as asking once.
+ *
+ *	struct cancel c = CANCEL_INIT;
+ *	… hand &c to the work, and to those who may ask …
+ *	cancel_done(&c);
+ *
+ * The descriptor is made when work first waits, so work that only looks costs no system call.
+ * Nobody may ask any more when cancel_done or cancel_reset is called: the owner takes the object
+ * out of their reach first. Wherever work takes a cancel, NULL means that nobody can ask.
+ */
+#ifndef BASE_CANCEL_H
+#define BASE_CANCEL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct cancel {
+	atomic_bool asked;
+	_Atomic int fd; /* readable forever once asked; -1: not made yet */
+};
+
+#define CANCEL_INIT                                                                                \
+	{                                                                                          \
+		.fd = -1                                                                           \
+	}
+
+/* Ask. Safe in any thread and in a signal handler. */
+void cancel_ask(struct cancel *c);
+
+/* Whether somebody has asked. Costs a load. */
+static inline bool cancel_asked(const struct cancel *c)
+{
+	return c && atomic_load_explicit(&c->asked, memory_order_relaxed);
+}
+
+/* The descriptor to poll for reading; the object keeps it. -1 for NULL, and with errno when no
+ * descriptor can be had. Only the thread that does the work calls this. */
+int cancel_fd(struct cancel *c);
+
+/* Make it ready for other work. */
+void cancel_reset(struct cancel *c);
+
+/* Close the descriptor. */
+void cancel_done(struct cancel *c);
+
+#endif
