@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* main: what the program can be told to do, one table. */
+/* main: the table of all verbs; find the one that is named and run it. */
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "api/serve.h"
+#include "base/io.h"
 #include "cli/cli.h"
-#include "cli/verbs.h"
+#include "cli/help.h"
 #include "config/config.h"
 #include "doctor/doctor.h"
 #include "exec/keeper.h"
 #include "mcp/boot.h"
-#include "api/serve.h"
 #include "workspace/pending.h"
 
 static int serve_run(struct cli *c, const void *args)
@@ -63,7 +64,60 @@ static const struct verb *const verbs[] = {
 	&verb_completion, &verb_help,  &verb_version, NULL,
 };
 
-/* Descriptors 0 to 2 must be taken: a file opened as 2 would get the log. */
+static int run_verb(struct cli *c, const struct verb *v, int argc, char **argv)
+{
+	struct err e;
+	void *args = arena_array(&c->memory, 1, v->args_size + 1);
+
+	if (!args)
+		return EXIT_FAILED;
+	if (verb_parse(v, argc, argv, c, args, &e) < 0)
+		return cli_misused(c, "%s", e.msg);
+	if (c->help) {
+		help_verb(v);
+		return EXIT_OK;
+	}
+	const int64_t began = io_now_ms();
+	int status = EXIT_OK;
+	if (v->flags & VERB_CONNECTS)
+		c->server = cli_connect(c, &status);
+	if (status == EXIT_OK)
+		status = v->run(c, args);
+	if (c->verbose)
+		cli_say(c, "%s took %lld ms, exit status %d", v->name,
+			(long long)(io_now_ms() - began), status);
+	return status;
+}
+
+static void cli_done(struct cli *c)
+{
+	sidecar_close(c->server);
+	arena_done(&c->memory);
+}
+
+static int run_command_line(int argc, char **argv)
+{
+	CLEANUP(cli_done) struct cli c = { .verbs = verbs, .memory = { .max = 16 << 20 } };
+	const char *name = argc > 1 ? argv[1] : "";
+
+	if (argc < 2) {
+		help_all(verbs, STDERR_FILENO);
+		return EXIT_USAGE;
+	}
+	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+		name = "help";
+	if (strcmp(name, "--version") == 0)
+		name = "version";
+	const struct verb *v = verb_by_name(verbs, name);
+	if (v)
+		return run_verb(&c, v, argc - 2, argv + 2);
+	if (*name == '-')
+		return cli_misused(
+			&c, "the command comes first, then its options: sidecar COMMAND %s", name);
+	return help_unknown(&c, name);
+}
+
+/* Make sure that descriptors 0 to 2 are open: a file opened as 2 would get the log. */
 static void hold_standard_descriptors(void)
 {
 	int fd;
@@ -71,7 +125,7 @@ static void hold_standard_descriptors(void)
 	do {
 		fd = open("/dev/null", O_RDWR);
 		if (fd < 0)
-			fd = open("/", O_PATH); /* an empty root: a place that is taken will do */
+			fd = open("/", O_PATH); /* no /dev here: any open descriptor will do */
 	} while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd > STDERR_FILENO)
 		(void)close(fd);
@@ -80,8 +134,8 @@ static void hold_standard_descriptors(void)
 int main(int argc, char **argv)
 {
 	hold_standard_descriptors();
-	/* The program's second process, started by the server itself: exec/keeper.h. */
+	/* The server starts this program a second time as its keeper: exec/keeper.h. */
 	if (argc == 2 && strcmp(argv[1], KEEPER_VERB) == 0)
 		return keeper_main(pending_sweep);
-	return cli_main(verbs, argc, argv);
+	return run_command_line(argc, argv);
 }

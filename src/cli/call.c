@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* call: a model's tool by its name, with arguments as JSON or as words. */
+/* call: a tool for models by its name, with arguments as JSON or as words. */
 
 #include <stdio.h>
 #include <string.h>
@@ -8,11 +8,10 @@
 #include "base/limits.h"
 #include "base/near.h"
 #include "cli/cli.h"
-#include "cli/verbs.h"
 #include "tools/tool.h"
 
-/* Members from key=text and key:=JSON. 0, or the exit status. */
-static int add_words(const struct cli *c, struct jw *w)
+/* Write an object with a member for each NAME=TEXT and NAME:=JSON. 0, or the exit status. */
+static int write_members(const struct cli *c, struct jw *w)
 {
 	jw_object(w, NULL);
 	for (int i = 1; i < c->argc; i++) {
@@ -33,7 +32,7 @@ static int add_words(const struct cli *c, struct jw *w)
 	return EXIT_OK;
 }
 
-/* The arguments as JSON text with NUL behind it. 0, or the exit status. */
+/* Get the arguments as JSON text with a final NUL byte. 0, or the exit status. */
 static int get_arguments(const struct cli *c, struct buf *to)
 {
 	const char *first = c->argc > 1 ? c->argv[1] : "";
@@ -46,7 +45,7 @@ static int get_arguments(const struct cli *c, struct buf *to)
 	else if (c->argc == 2 && *first == '{')
 		buf_add(to, str_of(first));
 	else
-		status = add_words(c, &w);
+		status = write_members(c, &w);
 	buf_addc(to, '\0');
 	return status;
 }
@@ -60,7 +59,7 @@ static int check_name(const struct cli *c)
 	for (size_t i = 0; tool_at(i); i++)
 		if (tool_at(i)->flags & TOOL_MODEL)
 			near_try(&near, tool_at(i)->name);
-	/* A newer server may have more tools: only what is surely a slip is stopped here. */
+	/* A newer server may have more tools: refuse only what looks like a typing error. */
 	return near.best ? cli_misused(c, "There is no tool \"%s\"; did you mean \"%s\"?",
 				       c->argv[0], near.best)
 			 : EXIT_OK;
@@ -90,7 +89,7 @@ static int call_run(struct cli *c, const void *args)
 
 const struct verb verb_call = {
 	.name = "call",
-	.about = "call a model's tool by its name; prints the observation",
+	.about = "call a tool as a model would, and print the observation",
 	.operands = "TOOL [JSON | - | @FILE | NAME=TEXT... | NAME:=JSON...]",
 	.examples = "  sidecar call read_file path=src/main.c\n"
 		    "  sidecar call search_files pattern=main context:=2\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli: from the words of a command line to a verb, and what all verbs do alike. */
+/* cli: connect, print, report, and read input. */
 
 #include "cli/cli.h"
 
@@ -14,15 +14,15 @@
 
 #include "base/io.h"
 #include "base/jw.h"
-#include "base/near.h"
+#include "base/limits.h"
 #include "base/own.h"
-#include "cli/help.h"
+#include "config/config.h"
 
 void cli_print(struct str text)
 {
 	if (io_write_all(STDOUT_FILENO, text, IO_FOREVER) == 0)
 		return;
-	/* As if SIGPIPE had come, which somebody may have turned off. */
+	/* End as SIGPIPE would have ended the program; the parent may have it ignored. */
 	if (errno == EPIPE)
 		_exit(EXIT_SIGNAL + SIGPIPE);
 	(void)fprintf(stderr, "sidecar: cannot write the output: %s\n", strerror(errno));
@@ -109,12 +109,13 @@ int cli_fail(const struct cli *c, const struct sidecar_error *error)
 	if (str_eq(code, STR("INVALID_REGEX")) && strstr(error->message, "literal:true"))
 		cli_say(c, "on the command line that is -F, --literal");
 	if (str_eq(code, STR("NOT_READY")))
-		cli_say(c, "is it running? \"sidecar serve\" starts one; --socket and --url say "
-			   "where one is; \"sidecar doctor\" looks at the socket");
+		cli_say(c, "is a server running? \"sidecar serve\" starts one; --socket and --url "
+			   "say where it is; \"sidecar doctor\" checks the socket");
 	return cli_status(error->code);
 }
 
-bool cli_is_terminal(int fd)
+/* Is it a terminal that understands escape sequences? */
+static bool is_terminal(int fd)
 {
 	const char *term = getenv("TERM");
 
@@ -125,7 +126,23 @@ bool cli_colour(const struct cli *c, int fd)
 {
 	const char *no_color = getenv("NO_COLOR");
 
-	return !c->no_color && !(no_color && *no_color) && cli_is_terminal(fd);
+	return !c->no_color && !(no_color && *no_color) && is_terminal(fd);
+}
+
+static bool shows_progress(const struct cli *c)
+{
+	return !c->quiet && is_terminal(STDERR_FILENO);
+}
+
+void cli_progress_begin(struct cli *c, const char *what, const char *unit)
+{
+	if (shows_progress(c))
+		c->progress = progress_new(what, unit);
+}
+
+void cli_progress_end(struct cli *c)
+{
+	progress_free(TAKE(c->progress, NULL));
 }
 
 int cli_read_input(const struct cli *c, const char *name, struct buf *to)
@@ -138,7 +155,7 @@ int cli_read_input(const struct cli *c, const char *name, struct buf *to)
 
 	if (standard && isatty(fd))
 		cli_say(c, "reading from the terminal; Ctrl-D ends the input");
-	/* Less than was asked for is the end, which a terminal tells only once. */
+	/* A short read is the end of the input; a terminal reports that only once. */
 	while (n == (ssize_t)piece) {
 		char *room = buf_room(to, piece);
 		n = room ? io_read_full(fd, room, piece) : 0;
@@ -165,73 +182,90 @@ void cli_add_prefix(const char *directory, struct buf *to)
 	buf_addc(to, '/');
 }
 
-static int unknown_verb(const struct verb *const *verbs, const char *name)
+/* Set the address from http://HOST:PORT, tcp:HOST:PORT or unix:PATH. */
+static int set_url(struct config *config, const char *url, struct err *e)
 {
-	struct near near = near_to(str_of(name));
+	char text[512];
+	struct str rest = str_of(url);
 
-	if (*name == '-') {
-		(void)fprintf(stderr,
-			      "sidecar: the command comes first, its options behind it: sidecar "
-			      "COMMAND %s\nRun \"sidecar --help\" for the list.\n",
-			      name);
-		return EXIT_USAGE;
+	config->socket = NULL;
+	config->tcp_host = NULL;
+	if (str_starts(rest, STR("unix:"))) {
+		rest = str_from(rest, 5);
+		config->socket = str_starts(rest, STR("//")) ? rest.p + 2 : rest.p;
+		return 0;
 	}
-	near_try(&near, "help");
-	for (size_t i = 0; verbs[i]; i++)
-		near_try(&near, verbs[i]->name);
-	(void)fprintf(stderr, "sidecar: unknown command \"%s\"", name);
-	if (near.best)
-		(void)fprintf(stderr, "; did you mean \"%s\"?", near.best);
-	(void)fprintf(stderr, "\nRun \"sidecar --help\" for the list.\n");
-	return EXIT_USAGE;
+	if (str_starts(rest, STR("http://")))
+		rest = str_from(rest, 7);
+	else if (str_starts(rest, STR("tcp:")))
+		rest = str_from(rest, 4);
+	else
+		return err_set(e, ERR_INVALID_ARGUMENTS,
+			       "--url must be http://HOST:PORT or unix:PATH, not \"%s\"", url);
+	(void)str_cut(rest, '/', &rest, &(struct str){ NULL, 0 });
+	(void)snprintf(text, sizeof text, "%.*s", STR_FMT(rest));
+	return config_set_tcp(config, "--url", text, CONFIG_FLAG, e);
 }
 
-static void cli_done(struct cli *c)
+/* Find out where the server is and which token it wants. */
+static int locate(const struct cli *c, struct config *config, struct err *e)
 {
-	sidecar_close(c->server);
-	arena_done(&c->memory);
+	if (config_load_client(config, e) < 0)
+		return -1;
+	if (c->socket && c->url)
+		return err_set(e, ERR_INVALID_ARGUMENTS,
+			       "--socket and --url cannot be used together");
+	if (c->socket) {
+		config->socket = c->socket;
+		config->tcp_host = NULL;
+	}
+	if (c->url && set_url(config, c->url, e) < 0)
+		return -1;
+	config->token_file = c->token_file;
+	return c->token_file ? config_read_token(config, e) : 0;
 }
 
-static int run_verb(struct cli *c, const struct verb *v, int argc, char **argv)
+static void show_progress(void *arg, int64_t files)
 {
+	const struct cli *c = arg;
+
+	progress_count(c->progress, files);
+}
+
+struct sidecar *cli_connect(struct cli *c, int *status)
+{
+	AUTO_CONFIG config = { 0 };
+	struct sidecar_error error;
 	struct err e;
-	void *args = arena_array(&c->memory, 1, v->args_size + 1);
+	char path[SIDECAR_PATH_MAX];
 
-	if (!args)
-		return EXIT_FAILED;
-	if (verb_parse(v, argc, argv, c, args, &e) < 0)
-		return cli_misused(c, "%s", e.msg);
-	if (c->help) {
-		help_verb(v);
-		return EXIT_OK;
+	if (locate(c, &config, &e) < 0) {
+		*status = cli_misused(c, "%s", e.msg);
+		return NULL;
 	}
-	const int64_t began = io_now_ms();
-	int status = EXIT_OK;
-	if (v->flags & VERB_CONNECTS)
-		c->server = cli_connect(c, &status);
-	if (status == EXIT_OK)
-		status = v->run(c, args);
-	if (c->verbose)
-		cli_say(c, "%s took %lld ms, exit status %d", v->name,
-			(long long)(io_now_ms() - began), status);
-	return status;
-}
-
-int cli_main(const struct verb *const *verbs, int argc, char **argv)
-{
-	CLEANUP(cli_done) struct cli c = { .verbs = verbs, .memory = { .max = 16 << 20 } };
-	const char *name = argc > 1 ? argv[1] : "";
-
-	if (argc < 2) {
-		help_all(verbs, STDERR_FILENO);
-		return EXIT_USAGE;
+	/* The library takes only absolute paths; a person may type a relative one. */
+	if (config.socket && *config.socket != '/') {
+		char *here = getcwd(path, sizeof path);
+		const size_t n = here ? strlen(path) : 0;
+		(void)snprintf(path + n, sizeof path - n, "/%s", config.socket);
+		config.socket = path;
 	}
-	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
-		name = "help";
-	if (strcmp(name, "--version") == 0)
-		name = "version";
-	const struct verb *v = verb_by_name(verbs, name);
-	if (!v)
-		return unknown_verb(verbs, name);
-	return run_verb(&c, v, argc - 2, argv + 2);
+	const struct sidecar_settings settings = {
+		.socket_path = config.socket,
+		.host = config.socket ? NULL : config.tcp_host,
+		.port = config.socket ? 0 : (int)config.tcp_port,
+		.token = config.token,
+		.session = "cli",
+		/* Long enough for a busy server, short enough when there is none. */
+		.wait_for_ready_ms = c->wait > 0 ? (int64_t)(c->wait * 1000) : LIMIT_CLI_READY_MS,
+		.timeout_ms = c->verb->flags & VERB_OWN_TIMEOUT ? 0 : (int64_t)(c->timeout * 1000),
+		.progress = shows_progress(c) ? show_progress : NULL,
+		.progress_arg = c,
+	};
+	struct sidecar *s = sidecar_open(&settings, &error);
+	if (!s)
+		*status = cli_fail(c, &error);
+	else if (c->verbose)
+		cli_say(c, "%s", sidecar_address(s));
+	return s;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli: the command line: which verb, what is printed, how it ends.
+ * cli: what the verbs of the command line share: the server, output, messages and exit statuses.
  *
- * Data goes to stdout, messages go to stderr. A reader who has had enough (EPIPE) ends the program
- * without a word.
+ * Data goes to stdout, messages go to stderr. When the reader of stdout closes it (EPIPE), the
+ * program ends without a message.
  */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
 #include "base/buf.h"
-#include "base/json.h"
+#include "cli/progress.h"
 #include "cli/verb.h"
 #include "sidecar.h"
 
@@ -19,55 +19,51 @@ enum {
 	EXIT_FAILED,	  /* the tool failed, or nothing matched */
 	EXIT_USAGE,	  /* the command line or the configuration is wrong */
 	EXIT_UNREACHABLE, /* there is no server, or no connection to it */
-	EXIT_REFUSED,	  /* by policy: outside of the workspace, blocked, read-only, no token */
+	EXIT_REFUSED,	  /* by policy: outside the workspace, blocked, read-only, no token */
 	EXIT_TIMED_OUT = 124,
-	EXIT_SIGNAL = 128, /* and the signal's number */
+	EXIT_SIGNAL = 128, /* plus the signal's number */
 };
 
-/* Find the verb, parse, run: the exit status. */
-int cli_main(const struct verb *const *verbs, int argc, char **argv);
+/* The verbs in this folder; main.c lists them all. */
+extern const struct verb verb_call, verb_completion, verb_config, verb_edit, verb_find, verb_grep,
+	verb_health, verb_help, verb_jobs, verb_ls, verb_read, verb_run, verb_tools, verb_version,
+	verb_write;
 
-/* The server that options, environment and files name; NULL, and why has been said: then *status is
- * the exit status. The cli must live as long: it has the progress to show. */
+/* Open the server that options, environment and files name. On failure it prints the reason, sets
+ * *status to the exit status and returns NULL. The cli must outlive the server. */
 struct sidecar *cli_connect(struct cli *c, int *status);
 
-/* Write to stdout at once; ends the program when nobody reads it or it cannot be written. */
+/* Write to stdout. Ends the program if that fails. */
 void cli_print(struct str text);
 
 /* Print a buf, and a newline unless it ends with one. */
 void cli_print_line(const struct buf *b);
 
-/* A message on stderr: "sidecar: …". Not with --quiet. */
+/* Print a message on stderr, "sidecar: …"; not with --quiet. */
 void cli_say(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Say what failed, with --json also as {"error":{"code","message"}} on stdout: the exit status. */
+/* Report a failure, with --json also as {"error":{"code","message"}} on stdout. Returns the exit
+ * status. */
 int cli_fail(const struct cli *c, const struct sidecar_error *error);
 
-/* The command line is wrong: say so; EXIT_USAGE. */
+/* Report that the command line is wrong. Returns EXIT_USAGE. */
 int cli_misused(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The exit status that goes with a code of the wire. */
+/* The exit status for an error code of the wire. */
 int cli_status(const char *code);
 
-/* Is it a terminal that understands more than text? */
-bool cli_is_terminal(int fd);
-
-/* May there be colour on that descriptor? */
+/* Whether output on that descriptor may be coloured. */
 bool cli_colour(const struct cli *c, int fd);
 
-/* All of stdin ("-") or of a file. 0, or -1 and why has been said. */
+/* Show progress on the terminal, if there is one, until cli_progress_end: progress.h. */
+void cli_progress_begin(struct cli *c, const char *what, const char *unit);
+void cli_progress_end(struct cli *c);
+
+/* Read all of stdin ("-") or of a local file. On failure it prints the reason and returns -1. */
 int cli_read_input(const struct cli *c, const char *name, struct buf *to);
 
-/* What makes names below a directory, as a search has them, names that other commands understand:
- * "src/" for "src"; nothing for NULL and the workspace itself. */
+/* Add what turns a name below a directory, as a search returns it, into a path of the workspace:
+ * "src/" for "src"; nothing for NULL and for the workspace itself. */
 void cli_add_prefix(const char *directory, struct buf *to);
-
-/*
- * A route of the server that the library has no function for. 0 and the member "result" of the
- * answer, its last one, which lives in `a` as the answer's text does; or -1 and the exit status,
- * and why has been said.
- */
-int cli_request(const struct cli *c, const char *method, const char *target, const struct buf *body,
-		struct arena *a, const struct json **ret, int *status);
 
 #endif

@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* completion: scripts for shells, made from the tables. */
+/* completion: scripts for shells, written from the tables. */
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/limits.h"
 #include "cli/cli.h"
-#include "cli/help.h"
-#include "cli/verbs.h"
 #include "config/config_table.h"
 #include "tools/tool.h"
 
-/* One option as a shell wants to know it. */
+/* What a shell needs to know about one option. */
 struct item {
 	const char *name, *about;
 	char letter;
 	bool takes_value;
-	char words[192]; /* what the value can be, separated by blanks; "": a file, or anything */
+	char words[192]; /* possible values, separated by spaces; "": a file, or anything */
 };
 
 static struct item item_of_option(const struct option *o)
@@ -39,12 +37,12 @@ static struct item item_of_setting(const struct setting *s)
 	return it;
 }
 
-/* The i-th option of a verb, its settings behind its own. False: there are no more. */
+/* The i-th option of a verb, settings after its own options. False: there are no more. */
 static bool item_at(const struct verb *v, size_t i, struct item *ret)
 {
 	const struct option *table;
 
-	for (size_t k = 0; (table = help_options(v, k)); k++)
+	for (size_t k = 0; (table = verb_options(v, k)); k++)
 		for (const struct option *o = table; o->name; o++)
 			if (i-- == 0) {
 				*ret = item_of_option(o);
@@ -61,7 +59,7 @@ static bool item_at(const struct verb *v, size_t i, struct item *ret)
 	return false;
 }
 
-/* What the first operand can be, separated by blanks; nothing: a file. */
+/* Add the possible values of the first operand, each after a space; nothing: a file. */
 static void add_operands(const struct cli *c, const struct verb *v, struct buf *out)
 {
 	if (v == &verb_help)
@@ -75,7 +73,7 @@ static void add_operands(const struct cli *c, const struct verb *v, struct buf *
 		buf_addf(out, " %s", v->words[i]);
 }
 
-/* Between single quotes. */
+/* Add text that stands between single quotes; `special` characters get a backslash. */
 static void add_quoted(struct buf *out, const char *text, const char *special)
 {
 	for (; *text; text++) {
@@ -250,7 +248,7 @@ static int completion_run(struct cli *c, const void *args)
 			cli_print(buf_str(&out));
 			return EXIT_OK;
 		}
-	return cli_misused(c, "There is completion for bash, zsh and fish, not for \"%s\"",
+	return cli_misused(c, "There are scripts for bash, zsh and fish, not for \"%s\"",
 			   c->argv[0]);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* edit: replace one text by another, and show what changed. */
+/* edit: replace a text in a file, and show what changed. */
 
 #include <string.h>
 #include <unistd.h>
@@ -7,30 +7,29 @@
 #include "base/jw.h"
 #include "base/limits.h"
 #include "cli/cli.h"
-#include "cli/verbs.h"
 
-struct edit_args {
+struct cli_edit_args {
 	const char *old, *new, *old_file, *new_file;
 };
 
 static const struct option edit_options[] = {
-	{ "old", 'o', OPTION_TEXT, offsetof(struct edit_args, old), "TEXT",
-	  "the text to replace, which must occur exactly once" },
-	{ "new", 'n', OPTION_TEXT, offsetof(struct edit_args, new), "TEXT",
-	  "the text to put in its place" },
-	{ "old-file", 0, OPTION_TEXT, offsetof(struct edit_args, old_file), "FILE",
-	  "a local file with the old text; - is stdin" },
-	{ "new-file", 0, OPTION_TEXT, offsetof(struct edit_args, new_file), "FILE",
-	  "a local file with the new text; - is stdin" },
+	{ "old", 'o', OPTION_TEXT, offsetof(struct cli_edit_args, old), "TEXT",
+	  "text to replace; it must occur exactly once" },
+	{ "new", 'n', OPTION_TEXT, offsetof(struct cli_edit_args, new), "TEXT",
+	  "text to put in its place" },
+	{ "old-file", 0, OPTION_TEXT, offsetof(struct cli_edit_args, old_file), "FILE",
+	  "local file with the old text; - is stdin" },
+	{ "new-file", 0, OPTION_TEXT, offsetof(struct cli_edit_args, new_file), "FILE",
+	  "local file with the new text; - is stdin" },
 	OPTION_END,
 };
 
-/* A text given in one of two ways, with NUL behind it. 0, or -1 and why has been said. */
+/* Get a text given in one of two ways, with a final NUL byte. 0, or -1 after a message. */
 static int get_text(const struct cli *c, const char *which, const char *text, const char *file,
 		    struct buf *to)
 {
 	if (!text == !file) {
-		(void)cli_misused(c, "give one of --%s and --%s-file", which, which);
+		(void)cli_misused(c, "give either --%s or --%s-file", which, which);
 		return -1;
 	}
 	if (text)
@@ -40,7 +39,7 @@ static int get_text(const struct cli *c, const char *which, const char *text, co
 	buf_addc(to, '\0');
 	if (strlen(to->p) == to->n - 1)
 		return 0;
-	cli_say(c, "%s holds NUL bytes, which no edit can match", file);
+	cli_say(c, "%s contains NUL bytes, which an edit cannot match", file);
 	return -1;
 }
 
@@ -78,7 +77,7 @@ static void report(const struct cli *c, const struct sidecar_change *change)
 
 static int edit_run(struct cli *c, const void *args)
 {
-	const struct edit_args *a = args;
+	const struct cli_edit_args *a = args;
 	AUTO_BUF old = { .max = LIMIT_BODY };
 	AUTO_BUF new = { .max = LIMIT_BODY };
 	struct sidecar_error error;
@@ -97,12 +96,12 @@ static int edit_run(struct cli *c, const void *args)
 
 const struct verb verb_edit = {
 	.name = "edit",
-	.about = "replace one text in a file by another, and show the diff",
+	.about = "replace a text in a file and show the diff",
 	.operands = "PATH",
 	.examples = "  sidecar edit src/main.c --old 'return 0;' --new 'return 1;'\n"
 		    "  sidecar edit src/main.c --old-file before.txt --new-file - < after.txt\n",
 	.options = edit_options,
-	.args_size = sizeof(struct edit_args),
+	.args_size = sizeof(struct cli_edit_args),
 	.flags = VERB_CONNECTS | VERB_PRINTS,
 	.least = 1,
 	.most = 1,

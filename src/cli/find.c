@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* find: files and directories by a glob. */
+/* find: print the files and directories that match a glob. */
 
 #include "base/jw.h"
 #include "base/limits.h"
 #include "cli/cli.h"
-#include "cli/progress.h"
-#include "cli/verbs.h"
 
-struct find_args {
+struct cli_find_args {
 	int64_t limit;
 };
 
 static const struct option find_options[] = {
-	{ "limit", 'n', OPTION_NUMBER, offsetof(struct find_args, limit), "NUMBER",
-	  "at most so many paths (default 1000)" },
+	{ "limit", 'n', OPTION_NUMBER, offsetof(struct cli_find_args, limit), "NUMBER",
+	  "print at most this many paths (default 1000)" },
 	OPTION_END,
 };
 
@@ -49,13 +47,13 @@ static void print(const struct cli *c, const struct sidecar_names *found)
 
 static int find_run(struct cli *c, const void *args)
 {
-	const struct find_args *a = args;
+	const struct cli_find_args *a = args;
 	struct sidecar_error error;
 
-	progress_begin(c, c->argv[0], "files");
+	cli_progress_begin(c, c->argv[0], "files");
 	struct sidecar_names *found = sidecar_find(
 		c->server, c->argv[0], c->argc > 1 ? c->argv[1] : NULL, a->limit, &error);
-	progress_end(c);
+	cli_progress_end(c);
 	if (!found)
 		return cli_fail(c, &error);
 	print(c, found);
@@ -70,12 +68,12 @@ static int find_run(struct cli *c, const void *args)
 
 const struct verb verb_find = {
 	.name = "find",
-	.about = "find files by a glob; ignore rules are respected",
+	.about = "find files by a glob; skips what .gitignore hides",
 	.operands = "GLOB [PATH]",
 	.examples = "  sidecar find '*.c'\n"
 		    "  sidecar find 'test_*.py' tests --limit 10\n",
 	.options = find_options,
-	.args_size = sizeof(struct find_args),
+	.args_size = sizeof(struct cli_find_args),
 	.flags = VERB_CONNECTS | VERB_PRINTS,
 	.least = 1,
 	.most = 2,

@@ -1,35 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* grep: lines that match a pattern. */
+/* grep: print the lines that match a pattern. */
 
 #include <string.h>
 
 #include "base/jw.h"
 #include "base/limits.h"
 #include "cli/cli.h"
-#include "cli/progress.h"
-#include "cli/verbs.h"
 
-struct grep_args {
+struct cli_grep_args {
 	const char *glob;
 	bool ignore_case, literal;
 	int64_t context, limit;
 };
 
 static const struct option grep_options[] = {
-	{ "glob", 'g', OPTION_TEXT, offsetof(struct grep_args, glob), "GLOB",
-	  "only files it matches" },
-	{ "ignore-case", 'i', OPTION_SWITCH, offsetof(struct grep_args, ignore_case), NULL,
-	  "upper and lower case are alike" },
-	{ "literal", 'F', OPTION_SWITCH, offsetof(struct grep_args, literal), NULL,
-	  "the pattern is plain text" },
-	{ "context", 'C', OPTION_NUMBER, offsetof(struct grep_args, context), "LINES",
-	  "lines to show around each match" },
-	{ "limit", 'n', OPTION_NUMBER, offsetof(struct grep_args, limit), "NUMBER",
-	  "at most so many matching lines (default 100)" },
+	{ "glob", 'g', OPTION_TEXT, offsetof(struct cli_grep_args, glob), "GLOB",
+	  "search only files that match" },
+	{ "ignore-case", 'i', OPTION_SWITCH, offsetof(struct cli_grep_args, ignore_case), NULL,
+	  "do not distinguish upper and lower case" },
+	{ "literal", 'F', OPTION_SWITCH, offsetof(struct cli_grep_args, literal), NULL,
+	  "take the pattern as plain text" },
+	{ "context", 'C', OPTION_NUMBER, offsetof(struct cli_grep_args, context), "LINES",
+	  "lines to print before and after each match" },
+	{ "limit", 'n', OPTION_NUMBER, offsetof(struct cli_grep_args, limit), "NUMBER",
+	  "print at most this many matching lines (default 100)" },
 	OPTION_END,
 };
 
-/* The text with the paths of a search in a directory as other commands understand them. */
+/* Add the result of a search in a directory, with paths that other commands understand. */
 static void add_paths(const char *directory, struct str text, struct buf *to)
 {
 	AUTO_BUF prefix = { .max = LIMIT_ANSWER };
@@ -39,7 +37,7 @@ static void add_paths(const char *directory, struct str text, struct buf *to)
 	cli_add_prefix(directory, &prefix);
 	while (more) {
 		more = str_cut(rest, '\n', &line, &rest);
-		/* No line of a file is empty; one stands before what the server says of them. */
+		/* A match is never an empty line; after one comes the server's notice. */
 		if (line.n == 0) {
 			buf_addc(to, '\n');
 			buf_add(to, rest);
@@ -61,7 +59,7 @@ static bool is_directory(const struct cli *c, const char *path)
 	return is;
 }
 
-/* Lines are data, what the server says of their number or length behind them is not. */
+/* Lines are data; the server's notice after them, that a limit was reached, is a message. */
 static void print_lines(const struct cli *c, struct str text, bool truncated)
 {
 	const char *notice = truncated ? memmem(text.p, text.n, "\n\n[", 3) : NULL;
@@ -94,7 +92,7 @@ static void print(const struct cli *c, struct str text, bool truncated, bool not
 
 static int grep_run(struct cli *c, const void *args)
 {
-	const struct grep_args *a = args;
+	const struct cli_grep_args *a = args;
 	const struct sidecar_grep_options options = {
 		.path = c->argc > 1 ? c->argv[1] : NULL,
 		.glob = a->glob,
@@ -105,12 +103,12 @@ static int grep_run(struct cli *c, const void *args)
 	};
 	struct sidecar_error error;
 
-	progress_begin(c, c->argv[0], "files");
+	cli_progress_begin(c, c->argv[0], "files");
 	struct sidecar_text *t = sidecar_grep(c->server, c->argv[0], &options, &error);
-	progress_end(c);
+	cli_progress_end(c);
 	if (!t)
 		return cli_fail(c, &error);
-	/* What the server says instead of lines; a line would begin with a path and ":". */
+	/* The server says this instead of lines; a line would begin with a path and ":". */
 	const struct str text = { t->content, t->length };
 	const bool nothing =
 		str_starts(text, STR("No matches found")) && (text.n == 16 || text.p[16] == '\n');
@@ -133,7 +131,7 @@ const struct verb verb_grep = {
 		    "  sidecar grep -i -C 2 --glob '*.py' 'def test_' tests\n"
 		    "  sidecar grep -F 'a[0]' src/main.c\n",
 	.options = grep_options,
-	.args_size = sizeof(struct grep_args),
+	.args_size = sizeof(struct cli_grep_args),
 	.flags = VERB_CONNECTS | VERB_PRINTS,
 	.least = 1,
 	.most = 2,

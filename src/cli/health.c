@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* health: does the server answer, and what is in force there? */
+/* health: print what the server says about itself. */
 
 #include <stdio.h>
 
@@ -7,11 +7,10 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "cli/cli.h"
-#include "cli/verbs.h"
 
 enum { NAME_WIDTH = 34 }; /* fits sandbox.terminal-injection-refused */
 
-/* {"name","inForce","note"?} as a line like the others. */
+/* Print {"name","inForce","note"?} as a line like the others. */
 static void add_protection(struct buf *out, const char *prefix, const struct json *p)
 {
 	const struct json *name = json_get(p, STR("name")), *note = json_get(p, STR("note"));
@@ -27,8 +26,8 @@ static void add_protection(struct buf *out, const char *prefix, const struct jso
 	buf_addc(out, '\n');
 }
 
-/* One line for each member that is a plain value; members of an object, and protections, under its
- * name. */
+/* Add one line for each member that is a plain value. The members of an object, and the
+ * protections, get its name as a prefix. */
 static void add_members(struct buf *out, const char *prefix, const struct json *object)
 {
 	for (const struct json *m = object->first; m; m = m->next) {
@@ -82,7 +81,7 @@ static int health_run(struct cli *c, const void *args)
 
 const struct verb verb_health = {
 	.name = "health",
-	.about = "ask the server how it is, and what is in force",
+	.about = "show the server's state and the protections in force",
 	.operands = "",
 	.examples = "  sidecar health\n"
 		    "  sidecar health --quiet --wait 10 || echo down\n"

@@ -1,28 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* help: the tables as text for a terminal. */
+/* help: the tables as text for a terminal and as mdoc; the verbs help and version. */
 
 #include "cli/help.h"
 
+#include <ctype.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/limits.h"
+#include "base/near.h"
 #include "cli/cli.h"
 #include "config/config.h"
-
-const struct option *help_options(const struct verb *v, size_t i)
-{
-	const struct option *const tables[] = {
-		v->options,
-		v->flags & VERB_CONNECTS ? cli_connect_options : NULL,
-		v->flags & VERB_PRINTS ? cli_print_options : NULL,
-		cli_help_option,
-	};
-
-	for (size_t k = 0; k < ARRAY_LEN(tables); k++)
-		if (tables[k] && i-- == 0)
-			return tables[k];
-	return NULL;
-}
+#include "config/config_table.h"
 
 void help_all(const struct verb *const *verbs, int fd)
 {
@@ -30,17 +20,17 @@ void help_all(const struct verb *const *verbs, int fd)
 
 	buf_add(&b, STR("Examples:\n"
 			"  sidecar serve --workspace /workspace        run the server\n"
-			"  sidecar read src/main.c                     what the server sees\n"
-			"  sidecar grep 'main\\(' --glob '*.c'          search it\n"
-			"  sidecar run -- make test                    run a command in there\n"
-			"  sidecar doctor --prove                      does the sandbox hold?\n"
+			"  sidecar read src/main.c                     print a file\n"
+			"  sidecar grep 'main\\(' --glob '*.c'          search all files\n"
+			"  sidecar run -- make test                    run a command\n"
+			"  sidecar doctor --prove                      test the sandbox\n"
 			"\n"
 			"Usage: sidecar COMMAND [OPTION]... [ARGUMENT]...\n"
 			"\n"
 			"Commands:\n"));
 	for (size_t i = 0; verbs[i]; i++)
 		buf_addf(&b, "  %-11s %s\n", verbs[i]->name, verbs[i]->about);
-	buf_add(&b, STR("\n\"sidecar help COMMAND\" has examples and options for each.\n"));
+	buf_add(&b, STR("\n\"sidecar help COMMAND\" shows examples and options of a command.\n"));
 	if (fd == STDOUT_FILENO)
 		cli_print(buf_str(&b));
 	else
@@ -69,21 +59,191 @@ void help_verb(const struct verb *v)
 {
 	AUTO_BUF b = { .max = 64 << 10 };
 
-	buf_addf(&b, "Examples:\n%s\nUsage: sidecar %s [OPTION]...%s%s\n\n%s\n", v->examples,
-		 v->name, *v->operands ? " " : "", v->operands, v->about);
-	buf_add(&b, STR("\nOptions:\n"));
+	buf_addf(&b, "Examples:\n%s\nUsage: sidecar %s [OPTION]...%s%s\n\n%c%s.\n\nOptions:\n",
+		 v->examples, v->name, *v->operands ? " " : "", v->operands, toupper(v->about[0]),
+		 v->about + 1);
 	const struct option *table;
-	for (size_t i = 0; (table = help_options(v, i)); i++)
+	for (size_t i = 0; (table = verb_options(v, i)); i++)
 		for (const struct option *o = table; o->name; o++)
 			add_option(&b, o);
 	if (v->flags & VERB_SETTINGS) {
 		buf_add(&b, STR("\nSettings, each with its environment variable (the option wins; "
-				"sidecar.conf(5) has the file):\n"));
+				"sidecar.conf(5) describes the file):\n"));
 		config_help(&b, !(v->flags & VERB_PIPES));
 	}
 	if (v->flags & VERB_PIPES)
 		buf_add(&b,
-			STR("\nThe other flags of \"sidecar serve\" are understood, too; there is "
-			    "nothing here for them to change.\n"));
+			STR("\nThe other options of \"sidecar serve\" are accepted as well; they "
+			    "change nothing here.\n"));
 	cli_print(buf_str(&b));
 }
+
+int help_unknown(struct cli *c, const char *name)
+{
+	struct near near = near_to(str_of(name));
+
+	c->verb = NULL; /* point to the list of commands, not to the help of one */
+	for (size_t i = 0; c->verbs[i]; i++)
+		near_try(&near, c->verbs[i]->name);
+	return near.best ? cli_misused(c, "unknown command \"%s\"; did you mean \"%s\"?", name,
+				       near.best)
+			 : cli_misused(c, "unknown command \"%s\"", name);
+}
+
+/* Add text and escape the characters that mean something to the formatter. */
+static void add_mdoc(struct buf *out, struct str text)
+{
+	for (size_t i = 0; i < text.n; i++) {
+		if ((text.p[i] == '.' || text.p[i] == '\'') && (i == 0 || text.p[i - 1] == '\n'))
+			buf_add(out, STR("\\&"));
+		if (text.p[i] == '\\')
+			buf_add(out, STR("\\e"));
+		else if (text.p[i] == '-')
+			buf_add(out, STR("\\-"));
+		else
+			buf_addc(out, text.p[i]);
+	}
+}
+
+/* The same with a capital letter at the start. */
+static void add_mdoc_sentence(struct buf *out, const char *text)
+{
+	buf_addc(out, (char)toupper((unsigned char)*text));
+	add_mdoc(out, str_of(text + 1));
+}
+
+static void add_mdoc_option(struct buf *out, const struct option *o)
+{
+	buf_add(out, STR(".It "));
+	if (o->letter)
+		buf_addf(out, "Fl %c , ", o->letter);
+	buf_addf(out, "Fl \\-%s", o->name);
+	if (o->value)
+		buf_addf(out, " Ar %s", o->value);
+	for (size_t i = 0; o->words && o->words[i]; i++)
+		buf_addf(out, "%s%s", i ? " | " : " Cm ", o->words[i]);
+	buf_addc(out, '\n');
+	add_mdoc_sentence(out, o->about);
+	buf_add(out, STR(".\n"));
+}
+
+static void add_mdoc_table(struct buf *out, const struct option *table)
+{
+	buf_add(out, STR(".Bl -tag -width Ds\n"));
+	for (const struct option *o = table; o->name; o++)
+		add_mdoc_option(out, o);
+	buf_add(out, STR(".El\n"));
+}
+
+static void write_mdoc_verbs(const struct verb *const *verbs, struct buf *out)
+{
+	for (; *verbs; verbs++) {
+		const struct verb *v = *verbs;
+		buf_addf(out, ".Ss %s\n.Bd -literal -compact\n", v->name);
+		buf_addf(out, "sidecar %s [option ...]%s%s\n.Ed\n.Pp\n", v->name,
+			 *v->operands ? " " : "", v->operands);
+		add_mdoc_sentence(out, v->about);
+		buf_add(out, STR(".\n.Bd -literal -offset indent\n"));
+		add_mdoc(out, str_upto(str_of(v->examples), strlen(v->examples) - 1));
+		buf_add(out, STR("\n.Ed\n"));
+		if (v->options)
+			add_mdoc_table(out, v->options);
+	}
+	buf_add(out, STR(".Ss Options of all commands that connect\n"));
+	add_mdoc_table(out, cli_connect_options);
+	buf_add(out, STR(".Ss Options of all commands that print\n"));
+	add_mdoc_table(out, cli_print_options);
+}
+
+static void write_mdoc_settings(struct buf *out)
+{
+	static const char *const types[] = {
+		[SETTING_TEXT] = "string",   [SETTING_SWITCH] = "boolean",
+		[SETTING_NUMBER] = "number", [SETTING_OCTAL] = "string, octal",
+		[SETTING_CHOICE] = "string", [SETTING_HIDDEN] = "string, secret",
+	};
+
+	buf_add(out, STR(".Bl -tag -width Ds\n"
+			 ".It Cm tcp Pq string , Ev TCP_HOST No and Ev TCP_PORT\n"
+			 "HOST:PORT: listen on TCP.\n"));
+	for (size_t i = 0; i < setting_count(); i++) {
+		const struct setting *s = setting_at(i);
+		char values[64];
+		if (!s->flag)
+			continue;
+		setting_values(s, values, sizeof values);
+		buf_addf(out, ".It Cm %s Pq %s , Ev %s\n", s->flag, types[s->type], s->env);
+		add_mdoc_sentence(out, s->help);
+		if (s->choices[0]) {
+			buf_add(out, STR(": "));
+			add_mdoc(out, str_of(values));
+		}
+		buf_add(out, STR(".\n"));
+	}
+	buf_add(out, STR(".El\n"));
+}
+
+struct help_args {
+	bool mdoc_verbs, mdoc_settings;
+};
+
+static const struct option help_options[] = {
+	{ "mdoc", 0, OPTION_SWITCH, offsetof(struct help_args, mdoc_verbs), NULL,
+	  "print the commands for the manual sidecar(1)" },
+	{ "mdoc-settings", 0, OPTION_SWITCH, offsetof(struct help_args, mdoc_settings), NULL,
+	  "print the settings for the manual sidecar.conf(5)" },
+	OPTION_END,
+};
+
+static int help_run(struct cli *c, const void *args)
+{
+	const struct help_args *a = args;
+	AUTO_BUF out = { .max = LIMIT_ANSWER };
+
+	if (a->mdoc_verbs)
+		write_mdoc_verbs(c->verbs, &out);
+	if (a->mdoc_settings)
+		write_mdoc_settings(&out);
+	cli_print(buf_str(&out));
+	if (a->mdoc_verbs || a->mdoc_settings)
+		return EXIT_OK;
+	if (c->argc == 0) {
+		help_all(c->verbs, STDOUT_FILENO);
+		return EXIT_OK;
+	}
+	const struct verb *v = verb_by_name(c->verbs, c->argv[0]);
+	if (!v)
+		return help_unknown(c, c->argv[0]);
+	help_verb(v);
+	return EXIT_OK;
+}
+
+const struct verb verb_help = {
+	.name = "help",
+	.about = "show examples and options of a command",
+	.operands = "[COMMAND]",
+	.examples = "  sidecar help grep\n",
+	.options = help_options,
+	.args_size = sizeof(struct help_args),
+	.most = 1,
+	.run = help_run,
+};
+
+static int version_run(struct cli *c, const void *args)
+{
+	(void)args;
+	if (c->json)
+		cli_print(STR("{\"name\":\"sidecar\",\"version\":\"" SIDECAR_VERSION "\"}\n"));
+	else
+		cli_print(STR("sidecar " SIDECAR_VERSION "\n"));
+	return EXIT_OK;
+}
+
+const struct verb verb_version = {
+	.name = "version",
+	.about = "print the version",
+	.operands = "",
+	.examples = "  sidecar version\n",
+	.flags = VERB_PRINTS,
+	.run = version_run,
+};

@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * help: what the tables say, for people: on a terminal, in the manual, in a shell's completion.
- */
+/* help: what the tables of the verbs say, for a person at a terminal. */
 #ifndef CLI_HELP_H
 #define CLI_HELP_H
 
-#include "base/buf.h"
-#include "cli/verb.h"
+#include "cli/cli.h"
 
-/* Examples first, then the list of verbs; to stdout or stderr. */
+/* Write examples and the list of verbs to stdout or stderr. */
 void help_all(const struct verb *const *verbs, int fd);
 
-/* Examples, usage and options of one verb, to stdout. */
+/* Print examples, usage and options of one verb. */
 void help_verb(const struct verb *v);
 
-/* Verbs and settings as lists for the manuals sidecar(1) and sidecar.conf(5), in mdoc. */
-void help_mdoc_verbs(const struct verb *const *verbs, struct buf *out);
-void help_mdoc_settings(struct buf *out);
-
-/* The next table of options that a verb has: start with i = 0; NULL behind the last. */
-const struct option *help_options(const struct verb *v, size_t i);
+/* Report that there is no such verb, and which one was probably meant. Returns EXIT_USAGE. */
+int help_unknown(struct cli *c, const char *name);
 
 #endif

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* jobs: commands in the background: start, list, follow, wait for, stop. */
+/* jobs: commands in the background: list, start, follow, wait for and stop them. */
 
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/jw.h"
 #include "base/limits.h"
 #include "cli/cli.h"
-#include "cli/command.h"
-#include "cli/verbs.h"
 
 struct jobs_args {
 	bool follow;
@@ -19,18 +18,50 @@ struct jobs_args {
 
 static const struct option jobs_options[] = {
 	{ "follow", 'f', OPTION_SWITCH, offsetof(struct jobs_args, follow), NULL,
-	  "output: go on until the job ends, and exit with its status" },
+	  "output: continue until the job ends, and exit with its status" },
 	{ "cwd", 'C', OPTION_TEXT, offsetof(struct jobs_args, cwd), "DIR",
-	  "start: where to run it (default: the workspace)" },
+	  "start: directory to run it in (default: the workspace)" },
 	OPTION_END,
 };
 
-/* What every action works with. */
+/* What every action needs. */
 struct work {
 	const struct cli *cli;
 	const struct jobs_args *args;
 	struct arena memory;
 };
+
+/* Send a request to a route that the library has no function for. Returns the member "result" of
+ * the answer, its last one; it and the answer's text live in k->memory. On failure it prints a
+ * message, sets *status to the exit status and returns NULL. */
+static const struct json *request(struct work *k, const char *method, const char *target,
+				  const struct buf *body, int *status)
+{
+	struct sidecar_error error = { "BAD_ANSWER", "what answered is not a sidecar" };
+	const struct json *answer = NULL, *result = NULL;
+	struct err e;
+	struct sidecar_text *text = sidecar_request(k->cli->server, method, target,
+						    body ? body->p : NULL, NULL, &error);
+
+	if (!text) {
+		*status = cli_fail(k->cli, &error);
+		return NULL;
+	}
+	const struct str copy = arena_dup(&k->memory, (struct str){ text->content, text->length });
+	sidecar_free(text);
+	if (copy.p && json_parse(copy, &k->memory, &answer, &e) == 0)
+		result = json_get(answer, STR("result"));
+	if (result && !result->next)
+		return result;
+	const struct str code = json_text(answer, STR("code"));
+	const struct str message = json_text(answer, STR("error"));
+	if (code.p)
+		(void)snprintf(error.code, sizeof error.code, "%.*s", STR_FMT(code));
+	if (message.p)
+		(void)snprintf(error.message, sizeof error.message, "%.*s", STR_FMT(message));
+	*status = cli_fail(k->cli, &error);
+	return NULL;
+}
 
 static int64_t number_of(const struct json *object, struct str name, int64_t otherwise)
 {
@@ -39,7 +70,7 @@ static int64_t number_of(const struct json *object, struct str name, int64_t oth
 	return v && v->type == JSON_NUMBER && v->whole ? v->integer : otherwise;
 }
 
-/* A result as it came: names point into the answer, of which it is the last member. */
+/* Print a result unchanged. Its name points into the answer, of which it is the last member. */
 static void print_json(const struct json *result)
 {
 	const struct str rest = str_trim(str_of(result->name.p + result->name.n + STR("\":").n));
@@ -69,11 +100,11 @@ static void describe(const struct json *job, char *to, size_t size)
 
 static int list(struct work *k)
 {
-	const struct json *result;
 	int status;
 	AUTO_BUF out = { .max = LIMIT_ANSWER };
 
-	if (cli_request(k->cli, "GET", "/jobs", NULL, &k->memory, &result, &status) < 0)
+	const struct json *result = request(k, "GET", "/jobs", NULL, &status);
+	if (!result)
 		return status;
 	const struct json *jobs = json_get(result, STR("jobs"));
 	if (k->cli->json) {
@@ -95,12 +126,11 @@ static int start(struct work *k)
 	AUTO_BUF command = { .max = LIMIT_BODY };
 	AUTO_BUF body = { .max = LIMIT_BODY };
 	struct jw w = jw_to(&body);
-	const struct json *result;
 	int status;
 
 	if (k->cli->argc < 2)
-		return cli_misused(k->cli, "Something is missing: sidecar jobs start COMMAND");
-	command_join(k->cli->argc - 1, k->cli->argv + 1, &command);
+		return cli_misused(k->cli, "Missing argument: sidecar jobs start COMMAND");
+	verb_join_command(k->cli->argc - 1, k->cli->argv + 1, &command);
 	jw_object(&w, NULL);
 	jw_str(&w, "command", str_upto(buf_str(&command), command.n - 1));
 	jw_bool(&w, "background", true);
@@ -108,7 +138,8 @@ static int start(struct work *k)
 		jw_str(&w, "cwd", str_of(k->args->cwd));
 	jw_end(&w);
 	buf_addc(&body, '\0');
-	if (cli_request(k->cli, "POST", "/bash", &body, &k->memory, &result, &status) < 0)
+	const struct json *result = request(k, "POST", "/bash", &body, &status);
+	if (!result)
 		return status;
 	if (k->cli->json) {
 		print_json(result);
@@ -119,7 +150,7 @@ static int start(struct work *k)
 	return EXIT_OK;
 }
 
-/* How a job ended, as an exit status. */
+/* The exit status of a job that has ended. */
 static int end_status(const struct cli *c, const struct json *result)
 {
 	const struct json *timed_out = json_get(result, STR("timedOut"));
@@ -135,22 +166,23 @@ static int end_status(const struct cli *c, const struct json *result)
 	return (int)number_of(result, STR("exitCode"), EXIT_FAILED);
 }
 
-/* Output since the beginning; with `follow` until the end, with `silent` nothing is printed. */
+/* Print the output from the beginning, with `follow` until the job ends; `silent`: print nothing.
+ */
 static int output(struct work *k, bool follow, bool silent)
 {
 	int64_t since = 0;
 
 	for (;;) {
-		const struct json *result;
 		char target[128];
 		int status;
 		(void)snprintf(target, sizeof target, "/jobs/%s?since=%" PRId64 "&waitMs=%d",
 			       k->cli->argv[1], since, follow ? 10000 : 0);
-		if (cli_request(k->cli, "GET", target, NULL, &k->memory, &result, &status) < 0)
+		const struct json *result = request(k, "GET", target, NULL, &status);
+		if (!result)
 			return status;
 		const bool running = str_eq(json_text(result, STR("state")), STR("running"));
 		if (number_of(result, STR("dropped"), 0) > 0 && !silent)
-			cli_say(k->cli, "%" PRId64 " bytes of output are not kept any more",
+			cli_say(k->cli, "%" PRId64 " bytes of older output were dropped",
 				number_of(result, STR("dropped"), 0));
 		if (k->cli->json && (!silent || !running))
 			print_json(result);
@@ -159,7 +191,7 @@ static int output(struct work *k, bool follow, bool silent)
 		const int64_t cursor = number_of(result, STR("cursor"), since);
 		const bool news = cursor > since;
 		since = cursor;
-		/* The end may have come together with more output than one answer holds. */
+		/* A job that has ended may have left more output than one answer holds. */
 		if (!running && !news)
 			return follow ? end_status(k->cli, result) : EXIT_OK;
 		if (running && !news && !follow)
@@ -170,12 +202,12 @@ static int output(struct work *k, bool follow, bool silent)
 
 static int stop(struct work *k)
 {
-	const struct json *result;
 	char target[128];
 	int status;
 
 	(void)snprintf(target, sizeof target, "/jobs/%s/stop", k->cli->argv[1]);
-	if (cli_request(k->cli, "POST", target, NULL, &k->memory, &result, &status) < 0)
+	const struct json *result = request(k, "POST", target, NULL, &status);
+	if (!result)
 		return status;
 	if (k->cli->json)
 		print_json(result);
@@ -195,9 +227,8 @@ static int act(struct work *k)
 		return start(k);
 	if (c->argc != 2)
 		return cli_misused(c, "%s: sidecar jobs %s ID",
-				   c->argc < 2 ? "Something is missing" : "One job at a time",
-				   action);
-	/* Only digits, so that nothing else can become part of the route. */
+				   c->argc < 2 ? "Missing argument" : "One job at a time", action);
+	/* Only digits may become part of the route. */
 	const size_t digits = strspn(c->argv[1], "0123456789");
 	if (digits == 0 || digits > 20 || c->argv[1][digits])
 		return cli_misused(c, "\"%s\" is not the number of a job", c->argv[1]);
@@ -216,7 +247,7 @@ static int jobs_run(struct cli *c, const void *args)
 	while (c->argc && actions[known] && strcmp(actions[known], c->argv[0]) != 0)
 		known++;
 	if (c->argc && !actions[known])
-		return cli_misused(c, "\"%s\" is none of list, start, output, wait, stop",
+		return cli_misused(c, "\"%s\" is not one of list, start, output, wait, stop",
 				   c->argv[0]);
 	const int status = act(&k);
 	arena_done(&k.memory);
@@ -225,7 +256,7 @@ static int jobs_run(struct cli *c, const void *args)
 
 const struct verb verb_jobs = {
 	.name = "jobs",
-	.about = "commands in the background: list, start, output, wait, stop",
+	.about = "list, start, follow and stop commands in the background",
 	.operands = "[list | start COMMAND [ARGUMENT]... | output ID | wait ID | stop ID]",
 	.examples = "  sidecar jobs start 'npm run dev'\n"
 		    "  sidecar jobs\n"

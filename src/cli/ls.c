@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* ls: the names in a directory. */
+/* ls: print the names in a directory. */
 
 #include "base/jw.h"
 #include "base/limits.h"
 #include "cli/cli.h"
-#include "cli/verbs.h"
 
-struct ls_args {
+struct cli_ls_args {
 	int64_t limit;
 };
 
 static const struct option ls_options[] = {
-	{ "limit", 'n', OPTION_NUMBER, offsetof(struct ls_args, limit), "NUMBER",
-	  "at most so many names (default 500)" },
+	{ "limit", 'n', OPTION_NUMBER, offsetof(struct cli_ls_args, limit), "NUMBER",
+	  "print at most this many names (default 500)" },
 	OPTION_END,
 };
 
@@ -36,14 +35,14 @@ static void print_json(struct str rest, bool truncated)
 
 static int ls_run(struct cli *c, const void *args)
 {
-	const struct ls_args *a = args;
+	const struct cli_ls_args *a = args;
 	struct sidecar_error error;
 	struct sidecar_text *t =
 		sidecar_ls(c->server, c->argc ? c->argv[0] : NULL, a->limit, &error);
 
 	if (!t)
 		return cli_fail(c, &error);
-	/* What the server says instead of names is no data. */
+	/* The server says this instead of names; it is not data. */
 	const struct str text = { t->content, t->length };
 	const struct str names = str_eq(text, STR("(empty directory)")) ? STR("") : text;
 	if (c->json) {
@@ -65,7 +64,7 @@ const struct verb verb_ls = {
 	.examples = "  sidecar ls\n"
 		    "  sidecar ls src --limit 20\n",
 	.options = ls_options,
-	.args_size = sizeof(struct ls_args),
+	.args_size = sizeof(struct cli_ls_args),
 	.flags = VERB_CONNECTS | VERB_PRINTS,
 	.most = 1,
 	.run = ls_run,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* progress: a thread that writes a line now and then. */
+/* progress: a thread that writes the line four times a second. */
 
 #include "cli/progress.h"
 
@@ -23,7 +23,7 @@ struct progress {
 	char what[SHOWN + 1];
 };
 
-/* Under the lock. */
+/* The caller holds the lock. */
 static void erase(struct progress *p)
 {
 	if (p->visible)
@@ -31,7 +31,7 @@ static void erase(struct progress *p)
 	p->visible = false;
 }
 
-/* "1,234,567", as people read it. */
+/* "1,234,567" */
 static const char *grouped(int64_t n, char to[32])
 {
 	char digits[24];
@@ -80,23 +80,16 @@ static void *tick(void *arg)
 	return NULL;
 }
 
-bool progress_is_wanted(const struct cli *c)
+struct progress *progress_new(const char *what, const char *unit)
 {
-	return !c->quiet && cli_is_terminal(STDERR_FILENO);
-}
-
-void progress_begin(struct cli *c, const char *what, const char *unit)
-{
+	struct progress *p = mem_new(1, sizeof *p);
 	pthread_condattr_t monotonic;
 
-	if (!progress_is_wanted(c))
-		return;
-	struct progress *p = mem_new(1, sizeof *p);
 	if (!p)
-		return;
+		return NULL;
 	p->began = io_now_ms();
 	p->unit = unit;
-	/* Bytes a terminal might obey, or half characters, have no place in the line. */
+	/* Show only ASCII: no control characters, and no half of a character at the end. */
 	for (size_t i = 0; i < SHOWN && what[i]; i++)
 		p->what[i] = what[i] >= ' ' && what[i] < 127 ? what[i] : '?';
 	(void)pthread_mutex_init(&p->lock, NULL);
@@ -105,9 +98,9 @@ void progress_begin(struct cli *c, const char *what, const char *unit)
 	(void)pthread_cond_init(&p->ended, &monotonic);
 	(void)pthread_condattr_destroy(&monotonic);
 	if (pthread_create(&p->thread, NULL, tick, p) == 0)
-		c->progress = p;
-	else
-		mem_free(p);
+		return p;
+	mem_free(p);
+	return NULL;
 }
 
 void progress_count(struct progress *p, int64_t count)
@@ -128,10 +121,8 @@ void progress_hide(struct progress *p)
 	(void)pthread_mutex_unlock(&p->lock);
 }
 
-void progress_end(struct cli *c)
+void progress_free(struct progress *p)
 {
-	struct progress *p = TAKE(c->progress, NULL);
-
 	if (!p)
 		return;
 	(void)pthread_mutex_lock(&p->lock);

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress: a line on the terminal that says how far something has come and how long it has taken:
+ * progress: a line on the terminal that shows how far something has come and how long it has taken:
  * "main( … 12,345 files, 1.2 s".
  *
- * It appears on stderr after half a second, only when that is a terminal, and is erased in the end.
- * Everywhere else c->progress stays NULL, which the other functions accept.
+ * It appears on stderr after half a second and is erased at the end. All functions accept NULL.
  */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 
-#include "cli/cli.h"
+#include <stdint.h>
 
 struct progress;
 
-/* Would there be a line? */
-bool progress_is_wanted(const struct cli *c);
+/* `what` is shown at the start of the line, `unit` is what is counted. NULL when there is no memory
+ * or no thread for it. */
+struct progress *progress_new(const char *what, const char *unit);
 
-/* From now on c->progress says how it goes; `unit` is what is counted. */
-void progress_begin(struct cli *c, const char *what, const char *unit);
-void progress_end(struct cli *c);
+/* Erase the line and end the thread. */
+void progress_free(struct progress *p);
 
-/* So many so far. */
+/* Set the count. */
 void progress_count(struct progress *p, int64_t count);
 
 /* Erase the line, because something else is about to be printed; it comes back by itself. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* read: a file of the workspace on stdout, however many answers it takes. */
+/* read: print a file of the workspace; a long one takes several requests. */
 
 #include <inttypes.h>
 #include <unistd.h>
@@ -8,17 +8,16 @@
 #include "base/jw.h"
 #include "base/limits.h"
 #include "cli/cli.h"
-#include "cli/verbs.h"
 
-struct read_args {
+struct cli_read_args {
 	int64_t offset, limit;
 };
 
 static const struct option read_options[] = {
-	{ "offset", 'o', OPTION_NUMBER, offsetof(struct read_args, offset), "LINE",
-	  "the first line, from 1" },
-	{ "limit", 'n', OPTION_NUMBER, offsetof(struct read_args, limit), "LINES",
-	  "how many lines (default: all)" },
+	{ "offset", 'o', OPTION_NUMBER, offsetof(struct cli_read_args, offset), "LINE",
+	  "first line to print, counting from 1" },
+	{ "limit", 'n', OPTION_NUMBER, offsetof(struct cli_read_args, limit), "LINES",
+	  "number of lines to print (default: all)" },
 	OPTION_END,
 };
 
@@ -40,21 +39,21 @@ static void print_json(const struct sidecar_file *f)
 	cli_print_line(&out);
 }
 
-/* Print one answer. 1: there is more to ask for, behind `got` lines; else 0 or -1. */
+/* Print one answer. 1: there is more to ask for, after `got` lines; 0: no more; -1: failed. */
 static int print_part(const struct cli *c, const struct sidecar_file *f,
 		      const struct sidecar_lines *part, int64_t left, int64_t *got)
 {
 	const struct str text = { f->content, f->length };
 
 	if (f->mime_type && isatty(STDOUT_FILENO)) {
-		cli_say(c, "%s is not for a terminal; send it to a file", f->mime_type);
+		cli_say(c, "%s cannot be shown on a terminal; redirect it to a file", f->mime_type);
 		return -1;
 	}
 	cli_print(text);
 	if (f->mime_type || !f->has_more)
 		return 0;
 	*got = (int64_t)bytes_count(text, '\n') + 1;
-	/* A line of 50 KB and more comes as nothing, and would come so again. */
+	/* A line of 50 KB or more comes as no text, and would do so again. */
 	if (text.n == 0) {
 		cli_say(c,
 			"line %" PRId64
@@ -68,7 +67,7 @@ static int print_part(const struct cli *c, const struct sidecar_file *f,
 
 static int read_run(struct cli *c, const void *args)
 {
-	const struct read_args *a = args;
+	const struct cli_read_args *a = args;
 	struct sidecar_lines part = { .offset = a->offset > 0 ? a->offset : 1, .limit = a->limit };
 	struct sidecar_error error;
 	int more = 1;
@@ -93,13 +92,13 @@ static int read_run(struct cli *c, const void *args)
 
 const struct verb verb_read = {
 	.name = "read",
-	.about = "print a file of the workspace, whole or by lines",
+	.about = "print a file of the workspace, or some of its lines",
 	.operands = "PATH",
 	.examples = "  sidecar read src/main.c\n"
 		    "  sidecar read --offset 100 --limit 20 src/main.c\n"
 		    "  sidecar read logo.png > copy.png\n",
 	.options = read_options,
-	.args_size = sizeof(struct read_args),
+	.args_size = sizeof(struct cli_read_args),
 	.flags = VERB_CONNECTS | VERB_PRINTS,
 	.least = 1,
 	.most = 1,

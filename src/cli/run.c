@@ -1,29 +1,50 @@
 /* SPDX-License-Identifier: MIT */
-/* run: a command in the server, as if it ran here: its output, its exit status, Ctrl-C. */
+/* run: a command in the workspace, as if it ran here: its output, its exit status, Ctrl-C. */
 
+#include <signal.h>
 #include <unistd.h>
 
 #include "base/io.h"
 #include "base/jw.h"
 #include "base/limits.h"
 #include "cli/cli.h"
-#include "cli/command.h"
-#include "cli/interrupt.h"
-#include "cli/progress.h"
-#include "cli/verbs.h"
 
-struct run_args {
+struct cli_run_args {
 	const char *cwd;
 	struct option_list env;
 };
 
 static const struct option run_options[] = {
-	{ "cwd", 'C', OPTION_TEXT, offsetof(struct run_args, cwd), "DIR",
-	  "where to run it (default: the workspace)" },
-	{ "env", 'e', OPTION_LIST, offsetof(struct run_args, env), "NAME=VALUE",
-	  "a variable for the command; may be repeated" },
+	{ "cwd", 'C', OPTION_TEXT, offsetof(struct cli_run_args, cwd), "DIR",
+	  "directory to run it in (default: the workspace)" },
+	{ "env", 'e', OPTION_LIST, offsetof(struct cli_run_args, env), "NAME=VALUE",
+	  "environment variable for the command; may be repeated" },
 	OPTION_END,
 };
+
+/* A signal handler can only reach what is static. */
+static struct sidecar_cancel *to_cancel;
+static volatile sig_atomic_t caught;
+
+/* The first signal cancels the command in the server, and sidecar_run_bash fails with CANCELLED;
+ * the second one ends this program at once. */
+static void on_signal(int number)
+{
+	if (caught)
+		_exit(EXIT_SIGNAL + number);
+	caught = number;
+	sidecar_cancel(to_cancel);
+}
+
+static void catch_signals(struct sidecar_cancel *cancel)
+{
+	const struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+
+	to_cancel = cancel;
+	(void)sigaction(SIGINT, &action, NULL);
+	(void)sigaction(SIGTERM, &action, NULL);
+	(void)sigaction(SIGHUP, &action, NULL);
+}
 
 struct output {
 	const struct cli *cli;
@@ -74,7 +95,7 @@ static int finish(const struct cli *c, const struct sidecar_exit *end)
 	if (c->json)
 		print_end(end);
 	if (end->timed_out) {
-		cli_say(c, "the command took too long; everything it started was ended");
+		cli_say(c, "the command timed out; it and everything it started were ended");
 		return EXIT_TIMED_OUT;
 	}
 	return end->code;
@@ -82,7 +103,7 @@ static int finish(const struct cli *c, const struct sidecar_exit *end)
 
 static int run_run(struct cli *c, const void *args)
 {
-	const struct run_args *a = args;
+	const struct cli_run_args *a = args;
 	AUTO_BUF command = { .max = LIMIT_BODY };
 	struct output output = { .cli = c };
 	struct sidecar_error error;
@@ -96,32 +117,32 @@ static int run_run(struct cli *c, const void *args)
 		.arg = &output,
 	};
 
-	command_join(c->argc, c->argv, &command);
-	/* Output on the terminal tells by itself that something is going on. */
+	verb_join_command(c->argc, c->argv, &command);
+	/* If the output goes to the terminal, it shows progress enough. */
 	if (!isatty(STDOUT_FILENO))
-		progress_begin(c, command.p, "bytes");
-	/* Without it Ctrl-C ends this program, and its hanging up the command. */
+		cli_progress_begin(c, command.p, "bytes");
+	/* Without this Ctrl-C ends this program, and the server then ends the command. */
 	if (options.cancel)
-		interrupt_catch(options.cancel);
+		catch_signals(options.cancel);
 	const int rc = sidecar_run_bash(c->server, command.p, &options, &end, &error);
-	progress_end(c);
+	cli_progress_end(c);
 	if (rc == 0)
 		return finish(c, &end);
-	if (interrupt_came())
-		return EXIT_SIGNAL + interrupt_came();
+	if (caught)
+		return EXIT_SIGNAL + caught;
 	return cli_fail(c, &error);
 }
 
 const struct verb verb_run = {
 	.name = "run",
-	.about = "run a command in the workspace: its output as it comes, its exit status",
+	.about = "run a command in the workspace; pass on its output and exit status",
 	.operands = "COMMAND [ARGUMENT]...",
 	.examples = "  sidecar run -- make -j4 test\n"
 		    "  sidecar run 'grep -c main src/*.c | sort'\n"
 		    "  sidecar run --timeout 10 --env CI=1 ./slow-test; echo $?\n",
 	.options = run_options,
-	.args_size = sizeof(struct run_args),
-	.flags = VERB_CONNECTS | VERB_PRINTS | VERB_REST | VERB_PATIENT,
+	.args_size = sizeof(struct cli_run_args),
+	.flags = VERB_CONNECTS | VERB_PRINTS | VERB_REST | VERB_OWN_TIMEOUT,
 	.least = 1,
 	.most = -1,
 	.run = run_run,

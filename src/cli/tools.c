@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* tools: what GET /tools answers, without a server; or the tools as a page of a manual. */
+/* tools: print what GET /tools answers, without a server, or the manual of the tools. */
 
 #include "base/jw.h"
 #include "base/limits.h"
 #include "cli/cli.h"
-#include "cli/verbs.h"
 #include "tools/manual.h"
 #include "tools/schema.h"
 
@@ -15,14 +14,13 @@ struct tools_args {
 
 static const struct option tools_options[] = {
 	{ "format", 'f', OPTION_WORD, offsetof(struct tools_args, format), NULL,
-	  "whose request they are for (default ollama)", schema_formats },
+	  "the API they are for (default ollama)", schema_formats },
 	{ "set", 0, OPTION_WORD, offsetof(struct tools_args, set), NULL,
-	  "the five for small models, or all (default: what the format's users expect)",
-	  schema_sets },
+	  "five tools for small models, or all (default: depends on the format)", schema_sets },
 	{ "markdown", 0, OPTION_SWITCH, offsetof(struct tools_args, markdown), NULL,
-	  "a page to read instead" },
+	  "print a page to read instead" },
 	{ "mdoc", 0, OPTION_SWITCH, offsetof(struct tools_args, mdoc), NULL,
-	  "the list in the manual sidecar(1)" },
+	  "print the list for the manual sidecar(1)" },
 	OPTION_END,
 };
 
@@ -34,7 +32,7 @@ static int tools_run(struct cli *c, const void *args)
 	struct err e;
 
 	if (c->json && (a->markdown || a->mdoc))
-		return cli_misused(c, "--json excludes --markdown and --mdoc");
+		return cli_misused(c, "--json cannot be used with --markdown or --mdoc");
 	if (a->markdown) {
 		manual_write(&out);
 	} else if (a->mdoc) {
@@ -50,7 +48,7 @@ static int tools_run(struct cli *c, const void *args)
 
 const struct verb verb_tools = {
 	.name = "tools",
-	.about = "print the tools for models, as definitions or as a page",
+	.about = "print the definitions of the tools for models",
 	.operands = "",
 	.examples = "  sidecar tools\n"
 		    "  sidecar tools --format anthropic --set full\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* verb: words of a command line as options and operands. */
+/* verb: read the words of a command line as options and operands. */
 
 #include "cli/verb.h"
 
@@ -14,23 +14,23 @@
 
 const struct option cli_connect_options[] = {
 	{ "socket", 's', OPTION_TEXT, AT(socket), "PATH", "the server's Unix socket" },
-	{ "url", 0, OPTION_TEXT, AT(url), "URL", "http://HOST:PORT or unix:PATH instead" },
+	{ "url", 0, OPTION_TEXT, AT(url), "URL", "the server as http://HOST:PORT or unix:PATH" },
 	{ "token-file", 0, OPTION_TEXT, AT(token_file), "FILE",
-	  "file with the token to send (or SIDECAR_AUTH_TOKEN in the environment)" },
+	  "file with the token to send (or set SIDECAR_AUTH_TOKEN)" },
 	{ "timeout", 't', OPTION_SECONDS, AT(timeout), "SECONDS",
 	  "give up after this time; exit status 124" },
 	{ "wait", 0, OPTION_SECONDS, AT(wait), "SECONDS",
-	  "wait so long for a server that is still starting (default 1)" },
+	  "wait this long for a server that is starting (default 1)" },
 	OPTION_END,
 };
 
 const struct option cli_print_options[] = {
 	{ "json", 'j', OPTION_SWITCH, AT(json), NULL,
-	  "print JSON; one object a line where output is streamed" },
-	{ "quiet", 'q', OPTION_SWITCH, AT(quiet), NULL, "no messages, only data and exit status" },
+	  "print JSON; streamed output has one object per line" },
+	{ "quiet", 'q', OPTION_SWITCH, AT(quiet), NULL, "print no messages, only data" },
 	{ "verbose", 'v', OPTION_SWITCH, AT(verbose), NULL,
-	  "say where it was done and how long it took" },
-	{ "no-color", 0, OPTION_SWITCH, AT(no_color), NULL, "no colour, even on a terminal" },
+	  "say which server was used and how long it took" },
+	{ "no-color", 0, OPTION_SWITCH, AT(no_color), NULL, "use no colour, even on a terminal" },
 	OPTION_END,
 };
 
@@ -39,8 +39,8 @@ const struct option cli_help_option[] = {
 	OPTION_END,
 };
 
-/* A parse under way. */
-struct parse {
+/* A command line that is being parsed. */
+struct command_line {
 	const struct verb *verb;
 	struct cli *cli;
 	void *args;
@@ -57,47 +57,45 @@ const struct verb *verb_by_name(const struct verb *const *verbs, const char *nam
 	return NULL;
 }
 
-static const struct option *find_in(const struct option *table, struct str name, char letter)
+const struct option *verb_options(const struct verb *v, size_t i)
 {
-	for (const struct option *o = table; o && o->name; o++)
-		if (name.n ? str_eq(str_of(o->name), name) : o->letter == letter)
-			return o;
+	const struct option *const tables[] = {
+		v->options,
+		v->flags & VERB_CONNECTS ? cli_connect_options : NULL,
+		v->flags & VERB_PRINTS ? cli_print_options : NULL,
+		cli_help_option,
+	};
+
+	for (size_t k = 0; k < ARRAY_LEN(tables); k++)
+		if (tables[k] && i-- == 0)
+			return tables[k];
 	return NULL;
 }
 
 /* The option with that name or letter, and the struct it belongs to. */
-static const struct option *find(const struct parse *p, struct str name, char letter, void **to)
+static const struct option *find(const struct command_line *line, struct str name, char letter,
+				 void **to)
 {
-	const struct option *o = find_in(p->verb->options, name, letter);
+	const struct option *table;
 
-	*to = p->args;
-	if (o)
-		return o;
-	*to = p->cli;
-	if ((p->verb->flags & VERB_CONNECTS) && (o = find_in(cli_connect_options, name, letter)))
-		return o;
-	if ((p->verb->flags & VERB_PRINTS) && (o = find_in(cli_print_options, name, letter)))
-		return o;
-	return find_in(cli_help_option, name, letter);
+	for (size_t i = 0; (table = verb_options(line->verb, i)); i++)
+		for (const struct option *o = table; o->name; o++)
+			if (name.n ? str_eq(str_of(o->name), name) : o->letter == letter) {
+				*to = table == line->verb->options ? line->args : line->cli;
+				return o;
+			}
+	return NULL;
 }
 
-static void try_all(struct near *near, const struct option *table)
-{
-	for (const struct option *o = table; o && o->name; o++)
-		near_try(near, o->name);
-}
-
-static int unknown(const struct parse *p, struct str name, struct err *e)
+static int unknown(const struct command_line *line, struct str name, struct err *e)
 {
 	struct near near = near_to(name);
+	const struct option *table;
 
-	try_all(&near, p->verb->options);
-	try_all(&near, cli_help_option);
-	if (p->verb->flags & VERB_CONNECTS)
-		try_all(&near, cli_connect_options);
-	if (p->verb->flags & VERB_PRINTS)
-		try_all(&near, cli_print_options);
-	for (size_t i = 0; (p->verb->flags & VERB_SETTINGS) && i < setting_count(); i++)
+	for (size_t i = 0; (table = verb_options(line->verb, i)); i++)
+		for (const struct option *o = table; o->name; o++)
+			near_try(&near, o->name);
+	for (size_t i = 0; (line->verb->flags & VERB_SETTINGS) && i < setting_count(); i++)
 		if (setting_at(i)->flag && setting_at(i)->type != SETTING_HIDDEN)
 			near_try(&near, setting_at(i)->flag);
 	if (str_starts(name, STR("token")) && !near.best)
@@ -166,51 +164,51 @@ static int set(const struct option *o, const char *value, void *to, struct err *
 }
 
 /* The next word as a value. */
-static char *next_word(struct parse *p)
+static char *next_word(struct command_line *line)
 {
-	return p->at < p->argc ? p->argv[p->at++] : NULL;
+	return line->at < line->argc ? line->argv[line->at++] : NULL;
 }
 
-/* A flag of a setting is kept, with its value, for config_load, which judges it. */
-static bool keep_setting(struct parse *p, struct str name, bool given)
+/* Keep the flag of a setting and its value for config_load, which checks it. */
+static bool keep_setting(struct command_line *line, struct str name, bool given)
 {
 	const struct setting *s = setting_by_flag(name);
-	struct cli *c = p->cli;
+	struct cli *c = line->cli;
 
-	if (!(p->verb->flags & VERB_SETTINGS) || (!s && !str_eq(name, STR("tcp"))))
+	if (!(line->verb->flags & VERB_SETTINGS) || (!s && !str_eq(name, STR("tcp"))))
 		return false;
-	c->settings[c->settings_count++] = p->argv[p->at - 1];
-	if (!given && !(s && s->type == SETTING_SWITCH) && p->at < p->argc)
-		c->settings[c->settings_count++] = p->argv[p->at++];
+	c->settings[c->settings_count++] = line->argv[line->at - 1];
+	if (!given && !(s && s->type == SETTING_SWITCH) && line->at < line->argc)
+		c->settings[c->settings_count++] = line->argv[line->at++];
 	return true;
 }
 
-static int read_long(struct parse *p, const char *word, struct err *e)
+static int read_long(struct command_line *line, const char *word, struct err *e)
 {
 	struct str name, value;
 	void *to;
 	const bool given = str_cut(str_of(word + 2), '=', &name, &value);
-	const struct option *o = name.n ? find(p, name, 0, &to) : NULL;
+	const struct option *o = name.n ? find(line, name, 0, &to) : NULL;
 
 	if (!o)
-		return keep_setting(p, name, given) ? 0 : unknown(p, name, e);
+		return keep_setting(line, name, given) ? 0 : unknown(line, name, e);
 	if (o->type == OPTION_SWITCH && given)
 		return err_set(e, ERR_INVALID_ARGUMENTS, "--%s takes no value", o->name);
-	const char *text = given ? value.p : o->type == OPTION_SWITCH ? "" : next_word(p);
+	const char *text = given ? value.p : o->type == OPTION_SWITCH ? "" : next_word(line);
 	if (!text)
 		return err_set(e, ERR_INVALID_ARGUMENTS, "--%s needs a value", o->name);
 	return set(o, text, to, e);
 }
 
-static int read_short(struct parse *p, const char *letters, struct err *e)
+static int read_short(struct command_line *line, const char *letters, struct err *e)
 {
 	for (; *letters; letters++) {
 		void *to;
-		const struct option *o = find(p, (struct str){ NULL, 0 }, *letters, &to);
+		const struct option *o = find(line, (struct str){ NULL, 0 }, *letters, &to);
 		if (!o)
 			return err_set(e, ERR_INVALID_ARGUMENTS, "Unknown option -%c", *letters);
 		const bool alone = o->type == OPTION_SWITCH;
-		const char *text = alone ? "" : letters[1] ? letters + 1 : next_word(p);
+		const char *text = alone ? "" : letters[1] ? letters + 1 : next_word(line);
 		if (!text)
 			return err_set(e, ERR_INVALID_ARGUMENTS, "-%c needs a value", *letters);
 		if (set(o, text, to, e) < 0)
@@ -221,27 +219,27 @@ static int read_short(struct parse *p, const char *letters, struct err *e)
 	return 0;
 }
 
-static int read_word(struct parse *p, char *word, struct err *e)
+static int read_word(struct command_line *line, char *word, struct err *e)
 {
-	if (!p->only_operands && strcmp(word, "--") == 0) {
-		p->only_operands = true;
+	if (!line->only_operands && strcmp(word, "--") == 0) {
+		line->only_operands = true;
 		return 0;
 	}
-	if (!p->only_operands && str_starts(str_of(word), STR("--")))
-		return read_long(p, word, e);
-	if (!p->only_operands && word[0] == '-' && word[1])
-		return read_short(p, word + 1, e);
-	p->cli->argv[p->cli->argc++] = word;
-	if (p->verb->flags & VERB_REST)
-		p->only_operands = true;
+	if (!line->only_operands && str_starts(str_of(word), STR("--")))
+		return read_long(line, word, e);
+	if (!line->only_operands && word[0] == '-' && word[1])
+		return read_short(line, word + 1, e);
+	line->cli->argv[line->cli->argc++] = word;
+	if (line->verb->flags & VERB_REST)
+		line->only_operands = true;
 	return 0;
 }
 
 static int check_operands(const struct verb *v, const struct cli *c, struct err *e)
 {
 	if (c->argc < v->least)
-		return err_set(e, ERR_INVALID_ARGUMENTS, "Something is missing: sidecar %s %s",
-			       v->name, v->operands);
+		return err_set(e, ERR_INVALID_ARGUMENTS, "Missing argument: sidecar %s %s", v->name,
+			       v->operands);
 	if (v->most >= 0 && c->argc > v->most)
 		return err_set(e, ERR_INVALID_ARGUMENTS,
 			       "Unexpected argument \"%s\": sidecar %s%s%s", c->argv[v->most],
@@ -252,19 +250,54 @@ static int check_operands(const struct verb *v, const struct cli *c, struct err 
 int verb_parse(const struct verb *v, int argc, char **argv, struct cli *c, void *args,
 	       struct err *e)
 {
-	struct parse p = { .verb = v, .cli = c, .args = args, .argc = argc, .argv = argv };
+	struct command_line line = {
+		.verb = v, .cli = c, .args = args, .argc = argc, .argv = argv
+	};
 
 	c->verb = v;
 	c->argv = arena_array(&c->memory, (size_t)argc + 1, sizeof *c->argv);
 	c->settings = arena_array(&c->memory, (size_t)argc + 1, sizeof *c->settings);
 	if (!c->argv || !c->settings)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory");
-	while (p.at < argc) {
-		char *word = argv[p.at++];
-		if (read_word(&p, word, e) < 0)
+	while (line.at < argc) {
+		char *word = argv[line.at++];
+		if (read_word(&line, word, e) < 0)
 			return -1;
 		if (c->help)
 			return 0;
 	}
 	return check_operands(v, c, e);
+}
+
+static void quote(const char *word, struct buf *to)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_-./,:@%+";
+
+	/* "=" is not plain: NAME=value as the first word would be an assignment. */
+	if (*word && strspn(word, plain) == strlen(word)) {
+		buf_add(to, str_of(word));
+		return;
+	}
+	buf_addc(to, '\'');
+	for (; *word; word++) {
+		if (*word == '\'')
+			buf_add(to, STR("'\\''"));
+		else
+			buf_addc(to, *word);
+	}
+	buf_addc(to, '\'');
+}
+
+void verb_join_command(int count, char *const *words, struct buf *to)
+{
+	for (int i = 0; i < count; i++) {
+		if (i)
+			buf_addc(to, ' ');
+		if (count == 1)
+			buf_add(to, str_of(words[i]));
+		else
+			quote(words[i], to);
+	}
+	buf_addc(to, '\0');
 }

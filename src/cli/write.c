@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* write: a whole file from stdin or from the command line. */
+/* write: a whole file, from stdin, a local file or the command line. */
 
 #include <inttypes.h>
 #include <string.h>
@@ -7,17 +7,16 @@
 #include "base/jw.h"
 #include "base/limits.h"
 #include "cli/cli.h"
-#include "cli/verbs.h"
 
-struct write_args {
+struct cli_write_args {
 	const char *content, *from;
 };
 
 static const struct option write_options[] = {
-	{ "content", 'c', OPTION_TEXT, offsetof(struct write_args, content), "TEXT",
-	  "the content, instead of stdin" },
-	{ "from", 'f', OPTION_TEXT, offsetof(struct write_args, from), "FILE",
-	  "a local file with the content; - is stdin" },
+	{ "content", 'c', OPTION_TEXT, offsetof(struct cli_write_args, content), "TEXT",
+	  "content to write, instead of stdin" },
+	{ "from", 'f', OPTION_TEXT, offsetof(struct cli_write_args, from), "FILE",
+	  "local file with the content; - is stdin" },
 	OPTION_END,
 };
 
@@ -39,14 +38,14 @@ static void report(const struct cli *c, const struct sidecar_change *change)
 
 static int write_run(struct cli *c, const void *args)
 {
-	const struct write_args *a = args;
+	const struct cli_write_args *a = args;
 	AUTO_BUF content = { .max = LIMIT_BODY };
 	struct sidecar_error error;
 
 	if (c->argc > 1 && (strcmp(c->argv[1], "-") != 0 || a->content || a->from))
 		return cli_misused(c, "the content comes from stdin (-), --content or --from");
 	if (a->content && a->from)
-		return cli_misused(c, "--content and --from exclude each other");
+		return cli_misused(c, "--content and --from cannot be used together");
 	if (a->content)
 		buf_add(&content, str_of(a->content));
 	else if (cli_read_input(c, a->from ? a->from : "-", &content) < 0)
@@ -62,13 +61,13 @@ static int write_run(struct cli *c, const void *args)
 
 const struct verb verb_write = {
 	.name = "write",
-	.about = "write a whole file, from stdin or --content",
+	.about = "write a whole file from stdin or --content",
 	.operands = "PATH [-]",
 	.examples = "  echo 'hello' | sidecar write notes.txt\n"
 		    "  sidecar write notes.txt --content 'hello'\n"
 		    "  sidecar write src/main.c --from ./main.c\n",
 	.options = write_options,
-	.args_size = sizeof(struct write_args),
+	.args_size = sizeof(struct cli_write_args),
 	.flags = VERB_CONNECTS | VERB_PRINTS,
 	.least = 1,
 	.most = 2,

@@ -4,7 +4,6 @@
 #include "unit.h"
 
 #include "base/own.h"
-#include "cli/command.h"
 #include "cli/verb.h"
 
 struct args {
@@ -200,7 +199,7 @@ static void words_are_quoted_for_a_shell(void **state)
 			(void)snprintf(room[n], sizeof room[n], "%s", cases[i].words[n]);
 			words[n] = room[n];
 		}
-		command_join(n, words, &out);
+		verb_join_command(n, words, &out);
 		assert_string_equal(out.p, cases[i].command);
 	}
 }

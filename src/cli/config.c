@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* show_config: every setting, its value, and where that came from. */
+/* config: print every setting, its value, and where the value comes from. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,6 @@
 #include "base/jw.h"
 #include "base/limits.h"
 #include "cli/cli.h"
-#include "cli/verbs.h"
 #include "config/config_table.h"
 
 struct config_args {
@@ -22,8 +21,7 @@ static const struct option config_options[] = {
 
 enum { VALUE_ROOM = LIMIT_CONFIG_FILE + 1 };
 
-/* What the setting is called where the value could be set: the file's name for it, or the variable
- * of one that has none. */
+/* The name of a setting in the file, or its variable if it has no such name. */
 static const char *name_of(const struct setting *s)
 {
 	return s->flag ? s->flag : s->env;
@@ -39,7 +37,8 @@ static void add_value(struct jw *w, const char *name, const struct setting *s, c
 		jw_str(w, name, str_of(text));
 }
 
-/* Without origins this is a file that sets the same, so no secret's "set" stands in it. */
+/* Without origins the result is a configuration file with the same settings, so it leaves out
+ * secrets, which are only shown as "set". */
 static void write_json(const struct config *config, bool origins, char *value, struct buf *out)
 {
 	struct jw w = jw_to(out);
@@ -108,7 +107,7 @@ static int config_run(struct cli *c, const void *args)
 	cli_print(buf_str(&out));
 	if (config_check(&config, &e) == 0)
 		return EXIT_OK;
-	cli_say(c, "no server can be started with this: %s", e.msg);
+	cli_say(c, "a server cannot start with these settings: %s", e.msg);
 	return EXIT_FAILED;
 }
 
