@@ -3,11 +3,6 @@
 
 #include "base/str.h"
 
-static char lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
-}
-
 static bool blank(char c)
 {
 	return c == ' ' || (c >= '\t' && c <= '\r');
@@ -18,7 +13,7 @@ bool str_eq_nocase(struct str a, struct str b)
 	if (a.n != b.n)
 		return false;
 	for (size_t i = 0; i < a.n; i++)
-		if (lower(a.p[i]) != lower(b.p[i]))
+		if (str_lower(a.p[i]) != str_lower(b.p[i]))
 			return false;
 	return true;
 }

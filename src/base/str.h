@@ -33,6 +33,12 @@ static inline bool str_eq(struct str a, struct str b)
 	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
+/* An ASCII letter in lower case; any other byte as it is. */
+static inline char str_lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
 /* ASCII letters compare without case; all other bytes exactly. */
 bool str_eq_nocase(struct str a, struct str b);
 

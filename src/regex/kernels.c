@@ -1,14 +1,51 @@
 /* SPDX-License-Identifier: MIT */
-/* kernels: the loops for any processor, and the choice among all. */
+/* kernels: the loops for any processor, for SSE2, SSSE3 and AVX2, and the choice among them. */
 
 #include "regex/kernels.h"
 
-size_t portable_literal(const struct literal *l, const uint8_t *p, size_t n, size_t from)
+#include "base/str.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+static inline bool same_text(const uint8_t *text, const uint8_t *needle, size_t n, bool nocase)
+{
+	if (!nocase)
+		return memcmp(text, needle, n) == 0;
+	for (size_t i = 0; i < n; i++)
+		if ((uint8_t)str_lower((char)text[i]) != needle[i])
+			return false;
+	return true;
+}
+
+/* Whether a needle of one of the buckets begins at i. */
+static inline bool literals_at(const struct literals *l, unsigned buckets, const uint8_t *p,
+			       size_t n, size_t i)
+{
+	const bool heads = l->bytes == LITERALS_BYTES;
+	uint32_t head = 0;
+
+	if (heads)
+		memcpy(&head, p + i, LITERALS_BYTES);
+	for (; buckets; buckets &= buckets - 1) {
+		const unsigned b = (unsigned)__builtin_ctz(buckets);
+
+		for (unsigned k = l->first[b]; k < l->first[b + 1]; k++)
+			if ((!heads || (head | l->needles[k].fold) == l->needles[k].head) &&
+			    l->needles[k].n <= n - i &&
+			    same_text(p + i, l->needles[k].p, l->needles[k].n, l->nocase))
+				return true;
+	}
+	return false;
+}
+
+static size_t portable_literal(const struct literal *l, const uint8_t *p, size_t n, size_t from)
 {
 	if (n < l->n)
 		return n;
 
-	/* memchr is vectorised everywhere; ignoring case there are two bytes to look for. */
+	/* memchr is vectorised everywhere; when case is ignored there are two bytes to find. */
 	for (size_t i = from; i + l->n <= n; i++) {
 		const uint8_t *rare = p + i + l->at[0];
 
@@ -27,7 +64,7 @@ size_t portable_literal(const struct literal *l, const uint8_t *p, size_t n, siz
 	return n;
 }
 
-size_t portable_bytesets(const struct bytesets *b, const uint8_t *p, size_t n, size_t from)
+static size_t portable_bytesets(const struct bytesets *b, const uint8_t *p, size_t n, size_t from)
 {
 	for (size_t i = from; i + b->span <= n; i++) {
 		unsigned k = 0;
@@ -40,7 +77,7 @@ size_t portable_bytesets(const struct bytesets *b, const uint8_t *p, size_t n, s
 	return n;
 }
 
-size_t portable_literals(const struct literals *l, const uint8_t *p, size_t n, size_t from)
+static size_t portable_literals(const struct literals *l, const uint8_t *p, size_t n, size_t from)
 {
 	for (size_t i = from; i + l->shortest <= n; i++) {
 		unsigned buckets = 0xff;
@@ -53,31 +90,112 @@ size_t portable_literals(const struct literals *l, const uint8_t *p, size_t n, s
 	return n;
 }
 
-const struct kernels kernels_portable = {
+static const struct kernels portable = {
 	.name = "portable",
 	.literal = portable_literal,
 	.bytesets = portable_bytesets,
 	.literals = portable_literals,
 };
 
+#if defined(__x86_64__)
+
+#define VEC	    __m128i
+#define WIDTH	    16
+#define LOAD(p)	    _mm_loadu_si128((const __m128i *)(const void *)(p))
+#define STORE(p, v) _mm_storeu_si128((__m128i *)(void *)(p), v)
+#define SPLAT(c)    _mm_set1_epi8((char)(c))
+#define TABLE(t)    LOAD(t)
+#define EQ	    _mm_cmpeq_epi8
+#define AND	    _mm_and_si128
+#define OR	    _mm_or_si128
+#define HIGH(v)	    AND(_mm_srli_epi16(v, 4), SPLAT(15))
+#define SHUFFLE	    _mm_shuffle_epi8
+#define MASK(v)	    ((uint32_t)_mm_movemask_epi8(v))
+
+#define TARGET
+#define NAME(f) sse2_##f
+#include "regex/kernels_vector.h"
+#undef TARGET
+#undef NAME
+
+#define TARGET	__attribute__((target("ssse3")))
+#define NAME(f) ssse3_##f
+#define WITH_SHUFFLE
+#include "regex/kernels_vector.h"
+#undef TARGET
+#undef NAME
+
+#undef VEC
+#undef WIDTH
+#undef LOAD
+#undef STORE
+#undef SPLAT
+#undef TABLE
+#undef EQ
+#undef AND
+#undef OR
+#undef HIGH
+#undef SHUFFLE
+#undef MASK
+
+#define VEC	    __m256i
+#define WIDTH	    32
+#define LOAD(p)	    _mm256_loadu_si256((const __m256i *)(const void *)(p))
+#define STORE(p, v) _mm256_storeu_si256((__m256i *)(void *)(p), v)
+#define SPLAT(c)    _mm256_set1_epi8((char)(c))
+#define TABLE(t)    _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)(t)))
+#define EQ	    _mm256_cmpeq_epi8
+#define AND	    _mm256_and_si256
+#define OR	    _mm256_or_si256
+#define HIGH(v)	    AND(_mm256_srli_epi16(v, 4), SPLAT(15))
+#define SHUFFLE	    _mm256_shuffle_epi8
+#define MASK(v)	    ((uint32_t)_mm256_movemask_epi8(v))
+#define TARGET	    __attribute__((target("avx2")))
+#define NAME(f)	    avx2_##f
+#include "regex/kernels_vector.h"
+
+/* Without a byte shuffle only the search for one literal gains. */
+static const struct kernels sse2 = {
+	.name = "sse2",
+	.literal = sse2_literal,
+	.bytesets = portable_bytesets,
+	.literals = portable_literals,
+};
+
+static const struct kernels ssse3 = {
+	.name = "ssse3",
+	.literal = ssse3_literal,
+	.bytesets = ssse3_bytesets,
+	.literals = ssse3_literals,
+};
+
+static const struct kernels avx2 = {
+	.name = "avx2",
+	.literal = avx2_literal,
+	.bytesets = avx2_bytesets,
+	.literals = avx2_literals,
+};
+
+#endif
+
 const struct kernels *kernels_all(unsigned i)
 {
-	const struct kernels *all[5] = { &kernels_portable };
+	const struct kernels *all[5] = { &portable };
 	unsigned n = 1;
 
 #if defined(__x86_64__)
-	all[n++] = &kernels_sse2;
+	all[n++] = &sse2;
 	if (__builtin_cpu_supports("ssse3"))
-		all[n++] = &kernels_ssse3;
+		all[n++] = &ssse3;
 	if (__builtin_cpu_supports("avx2"))
-		all[n++] = &kernels_avx2;
+		all[n++] = &avx2;
 #endif
 	return i < n ? all[i] : NULL;
 }
 
 const struct kernels *kernels_best(void)
 {
-	const struct kernels *best = &kernels_portable;
+	const struct kernels *best = &portable;
 
 	for (unsigned i = 0; kernels_all(i); i++)
 		best = kernels_all(i);

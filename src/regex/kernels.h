@@ -2,10 +2,10 @@
 /*
  * kernels: the three inner loops of searching, once for each kind of processor.
  *
- * literal.h, literals.h and bytesets.h build the structs below and are what others use. A kernel
- * reads only p[0] to p[n - 1], and returns the first place at or behind `from` at which the thing
- * begins and fits, or n. kernels_best() chooses by what the processor can do; tests walk
- * kernels_all() and run each of them.
+ * literals.h and bytesets.h build the structs below and are what others use. A kernel reads only
+ * p[0] to p[n - 1], and returns the first place at or after `from` where a match begins that fits
+ * into the text, or n. kernels_best() chooses by what the processor supports; tests run each of
+ * kernels_all().
  */
 #ifndef REGEX_KERNELS_H
 #define REGEX_KERNELS_H
@@ -70,7 +70,7 @@ struct literals {
 	uint8_t first[LITERALS_BUCKETS + 1]; /* needles of a bucket: first[b] to first[b + 1] */
 	unsigned bytes;			     /* leading bytes tested */
 	size_t shortest;
-	/* Those bytes, the most telling one first; behind them tests that everything passes. */
+	/* Those bytes, the most selective one first; then tests that every byte passes. */
 	struct literals_test {
 		unsigned at;
 		struct nibbles nibbles; /* bit: bucket */
@@ -87,49 +87,7 @@ struct kernels {
 
 const struct kernels *kernels_best(void);
 
-/* The i-th kernels this processor can run, NULL behind the last; the first are portable. */
+/* The i-th kernels this processor can run, NULL after the last; the first are portable. */
 const struct kernels *kernels_all(unsigned i);
-
-extern const struct kernels kernels_portable, kernels_sse2, kernels_ssse3, kernels_avx2;
-
-size_t portable_literal(const struct literal *l, const uint8_t *p, size_t n, size_t from);
-size_t portable_bytesets(const struct bytesets *b, const uint8_t *p, size_t n, size_t from);
-size_t portable_literals(const struct literals *l, const uint8_t *p, size_t n, size_t from);
-
-static inline uint8_t lower_case(uint8_t c)
-{
-	return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
-}
-
-static inline bool same_text(const uint8_t *text, const uint8_t *needle, size_t n, bool nocase)
-{
-	if (!nocase)
-		return memcmp(text, needle, n) == 0;
-	for (size_t i = 0; i < n; i++)
-		if (lower_case(text[i]) != needle[i])
-			return false;
-	return true;
-}
-
-/* Whether a needle of one of the buckets stands at i. */
-static inline bool literals_at(const struct literals *l, unsigned buckets, const uint8_t *p,
-			       size_t n, size_t i)
-{
-	const bool heads = l->bytes == LITERALS_BYTES;
-	uint32_t head = 0;
-
-	if (heads)
-		memcpy(&head, p + i, LITERALS_BYTES);
-	for (; buckets; buckets &= buckets - 1) {
-		const unsigned b = (unsigned)__builtin_ctz(buckets);
-
-		for (unsigned k = l->first[b]; k < l->first[b + 1]; k++)
-			if ((!heads || (head | l->needles[k].fold) == l->needles[k].head) &&
-			    l->needles[k].n <= n - i &&
-			    same_text(p + i, l->needles[k].p, l->needles[k].n, l->nocase))
-				return true;
-	}
-	return false;
-}
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernels_vector: the loops over vectors, included once for each width.
+ * kernels_vector: the loops over vectors, included by kernels.c once for each instruction set.
  *
- * The including file defines VEC (the type), WIDTH (its bytes), TARGET (the attribute), NAME(f) and
- * the operations LOAD, STORE, SPLAT, TABLE (16 bytes in every lane), EQ, AND, OR, HIGH (the upper
- * half of each byte), SHUFFLE and MASK (a bit for each byte), WITH_SHUFFLE where that exists.
+ * kernels.c defines VEC (the type), WIDTH (its bytes), TARGET (the attribute), NAME(f) and the
+ * operations LOAD, STORE, SPLAT, TABLE (16 bytes in every lane), EQ, AND, OR, HIGH (the upper half
+ * of each byte), SHUFFLE and MASK (a bit for each byte); WITH_SHUFFLE if SHUFFLE exists.
  *
- * Places are tested in blocks of two vectors. The last block overlaps the one before it instead of
- * leaving a rest; what was tested already is shifted away. A text with fewer places than a block
- * goes to the portable loop.
+ * Places are tested in blocks of two vectors. The last block overlaps the one before it, so that no
+ * remainder is left; results for places tested before are shifted away. A text with fewer places
+ * than a block goes to the portable loop.
  *
  * This file is a template and has no include guard.
  */
@@ -114,7 +114,7 @@ TARGET static size_t NAME(bytesets)(const struct bytesets *b, const uint8_t *p, 
 	}
 }
 
-/* The buckets of which a needle may begin at each place, by two of its bytes. */
+/* For each place the buckets of the needles that may begin there, judged by two bytes. */
 INLINED VEC NAME(literals_test)(const struct literals *l, const uint8_t *p, unsigned k)
 {
 	return AND(NAME(look_up)(&l->tests[k].nibbles, LOAD(p + l->tests[k].at)),

@@ -1,12 +1,55 @@
 /* SPDX-License-Identifier: MIT */
-/* literals: spread needles over buckets and make the tables for their first bytes. */
+/* literals: choose the rarest bytes of one needle; spread several over buckets. */
 
 #include "regex/literals.h"
 
 #include <stdlib.h>
 
 #include "base/own.h"
-#include "regex/bytefreq.h"
+#include "regex/bytesets.h"
+
+static bool is_letter(uint8_t c)
+{
+	return c >= 'a' && c <= 'z';
+}
+
+static unsigned frequency(uint8_t c, bool nocase)
+{
+	return bytefreq[c] + (nocase && is_letter(c) ? bytefreq[c - 0x20] : 0);
+}
+
+void literal_init(struct literal *l, struct str needle, bool nocase)
+{
+	const uint8_t *p = (const uint8_t *)needle.p;
+	const size_t n = needle.n < 256 ? needle.n : 256; /* offsets are bytes */
+	size_t best = 0, second = n > 1;
+
+	for (size_t i = 1; i < n; i++)
+		if (frequency(p[i], nocase) < frequency(p[best], nocase))
+			best = i;
+	if (second == best)
+		second = 0;
+	for (size_t i = 0; i < n; i++)
+		if (i != best && p[i] != p[best] &&
+		    (p[second] == p[best] ||
+		     frequency(p[i], nocase) < frequency(p[second], nocase)))
+			second = i;
+	*l = (struct literal){
+		.kernels = kernels_best(),
+		.p = p,
+		.n = needle.n,
+		.nocase = nocase,
+		.at = { (uint8_t)best, (uint8_t)second },
+		.byte = { p[best], p[second] },
+		.fold = { nocase && is_letter(p[best]) ? 0x20 : 0,
+			  nocase && is_letter(p[second]) ? 0x20 : 0 },
+	};
+}
+
+size_t literal_find(const struct literal *l, struct str text, size_t from)
+{
+	return l->kernels->literal(l, (const uint8_t *)text.p, text.n, from);
+}
 
 static int compare(const void *a, const void *b)
 {
@@ -21,7 +64,7 @@ static void admit(struct nibbles *t, uint8_t byte, unsigned bucket)
 	t->high[byte >> 4] |= (uint8_t)(1u << bucket);
 }
 
-/* Neighbours in sorted order share their first bytes, so they share a bucket. */
+/* Neighbours in sorted order share their first bytes, so they go into one bucket. */
 static void fill(struct literals *l, const struct str *sorted)
 {
 	uint8_t *to = l->memory;
@@ -59,7 +102,7 @@ static double passing(const struct nibbles *t, unsigned bucket)
 	return sum / BYTEFREQ_ALL;
 }
 
-/* Bring the most telling byte to the front of the rest: most places are decided by two tests. */
+/* Bring the most selective bytes to the front: two tests decide about most places. */
 static void sort_tests(struct literals *l)
 {
 	double passes[LITERALS_BYTES] = { 0 };

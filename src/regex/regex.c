@@ -6,10 +6,10 @@
 #include "base/arena.h"
 #include "base/limits.h"
 #include "base/own.h"
-#include "regex/regex_budget.h"
-#include "regex/regex_dfa.h"
-#include "regex/regex_need.h"
-#include "regex/regex_pcre.h"
+#include "regex/dfa.h"
+#include "regex/need.h"
+#include "regex/parse.h"
+#include "regex/pcre.h"
 
 struct regex {
 	bool multiline;
@@ -29,11 +29,11 @@ static int compile(struct regex *re, struct ast_pattern *p, struct arena *a, str
 	const bool fits = p->pcre || nfa_fits(p->root);
 
 	if (!re->multiline && !p->pcre)
-		regex_trim(p);
+		ast_trim(p);
 	if (need_init(&re->need, p) < 0)
 		return err_set(e, ERR_EXECUTION_ERROR, "Not enough memory for the pattern");
 	if (re->multiline && re->need.kind != NEED_LITERAL)
-		re->need.exact = false; /* how long the match is must be found out */
+		re->need.exact = false; /* the automaton has to find where the match ends */
 	if (p->pcre) {
 		if (re->multiline)
 			return err_set(e, ERR_INVALID_REGEX,
@@ -56,8 +56,7 @@ int regex_new(struct str pattern, const struct regex_options *o, struct regex **
 	struct ast_pattern p;
 	struct regex *re;
 
-	if (o->literal ? regex_parse_literal(pattern, o, &arena, &p, e) < 0
-		       : regex_parse(pattern, o, &arena, &p, e) < 0)
+	if (regex_parse(pattern, o, &arena, &p, e) < 0)
 		return -1;
 	re = mem_new(1, sizeof(*re));
 	if (!re)
@@ -118,7 +117,7 @@ void regex_cache_free(struct regex_cache *c)
 	mem_free(c);
 }
 
-/* The line of a text that the byte at `at` is on, at being below text.n. */
+/* The line that contains the byte at `at`, which is below text.n. */
 static struct regex_match line_at(struct str text, size_t from, size_t at)
 {
 	const char *before = at > from ? memrchr(text.p + from, '\n', at - from) : NULL;
@@ -130,8 +129,7 @@ static struct regex_match line_at(struct str text, size_t from, size_t at)
 	};
 }
 
-/* Where on the line a match can begin at the earliest, `at` being the first place of what it needs.
- */
+/* The earliest place on the line where a match can begin; what it needs is at `at`. */
 static size_t earliest(const struct need *n, struct str text, size_t line, size_t at)
 {
 	if (n->lead >= at - line)
@@ -157,7 +155,7 @@ static int line_matches(const struct regex *re, struct regex_cache *c, struct st
 		       earliest(&re->need, text, line->line, at), edge, budget, &at, e);
 }
 
-/* Lines that contain what a match needs, one by one. */
+/* Try the lines that contain what a match needs, one by one. */
 static int next_candidate(const struct regex *re, struct regex_cache *c, struct str text,
 			  size_t from, const struct regex_budget *budget, struct regex_match *ret,
 			  struct err *e)
@@ -186,7 +184,7 @@ static int next_candidate(const struct regex *re, struct regex_cache *c, struct 
 	return 0;
 }
 
-/* All text through the automaton, which does not care for lines. */
+/* Run the automaton over all text; it needs no line boundaries. */
 static int next_scanned(struct regex_cache *c, struct str text, size_t from,
 			const struct regex_budget *budget, struct regex_match *ret, struct err *e)
 {
@@ -202,7 +200,7 @@ static int next_scanned(struct regex_cache *c, struct str text, size_t from,
 /* The lines a match touches. */
 static bool lines_of(struct str text, size_t start, size_t end, struct regex_match *ret)
 {
-	/* Behind the last newline there is no line that an empty match could be on. */
+	/* After the last newline there is no line for an empty match. */
 	if (start == text.n && start > 0 && text.p[start - 1] == '\n')
 		return false;
 
@@ -244,7 +242,8 @@ static int next_multiline(const struct regex *re, struct regex_cache *c, struct 
 
 	if (back < 0)
 		return -1;
-	/* Only text that is not UTF-8 hides the start: then the match's last line must do. */
+	/* The start is not found only where text is not UTF-8: then report the match's last line.
+	 */
 	start = back ? start + from : line_at(text, from, end > from ? end - 1 : end).line;
 	return lines_of(text, start, end, ret);
 }

@@ -11,7 +11,9 @@
 
 #include "base/arena.h"
 #include "base/limits.h"
-#include "regex/regex_ast.h"
+#include "regex/parse.h"
+#include "regex/pcre.h"
+#include "regex/regex.h"
 
 enum oracle_kind { ORACLE_TREE, ORACLE_TEXT };
 
@@ -49,12 +51,9 @@ static inline bool oracle_init(struct oracle *o, enum oracle_kind kind, struct s
 	size_t at;
 
 	*o = (struct oracle){ 0 };
-	if (options->literal ? regex_parse_literal(pattern, options, &arena, &tree, &e) < 0
-			     : regex_parse(pattern, options, &arena, &tree, &e) < 0)
+	if (regex_parse(pattern, options, &arena, &tree, &e) < 0 || tree.pcre)
 		return false;
-	if (tree.pcre)
-		return false;
-	if (kind == ORACLE_TREE && regex_unparse(&tree, false, &arena, &pattern, &e) < 0)
+	if (kind == ORACLE_TREE && pcre_write(&tree, false, &arena, &pattern, &e) < 0)
 		return false;
 	o->code = pcre2_compile((PCRE2_SPTR)pattern.p, pattern.n, flags, &error, &at, NULL);
 	if (!o->code)
@@ -79,7 +78,7 @@ static inline int oracle_match(struct oracle *o, struct str text, size_t *start,
 	return 1;
 }
 
-#else /* nobody to ask */
+#else /* there is no PCRE2 to compare with */
 
 struct oracle {
 	int none;

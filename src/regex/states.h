@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * regex_states: the states of a lazy automaton and how they are built.
+ * states: the states of a lazy automaton and how they are built.
  *
  * A state is a list of graph nodes together with what must be known about the byte before it. The
- * table `next` has a row for each state. An entry is where the row of the following state begins,
- * or has STATE_SPECIAL set. Positions (\b, $ …) are decided when the byte behind them is known, so
- * a match is noticed up to one byte late.
+ * table `next` has a row for each state. An entry is the index of the next state's row, or has
+ * STATE_SPECIAL set. Positions (\b, $ …) are decided when the byte after them is known, so a match
+ * is noticed up to one byte late.
  *
  * Memory is bounded by LIMIT_REGEX_STATES. When it is used up, states_step forgets all states, adds
- * the one asked for, and counts `forgotten` up: rows remembered by the caller are void then.
+ * the one asked for, and increments `forgotten`: rows that the caller remembers are invalid then.
  */
-#ifndef REGEX_REGEX_STATES_H
-#define REGEX_REGEX_STATES_H
+#ifndef REGEX_STATES_H
+#define REGEX_STATES_H
 
 #include "regex/bytesets.h"
-#include "regex/regex_dfa.h"
-#include "regex/regex_look.h"
+#include "regex/nfa.h"
+
+enum dfa_mode {
+	DFA_EARLIEST, /* is there a match: stops as soon as that is known */
+	DFA_FIRST,    /* the end of the match that a backtracking matcher would find */
+	DFA_LONGEST,  /* reverse graphs: the farthest start of a match */
+};
 
 #define STATE_SPECIAL UINT32_C(0x80000000)
 #define STATE_FLAGGED UINT32_C(0xc0000000) /* a row whose state skips (DFA_EARLIEST) or matched */
@@ -27,12 +32,12 @@
 struct state {
 	uint32_t at;	/* its nodes: ids[at] … */
 	uint16_t n;	/* … so many */
-	uint8_t before; /* enum side, SIDE_OTHER when nothing asks */
-	uint8_t utf8;	/* enum utf8_state, UTF8_WHOLE when nothing asks */
+	uint8_t before; /* enum side; SIDE_OTHER when no node depends on it */
+	uint8_t utf8;	/* enum utf8_state; UTF8_WHOLE when no node depends on it */
 	bool looks;	/* some node is a position */
 	bool matched;	/* the match ended before the byte that led here */
-	bool waiting;	/* worth a look whether bytes can be skipped */
-	bool examined;	/* that look was taken */
+	bool waiting;	/* it may be worth skipping bytes here: states_examine decides */
+	bool examined;	/* it has decided */
 };
 
 struct states {
@@ -62,14 +67,14 @@ struct states {
 int states_init(struct states *s, const struct nfa *nfa, enum dfa_mode mode);
 void states_done(struct states *s);
 
-/* The entry a search begins with, `before` being the byte that precedes it (UTF8_END for none). */
+/* The entry that a search begins with; `before` is the byte before it, UTF8_END at the edge. */
 uint32_t states_start(struct states *s, unsigned before);
 
-/* The entry behind `row` for a class of bytes (nfa->classes: the end of the text). */
+/* The entry that follows `row` for a class of bytes (nfa->classes: the end of the text). */
 uint32_t states_step(struct states *s, uint32_t row, unsigned class);
 
-/* Give a waiting state a set of bytes to skip to, when few bytes lead away from it. Returns the
- * entry to go on with. */
+/* If few bytes lead away from a waiting state, give it the set of bytes to skip to. Returns the
+ * entry to continue with. */
 uint32_t states_examine(struct states *s, uint32_t row);
 
 static inline struct state *states_of(const struct states *s, uint32_t row)

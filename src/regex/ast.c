@@ -1,27 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * regex_trim: a line matches or not, however long the match is.
- *
- * If the line has x{m,n}R, it has x{m}R as well: the match begins later. The same holds at the end.
- * The automaton gets fewer states from it, and the text a match needs is nearer to its start.
- */
+/* ast: build a tree, and trim its ends. */
 
-#include "regex/regex_ast.h"
+#include "regex/ast.h"
 
-enum end { END_LEFT, END_RIGHT };
+enum tree_end { END_LEFT, END_RIGHT };
+
+void ast_append(struct ast *parent, struct ast *node)
+{
+	if (parent->height <= node->height)
+		parent->height = node->height + 1;
+	node->prev = parent->last;
+	if (parent->last)
+		parent->last->next = node;
+	else
+		parent->child = node;
+	parent->last = node;
+}
 
 static bool is_empty(const struct ast *t)
 {
 	return t->kind == AST_EMPTY || (t->kind == AST_GROUP && is_empty(t->child));
 }
 
-static struct ast *inward(const struct ast *t, enum end end)
+static struct ast *inward(const struct ast *t, enum tree_end end)
 {
 	return end == END_LEFT ? t->next : t->prev;
 }
 
 /* ^ at the left, $ at the right. */
-static bool is_anchor(const struct ast *t, enum end end)
+static bool is_anchor(const struct ast *t, enum tree_end end)
 {
 	if (end == END_LEFT)
 		return t->kind == AST_LOOK && t->look == LOOK_LINE_START;
@@ -37,7 +44,10 @@ static bool is_anything(const struct ast *t)
 	       charset_covers(&t->child->chars, '\n' + 1, CHARSET_ILL);
 }
 
-static void trim(struct ast *t, enum end end)
+/* A line that contains x{m,n}R contains x{m}R as well: that match begins later. The same applies at
+ * the right end. The automaton gets fewer states from it, and the text that a match needs comes
+ * closer to its start. */
+static void trim(struct ast *t, enum tree_end end)
 {
 	switch (t->kind) {
 	case AST_GROUP:
@@ -56,7 +66,7 @@ static void trim(struct ast *t, enum end end)
 		break;
 	case AST_CAT:
 		for (struct ast *k = end == END_LEFT ? t->child : t->last; k; k = inward(k, end)) {
-			/* A line that has x has ^.*x, too. */
+			/* A line that matches x matches ^.*x, too. */
 			if (is_anchor(k, end) && is_anything(inward(k, end)))
 				k->kind = AST_EMPTY;
 			else
@@ -70,7 +80,7 @@ static void trim(struct ast *t, enum end end)
 	}
 }
 
-void regex_trim(struct ast_pattern *p)
+void ast_trim(struct ast_pattern *p)
 {
 	trim(p->root, END_LEFT);
 	trim(p->root, END_RIGHT);

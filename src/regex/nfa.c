@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* regex_nfa: from the tree to the graph, built from the end to the start. */
+/* nfa: from the tree to the graph, built from the end to the start. */
 
-#include "regex/regex_nfa.h"
+#include "regex/nfa.h"
 
 #include "base/limits.h"
 #include "base/own.h"
-#include "regex/regex_utf8.h"
 
-enum { NOWHERE = 0 }; /* node 0 is the match; a failed compilation goes there, too */
+enum { NOWHERE = 0 }; /* node 0 is the match; it also stands for a node that failed */
 
 struct compiler {
 	struct nfa *nfa;
-	size_t steps; /* nodes of the tree visited: repeats of nothing cost no graph node */
+	size_t steps; /* nodes of the tree visited: a repeat of nothing adds no node to the graph */
 	bool failed;
 };
 
@@ -113,7 +112,7 @@ static uint16_t add_sequence(struct compiler *c, const struct utf8_sequence *s, 
 static uint16_t add_chars(struct compiler *c, const struct charset *chars, uint16_t to)
 {
 	struct byteset ascii = { 0 };
-	/* The decoder runs forwards only: backwards there is nothing but well-formed UTF-8. */
+	/* The decoder runs forwards only; backwards only well-formed UTF-8 is matched. */
 	const bool decoded = !c->nfa->reverse && charset_has(chars, CHARSET_ILL);
 	const bool every = decoded && charset_covers(chars, 0x80, CHARSET_ILL);
 	uint16_t ways = NOWHERE;
@@ -204,7 +203,7 @@ static uint16_t add_ast(struct compiler *c, const struct ast *t, uint16_t to)
 	}
 }
 
-/* Bytes get the same class unless some set, or a position asked about, tells them apart. */
+/* Bytes get the same class unless some set tells them apart. */
 static void make_classes(struct nfa *n)
 {
 	uint8_t *of = n->class_of;
@@ -228,7 +227,13 @@ static void make_classes(struct nfa *n)
 		n->byte_of[of[b]] = (uint8_t)b;
 }
 
-/* Sets that no node consumes: they make the bytes distinct that positions ask about. */
+static bool is_word(unsigned byte)
+{
+	return byte == '_' || (byte >= '0' && byte <= '9') ||
+	       ((byte | 32) >= 'a' && (byte | 32) <= 'z');
+}
+
+/* Sets that no node consumes: they separate the bytes that positions depend on. */
 static void add_context_sets(struct compiler *c)
 {
 	static const uint8_t decoder[][2] = { { 0x80, 0x8f }, { 0x90, 0x9f }, { 0xa0, 0xbf },
@@ -238,7 +243,7 @@ static void add_context_sets(struct compiler *c)
 	struct byteset word = { 0 }, newline = { 0 };
 
 	for (unsigned b = 0; b < 128; b++)
-		if (b == '_' || (b >= '0' && b <= '9') || ((b | 32) >= 'a' && (b | 32) <= 'z'))
+		if (is_word(b))
 			byteset_add(&word, b);
 	byteset_add(&newline, '\n');
 	set_index(c, &newline);
@@ -254,13 +259,13 @@ static void add_context_sets(struct compiler *c)
 	}
 }
 
-/* In front of the pattern: any bytes, less preferred than to begin the match here. */
+/* Any bytes before the pattern; to begin the match here is preferred. */
 static uint16_t add_search_loop(struct compiler *c, uint16_t pattern)
 {
 	const unsigned decoded = 1u << LOOK_CHAR | 1u << LOOK_ILL;
 	const uint16_t fork = add_fork(c, NOWHERE, NOWHERE);
 
-	/* Only then could a match begin in the middle of a character. */
+	/* Only these could let a match begin in the middle of a character. */
 	if (c->nfa->looks & (decoded | 1u << LOOK_NOT_WORD))
 		pattern = add_look(c, LOOK_CHAR, pattern);
 
@@ -276,7 +281,7 @@ static size_t at_most_too_many(size_t n)
 	return n > LIMIT_REGEX_NODES ? LIMIT_REGEX_NODES + 1 : n;
 }
 
-/* Nodes, about; LIMIT_REGEX_NODES + 1 stands for more than that. */
+/* Roughly how many nodes; LIMIT_REGEX_NODES + 1 means too many. */
 static size_t estimate(const struct ast *t)
 {
 	size_t n = 1;
@@ -311,7 +316,7 @@ int nfa_compile(struct nfa *n, const struct ast *root, enum nfa_direction way, s
 
 	uint16_t at = add_node(&c, (struct nfa_node){ .op = NFA_MATCH });
 
-	if (!c.failed) { /* node 0 is there, which everything else may lean on */
+	if (!c.failed) { /* node 0 exists, which all other nodes may refer to */
 		at = add_ast(&c, root, at);
 		if (way == NFA_SEARCH)
 			at = add_search_loop(&c, at);
@@ -329,4 +334,49 @@ void nfa_done(struct nfa *n)
 	mem_free(n->nodes);
 	mem_free(n->sets);
 	*n = (struct nfa){ 0 };
+}
+
+enum side nfa_side(const struct nfa *n, unsigned byte)
+{
+	const unsigned line = 1u << LOOK_LINE_START | 1u << LOOK_LINE_END;
+	const unsigned text = 1u << LOOK_TEXT_START | 1u << LOOK_TEXT_END;
+	const unsigned word = 1u << LOOK_WORD | 1u << LOOK_NOT_WORD;
+
+	if (byte == UTF8_END && (n->looks & text))
+		return SIDE_EDGE;
+	if ((byte == '\n' || byte == UTF8_END) && (n->looks & line))
+		return SIDE_NEWLINE;
+	if (is_word(byte) && (n->looks & word))
+		return SIDE_WORD;
+	return SIDE_OTHER;
+}
+
+bool nfa_look(const struct nfa *n, enum look look, enum side read, enum utf8_state utf8,
+	      unsigned next)
+{
+	const enum side coming = nfa_side(n, next);
+	const enum side before = n->reverse ? coming : read;
+	const enum side after = n->reverse ? read : coming;
+
+	switch (look) {
+	case LOOK_LINE_START:
+		return before >= SIDE_NEWLINE;
+	case LOOK_LINE_END:
+		return after >= SIDE_NEWLINE;
+	case LOOK_TEXT_START:
+		return before == SIDE_EDGE;
+	case LOOK_TEXT_END:
+		return after == SIDE_EDGE;
+	case LOOK_WORD:
+		return (before == SIDE_WORD) != (after == SIDE_WORD);
+	case LOOK_NOT_WORD:
+		return (before == SIDE_WORD) == (after == SIDE_WORD);
+	case LOOK_CHAR:
+		return !utf8_state_inside(utf8, next);
+	case LOOK_INSIDE:
+		return utf8_state_inside(utf8, next);
+	case LOOK_ILL:
+		return utf8_state_ill(utf8, next);
+	}
+	return false;
 }

@@ -1,26 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * regex_ast: a pattern as a tree.
+ * ast: a pattern as a tree.
  *
- * The parser reads the dialect (docs/patterns.md) and leaves nothing of it: flags are applied,
- * names are numbers, classes are sets. What comes behind it, automaton, required text and PCRE2's
- * pattern alike, sees only this tree, so all of them agree on what a pattern means.
+ * The parser resolves everything that belongs to the dialect (docs/patterns.md): flags are applied,
+ * names are numbers, classes are sets. The automaton, the search for required text and the pattern
+ * written for PCRE2 see only this tree, so all of them agree on what a pattern means.
  *
  * Without regex_options.multiline no set contains '\n' and the text anchors are line anchors. `$`
- * also stands before "\r\n".
+ * also matches before "\r\n".
  */
-#ifndef REGEX_REGEX_AST_H
-#define REGEX_REGEX_AST_H
+#ifndef REGEX_AST_H
+#define REGEX_AST_H
 
 #include "base/arena.h"
-#include "base/err.h"
 #include "regex/charset.h"
-#include "regex/regex.h"
 
 enum ast_kind {
 	AST_EMPTY,    /* matches the empty text */
 	AST_CHARS,    /* one character of a set; the empty set matches nothing */
-	AST_CAT,      /* all children, one behind the other */
+	AST_CAT,      /* all children, one after the other */
 	AST_ALT,      /* one of the children, earlier ones first */
 	AST_REPEAT,   /* the child, min to max times */
 	AST_GROUP,    /* the child, remembered under a number */
@@ -40,14 +38,14 @@ enum look {
 	/* Not in a pattern; the compiler uses them where a set contains CHARSET_ILL: */
 	LOOK_CHAR,   /* between two characters */
 	LOOK_INSIDE, /* within a character */
-	LOOK_ILL,    /* behind a piece that is not UTF-8 */
+	LOOK_ILL,    /* after a piece of text that is not UTF-8 */
 };
 
 enum { AST_MANY = UINT32_MAX };
 
 struct ast {
 	enum ast_kind kind;
-	unsigned height;	  /* levels below it: whoever walks the tree recurses */
+	unsigned height;	  /* levels below it; it bounds the recursion over the tree */
 	struct ast *child, *last; /* first and last child */
 	struct ast *next, *prev;  /* siblings */
 	struct charset chars;	  /* AST_CHARS */
@@ -61,26 +59,15 @@ struct ast {
 
 struct ast_pattern {
 	struct ast *root;
-	uint32_t groups;
 	bool pcre; /* the tree has nodes that only PCRE2 can match */
 };
 
-/* The tree of a pattern; memory is the arena's. Fails with INVALID_REGEX. */
-int regex_parse(struct str pattern, const struct regex_options *o, struct arena *a,
-		struct ast_pattern *ret, struct err *e);
+/* Make the node the last child. */
+void ast_append(struct ast *parent, struct ast *node);
 
-/* The tree of plain text. */
-int regex_parse_literal(struct str text, const struct regex_options *o, struct arena *a,
-			struct ast_pattern *ret, struct err *e);
-
-/* Drop what does not change which lines match: the repeats beyond the least at both ends (\w+x is
+/* Drop what does not change which lines match: the repeats beyond the minimum at both ends (\w+x is
  * \wx, .*x.* is x). Not for multiline searches, which must know where a match begins, nor for
- * PCRE2's nodes. */
-void regex_trim(struct ast_pattern *p);
-
-/* The pattern that PCRE2 gets: written from the tree, so nothing of the caller's reaches it. When
- * counted, a callout stands behind every repeat of variable length. */
-int regex_unparse(const struct ast_pattern *p, bool counted, struct arena *a, struct str *ret,
-		  struct err *e);
+ * trees with nodes for PCRE2. */
+void ast_trim(struct ast_pattern *p);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "base/own.h"
 #include "regex/bytesets.h"
-#include "regex/literal.h"
 #include "regex/literals.h"
 
 enum { LONGEST = 300 };
@@ -40,7 +39,7 @@ static struct str random_needle(char *to, size_t most, bool nocase, uint64_t *se
 	struct str needle = random_text(to, 1 + next_random(seed) % most, seed);
 
 	for (size_t i = 0; nocase && i < needle.n; i++)
-		to[i] = (char)lower_case((uint8_t)to[i]);
+		to[i] = str_lower(to[i]);
 	return needle;
 }
 

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* regex_dfa: run a text through the lazily built states. */
+/* dfa: run a text through the lazily built states. */
 
-#include "regex/regex_dfa.h"
+#include "regex/dfa.h"
 
 #include "base/limits.h"
 #include "base/own.h"
-#include "regex/regex_budget.h"
-#include "regex/regex_states.h"
-#include "regex/regex_utf8.h"
 
 struct dfa {
 	struct states states;
@@ -37,13 +34,13 @@ struct dfa_counts dfa_counts(const struct dfa *d)
 	return (struct dfa_counts){ d->states.built, d->states.forgotten };
 }
 
-/* The column of a byte. Computed ahead of the state, so that a step costs a load and no more. */
+/* The column of a byte. It does not depend on the state, so a step waits for a single load. */
 static inline const uint32_t *column(const struct states *s, uint8_t byte)
 {
 	return s->next + s->nfa->class_of[byte];
 }
 
-/* Entry by entry as long as nothing special happens; *at stops at the byte that did it. */
+/* Follow the entries up to the first special one; *at becomes the index of the byte it is for. */
 static inline size_t glide(const struct states *s, const uint8_t *p, size_t *at, size_t end,
 			   size_t row)
 {
@@ -83,7 +80,7 @@ static inline size_t glide(const struct states *s, const uint8_t *p, size_t *at,
 	return row;
 }
 
-/* The entry behind a row, built when it is not there yet; -1 with SEARCH_TIMEOUT. */
+/* The entry that follows a row, built if it does not exist yet; -1 with SEARCH_TIMEOUT. */
 static int64_t follow(struct states *s, uint32_t row, unsigned class,
 		      const struct regex_budget *budget, struct err *e)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* regex_utf8, charset: every character is where it belongs. */
+/* charset: sets, their spelling in UTF-8, and the decoder. */
 
 #include "unit.h"
 
 #include "base/own.h"
 #include "base/utf8.h"
 #include "regex/charset.h"
-#include "regex/regex_utf8.h"
 
 enum { SEQUENCES = 64 };
 

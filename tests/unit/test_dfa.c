@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* regex_dfa: time is proportional to the text: states are few, or forgotten within bounds. */
+/* dfa: time is proportional to the text: states are few, or forgotten within bounds. */
 
 #include "unit.h"
 
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
-#include "regex/regex_dfa.h"
+#include "regex/dfa.h"
+#include "regex/parse.h"
 
 enum { LINE = 1 << 20 };
 

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* regex_piece: words and runs of byte sets that must occur. */
+/* factor: words and runs of byte sets that must occur. */
 
-#include "regex/regex_piece.h"
+#include "regex/factor.h"
 
 #include <math.h>
 
 #include "base/utf8.h"
-#include "regex/bytefreq.h"
 #include "regex/bytesets.h"
 
 enum { FEW_CHARS = 10 }; /* a set of more is not spelled out as words */
 
-static struct piece *new_piece(struct arena *a, unsigned words, unsigned sets)
+static struct factor *new_factor(struct arena *a, unsigned words, unsigned sets)
 {
-	struct piece *p = arena_array(a, 1, sizeof(*p));
+	struct factor *p = arena_array(a, 1, sizeof(*p));
 
 	if (!p)
 		return NULL;
@@ -34,13 +33,13 @@ static struct str lowered(struct str s, struct arena *a)
 	char *p = (char *)(uintptr_t)low.p;
 
 	for (size_t i = 0; i < low.n; i++)
-		p[i] = (char)lower_case((uint8_t)p[i]);
+		p[i] = str_lower(p[i]);
 	return low;
 }
 
-static const struct piece *words_empty(struct arena *a)
+static const struct factor *words_empty(struct arena *a)
 {
-	return new_piece(a, 1, 0);
+	return new_factor(a, 1, 0);
 }
 
 static unsigned count_chars(const struct charset *set)
@@ -52,7 +51,7 @@ static unsigned count_chars(const struct charset *set)
 	return n;
 }
 
-static const struct piece *words_chars(const struct charset *set, struct arena *a)
+static const struct factor *words_chars(const struct charset *set, struct arena *a)
 {
 	const unsigned count = count_chars(set);
 	unsigned n = 0;
@@ -60,7 +59,7 @@ static const struct piece *words_chars(const struct charset *set, struct arena *
 	if (count == 0 || count > FEW_CHARS || charset_has(set, CHARSET_ILL))
 		return NULL;
 
-	struct piece *p = new_piece(a, count, 0);
+	struct factor *p = new_factor(a, count, 0);
 
 	for (uint32_t i = 0; p && i < set->n; i++) {
 		for (uint32_t c = set->ranges[i].lo; c <= set->ranges[i].hi; c++) {
@@ -68,7 +67,7 @@ static const struct piece *words_chars(const struct charset *set, struct arena *
 			char bytes[4];
 
 			if (both && c < 'a')
-				continue; /* the lower case stands for it */
+				continue; /* the lower-case letter stands for both */
 			p->words[n++] = arena_dup(a, (struct str){ bytes, utf8_encode(c, bytes) });
 			p->anycase |= both;
 			p->onecase |= is_letter(c) && !both;
@@ -79,20 +78,21 @@ static const struct piece *words_chars(const struct charset *set, struct arena *
 	return p;
 }
 
-/* The words of p as they are when some letter ignores case. */
-static struct str word_of(const struct piece *p, unsigned i, bool anycase, struct arena *a)
+/* A word of p; in lower case if some letter matches both cases. */
+static struct str word_of(const struct factor *p, unsigned i, bool anycase, struct arena *a)
 {
 	return anycase && !p->anycase ? lowered(p->words[i], a) : p->words[i];
 }
 
-static const struct piece *words_cat(const struct piece *x, const struct piece *y, struct arena *a)
+static const struct factor *words_cat(const struct factor *x, const struct factor *y,
+				      struct arena *a)
 {
 	const bool anycase = x && y && (x->anycase || y->anycase);
 
-	if (!x || !y || x->n * y->n > PIECE_WORDS)
+	if (!x || !y || x->n * y->n > FACTOR_WORDS)
 		return NULL;
 
-	struct piece *p = new_piece(a, x->n * y->n, 0);
+	struct factor *p = new_factor(a, x->n * y->n, 0);
 
 	if (!p)
 		return NULL;
@@ -102,9 +102,9 @@ static const struct piece *words_cat(const struct piece *x, const struct piece *
 		for (unsigned k = 0; k < y->n; k++) {
 			const struct str left = word_of(x, i, anycase, a);
 			const struct str right = word_of(y, k, anycase, a);
-			char both[2 * PIECE_LENGTH];
+			char both[2 * FACTOR_LENGTH];
 
-			if (left.n + right.n > PIECE_LENGTH)
+			if (left.n + right.n > FACTOR_LENGTH)
 				return NULL;
 			if (left.n)
 				memcpy(both, left.p, left.n);
@@ -117,7 +117,7 @@ static const struct piece *words_cat(const struct piece *x, const struct piece *
 	return p;
 }
 
-static void add_word(struct piece *p, struct str word)
+static void add_word(struct factor *p, struct str word)
 {
 	for (unsigned i = 0; i < p->n; i++)
 		if (str_eq(p->words[i], word))
@@ -125,16 +125,16 @@ static void add_word(struct piece *p, struct str word)
 	p->words[p->n++] = word;
 }
 
-static const struct piece *words_alt(const struct piece *x, const struct piece *y,
-				     enum piece_side side, struct arena *a)
+static const struct factor *words_alt(const struct factor *x, const struct factor *y,
+				      enum factor_side side, struct arena *a)
 {
 	const bool anycase = x && y && (x->anycase || y->anycase);
 
 	(void)side;
-	if (!x || !y || x->n + y->n > PIECE_WORDS)
+	if (!x || !y || x->n + y->n > FACTOR_WORDS)
 		return NULL;
 
-	struct piece *p = new_piece(a, x->n + y->n, 0);
+	struct factor *p = new_factor(a, x->n + y->n, 0);
 
 	if (!p)
 		return NULL;
@@ -148,12 +148,12 @@ static const struct piece *words_alt(const struct piece *x, const struct piece *
 	return p;
 }
 
-static bool words_alike(const struct piece *x, const struct piece *y)
+static bool words_alike(const struct factor *x, const struct factor *y)
 {
 	return x && y;
 }
 
-/* The sum of the logarithms of the rarest frequencies: more than these are hardly independent. */
+/* The sum of the smallest logarithms: more than these are hardly independent. */
 static double rarest(const double *logs, unsigned n)
 {
 	double least[BYTESETS_MAX] = { 0 };
@@ -176,12 +176,12 @@ static double rarest(const double *logs, unsigned n)
 	return sum;
 }
 
-static double words_rarity(const struct piece *p)
+static double words_rarity(const struct factor *p)
 {
 	double share = 0;
 
 	for (unsigned i = 0; p && i < p->n; i++) {
-		double logs[PIECE_LENGTH];
+		double logs[FACTOR_LENGTH];
 
 		for (size_t k = 0; k < p->words[i].n; k++) {
 			const uint8_t c = (uint8_t)p->words[i].p[k];
@@ -195,7 +195,7 @@ static double words_rarity(const struct piece *p)
 	return p && p->n && share < 1 ? log2(share) : 0;
 }
 
-const struct piece_form piece_words = {
+const struct factor_form factor_words = {
 	.empty = words_empty,
 	.chars = words_chars,
 	.cat = words_cat,
@@ -204,17 +204,17 @@ const struct piece_form piece_words = {
 	.rarity = words_rarity,
 };
 
-static const struct piece *run_empty(struct arena *a)
+static const struct factor *run_empty(struct arena *a)
 {
-	return new_piece(a, 0, 0);
+	return new_factor(a, 0, 0);
 }
 
-static const struct piece *run_chars(const struct charset *set, struct arena *a)
+static const struct factor *run_chars(const struct charset *set, struct arena *a)
 {
 	char bytes[4];
 
 	if (set->n == 0 || set->ranges[set->n - 1].hi < 0x80) {
-		struct piece *p = new_piece(a, 0, 1);
+		struct factor *p = new_factor(a, 0, 1);
 
 		for (uint32_t i = 0; p && i < set->n; i++)
 			for (uint32_t c = set->ranges[i].lo; c <= set->ranges[i].hi; c++)
@@ -225,19 +225,19 @@ static const struct piece *run_chars(const struct charset *set, struct arena *a)
 		return NULL;
 
 	const unsigned n = (unsigned)utf8_encode(set->ranges[0].lo, bytes);
-	struct piece *p = new_piece(a, 0, n);
+	struct factor *p = new_factor(a, 0, n);
 
 	for (unsigned i = 0; p && i < n; i++)
 		byteset_add(&p->run[i], (uint8_t)bytes[i]);
 	return p;
 }
 
-static const struct piece *run_cat(const struct piece *x, const struct piece *y, struct arena *a)
+static const struct factor *run_cat(const struct factor *x, const struct factor *y, struct arena *a)
 {
-	if (!x || !y || x->n + y->n > PIECE_RUN)
+	if (!x || !y || x->n + y->n > FACTOR_RUN)
 		return NULL;
 
-	struct piece *p = new_piece(a, 0, x->n + y->n);
+	struct factor *p = new_factor(a, 0, x->n + y->n);
 
 	if (p) {
 		memcpy(p->run, x->run, x->n * sizeof(*p->run));
@@ -246,16 +246,16 @@ static const struct piece *run_cat(const struct piece *x, const struct piece *y,
 	return p;
 }
 
-static const struct piece *run_alt(const struct piece *x, const struct piece *y,
-				   enum piece_side side, struct arena *a)
+static const struct factor *run_alt(const struct factor *x, const struct factor *y,
+				    enum factor_side side, struct arena *a)
 {
 	if (!x || !y)
 		return NULL;
 
 	const unsigned n = x->n < y->n ? x->n : y->n;
-	const struct byteset *u = side == PIECE_LEFT ? x->run : x->run + (x->n - n);
-	const struct byteset *v = side == PIECE_LEFT ? y->run : y->run + (y->n - n);
-	struct piece *p = new_piece(a, 0, n);
+	const struct byteset *u = side == FACTOR_LEFT ? x->run : x->run + (x->n - n);
+	const struct byteset *v = side == FACTOR_LEFT ? y->run : y->run + (y->n - n);
+	struct factor *p = new_factor(a, 0, n);
 
 	for (unsigned i = 0; p && i < n; i++)
 		for (unsigned w = 0; w < 4; w++)
@@ -263,14 +263,14 @@ static const struct piece *run_alt(const struct piece *x, const struct piece *y,
 	return p;
 }
 
-static bool run_alike(const struct piece *x, const struct piece *y)
+static bool run_alike(const struct factor *x, const struct factor *y)
 {
 	return x && y && x->n == y->n;
 }
 
-static double run_rarity(const struct piece *p)
+static double run_rarity(const struct factor *p)
 {
-	double logs[PIECE_RUN];
+	double logs[FACTOR_RUN];
 
 	for (unsigned i = 0; p && i < p->n; i++) {
 		const unsigned f = byteset_frequency(&p->run[i]);
@@ -280,7 +280,7 @@ static double run_rarity(const struct piece *p)
 	return p ? rarest(logs, p->n) : 0;
 }
 
-const struct piece_form piece_run = {
+const struct factor_form factor_run = {
 	.empty = run_empty,
 	.chars = run_chars,
 	.cat = run_cat,

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* regex_states: sets of graph nodes, made states of a deterministic automaton when needed. */
+/* states: build the states of a deterministic automaton from sets of graph nodes. */
 
-#include "regex/regex_states.h"
+#include "regex/states.h"
 
 #include <xxhash.h>
 
 #include "base/limits.h"
 #include "base/own.h"
-#include "regex/bytefreq.h"
-#include "regex/regex_utf8.h"
 
 enum { FIRST_STATES = 16, FEW_TIMES = 4, SKIP_SHARE = 16 };
 
-/* Add a node and what it leads to without reading a byte, preferred ways first. With `at` positions
- * are decided, without they are kept for later. */
+/* Add a node and those it leads to without reading a byte, preferred ones first. With `at`,
+ * positions are decided; without it they stay in the list. */
 static void reach(struct states *s, uint16_t node, uint16_t *list, size_t *n,
 		  const struct state *at, unsigned next)
 {
@@ -31,7 +29,7 @@ static void reach(struct states *s, uint16_t node, uint16_t *list, size_t *n,
 			s->stack[depth++] = k->to_last;
 			s->stack[depth++] = k->to;
 		} else if (k->op == NFA_LOOK && at) {
-			if (look_holds(s->nfa, k->look, at->before, at->utf8, next))
+			if (nfa_look(s->nfa, k->look, at->before, at->utf8, next))
 				s->stack[depth++] = k->to;
 		} else {
 			list[(*n)++] = id;
@@ -47,7 +45,7 @@ static void new_round(struct states *s)
 	}
 }
 
-/* Where order does not matter, equal sets should be equal lists. */
+/* Where the order does not matter, equal sets become equal lists. */
 static void sort_then(struct states *s)
 {
 	const size_t words = (s->nfa->n + 63) / 64;
@@ -131,7 +129,7 @@ static bool grow_states(struct states *s)
 
 static bool grow_ids(struct states *s)
 {
-	/* At first room for two of the largest states: one can always be kept. */
+	/* At first there is room for two of the largest states: one always fits. */
 	const size_t cap = s->cap_ids ? s->cap_ids * 2 : 2 * s->nfa->n + 64;
 	uint16_t *ids;
 
@@ -145,8 +143,8 @@ static bool grow_ids(struct states *s)
 	return true;
 }
 
-/* Whether it is worth a look if most bytes lead back to this state. A guess: the nodes are those of
- * the oldest state, which is where searches start; with many states it does not pay. */
+/* Whether most bytes may lead back to this state. A guess: its nodes are those of the oldest state,
+ * which is where searches start; with many states it does not pay. */
 static bool is_waiting(const struct states *s, const struct state *k)
 {
 	return s->mode == DFA_EARLIEST && s->n > 0 && s->forgotten < FEW_TIMES &&
@@ -198,7 +196,7 @@ static uint32_t intern(struct states *s, struct state k)
 
 uint32_t states_start(struct states *s, unsigned before)
 {
-	const enum side side = side_of(s->nfa, before);
+	const enum side side = nfa_side(s->nfa, before);
 	struct state k = { .before = (uint8_t)side };
 
 	if (s->starts[side] != STATE_UNKNOWN)
@@ -228,7 +226,7 @@ static bool advance(struct states *s, const uint16_t *now, size_t n, unsigned cl
 		if (k->op == NFA_MATCH) {
 			matched = true;
 			if (s->mode != DFA_LONGEST)
-				break; /* whatever follows is less preferred */
+				break; /* what follows is less preferred */
 		} else if (k->op == NFA_SET && class != s->nfa->classes &&
 			   byteset_has(&s->nfa->sets[k->set], byte)) {
 			reach(s, k->to, s->then, &s->n_then, NULL, 0);
@@ -268,7 +266,7 @@ uint32_t states_step(struct states *s, uint32_t row, unsigned class)
 	} else if (s->n_then == 0 && !k.matched) {
 		entry = STATE_DEAD;
 	} else {
-		k.before = (uint8_t)side_of(nfa, byte);
+		k.before = (uint8_t)nfa_side(nfa, byte);
 		if (nfa->looks & (1u << LOOK_CHAR | 1u << LOOK_ILL) && !nfa->reverse)
 			k.utf8 = (uint8_t)utf8_state_next(from.utf8, byte);
 		entry = intern(s, k);
@@ -278,7 +276,7 @@ uint32_t states_step(struct states *s, uint32_t row, unsigned class)
 	return entry;
 }
 
-/* The bytes that lead away from a state. False when the states were forgotten meanwhile. */
+/* The bytes that lead away from a state. False when the states were forgotten in the process. */
 static bool leaving(struct states *s, uint32_t row, struct byteset *ret)
 {
 	const uint64_t forgotten = s->forgotten;
@@ -297,7 +295,7 @@ static bool leaving(struct states *s, uint32_t row, struct byteset *ret)
 	return true;
 }
 
-/* All entries that lead to the row, now that it skips. */
+/* Flag all entries that lead to the row, now that it skips. */
 static void redirect(struct states *s, uint32_t row)
 {
 	for (size_t i = 0; i < s->n * s->stride; i++)

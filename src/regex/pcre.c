@@ -1,17 +1,129 @@
 /* SPDX-License-Identifier: MIT */
-/* regex_pcre: PCRE2 line by line, with a count of its steps. */
+/* pcre: write a pattern for PCRE2 and match line by line, counting its steps. */
 
-#include "regex/regex_pcre.h"
+#include "regex/pcre.h"
 
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/own.h"
-#include "regex/regex_budget.h"
 
 #ifdef HAVE_PCRE2
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
+
+struct pcre_writer {
+	struct buf text;
+	bool counted;
+};
+
+static const struct str looks[] = {
+	[LOOK_LINE_START] = STR("^"), [LOOK_LINE_END] = STR("$"), [LOOK_TEXT_START] = STR("\\A"),
+	[LOOK_TEXT_END] = STR("\\z"), [LOOK_WORD] = STR("\\b"),	  [LOOK_NOT_WORD] = STR("\\B"),
+};
+
+static void write_ast(const struct ast *t, struct pcre_writer *to);
+
+static void write_range(struct char_range r, struct pcre_writer *to)
+{
+	if (r.lo >= 0xd800 && r.lo < 0xe000)
+		r.lo = 0xe000;
+	if (r.hi >= 0xd800 && r.hi < 0xe000)
+		r.hi = 0xd7ff;
+	if (r.hi > CHARSET_LAST)
+		r.hi = CHARSET_LAST;
+	if (r.lo > r.hi)
+		return;
+	buf_addf(&to->text, "\\x{%x}", r.lo);
+	if (r.hi > r.lo)
+		buf_addf(&to->text, "-\\x{%x}", r.hi);
+}
+
+static void write_chars(const struct charset *set, struct pcre_writer *to)
+{
+	buf_addc(&to->text, '[');
+	for (uint32_t i = 0; i < set->n; i++)
+		write_range(set->ranges[i], to);
+	buf_addc(&to->text, ']');
+}
+
+static void write_repeat(const struct ast *t, struct pcre_writer *to)
+{
+	buf_add(&to->text, STR("(?:"));
+	write_ast(t->child, to);
+	buf_addf(&to->text, "){%u,", t->min);
+	if (t->max != AST_MANY)
+		buf_addf(&to->text, "%u", t->max);
+	buf_addc(&to->text, '}');
+	if (t->lazy || t->possessive)
+		buf_addc(&to->text, t->lazy ? '?' : '+');
+	if (to->counted && t->min != t->max)
+		buf_add(&to->text, STR("(?C1)")); /* count_step */
+}
+
+static void write_list(const struct ast *t, struct str between, struct pcre_writer *to)
+{
+	buf_add(&to->text, STR("(?:"));
+	for (const struct ast *k = t->child; k; k = k->next) {
+		write_ast(k, to);
+		if (k->next)
+			buf_add(&to->text, between);
+	}
+	buf_addc(&to->text, ')');
+}
+
+static void write_ast(const struct ast *t, struct pcre_writer *to)
+{
+	switch (t->kind) {
+	case AST_EMPTY:
+		break;
+	case AST_CHARS:
+		write_chars(&t->chars, to);
+		break;
+	case AST_CAT:
+		write_list(t, STR(""), to);
+		break;
+	case AST_ALT:
+		write_list(t, STR("|"), to);
+		break;
+	case AST_REPEAT:
+		write_repeat(t, to);
+		break;
+	case AST_LOOK:
+		buf_add(&to->text, looks[t->look]);
+		break;
+	case AST_GROUP:
+	case AST_AROUND:
+		buf_addc(&to->text, '(');
+		buf_add(&to->text, t->text);
+		write_ast(t->child, to);
+		buf_addc(&to->text, ')');
+		break;
+	case AST_BACKREF:
+		buf_addf(&to->text, t->nocase ? "(?i:\\g{%u})" : "\\g{%u}", t->number);
+		break;
+	case AST_PROPERTY:
+		buf_add(&to->text, t->text);
+		break;
+	}
+}
+
+int pcre_write(const struct ast_pattern *p, bool counted, struct arena *a, struct str *ret,
+	       struct err *e)
+{
+	struct pcre_writer to = { .text.max = 16 * LIMIT_REGEX_PATTERN, .counted = counted };
+
+	write_ast(p->root, &to);
+
+	const struct str text = to.text.failed ? STR("") : arena_dup(a, buf_str(&to.text));
+	const bool failed = to.text.failed || a->failed;
+
+	buf_done(&to.text);
+	if (failed)
+		return err_set(e, ERR_INVALID_REGEX, "The pattern is too large");
+	*ret = text;
+	return 0;
+}
 
 enum {
 	STEPS_BETWEEN_CHECKS = 4096,
@@ -20,9 +132,9 @@ enum {
 };
 
 struct pcre {
-	pcre2_code *code;    /* as it is */
+	pcre2_code *code;    /* without callouts */
 	pcre2_code *counted; /* with callouts */
-	size_t short_line;   /* up to this length the first is safe */
+	size_t short_line;   /* on lines up to this length `code` is safe */
 	bool jit;	     /* both are compiled just in time */
 };
 
@@ -32,7 +144,7 @@ struct pcre_cache {
 	pcre2_jit_stack *stack;
 	uint32_t most_steps;
 	uint64_t skipped;
-	struct buf moved; /* a line that could not stay where it was */
+	struct buf moved; /* the copy of a line at the end of a page */
 	/* of the line being matched: */
 	const struct regex_budget *budget;
 	struct err *e;
@@ -52,7 +164,7 @@ static int refuse(int error, struct err *e)
 		(const char *)why);
 }
 
-/* How many repeats can be tried in all their lengths independently of each other. */
+/* How many repeats can try all their lengths independently of each other. */
 static double variable_repeats(const struct ast *t)
 {
 	const bool repeat = t->kind == AST_REPEAT;
@@ -65,7 +177,7 @@ static double variable_repeats(const struct ast *t)
 	return n + (repeat && t->min != t->max);
 }
 
-/* The longest line on which so many repeats take few steps: n^(k+1) / (k+1)! in the worst case. */
+/* The longest line on which k repeats take few steps: n^(k+1) / (k+1)! in the worst case. */
 static size_t short_line(double repeats)
 {
 	for (size_t n = LIMIT_PCRE_LINE; n > 8; n = n * 7 / 8) {
@@ -89,7 +201,7 @@ static pcre2_code *compile(const struct ast_pattern *pattern, bool counted, stru
 	size_t offset, size = 0;
 	int error;
 
-	if (regex_unparse(pattern, counted, a, &text, e) < 0)
+	if (pcre_write(pattern, counted, a, &text, e) < 0)
 		return NULL;
 
 	pcre2_code *code =
@@ -143,7 +255,7 @@ void pcre_free(struct pcre *p)
 	mem_free(p);
 }
 
-/* PCRE2 is about to go on behind a repeat. */
+/* Called when PCRE2 is about to continue after a repeat. */
 static int count_step(pcre2_callout_block *block, void *data)
 {
 	struct pcre_cache *c = data;
@@ -197,18 +309,18 @@ uint64_t pcre_lines_skipped(const struct pcre_cache *c)
 
 /*
  * On aarch64 the code that looks for a first character (ffcs in PCRE2 10.42) loads a vector at the
- * end of the text before it asks whether the text has ended. Aligned as it is, that vector is out
- * of reach only if a page begins there: then the line moves to where something follows it.
+ * end of the text before it checks whether the text has ended. The vector is aligned, so the load
+ * can fault only if a page begins there: then the line is copied to where readable bytes follow it.
  */
-static int with_something_behind(struct pcre_cache *c, struct str *line, struct err *e)
+static int move_from_page_end(struct pcre_cache *c, struct str *line, struct err *e)
 {
-	static const char behind[VECTOR];
+	static const char padding[VECTOR];
 
 	if ((uintptr_t)(line->p + line->n) % SMALLEST_PAGE != 0)
 		return 0;
 	buf_reset(&c->moved, LIMIT_PCRE_LINE + VECTOR);
 	buf_add(&c->moved, *line);
-	buf_add(&c->moved, (struct str){ behind, sizeof(behind) });
+	buf_add(&c->moved, (struct str){ padding, sizeof(padding) });
 	if (c->moved.failed)
 		return err_set(e, ERR_EXECUTION_ERROR, "Not enough memory to match a line");
 	line->p = c->moved.p;
@@ -224,7 +336,7 @@ int pcre_match(const struct pcre *p, struct pcre_cache *c, struct str line,
 		c->skipped++;
 		return 0;
 	}
-	if (regex_budget_check(budget, e) < 0 || with_something_behind(c, &line, e) < 0)
+	if (regex_budget_check(budget, e) < 0 || move_from_page_end(c, &line, e) < 0)
 		return -1;
 	c->budget = budget;
 	c->e = &late;

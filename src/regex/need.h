@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * regex_need: what every match of a pattern contains.
+ * need: what every match of a pattern contains.
  *
- * \w+_init\( needs "_init(", foo|bar one of two words, [A-Z]{3}_ a run of byte sets. Such a thing
- * is found many times faster than an automaton reads, so only lines that have it are matched.
+ * \w+_init\( needs "_init(", foo|bar one of two words, [A-Z]{3}_ a run of byte sets. These are
+ * found many times faster than an automaton reads, so only lines that contain them are matched.
  */
-#ifndef REGEX_REGEX_NEED_H
-#define REGEX_REGEX_NEED_H
+#ifndef REGEX_NEED_H
+#define REGEX_NEED_H
 
+#include "regex/ast.h"
 #include "regex/bytesets.h"
-#include "regex/literal.h"
 #include "regex/literals.h"
-#include "regex/regex_ast.h"
 
 enum need_kind { NEED_NOTHING, NEED_LITERAL, NEED_LITERALS, NEED_BYTESETS };
 
@@ -19,7 +18,7 @@ enum need_kind { NEED_NOTHING, NEED_LITERAL, NEED_LITERALS, NEED_BYTESETS };
 
 struct need {
 	enum need_kind kind;
-	bool exact;    /* whatever contains it matches: nothing else needs to be looked at */
+	bool exact;    /* every line that contains it matches: no automaton is needed */
 	size_t lead;   /* a match begins at most so many bytes before it; may be NEED_ANY */
 	size_t length; /* NEED_LITERAL */
 	union {
@@ -30,12 +29,12 @@ struct need {
 	uint8_t *memory; /* the literal's bytes */
 };
 
-/* Zeroed before. 0, or -1 when there is no memory. */
+/* *n is zeroed. Returns 0, or -1 when there is no memory. */
 int need_init(struct need *n, const struct ast_pattern *p);
 void need_done(struct need *n);
 
-/* The first place at or behind `from` that has it; text.n when there is none, `from` when nothing
- * is needed. */
+/* The first place at or after `from` where it begins; text.n when there is none, `from` when
+ * nothing is needed. */
 size_t need_find(const struct need *n, struct str text, size_t from);
 
 #endif

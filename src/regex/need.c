@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* regex_need: find out what a pattern needs, and choose the rarest of it. */
+/* need: find out what text every match contains, and choose the rarest of it. */
 
-#include "regex/regex_need.h"
+#include "regex/need.h"
 
 #include <math.h>
 
@@ -9,16 +9,16 @@
 #include "base/limits.h"
 #include "base/own.h"
 #include "base/utf8.h"
-#include "regex/regex_piece.h"
+#include "regex/factor.h"
 
 /* What is known of all matches of a part of the pattern. */
 struct known {
-	const struct piece *whole;  /* each match is this, or NULL */
-	const struct piece *prefix; /* each match begins, … */
-	const struct piece *suffix; /* … ends with this; both are `whole` if that is known */
-	const struct piece *inner;  /* each match contains this … */
-	size_t lead;		    /* … with at most so many bytes before it */
-	size_t longest;		    /* bytes of a match, at most */
+	const struct factor *whole;  /* each match is this, or NULL */
+	const struct factor *prefix; /* each match begins with this … */
+	const struct factor *suffix; /* … and ends with this; both are `whole` if that is known */
+	const struct factor *inner;  /* each match contains this … */
+	size_t lead;		     /* … with at most so many bytes before it */
+	size_t longest;		     /* bytes of a match, at most */
 };
 
 /* Roughly, in nanoseconds; only speed depends on them. */
@@ -26,42 +26,42 @@ struct known {
 #define LINE_NS	   100.0 /* a line through the automaton */
 #define COMPARE_NS 4.0	 /* a needle compared */
 
-struct walk {
-	const struct piece_form *form;
+struct analysis {
+	const struct factor_form *form;
 	struct arena *arena;
-	bool looks; /* positions were passed: a match has more to it than its text */
+	bool looks; /* there are positions: a match depends on more than its text */
 };
 
-static size_t sum(size_t a, size_t b)
+static size_t sum(size_t x, size_t y)
 {
-	return a > NEED_ANY - b ? NEED_ANY : a + b;
+	return x > NEED_ANY - y ? NEED_ANY : x + y;
 }
 
-/* Another piece that is in every match, for the case that it is the rarer one. */
-static void also(const struct walk *w, struct known *k, const struct piece *p, size_t lead)
+/* Another factor of every match: keep the rarer one. */
+static void also(const struct analysis *a, struct known *k, const struct factor *p, size_t lead)
 {
-	if (w->form->rarity(p) >= w->form->rarity(k->inner))
+	if (a->form->rarity(p) >= a->form->rarity(k->inner))
 		return;
 	k->inner = p;
 	k->lead = lead;
 }
 
-static struct known all_of(const struct piece *p, size_t longest)
+static struct known all_of(const struct factor *p, size_t longest)
 {
 	return (struct known){
 		.whole = p, .prefix = p, .suffix = p, .inner = p, .longest = longest
 	};
 }
 
-static struct known put_behind(struct walk *w, struct known x, struct known y)
+static struct known concatenate(struct analysis *a, struct known x, struct known y)
 {
-	const struct piece *seam = w->form->cat(x.suffix, y.prefix, w->arena);
+	const struct factor *seam = a->form->cat(x.suffix, y.prefix, a->arena);
 	struct known r = { .inner = seam, .lead = x.longest, .longest = sum(x.longest, y.longest) };
 
 	if (x.whole && seam)
 		r.lead = 0;
-	also(w, &r, x.inner, x.lead);
-	also(w, &r, y.inner, sum(x.longest, y.lead));
+	also(a, &r, x.inner, x.lead);
+	also(a, &r, y.inner, sum(x.longest, y.lead));
 	if (x.whole && y.whole && seam) {
 		r.whole = r.prefix = r.suffix = seam;
 		return r;
@@ -69,43 +69,43 @@ static struct known put_behind(struct walk *w, struct known x, struct known y)
 	r.prefix = x.prefix;
 	r.suffix = y.suffix;
 	if (x.whole) {
-		const struct piece *longer = w->form->cat(x.whole, y.prefix, w->arena);
+		const struct factor *longer = a->form->cat(x.whole, y.prefix, a->arena);
 
 		r.prefix = longer ? longer : x.whole;
 	}
 	if (y.whole) {
-		const struct piece *longer = w->form->cat(x.suffix, y.whole, w->arena);
+		const struct factor *longer = a->form->cat(x.suffix, y.whole, a->arena);
 
 		r.suffix = longer ? longer : y.whole;
 	}
 	return r;
 }
 
-static struct known either(struct walk *w, struct known x, struct known y)
+static struct known either(struct analysis *a, struct known x, struct known y)
 {
-	const struct piece_form *f = w->form;
+	const struct factor_form *f = a->form;
 	const size_t longest = x.longest > y.longest ? x.longest : y.longest;
 
 	if (x.whole && y.whole && f->alike(x.whole, y.whole)) {
-		const struct piece *both = f->alt(x.whole, y.whole, PIECE_LEFT, w->arena);
+		const struct factor *both = f->alt(x.whole, y.whole, FACTOR_LEFT, a->arena);
 
 		if (both)
 			return all_of(both, longest);
 	}
 	return (struct known){
-		.prefix = f->alt(x.prefix, y.prefix, PIECE_LEFT, w->arena),
-		.suffix = f->alt(x.suffix, y.suffix, PIECE_RIGHT, w->arena),
-		.inner = f->alt(x.inner, y.inner, PIECE_LEFT, w->arena),
+		.prefix = f->alt(x.prefix, y.prefix, FACTOR_LEFT, a->arena),
+		.suffix = f->alt(x.suffix, y.suffix, FACTOR_RIGHT, a->arena),
+		.inner = f->alt(x.inner, y.inner, FACTOR_LEFT, a->arena),
 		.lead = x.lead > y.lead ? x.lead : y.lead,
 		.longest = longest,
 	};
 }
 
-static struct known look_at(struct walk *w, const struct ast *t);
+static struct known analyse(struct analysis *a, const struct ast *t);
 
-static struct known repeated(struct walk *w, const struct ast *t)
+static struct known repeated(struct analysis *a, const struct ast *t)
 {
-	const struct known one = look_at(w, t->child);
+	const struct known one = analyse(a, t->child);
 	struct known r = one;
 	const bool endless = one.longest > NEED_ANY / (t->max ? t->max : 1);
 	const size_t longest = endless ? NEED_ANY : one.longest * t->max;
@@ -114,63 +114,63 @@ static struct known repeated(struct walk *w, const struct ast *t)
 		return (struct known){ .longest = longest };
 
 	/* A few copies are enough to find it; many would only be too large. */
-	for (uint32_t i = 1; i < t->min && i < PIECE_RUN && r.whole; i++)
-		r = put_behind(w, r, one);
-	if (t->min < t->max || t->min > PIECE_RUN)
+	for (uint32_t i = 1; i < t->min && i < FACTOR_RUN && r.whole; i++)
+		r = concatenate(a, r, one);
+	if (t->min < t->max || t->min > FACTOR_RUN)
 		r.whole = NULL;
 	r.longest = longest;
 	return r;
 }
 
-/* What a positive one looks at is on the line, too; a negative one tells nothing. */
-static struct known around(struct walk *w, const struct ast *t)
+/* What a positive one requires is on the same line; a negative one requires nothing. */
+static struct known around(struct analysis *a, const struct ast *t)
 {
-	const struct known inside = look_at(w, t->child);
-	struct known r = all_of(w->form->empty(w->arena), 0);
+	const struct known inside = analyse(a, t->child);
+	struct known r = all_of(a->form->empty(a->arena), 0);
 
-	w->looks = true;
+	a->looks = true;
 	if (str_eq(t->text, STR("?>")))
 		return inside;
 	if (str_eq(t->text, STR("?=")) || str_eq(t->text, STR("?<=")))
-		also(w, &r, inside.inner, NEED_ANY);
+		also(a, &r, inside.inner, NEED_ANY);
 	return r;
 }
 
-static struct known look_at(struct walk *w, const struct ast *t)
+static struct known analyse(struct analysis *a, const struct ast *t)
 {
 	struct known r = { .longest = NEED_ANY };
 
 	switch (t->kind) {
 	case AST_LOOK:
-		w->looks = true;
-		return all_of(w->form->empty(w->arena), 0);
+		a->looks = true;
+		return all_of(a->form->empty(a->arena), 0);
 	case AST_EMPTY:
-		return all_of(w->form->empty(w->arena), 0);
+		return all_of(a->form->empty(a->arena), 0);
 	case AST_CHARS:
-		return all_of(w->form->chars(&t->chars, w->arena),
+		return all_of(a->form->chars(&t->chars, a->arena),
 			      charset_last(&t->chars) < 0x80 ? 1 : 4);
 	case AST_GROUP:
-		return look_at(w, t->child);
+		return analyse(a, t->child);
 	case AST_REPEAT:
-		return repeated(w, t);
+		return repeated(a, t);
 	case AST_CAT:
-		r = look_at(w, t->child);
+		r = analyse(a, t->child);
 		for (const struct ast *k = t->child->next; k; k = k->next)
-			r = put_behind(w, r, look_at(w, k));
+			r = concatenate(a, r, analyse(a, k));
 		return r;
 	case AST_ALT:
-		r = look_at(w, t->child);
+		r = analyse(a, t->child);
 		for (const struct ast *k = t->child->next; k; k = k->next)
-			r = either(w, r, look_at(w, k));
+			r = either(a, r, analyse(a, k));
 		return r;
 	case AST_AROUND:
-		return around(w, t);
+		return around(a, t);
 	default:
 		return r;
 	}
 }
 
-/* Plain text, however long: its bytes, or -1 when the tree is something else. */
+/* Append the bytes of plain text, however long; -1 when the tree is something else. */
 static int plain_text(const struct ast *t, bool nocase, struct buf *to)
 {
 	const struct charset *c = &t->chars;
@@ -212,7 +212,7 @@ static int need_literal(struct need *n, struct str text, bool nocase)
 	return 0;
 }
 
-static int need_words(struct need *n, const struct piece *p)
+static int need_words(struct need *n, const struct factor *p)
 {
 	if (p->n == 1)
 		return need_literal(n, p->words[0], p->anycase);
@@ -234,7 +234,7 @@ static int need_plain_text(struct need *n, const struct ast *root)
 	return 0;
 }
 
-/* Nanoseconds a byte, roughly: what the search itself takes, and a line for every hit. */
+/* Roughly the nanoseconds per byte: the search itself, and a line for every hit. */
 static double cost(double search, double rarity)
 {
 	return search + LINE_NS * exp2(rarity);
@@ -254,8 +254,8 @@ static int try_words(struct need *n, const struct known *w)
 
 static int choose(struct need *n, const struct known *w, const struct known *r, bool more)
 {
-	const double by_words = cost(0.1, piece_words.rarity(w->inner));
-	const double by_run = cost(0.1, piece_run.rarity(r->inner));
+	const double by_words = cost(0.1, factor_words.rarity(w->inner));
+	const double by_run = cost(0.1, factor_run.rarity(r->inner));
 
 	if (by_words < READ_NS && by_words <= by_run) {
 		const int got = try_words(n, w);
@@ -276,16 +276,17 @@ static int choose(struct need *n, const struct known *w, const struct known *r, 
 int need_init(struct need *n, const struct ast_pattern *p)
 {
 	AUTO_ARENA arena = { .max = LIMIT_REGEX_ARENA };
-	struct walk words = { &piece_words, &arena, false }, runs = { &piece_run, &arena, false };
+	struct analysis words = { .form = &factor_words, .arena = &arena };
+	struct analysis runs = { .form = &factor_run, .arena = &arena };
 	const int plain = need_plain_text(n, p->root);
 
 	if (plain != 0)
 		return plain < 0 ? -1 : 0;
 
-	const struct known w = look_at(&words, p->root), r = look_at(&runs, p->root);
+	const struct known w = analyse(&words, p->root), r = analyse(&runs, p->root);
 
 	if (arena.failed)
-		return 0; /* too much to know; the automaton reads everything */
+		return 0; /* the pattern is too complex: the automaton reads everything */
 	return choose(n, &w, &r, words.looks || p->pcre);
 }
 
