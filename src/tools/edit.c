@@ -107,7 +107,7 @@ static int64_t apply_seen(struct call *c, const struct job *job, enum tracker_ve
 static int64_t edit_file(struct call *c, const struct job *job, const struct path *path,
 			 struct err *e)
 {
-	AUTO_REPLACE r = { .at = { .dir = -1 }, .old = -1 };
+	AUTO_REPLACE r = REPLACE_NONE;
 	AUTO_BUF old = { .max = LIMIT_EDIT_BYTES };
 	AUTO_BUF new = { .max = LIMIT_EDIT_BYTES };
 	AUTO_BUF known = { .max = LIMIT_EDIT_BYTES };

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "workspace/remove.h"
 #include "workspace/replace.h"
 #include "workspace/workspace.h"
 
@@ -83,7 +82,7 @@ int files_put(const struct call *c, struct str path, struct str content, int mod
 {
 	const unsigned flags =
 		REPLACE_MAKE_DIRS | (c->sync ? REPLACE_SYNC : 0) | (mode >= 0 ? REPLACE_MODE : 0);
-	AUTO_REPLACE r = { .at = { .dir = -1 }, .old = -1 };
+	AUTO_REPLACE r = REPLACE_NONE;
 	struct path p;
 
 	if (call_may_change(c, e) < 0 || call_path(c, path, &p, e) < 0 ||

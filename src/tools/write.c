@@ -42,7 +42,7 @@ static int write_content(struct call *c, const struct path *path, struct str con
 			 bool make_dirs, bool *created, struct err *e)
 {
 	const unsigned flags = (make_dirs ? REPLACE_MAKE_DIRS : 0) | (c->sync ? REPLACE_SYNC : 0);
-	AUTO_REPLACE r = { .at = { .dir = -1 }, .old = -1 };
+	AUTO_REPLACE r = REPLACE_NONE;
 
 	if (replace_begin(c->ws, path, flags, &r, e) < 0)
 		return -1;

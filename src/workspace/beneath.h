@@ -4,13 +4,13 @@
  *
  * Every open ends in a system call that cannot leave the directory, whatever other processes do to
  * the tree meanwhile: there is no moment between check and use. A link whose target is inside is
- * followed, also when its text is an absolute path; one that leaves is SYMLINK_OUTSIDE_WORKSPACE,
- * and nothing of its target is revealed, not even whether it exists.
+ * followed, even if its text is an absolute path. A link that leaves the directory is
+ * SYMLINK_OUTSIDE_WORKSPACE, and nothing of its target is revealed, not even whether it exists.
  *
- * Two resolvers with one meaning. The kernel's (openat2, RESOLVE_BENEATH) takes one system call.
- * The walking one opens component by component, never through a link, and reads links itself; it
- * serves kernels without openat2, and it decides the cases the kernel only refuses: absolute links,
- * and directories that are still to be made.
+ * There are two resolvers with the same meaning. The kernel's (openat2, RESOLVE_BENEATH) takes one
+ * system call. The walking one opens component by component, never through a link, and reads links
+ * itself. It serves kernels without openat2, and it decides the cases that the kernel only refuses:
+ * absolute links, and directories that are still to be made.
  */
 #ifndef WORKSPACE_BENEATH_H
 #define WORKSPACE_BENEATH_H
@@ -25,17 +25,18 @@ struct beneath {
 	int fd;		   /* the directory, O_PATH */
 	struct str path;   /* its canonical absolute path: how absolute links are understood */
 	struct str alias;  /* another absolute path of it that links may use; or empty */
-	struct str prefix; /* set before names in messages: "" for the workspace */
-	bool walk_only;	   /* there is no openat2, or a test does not want it */
+	struct str prefix; /* what messages show before a name: "" for the workspace */
+	bool walk_only;	   /* openat2 is missing, or a test does not want it */
 };
 
-/* Where a file is or would be: a held directory and the last name, which is not a link. */
-struct place {
-	int dir; /* -1 when not held; the owner closes it */
+/* Where a file is or would be: its directory, held open, and its name there, which is not a link.
+ */
+struct file_place {
+	int dir; /* or -1; the owner closes it with file_place_done */
 	char name[NAME_MAX + 1];
 };
 
-/* Whether the kernel has openat2 and lets us use it. */
+/* Whether this process can use openat2. */
 bool beneath_has_openat2(void);
 
 /* Open the existing `name` ("" is the directory itself) with open flags; O_CLOEXEC, O_NOCTTY and
@@ -43,15 +44,15 @@ bool beneath_has_openat2(void);
  * FILE_NOT_FOUND, NOT_A_DIRECTORY, SYMLINK_OUTSIDE_WORKSPACE, SYMLINK_LOOP, PERMISSION_DENIED … */
 int beneath_open(const struct beneath *b, const char *name, int flags, struct err *e);
 
-/* The place of `name`, links in it resolved. The file need not exist; its directory must, unless
- * make_dirs is set: then what is missing is made. A name that is the directory itself has no place:
- * NOT_A_FILE. */
-int beneath_place(const struct beneath *b, const char *name, bool make_dirs, struct place *ret,
+/* Find the place of `name`, with its links resolved. The file need not exist. Its directory must,
+ * unless make_dirs is set: then missing directories are made. The held directory itself has no
+ * place: NOT_A_FILE. */
+int beneath_place(const struct beneath *b, const char *name, bool make_dirs, struct file_place *ret,
 		  struct err *e);
 
 /* The name without links, as it is now; components that do not exist are kept as they are. */
 int beneath_canonical(const struct beneath *b, const char *name, char ret[PATH_MAX], struct err *e);
 
-void place_done(struct place *p);
+void file_place_done(struct file_place *p);
 
 #endif

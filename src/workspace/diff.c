@@ -9,10 +9,10 @@
 
 enum {
 	CONTEXT = 4,	  /* unchanged lines shown around a change */
-	MAX_EDITS = 1000, /* beyond that many differences the rest is shown as replaced */
+	MAX_EDITS = 1000, /* after that many differences the rest is shown as replaced */
 };
 
-struct lines {
+struct text_lines {
 	struct str *line; /* each with its newline, if it has one */
 	int64_t n;
 };
@@ -31,7 +31,7 @@ struct reach {
 	const struct step *script;
 };
 
-static int split(struct str s, struct arena *a, struct lines *ret)
+static int split(struct str s, struct arena *a, struct text_lines *ret)
 {
 	int64_t n = 0;
 
@@ -48,7 +48,7 @@ static int split(struct str s, struct arena *a, struct lines *ret)
 	return 0;
 }
 
-static int64_t follow(const struct lines *x, const struct lines *y, int64_t i, int64_t j)
+static int64_t follow(const struct text_lines *x, const struct text_lines *y, int64_t i, int64_t j)
 {
 	while (i < x->n && j < y->n && str_eq(x->line[i], y->line[j])) {
 		i++;
@@ -68,7 +68,7 @@ static const struct step *add_step(struct arena *a, const struct step *before, c
 }
 
 /* How many lines both texts have in common at their ends. */
-static int64_t same_end(const struct lines *x, const struct lines *y)
+static int64_t same_end(const struct text_lines *x, const struct text_lines *y)
 {
 	int64_t n = 0;
 
@@ -77,22 +77,21 @@ static int64_t same_end(const struct lines *x, const struct lines *y)
 	return n;
 }
 
-/* How many of those lie behind a point. */
-static int64_t end_behind(const struct lines *x, const struct lines *y, int64_t end, int64_t i,
-			  int64_t j)
+/* How many of those come after a point. */
+static int64_t end_after(const struct text_lines *x, const struct text_lines *y, int64_t end,
+			 int64_t i, int64_t j)
 {
 	const int64_t left = x->n - i < y->n - j ? x->n - i : y->n - j;
 
 	return end < left ? end : left;
 }
 
-/* Everything from a point to the common end as removed and added: the way out when there are too
- * many edits. */
-static const struct step *replace_rest(const struct lines *x, const struct lines *y, int64_t end,
-				       struct reach from, int64_t k, struct arena *a)
+/* There are too many edits: everything from a point to the common end is removed and added. */
+static const struct step *replace_rest(const struct text_lines *x, const struct text_lines *y,
+				       int64_t end, struct reach from, int64_t k, struct arena *a)
 {
 	const int64_t i = from.old_at, j = from.old_at - k;
-	const int64_t tail = end_behind(x, y, end, i, j);
+	const int64_t tail = end_after(x, y, end, i, j);
 	const int64_t x_end = x->n - tail, y_end = y->n - tail;
 	const struct step *s = from.script;
 
@@ -104,11 +103,11 @@ static const struct step *replace_rest(const struct lines *x, const struct lines
 }
 
 /*
- * One round of the search: from all points reached with d - 1 edits, one edit more and then along
- * equal lines. Diagonal k is old line minus new line. True when the end of both was reached.
+ * One round of the search: from each point reached with d - 1 edits, make one more edit and then
+ * follow equal lines. Diagonal k is old line minus new line. True when the end of both is reached.
  */
-static bool advance(const struct lines *x, const struct lines *y, struct reach *v, int64_t d,
-		    struct arena *a, const struct step **script)
+static bool advance(const struct text_lines *x, const struct text_lines *y, struct reach *v,
+		    int64_t d, struct arena *a, const struct step **script)
 {
 	for (int64_t k = -d; k <= d; k += 2) {
 		const struct reach *removing = &v[k - 1], *adding = &v[k + 1];
@@ -138,13 +137,12 @@ static bool advance(const struct lines *x, const struct lines *y, struct reach *
 	return false;
 }
 
-static int edit_script(const struct lines *x, const struct lines *y, struct arena *a,
+static int edit_script(const struct text_lines *x, const struct text_lines *y, struct arena *a,
 		       const struct step **ret)
 {
 	const int64_t most = x->n + y->n < MAX_EDITS ? x->n + y->n : MAX_EDITS;
 	struct reach *all = arena_array(a, (size_t)(2 * most + 3), sizeof *all);
 
-	*ret = NULL;
 	if (!all)
 		return -1;
 	struct reach *v = all + most + 1;
@@ -159,7 +157,7 @@ static int edit_script(const struct lines *x, const struct lines *y, struct aren
 	int64_t best = 0, least = INT64_MAX;
 	for (int64_t k = -most; k <= most; k += 2) {
 		const int64_t i = v[k].old_at, j = v[k].old_at - k;
-		const int64_t left = x->n - i + y->n - j - 2 * end_behind(x, y, end, i, j);
+		const int64_t left = x->n - i + y->n - j - 2 * end_after(x, y, end, i, j);
 		if (v[k].valid && left < least) {
 			best = k;
 			least = left;
@@ -184,10 +182,10 @@ static const struct step **in_order(const struct step *last, struct arena *a, si
 }
 
 struct show {
-	const struct lines *x, *y;
+	const struct text_lines *x, *y;
 	struct buf *out;
 	int width;
-	int64_t shown; /* old lines before this one have been dealt with */
+	int64_t shown; /* how many old lines are done, shown or left out */
 };
 
 static void show_line(struct show *s, char sign, int64_t number, struct str line)
@@ -205,7 +203,7 @@ static void show_gap(struct show *s)
 	buf_addf(s->out, "%s %*s ...", s->out->n ? "\n" : "", s->width, "");
 }
 
-/* Unchanged old lines up to `end`; the first ones follow a change, the last ones precede one. */
+/* Show the unchanged old lines up to `end`, which may follow a change, precede one, or both. */
 static void show_same(struct show *s, int64_t end, bool follows, bool precedes)
 {
 	const int64_t head = follows ? CONTEXT : 0, tail = precedes ? CONTEXT : 0;
@@ -223,7 +221,7 @@ static void show_same(struct show *s, int64_t end, bool follows, bool precedes)
 	s->shown = end;
 }
 
-/* A change: neighbouring steps, the removed lines before the added ones. */
+/* Show a change: adjacent steps, the removed lines before the added ones. */
 static size_t show_change(struct show *s, const struct step **steps, size_t from, size_t count)
 {
 	size_t to = from;
@@ -239,7 +237,7 @@ static size_t show_change(struct show *s, const struct step **steps, size_t from
 			for (int64_t j = 0; steps[i]->sign == *sign && j < steps[i]->count; j++) {
 				const int64_t at =
 					*sign == '-' ? steps[i]->old_at : steps[i]->new_at;
-				const struct lines *l = *sign == '-' ? s->x : s->y;
+				const struct text_lines *l = *sign == '-' ? s->x : s->y;
 				show_line(s, *sign, at + j + 1, l->line[at + j]);
 			}
 	s->shown = old_at;
@@ -248,7 +246,7 @@ static size_t show_change(struct show *s, const struct step **steps, size_t from
 
 int diff_lines(struct str old, struct str new, struct arena *a, struct buf *out, struct err *e)
 {
-	struct lines x, y;
+	struct text_lines x, y;
 	const struct step *script = NULL;
 	const struct step **steps = NULL;
 	size_t count = 0;
@@ -256,11 +254,10 @@ int diff_lines(struct str old, struct str new, struct arena *a, struct buf *out,
 	if (split(old, a, &x) < 0 || split(new, a, &y) < 0 || edit_script(&x, &y, a, &script) < 0 ||
 	    !(steps = in_order(script, a, &count)))
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory to compare the two versions");
-	/* The width is that of the larger number of lines, a final empty line included. */
-	const size_t most = bytes_count(old.n > new.n ? old : new, '\n') + 1;
-	const size_t other = bytes_count(old.n > new.n ? new : old, '\n') + 1;
+	/* The width of the larger number of lines, counting a final empty line. */
+	const size_t old_n = bytes_count(old, '\n') + 1, new_n = bytes_count(new, '\n') + 1;
 	struct show s = { .x = &x, .y = &y, .out = out };
-	s.width = snprintf(NULL, 0, "%zu", most > other ? most : other);
+	s.width = snprintf(NULL, 0, "%zu", old_n > new_n ? old_n : new_n);
 	for (size_t i = 0; i < count;) {
 		show_same(&s, steps[i]->old_at, i > 0, true);
 		i = show_change(&s, steps, i, count);

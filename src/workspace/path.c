@@ -37,7 +37,7 @@ bool path_within(struct str dir, struct str path, struct str *below)
 	if (!str_starts(path, dir))
 		return false;
 	struct str rest = str_from(path, dir.n);
-	/* "/" already ends in the separator that every other directory needs behind it. */
+	/* "/" ends in the separator that must follow every other directory. */
 	if (dir.n > 1 && rest.n && rest.p[0] != '/')
 		return false;
 	if (rest.n && rest.p[0] == '/')
@@ -89,14 +89,15 @@ static int found(struct path *ret, enum path_base base, struct str name, struct 
 	return 0;
 }
 
-/* Below a directory by its canonical path or by the operator's; never below one that is not set. */
+/* Whether the path is in the directory, by its canonical path or its alias. An empty path contains
+ * nothing. */
 static bool within_either(struct str dir, struct str alias, struct str path, struct str *below)
 {
 	return (dir.n && path_within(dir, path, below)) ||
 	       (alias.n && path_within(alias, path, below));
 }
 
-/* A literal file system path, allowed because the operator said so. */
+/* A literal path, because the operator allows paths outside the workspace. */
 static int outside(const struct path_rules *rules, struct str absolute, struct str requested,
 		   struct path *ret, struct err *e)
 {

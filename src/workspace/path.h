@@ -3,9 +3,9 @@
  * path: what a requested path means, before anything is opened.
  *
  * A path comes from a request as bytes. path_resolve turns it into a base (one of the directories
- * the workspace holds open) and a name relative to it, by text alone: no system call, no opinion on
- * what exists. It refuses what cannot mean anything inside; it does not make a path safe. That is
- * decided by the kernel when the name is opened (beneath.h).
+ * the workspace holds open) and a name relative to it, by text alone: without a system call and
+ * whatever exists. It refuses paths that cannot mean anything inside, but it does not make a path
+ * safe: that is decided when the name is opened (beneath.h).
  *
  * How a path is read, in this order:
  *	a NUL byte, too long		INVALID_PATH
@@ -17,8 +17,8 @@
  *	/x, PATH_SHORTHAND		x below the workspace root
  *	/x, PATH_STRICT			PATH_OUTSIDE_WORKSPACE
  *	x				below the workspace root; ".." is applied to the text
- * What climbs out of the workspace is PATH_OUTSIDE_WORKSPACE. A name that only begins with two dots
- * ("..foo", "...") is a name like any other.
+ * A path that climbs out of the workspace is PATH_OUTSIDE_WORKSPACE. A name that only begins with
+ * two dots ("..foo", "...") is a name like any other.
  */
 #ifndef WORKSPACE_PATH_H
 #define WORKSPACE_PATH_H
@@ -36,8 +36,9 @@ enum path_policy {
 
 enum path_base { PATH_WORKSPACE, PATH_DATA, PATH_OUTSIDE, PATH_BASES };
 
-/* The directories the rules know, as canonical absolute paths; { NULL, 0 } where there is none. An
- * alias is the same directory as the operator wrote it, if that is another path. */
+/* The directories the rules know, as canonical absolute paths; empty if there is none. An alias is
+ * the same directory as the operator wrote it, or empty if the operator wrote the canonical path.
+ */
 struct path_rules {
 	struct str root, alias;
 	struct str data, data_alias;	   /* DATA_DIR */
@@ -59,7 +60,7 @@ size_t path_normalise(struct str absolute, char *to);
 
 /* Whether the path is the directory or below it, comparing whole components of two normalised
  * absolute paths: "/a" contains "/a/b" but not "/ab"; "/" contains everything. On true *below is
- * the part behind the directory, without a leading slash. */
+ * the part after the directory, without a leading slash. */
 bool path_within(struct str dir, struct str path, struct str *below);
 
 #endif

@@ -18,7 +18,7 @@
 #include "base/own.h"
 #include "base/str.h"
 
-enum { SLOTS = 16 }; /* more replaces than that are not under way at once on one machine's cores */
+enum { SLOTS = 16 }; /* more replaces than a machine's cores carry out at the same moment */
 
 enum { SLOT_FREE, SLOT_FILLING, SLOT_NOTED };
 
@@ -86,7 +86,7 @@ static void remove_noted(const char *dir, const char *name)
 
 	if (!str_starts(str_of(name), STR(PENDING_PREFIX)) || strchr(name, '/'))
 		return;
-	/* The path was canonical: a link in it now is not what was noted. */
+	/* The noted path had no links: one with a link now leads to another directory. */
 	AUTO_FD fd = (int)syscall(SYS_openat2, AT_FDCWD, dir, &how, sizeof how);
 	if (fd < 0 && errno == ENOSYS)
 		fd = open(dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -13,12 +13,14 @@
 #include "base/io.h"
 #include "workspace/pending.h"
 
-enum { GROWTH = 64 << 10 }; /* read at once of what was added to a file while it was read */
+enum {
+	GROWTH = 64 << 10
+}; /* the piece in which bytes are read that a growing file got meanwhile */
 
-/* The new content on its way. */
+/* The file that gets the new content. */
 struct temp {
 	int fd;
-	char name[64]; /* its temporary name; "" while it has none */
+	char name[64]; /* its temporary name, or "" */
 	struct pending_slot *slot;
 };
 
@@ -29,7 +31,7 @@ static int fail(const struct replace *r, const char *what, struct err *e)
 	return err_errno(e, "Cannot %s %.*s", what, STR_FMT(ws_display(r->ws, r->path, shown)));
 }
 
-static void sign_off(struct replace *r, struct temp *t)
+static void discard(struct replace *r, struct temp *t)
 {
 	if (*t->name)
 		(void)unlinkat(r->at.dir, t->name, 0);
@@ -46,7 +48,7 @@ static void new_name(struct temp *t)
 		       (unsigned long long)random);
 }
 
-/* Give the nameless file a name beside its target. */
+/* Give the nameless file a name in the directory of its target. */
 static int name_temp(struct replace *r, struct temp *t)
 {
 	char self[32];
@@ -55,7 +57,7 @@ static int name_temp(struct replace *r, struct temp *t)
 	t->slot = pending_add(ws_pending(r->ws), r->at.dir, t->name);
 	if (linkat(t->fd, "", r->at.dir, t->name, AT_EMPTY_PATH) == 0)
 		return 0;
-	/* Before Linux 6.10 only a privileged process may link by descriptor alone. */
+	/* Before Linux 6.10 only a privileged process could link by descriptor alone. */
 	(void)snprintf(self, sizeof self, "/proc/self/fd/%d", t->fd);
 	if (linkat(AT_FDCWD, self, r->at.dir, t->name, AT_SYMLINK_FOLLOW) == 0)
 		return 0;
@@ -67,8 +69,8 @@ static int named_temp(struct replace *r, struct temp *t)
 {
 	new_name(t);
 	t->slot = pending_add(ws_pending(r->ws), r->at.dir, t->name);
-	/* It can be seen while it is written: an old file's mode is set before it gets its name,
-	 * and until then nobody else may look. */
+	/* Other processes see this file while it is written. If it replaces one, only we may open
+	 * it until it has the mode of the old file. */
 	t->fd = openat(r->at.dir, t->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 		       r->old < 0 ? 0666 : 0600);
 	if (t->fd >= 0)
@@ -88,8 +90,9 @@ static int open_temp(struct replace *r, struct temp *t)
 	return named_temp(r, t);
 }
 
-/* Extended attributes; those of the security modules are theirs to set. Capabilities were given to
- * the old content: the kernel takes them from a file that is written to. */
+/* Copy the extended attributes. Failing to copy one that belongs to a security module does not
+ * matter. Capabilities belonged to the old content: the kernel, too, takes them from a file that is
+ * written to. */
 static int copy_xattrs(int from, int to)
 {
 	char names[4096] UNINITIALISED, value[64 << 10] UNINITIALISED;
@@ -109,8 +112,9 @@ static int copy_xattrs(int from, int to)
 	return 0;
 }
 
-/* The new file got a default access list of its directory, if there is one. An old file without a
- * list must not be given to more users by that; one that has a list gets it with its attributes. */
+/* The new file inherited the default access list of its directory, if there is one. That must not
+ * open an old file without a list to more users. An old file's own list is copied with its
+ * attributes. */
 static int drop_inherited_list(int to)
 {
 	static const char list[] = "system.posix_acl_access";
@@ -139,8 +143,8 @@ static int write_in_place(struct replace *r, struct str content, struct err *e)
 {
 	const off_t size = (off_t)content.n;
 
-	/* Room first, also in the holes of a sparse file: running out of it half way would leave
-	 * neither old nor new content. */
+	/* Reserve the room first, also in the holes of a sparse file: a disk that fills up half way
+	 * would leave neither the old nor the new content. */
 	if (size > 0 && fallocate(r->old, 0, 0, size) < 0 && errno != EOPNOTSUPP) {
 		const int error = errno;
 		(void)ftruncate(r->old, r->st.st_size);
@@ -160,7 +164,7 @@ static int write_in_place(struct replace *r, struct str content, struct err *e)
 /* Put the finished file in its place. 0, or -1 with errno. */
 static int publish(struct replace *r, struct temp *t)
 {
-	/* A new file needs no temporary name, unless somebody made one meanwhile (EEXIST). */
+	/* A new file needs no temporary name, unless another process made the file (EEXIST). */
 	if (r->old < 0 && !*t->name && linkat(t->fd, "", r->at.dir, r->at.name, AT_EMPTY_PATH) == 0)
 		return 0;
 	if (!*t->name && name_temp(r, t) < 0)
@@ -171,7 +175,7 @@ static int publish(struct replace *r, struct temp *t)
 	return 0;
 }
 
-/* Failures that say "this file cannot be replaced", not "it cannot be written". */
+/* Whether errno says that the file cannot be replaced, though it may be writable. */
 static bool only_in_place(const struct replace *r)
 {
 	return r->old >= 0 && (errno == EACCES || errno == EPERM || errno == EBUSY);
@@ -198,20 +202,20 @@ int replace_commit(struct replace *r, struct str content, struct err *e)
 	int rc = open_temp(r, &t);
 	if (rc == 0)
 		rc = commit_temp(r, &t, content);
-	/* A nameless file could not be given a name: an old kernel without /proc. */
+	/* The nameless file could not be given a name: an old kernel without /proc. */
 	if (rc < 0 && errno == ENOENT && !*t.name) {
-		sign_off(r, &t);
+		discard(r, &t);
 		rc = named_temp(r, &t);
 		if (rc == 0)
 			rc = commit_temp(r, &t, content);
 	}
 	const int error = errno;
-	sign_off(r, &t);
+	discard(r, &t);
 	errno = error;
 	if (rc < 0)
 		return only_in_place(r) ? write_in_place(r, content, e) : fail(r, "write", e);
 	if (r->flags & REPLACE_SYNC) {
-		/* The rename itself is on disk only when the directory is. */
+		/* The rename is on disk only when the directory is. */
 		AUTO_FD dir = openat(r->at.dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (dir < 0 || fsync(dir) < 0)
 			return fail(r, "write", e);
@@ -219,7 +223,7 @@ int replace_commit(struct replace *r, struct str content, struct err *e)
 	return 0;
 }
 
-/* Open what is there now. 0 also when there is nothing; -1 with errno. */
+/* Open the existing file. 0 also if there is none; -1 with errno. */
 static int open_old(struct replace *r)
 {
 	const int flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
@@ -234,7 +238,7 @@ static int open_old(struct replace *r)
 		return -1;
 	if (r->st.st_nlink < 2)
 		return 0;
-	/* Written in place, and its other names have other locks: one for the file itself. */
+	/* It will be written in place, and its other names have other locks. */
 	r->file_lock = ws_lock_file(r->ws, &r->st);
 	return fstat(r->old, &r->st);
 }
@@ -245,7 +249,6 @@ int replace_begin(const struct workspace *ws, const struct path *path, unsigned 
 	char shown[2 * PATH_MAX] UNINITIALISED;
 	AUTO_REPLACE r = { .ws = ws, .path = path, .flags = flags, .at = { .dir = -1 }, .old = -1 };
 
-	*ret = (struct replace){ .at = { .dir = -1 }, .old = -1 };
 	if (ws_place(ws, path, flags & REPLACE_MAKE_DIRS, &r.at, e) < 0)
 		return -1;
 	r.lock = ws_lock(ws, &r.at);
@@ -258,7 +261,7 @@ int replace_begin(const struct workspace *ws, const struct path *path, unsigned 
 	if (r.old >= 0 && !S_ISREG(r.st.st_mode))
 		return err_set(e, ERR_NOT_A_FILE, "Path is not a regular file: %.*s",
 			       STR_FMT(ws_display(ws, path, shown)));
-	*ret = TAKE(r, ((struct replace){ .at = { .dir = -1 }, .old = -1 }));
+	*ret = TAKE(r, REPLACE_NONE);
 	return 0;
 }
 
@@ -276,7 +279,7 @@ int replace_read(const struct replace *r, struct buf *out, struct err *e)
 {
 	if ((uint64_t)r->st.st_size >= out->max - out->n)
 		return fail_large(r, out, e);
-	/* One byte more than it should have, to see whether it has grown meanwhile. */
+	/* Ask for one byte more than the file had, to see whether it has grown. */
 	size_t want = (size_t)r->st.st_size + 1;
 	for (off_t at = 0; want;) {
 		char *to = buf_room(out, want);
@@ -298,7 +301,7 @@ int replace_read(const struct replace *r, struct buf *out, struct err *e)
 void replace_done(struct replace *r)
 {
 	fd_closep(&r->old);
-	place_done(&r->at);
+	file_place_done(&r->at);
 	if (r->file_lock)
 		(void)pthread_mutex_unlock(r->file_lock);
 	if (r->lock)

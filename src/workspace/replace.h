@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * replace: change a file so that everybody sees the old content or the new, never a mix.
+ * replace: change a file so that every reader sees the old content or the new, never a mix.
  *
- *	AUTO_REPLACE r = { .at = { .dir = -1 }, .old = -1 };
+ *	AUTO_REPLACE r = REPLACE_NONE;
  *	if (replace_begin(ws, &path, REPLACE_MAKE_DIRS, &r, e) < 0)
  *		return -1;
  *	… look at r.old, r.st …
@@ -15,7 +15,8 @@
  *
  * Three kinds of file are written in place instead, because replacing them would break something:
  * one with further hard links (they would keep the old content), one whose owner we cannot give to
- * another file, and one in a directory where we may not make files. A crash may tear those.
+ * another file, and one in a directory where we may not make files. A crash may leave such a file
+ * half written.
  */
 #ifndef WORKSPACE_REPLACE_H
 #define WORKSPACE_REPLACE_H
@@ -33,7 +34,7 @@ enum {
 	REPLACE_MAKE_DIRS = 1 << 0,  /* make missing directories */
 	REPLACE_MUST_EXIST = 1 << 1, /* FILE_NOT_FOUND for a new file; the old one is readable */
 	REPLACE_SYNC = 1 << 2,	     /* on disk before commit returns */
-	REPLACE_MODE = 1 << 3,	     /* it gets the permissions in `mode`, whatever it had */
+	REPLACE_MODE = 1 << 3,	     /* the file gets the permissions in `mode` */
 };
 
 struct replace {
@@ -41,7 +42,7 @@ struct replace {
 	const struct path *path;
 	unsigned flags;
 	mode_t mode; /* set by the caller, between begin and commit, for REPLACE_MODE */
-	struct place at;
+	struct file_place at;
 	int old;	/* the existing file, open for writing (and reading); -1 for a new file */
 	struct stat st; /* of the existing file */
 	pthread_mutex_t *lock;	    /* of its place */
@@ -50,18 +51,23 @@ struct replace {
 
 #define AUTO_REPLACE CLEANUP(replace_done) struct replace
 
+/* Holds nothing: what a replace is before replace_begin and after replace_done. */
+#define REPLACE_NONE ((struct replace){ .at = { .dir = -1 }, .old = -1 })
+
 /* Find and lock the file. NOT_A_FILE when something else has that name, PERMISSION_DENIED when it
- * may not be written. `path` must live as long as the replace. */
+ * may not be written. `path` must outlive the replace. */
 int replace_begin(const struct workspace *ws, const struct path *path, unsigned flags,
 		  struct replace *ret, struct err *e);
 
-/* The content of the existing file; FILE_TOO_LARGE beyond out->max. */
+/* Append the content of the existing file. FILE_TOO_LARGE when it does not fit below out->max.
+ * After a failure out may hold a part of it. */
 int replace_read(const struct replace *r, struct buf *out, struct err *e);
 
-/* Write the new content. On failure the old content is what it was. */
+/* Write the new content. On failure the file has its old content, with two exceptions: a write in
+ * place may fail half way, and with REPLACE_SYNC the new content may not have reached the disk. */
 int replace_commit(struct replace *r, struct str content, struct err *e);
 
-/* Let go of the lock and the descriptors. Accepts a replace that begin refused. */
+/* Release the locks and the descriptors. */
 void replace_done(struct replace *r);
 
 #endif

@@ -34,7 +34,7 @@ int root_canonical(const char *what, const char *path, char ret[PATH_MAX], struc
 
 	if (check_text(what, path, e) < 0)
 		return -1;
-	/* How much of it exists: shorten until it does. The rest is appended as it is. */
+	/* Shorten the path until what is left exists. The rest is appended as it is. */
 	size_t exists = path_normalise(str_of(path), normal);
 	for (;;) {
 		memcpy(head, normal, exists);
@@ -52,13 +52,15 @@ int root_canonical(const char *what, const char *path, char ret[PATH_MAX], struc
 			;
 	}
 	const char *rest = strcmp(normal, "/") == 0 ? "" : normal + exists;
-	if (snprintf(ret, PATH_MAX, "%s%s", strcmp(real, "/") == 0 && *rest ? "" : real, rest) >=
-	    PATH_MAX)
+	const char *found = strcmp(real, "/") == 0 && *rest ? "" : real;
+	if (strlen(found) + strlen(rest) >= PATH_MAX)
 		return err_set(e, ERR_INVALID_PATH, "%s \"%s\" is too long", what, path);
+	(void)snprintf(ret, PATH_MAX, "%s%s", found, rest);
 	return 0;
 }
 
-/* Remove the directory and its parents again, down to the first `keep` bytes of the path. */
+/* Remove the directory and its parents again, except those in the first `keep` bytes of the path.
+ */
 static void unmake_dirs(const char *path, size_t keep)
 {
 	char part[PATH_MAX];
@@ -95,7 +97,8 @@ static int make_dirs(const char *what, const char *path, size_t *keep, struct er
 	return 0;
 }
 
-static int open_dir(const char *what, const char *path, int *ret, struct err *e)
+/* Returns a descriptor for paths below the directory, or -1. */
+static int open_dir(const char *what, const char *path, struct err *e)
 {
 	AUTO_FD fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
 
@@ -103,8 +106,8 @@ static int open_dir(const char *what, const char *path, int *ret, struct err *e)
 		return err_set(e, ERR_NOT_A_DIRECTORY, "%s \"%s\" is not a directory", what, path);
 	if (fd < 0 || faccessat(fd, ".", R_OK | X_OK, AT_EACCESS) < 0)
 		return err_errno(e, "%s \"%s\" cannot be read", what, path);
-	*ret = openat(fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return *ret < 0 ? err_errno(e, "%s \"%s\" cannot be opened", what, path) : 0;
+	const int held = openat(fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return held < 0 ? err_errno(e, "%s \"%s\" cannot be opened", what, path) : held;
 }
 
 int root_open(const char *what, const char *path, bool make, struct root *ret, struct err *e)
@@ -115,7 +118,7 @@ int root_open(const char *what, const char *path, bool make, struct root *ret, s
 		return -1;
 	if (make && make_dirs(what, r.path, &r.existed, e) < 0)
 		return -1;
-	if (open_dir(what, r.path, &r.fd, e) < 0) {
+	if ((r.fd = open_dir(what, r.path, e)) < 0) {
 		unmake_dirs(r.path, r.existed);
 		return -1;
 	}

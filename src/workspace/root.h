@@ -15,21 +15,21 @@
 #include "base/err.h"
 
 struct root {
-	int fd;		      /* O_PATH; -1 when not open */
+	int fd;		      /* O_PATH; -1: not open */
 	char path[PATH_MAX];  /* canonical, absolute */
 	char alias[PATH_MAX]; /* as the operator wrote it, normalised; "" when that is the same */
-	size_t existed;	      /* so many bytes of the path were there before */
+	size_t existed;	      /* so many bytes of the path existed before root_open */
 };
 
-/* The canonical path that `path` has, or would have if it were made now; links resolved as far as
- * it exists. `what` names the setting in messages. */
+/* The canonical path that `path` has, or would have if it were made now: links are resolved as far
+ * as it exists. `what` names the setting in messages. */
 int root_canonical(const char *what, const char *path, char ret[PATH_MAX], struct err *e);
 
-/* Open the directory; with `make`, create it and its parents when missing. The messages say what
- * is wrong with it: not absolute, a file, a loop of links, unreadable, cannot be made … */
+/* Open the directory; with `make`, make it and its parents if they are missing. The error says what
+ * is wrong: not absolute, a file, a loop of links, unreadable, cannot be made … */
 int root_open(const char *what, const char *path, bool make, struct root *ret, struct err *e);
 
-/* Remove again the directories that root_open made, as far as they are still empty. */
+/* Remove the directories that root_open made, if they are still empty. */
 void root_unmake(const struct root *r);
 
 void root_done(struct root *r);

@@ -13,13 +13,13 @@
 enum {
 	CHUNK = 64 << 10,      /* read at once; on the stack, and small enough for the cache */
 	BINARY_LOOK = 8 << 10, /* a NUL byte within this much makes a file binary */
-	CHUNKS_PER_LOOK = 128, /* how often a long scan asks whether it is still wanted */
+	CHUNKS_PER_LOOK = 128, /* how often a long scan checks deadline and cancellation */
 };
 
 struct scan {
 	const struct text_want *want;
-	char *kept;	     /* the selection's first bytes … */
-	size_t kept_n, room; /* … how many there are and can be */
+	char *kept;	     /* the first bytes of the selection */
+	size_t kept_n, room; /* how many bytes are kept, and how many can be */
 	int64_t newlines;    /* seen so far in the file */
 	int64_t selected;    /* newlines seen within the selection */
 	int64_t bytes;	     /* length of the selection so far, ill-formed bytes replaced */
@@ -28,13 +28,14 @@ struct scan {
 	bool over; /* the selection has ended */
 };
 
-/* Length of text that arrives in pieces: an unfinished character waits for the next piece. */
+/* Add the length of the next piece. A character that it leaves unfinished waits for the next one.
+ */
 static void measure(struct scan *s, struct str piece)
 {
 	while (s->carried && piece.n) {
 		s->carry[s->carried++] = piece.p[0];
 		piece = str_from(piece, 1);
-		/* What broke the character off may itself begin one. */
+		/* The byte that broke the character off may itself begin one. */
 		const struct str tail = { s->carry, s->carried };
 		const size_t whole = utf8_whole(tail);
 		s->bytes += (int64_t)utf8_replaced_length(str_upto(tail, whole));
@@ -59,7 +60,7 @@ static void keep(struct scan *s, struct str piece)
 	measure(s, piece);
 }
 
-/* Where the n-th newline of the piece ends, or its length when it has fewer. *seen counts. */
+/* Where the piece goes on after its n-th newline, or its length if it has fewer. *seen counts. */
 static size_t after_newlines(struct str piece, int64_t n, int64_t *seen)
 {
 	size_t at = 0;
@@ -74,13 +75,13 @@ static size_t after_newlines(struct str piece, int64_t n, int64_t *seen)
 	return at;
 }
 
-/* Take what belongs to the selection out of the next piece of the file. */
+/* Keep the part of the next piece that belongs to the selection. */
 static void take(struct scan *s, struct str piece)
 {
 	const int64_t skip = s->want->first - 1;
 	const int64_t all = (int64_t)bytes_count(piece, '\n');
 
-	/* Most pieces lie wholly before, inside or behind the selection. */
+	/* Most pieces lie wholly before, inside or after the selection. */
 	if (s->over || s->newlines + all < skip) {
 		s->newlines += all;
 		return;
@@ -148,14 +149,14 @@ static int scan_file(int fd, struct scan *s, struct err *e)
 			return -1;
 		take(s, piece);
 		left -= n;
-		/* A short read is the end of the file: no further call to learn that. */
+		/* A short read is the end of the file. */
 		if ((size_t)n < ask)
 			return 0;
 	}
 	return 0;
 }
 
-/* Fill in the content: as many whole lines from the start of `kept` as fit. */
+/* Set the content: as many whole lines from the start of `kept` as fit. */
 static void cut_lines(struct str kept, int64_t max_lines, int64_t max_bytes, struct text *t)
 {
 	int64_t bytes = 0, lines = 0;
@@ -197,7 +198,7 @@ int text_read(int fd, const struct text_want *want, struct arena *a, struct text
 {
 	struct scan s = { .want = want };
 
-	/* One byte more than may be given out, to know that there was more. */
+	/* One byte more than the content may have, to know that there was more. */
 	s.room = (size_t)want->max_bytes + 1;
 	if (want->size > 0 && want->size < want->max_bytes)
 		s.room = (size_t)want->size;
@@ -206,7 +207,7 @@ int text_read(int fd, const struct text_want *want, struct arena *a, struct text
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory to read the file, try again");
 	if (scan_file(fd, &s, e) < 0)
 		return -1;
-	/* A character that never got finished is one ill-formed sequence. */
+	/* A character that the end of the file leaves unfinished is one ill-formed sequence. */
 	if (s.carried)
 		s.bytes += (int64_t)utf8_replaced_length((struct str){ s.carry, s.carried });
 	*ret = (struct text){ .total_lines = s.newlines + 1 };

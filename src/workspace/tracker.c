@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tracker: a hash table of bounded size whose entries are also a list, most recently used first. */
+/* tracker: a hash table of bounded size whose members are also a list, most recently used first. */
 
 #include "workspace/tracker.h"
 
@@ -15,12 +15,12 @@ struct version {
 	uint64_t hash;
 };
 
-struct entry {
-	struct entry *chain;	     /* next in the same bucket */
-	struct entry *newer, *older; /* in order of use */
-	uint64_t key;		     /* hash of session and path */
+struct seen_file {
+	struct seen_file *chain;	 /* next in the same bucket */
+	struct seen_file *newer, *older; /* in order of use */
+	uint64_t key;			 /* hash of session and path */
 	struct version version;
-	char *content; /* of that version; NULL when it is not kept */
+	char *content; /* of that version; NULL: not kept */
 	size_t session_n, path_n;
 	char text[]; /* session, then path */
 };
@@ -29,8 +29,8 @@ struct tracker {
 	pthread_mutex_t lock;
 	size_t max, count, buckets;
 	size_t kept; /* bytes of content */
-	struct entry *newest, *oldest;
-	struct entry **table;
+	struct seen_file *newest, *oldest;
+	struct seen_file **table;
 };
 
 static uint64_t hash_of(struct str s, uint64_t seed)
@@ -69,7 +69,7 @@ void tracker_free(struct tracker *t)
 {
 	if (!t)
 		return;
-	for (struct entry *e = t->newest, *older; e; e = older) {
+	for (struct seen_file *e = t->newest, *older; e; e = older) {
 		older = e->older;
 		mem_free(e->content);
 		mem_free(e);
@@ -79,35 +79,35 @@ void tracker_free(struct tracker *t)
 	mem_free(t);
 }
 
-static struct entry **bucket_of(struct tracker *t, uint64_t key)
+static struct seen_file **bucket_of(struct tracker *t, uint64_t key)
 {
 	return &t->table[key % t->buckets];
 }
 
-static struct entry *find(struct tracker *t, uint64_t key, struct str session, struct str path)
+static struct seen_file *find(struct tracker *t, uint64_t key, struct str session, struct str path)
 {
-	for (struct entry *e = *bucket_of(t, key); e; e = e->chain)
+	for (struct seen_file *e = *bucket_of(t, key); e; e = e->chain)
 		if (e->key == key && str_eq((struct str){ e->text, e->session_n }, session) &&
 		    str_eq((struct str){ e->text + e->session_n, e->path_n }, path))
 			return e;
 	return NULL;
 }
 
-static void unlist(struct tracker *t, struct entry *e)
+static void unlist(struct tracker *t, struct seen_file *e)
 {
 	*(e->newer ? &e->newer->older : &t->newest) = e->older;
 	*(e->older ? &e->older->newer : &t->oldest) = e->newer;
 	e->newer = e->older = NULL;
 }
 
-static void list_newest(struct tracker *t, struct entry *e)
+static void list_newest(struct tracker *t, struct seen_file *e)
 {
 	e->older = t->newest;
 	*(t->newest ? &t->newest->newer : &t->oldest) = e;
 	t->newest = e;
 }
 
-static void drop_content(struct tracker *t, struct entry *e)
+static void drop_content(struct tracker *t, struct seen_file *e)
 {
 	if (!e->content)
 		return;
@@ -116,13 +116,13 @@ static void drop_content(struct tracker *t, struct entry *e)
 	e->content = NULL;
 }
 
-/* Keep the content of the newest entry; older ones make room. */
-static void keep_content(struct tracker *t, struct entry *e, struct str content)
+/* Keep the content of the newest file; older ones lose theirs to make room. */
+static void keep_content(struct tracker *t, struct seen_file *e, struct str content)
 {
 	if (content.n > LIMIT_TRACKED_CONTENT)
 		return;
-	for (struct entry *old = t->oldest; old != e && t->kept + content.n > LIMIT_TRACKED_BYTES;
-	     old = old->newer)
+	for (struct seen_file *old = t->oldest;
+	     old != e && t->kept + content.n > LIMIT_TRACKED_BYTES; old = old->newer)
 		drop_content(t, old);
 	e->content = mem_new(content.n + 1, 1);
 	if (!e->content)
@@ -134,8 +134,8 @@ static void keep_content(struct tracker *t, struct entry *e, struct str content)
 
 static void forget_oldest(struct tracker *t)
 {
-	struct entry *e = t->oldest;
-	struct entry **at = bucket_of(t, e->key);
+	struct seen_file *e = t->oldest;
+	struct seen_file **at = bucket_of(t, e->key);
 
 	while (*at != e)
 		at = &(*at)->chain;
@@ -146,9 +146,9 @@ static void forget_oldest(struct tracker *t)
 	t->count--;
 }
 
-static struct entry *add(struct tracker *t, uint64_t key, struct str session, struct str path)
+static struct seen_file *add(struct tracker *t, uint64_t key, struct str session, struct str path)
 {
-	struct entry *e = mem_new(1, sizeof *e + session.n + path.n);
+	struct seen_file *e = mem_new(1, sizeof *e + session.n + path.n);
 
 	if (!e)
 		return NULL;
@@ -161,7 +161,7 @@ static struct entry *add(struct tracker *t, uint64_t key, struct str session, st
 		memcpy(e->text + session.n, path.p, path.n);
 	if (t->count == t->max)
 		forget_oldest(t);
-	struct entry **bucket = bucket_of(t, key);
+	struct seen_file **bucket = bucket_of(t, key);
 	e->chain = *bucket;
 	*bucket = e;
 	list_newest(t, e);
@@ -176,7 +176,7 @@ static void remember(struct tracker *t, struct str session, struct str path,
 	const uint64_t key = key_of(session, path);
 
 	(void)pthread_mutex_lock(&t->lock);
-	struct entry *e = find(t, key, session, path);
+	struct seen_file *e = find(t, key, session, path);
 	if (e) {
 		drop_content(t, e);
 		unlist(t, e);
@@ -184,7 +184,7 @@ static void remember(struct tracker *t, struct str session, struct str path,
 	} else {
 		e = add(t, key, session, path);
 	}
-	/* Without memory the file stays unseen: the session is asked to read it again. */
+	/* Without memory the file stays unseen: the session will have to read it again. */
 	if (e)
 		e->version = *version;
 	if (e && content)
@@ -208,7 +208,7 @@ void tracker_saw(struct tracker *t, struct str session, struct str path, struct 
 bool tracker_recall(struct tracker *t, struct str session, struct str path, struct buf *out)
 {
 	(void)pthread_mutex_lock(&t->lock);
-	const struct entry *e = find(t, key_of(session, path), session, path);
+	const struct seen_file *e = find(t, key_of(session, path), session, path);
 	const bool known = e && e->content;
 	if (known)
 		buf_add(out, (struct str){ e->content, (size_t)e->version.size });
@@ -224,7 +224,7 @@ enum tracker_verdict tracker_check(struct tracker *t, struct str session, struct
 	enum tracker_verdict verdict = TRACKER_UNSEEN;
 
 	(void)pthread_mutex_lock(&t->lock);
-	struct entry *e = find(t, key, session, path);
+	struct seen_file *e = find(t, key, session, path);
 	if (e) {
 		const bool same = e->version.size == now.size && e->version.hash == now.hash;
 		verdict = same ? TRACKER_SAME : TRACKER_CHANGED;

@@ -12,11 +12,12 @@
 
 #include <xxhash.h>
 
+#include "base/limits.h"
 #include "base/own.h"
 #include "workspace/pending.h"
 #include "workspace/root.h"
 
-enum { LOCKS = 64 }; /* files that share a lock wait for each other, nothing worse */
+enum { LOCKS = 64 }; /* two files may share a lock: then one waits for the other */
 
 struct workspace {
 	pthread_mutex_t locks[LOCKS], file_locks[LOCKS];
@@ -27,12 +28,12 @@ struct workspace {
 	struct path_rules rules;
 };
 
-/* How a base is set up: its setting, whether it is made, where its prefix for messages is kept. */
+/* How a base is opened. */
 struct base_setup {
 	enum path_base base;
-	const char *what, *path;
+	const char *what, *path; /* the setting and its value */
 	bool make;
-	char *prefix; /* NULL: names are shown as they are */
+	char *prefix; /* where the text before its names in messages is kept; NULL: there is none */
 };
 
 static int open_base(struct workspace *ws, const struct base_setup *s, bool walk_only,
@@ -55,7 +56,7 @@ static int open_base(struct workspace *ws, const struct base_setup *s, bool walk
 	return 0;
 }
 
-/* The allowed root must contain the workspace: checked before anything is made. */
+/* The allowed root must contain the workspace. This is checked before anything is made. */
 static int check_allowed(const struct workspace *ws, const struct ws_options *o, struct err *e)
 {
 	char root[PATH_MAX];
@@ -70,8 +71,8 @@ static int check_allowed(const struct workspace *ws, const struct ws_options *o,
 		       ws->roots[PATH_OUTSIDE].path);
 }
 
-/* Commands can make links in the workspace: one that leads out of it would, at the next start, open
- * whatever it leads to. */
+/* Commands can make links in the workspace. A data directory named through such a link would, at
+ * the next start, be whatever the link leads to. */
 static int check_data(const struct workspace *ws, struct err *e)
 {
 	const struct root *root = &ws->roots[PATH_WORKSPACE], *data = &ws->roots[PATH_DATA];
@@ -209,19 +210,21 @@ int ws_open_file(const struct workspace *ws, const struct path *p, struct stat *
 {
 	char shown[2 * PATH_MAX] UNINITIALISED;
 	AUTO_FD fd = beneath_open(base_of(ws, p), p->name, O_RDONLY, e);
+	struct stat found;
 
-	/* A socket answers ENXIO, which is NOT_A_FILE as well. */
+	/* Opening a socket fails with ENXIO, which is NOT_A_FILE as well. */
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, st) < 0)
+	if (fstat(fd, &found) < 0)
 		return err_errno(e, "Cannot open %.*s", STR_FMT(ws_display(ws, p, shown)));
-	if (S_ISDIR(st->st_mode))
+	if (S_ISDIR(found.st_mode))
 		return err_set(e, ERR_NOT_A_FILE, "Path is a directory, not a file: %.*s",
 			       STR_FMT(ws_display(ws, p, shown)));
-	if (!S_ISREG(st->st_mode))
+	if (!S_ISREG(found.st_mode))
 		return err_set(e, ERR_NOT_A_FILE,
 			       "Path is not a regular file (a pipe, socket or device): %.*s",
 			       STR_FMT(ws_display(ws, p, shown)));
+	*st = found;
 	return TAKE(fd, -1);
 }
 
@@ -242,8 +245,8 @@ int ws_stat(const struct workspace *ws, const struct path *p, struct stat *st, s
 	return 0;
 }
 
-int ws_place(const struct workspace *ws, const struct path *p, bool make_dirs, struct place *ret,
-	     struct err *e)
+int ws_place(const struct workspace *ws, const struct path *p, bool make_dirs,
+	     struct file_place *ret, struct err *e)
 {
 	return beneath_place(base_of(ws, p), p->name, make_dirs, ret, e);
 }
@@ -258,17 +261,17 @@ int ws_canonical(const struct workspace *ws, const struct path *p, struct path *
 	return 0;
 }
 
-/* A number for what the status is of: the file or directory itself, whatever its names. */
+/* A number for the file or directory itself, whatever its names. */
 static uint64_t identity(const struct stat *st)
 {
 	return (uint64_t)st->st_ino ^ (uint64_t)st->st_dev << 32;
 }
 
-pthread_mutex_t *ws_lock(const struct workspace *ws, const struct place *at)
+pthread_mutex_t *ws_lock(const struct workspace *ws, const struct file_place *at)
 {
 	struct stat st = { 0 };
 
-	/* By the directory's identity, not its name: it may have several. */
+	/* By the directory's identity, because it may have several names. */
 	(void)fstat(at->dir, &st);
 	const uint64_t hash = XXH3_64bits_withSeed(at->name, strlen(at->name), identity(&st));
 	pthread_mutex_t *lock = (pthread_mutex_t *)&ws->locks[hash % LOCKS];
@@ -295,7 +298,7 @@ static void close_dir(DIR **d)
 		(void)closedir(*d);
 }
 
-/* Some file systems do not tell the type while listing. */
+/* Some file systems do not report the type in a listing. */
 static unsigned char type_of(int dir, const struct dirent *entry)
 {
 	struct stat st;
@@ -329,4 +332,120 @@ int ws_list(int dir, ws_visit *visit, void *arg, struct err *e)
 		if (visit(arg, name, type_of(dirfd(d), entry), e) < 0)
 			return -1;
 	}
+}
+
+/* A directory whose entries are being removed. */
+struct level {
+	int dir;
+	unsigned depth;
+	int error; /* errno of the first failure, or 0 */
+};
+
+static int remove_content(int dir, unsigned depth);
+
+/* Remove one entry with everything in it. 0, or errno. */
+static int remove_entry(int dir, const char *name, unsigned depth)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+
+	if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	/* For a directory Linux says EISDIR, POSIX EPERM. */
+	if (errno != EISDIR && errno != EPERM)
+		return errno;
+	const int was = errno, below = openat(dir, name, flags);
+	if (below < 0)
+		return errno == ENOTDIR || errno == ELOOP ? was : errno;
+	if (depth == LIMIT_REMOVE_DEPTH) {
+		(void)close(below);
+		return ENAMETOOLONG;
+	}
+	const int error = remove_content(below, depth + 1);
+	if (error)
+		return error;
+	return unlinkat(dir, name, AT_REMOVEDIR) == 0 || errno == ENOENT ? 0 : errno;
+}
+
+static int remove_one(void *arg, struct str name, unsigned char type, struct err *e)
+{
+	struct level *l = arg;
+
+	(void)type;
+	(void)e;
+	const int error = remove_entry(l->dir, name.p, l->depth);
+	if (!l->error)
+		l->error = error;
+	return 0;
+}
+
+/* Remove everything in a directory, as far as it can be removed, and close its descriptor. 0, or
+ * errno. */
+static int remove_content(int dir, unsigned depth)
+{
+	struct level l = { .dir = dir, .depth = depth };
+	struct err e;
+
+	if (ws_list(dir, remove_one, &l, &e) < 0 && !l.error)
+		return EIO;
+	return l.error;
+}
+
+/* Remove a file or an empty directory. 0, or errno. */
+static int remove_alone(int dir, const char *name)
+{
+	if (unlinkat(dir, name, 0) == 0)
+		return 0;
+	const int was = errno;
+	if (was != EISDIR && was != EPERM)
+		return was;
+	if (unlinkat(dir, name, AT_REMOVEDIR) == 0)
+		return 0;
+	return errno == ENOTDIR ? was : errno;
+}
+
+static int fail_remove(const struct workspace *ws, const struct path *p, int error, struct err *e)
+{
+	char shown[2 * PATH_MAX] UNINITIALISED;
+
+	if (error == ENOTEMPTY || error == EEXIST)
+		return err_set(e, ERR_NOT_A_FILE, "The directory is not empty: %.*s",
+			       STR_FMT(ws_display(ws, p, shown)));
+	errno = error;
+	return err_errno(e, "Cannot remove %.*s", STR_FMT(ws_display(ws, p, shown)));
+}
+
+/* "a/b/c" is "c" in "a/b". */
+static const char *split(const struct path *p, struct path *parent)
+{
+	const char *slash = strrchr(p->name, '/');
+
+	*parent = (struct path){ .base = p->base };
+	if (!slash)
+		return p->name;
+	(void)snprintf(parent->name, sizeof parent->name, "%.*s", (int)(slash - p->name), p->name);
+	return slash + 1;
+}
+
+int ws_remove(const struct workspace *ws, const struct path *p, bool tree, struct err *e)
+{
+	struct path parent;
+	const char *name = split(p, &parent);
+	int error;
+
+	if (!*name) {
+		const int itself = tree ? ws_open_dir(ws, p, e) : -1;
+		if (tree && itself < 0)
+			return -1;
+		error = tree ? remove_content(itself, 0) : ENOTEMPTY;
+		return error ? fail_remove(ws, p, error, e) : 0;
+	}
+	AUTO_FD dir = ws_open(ws, &parent, O_PATH | O_DIRECTORY, e);
+	if (dir < 0)
+		return -1;
+	/* An entry that never existed is a failure; one that vanishes while it is removed is not.
+	 */
+	if (faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		return fail_remove(ws, p, errno, e);
+	error = tree ? remove_entry(dir, name, 0) : remove_alone(dir, name);
+	return error ? fail_remove(ws, p, error, e) : 0;
 }

@@ -2,9 +2,9 @@
 /*
  * workspace: the one way to a file.
  *
- * A workspace is a directory held open, with the data directory and (when the operator allows paths
- * outside) the outermost allowed directory beside it. A path named by a caller becomes an open
- * descriptor in two steps:
+ * A workspace is a directory held open. The data directory and, if the operator allows paths
+ * outside, the outermost allowed directory are held open beside it. A path named by a caller
+ *becomes an open descriptor in two steps:
  *
  *	struct path p;
  *	if (ws_resolve(ws, requested, PATH_SHORTHAND, &p, e) < 0)	what it means (path.h)
@@ -12,7 +12,7 @@
  *	AUTO_FD fd = ws_open_file(ws, &p, &st, e);	opened by the kernel, beneath
  *
  * No other module opens, stats, renames or makes anything by a path that came from a request.
- * A workspace may be used by many threads: after ws_new nothing in it changes but its locks.
+ * Many threads may use one workspace: after ws_new only its locks change.
  */
 #ifndef WORKSPACE_WORKSPACE_H
 #define WORKSPACE_WORKSPACE_H
@@ -31,9 +31,9 @@ struct workspace;
 
 /* What the operator decides; strings are copied. */
 struct ws_options {
-	const char *root;	  /* WORKSPACE_ROOT: absolute; made with its parents when missing */
+	const char *root;	  /* WORKSPACE_ROOT: absolute; made with its parents if missing */
 	const char *data_dir;	  /* DATA_DIR, always reachable by absolute path; or NULL */
-	const char *allowed_root; /* ALLOWED_ROOT_DIRECTORY, nothing beyond it; or NULL */
+	const char *allowed_root; /* ALLOWED_ROOT_DIRECTORY, the outermost directory; or NULL */
 	bool allow_outside;	  /* absolute paths are literal, within allowed_root */
 	bool walk_only;		  /* never use openat2 */
 };
@@ -43,16 +43,17 @@ struct ws_options {
 int ws_new(const struct ws_options *o, struct workspace **ret, struct err *e);
 void ws_free(struct workspace *ws);
 
-/* The program will not start after all: remove the directories ws_new made. */
-void ws_unmake(const struct workspace *ws);
 void ws_freep(struct workspace **ws);
+
+/* Remove the directories that ws_new made, for a program that will not start after all. */
+void ws_unmake(const struct workspace *ws);
 
 #define AUTO_WORKSPACE CLEANUP(ws_freep) struct workspace *
 
 /* The rules in force, with the canonical paths of root, data directory and allowed root. */
 const struct path_rules *ws_rules(const struct workspace *ws);
 
-/* Whether paths are resolved by openat2; if not, by walking. */
+/* Whether paths are resolved by openat2; if not, they are walked (beneath.h). */
 bool ws_uses_openat2(const struct workspace *ws);
 
 /* What a requested path means; nothing is opened. */
@@ -62,8 +63,8 @@ int ws_resolve(const struct workspace *ws, struct str requested, enum path_polic
 /* Open whatever exists at the path, with open flags as in beneath_open. */
 int ws_open(const struct workspace *ws, const struct path *p, int flags, struct err *e);
 
-/* Open an existing regular file for reading; NOT_A_FILE for anything else, which is neither read
- * nor waited for. *st is its status. */
+/* Open an existing regular file for reading; *st is its status. NOT_A_FILE for anything else, which
+ * is neither read nor waited for. */
 int ws_open_file(const struct workspace *ws, const struct path *p, struct stat *st, struct err *e);
 
 /* Open a directory for listing; NOT_A_DIRECTORY for anything else. */
@@ -73,21 +74,22 @@ int ws_open_dir(const struct workspace *ws, const struct path *p, struct err *e)
 int ws_stat(const struct workspace *ws, const struct path *p, struct stat *st, struct err *e);
 
 /* Where the file is or would be (beneath.h); with make_dirs its directories are made. */
-int ws_place(const struct workspace *ws, const struct path *p, bool make_dirs, struct place *ret,
-	     struct err *e);
+int ws_place(const struct workspace *ws, const struct path *p, bool make_dirs,
+	     struct file_place *ret, struct err *e);
 
-/* The same path without links in it, so that two names of one file become equal. Parts that do not
- * exist stay as they are. */
+/* The same path without links, so that two names of one file become equal. Parts that do not exist
+ * stay as they are. */
 int ws_canonical(const struct workspace *ws, const struct path *p, struct path *ret, struct err *e);
 
-/* The lock of the file at that place, taken. One lock may serve several files; nobody holds two. */
-pthread_mutex_t *ws_lock(const struct workspace *ws, const struct place *at);
+/* Take the lock of the file at that place. One lock may serve several files, so no thread may hold
+ * two. */
+pthread_mutex_t *ws_lock(const struct workspace *ws, const struct file_place *at);
 
-/* The lock of a file that has several places (hard links), taken. Nobody holds two of these either,
- * and whoever takes one has the place's lock already. */
+/* Take the lock of a file that has several places (hard links). A thread takes the lock of the
+ * place first, and may not hold two of these either. */
 pthread_mutex_t *ws_lock_file(const struct workspace *ws, const struct stat *st);
 
-/* Temporary names under way (pending.h). */
+/* The temporary names in use (pending.h). */
 struct pending *ws_pending(const struct workspace *ws);
 
 /* The path as an agent knows it: relative to the workspace root ("." for the root), or absolute for
@@ -95,11 +97,20 @@ struct pending *ws_pending(const struct workspace *ws);
 struct str ws_display(const struct workspace *ws, const struct path *p, char out[2 * PATH_MAX]);
 
 /*
- * Visit the entries of an open directory, "." and ".." left out, in no particular order. The
- * visitor returns 0 to go on or -1 to stop with *e set. `type` is a DT_ constant and never
- * DT_UNKNOWN unless the entry vanished. The directory descriptor is used up.
+ * Visit the entries of an open directory, without "." and "..", in no particular order. The visitor
+ * returns 0 to go on or -1 to stop with *e set. `type` is a DT_ constant, and DT_UNKNOWN only if
+ * the entry has vanished. The directory's descriptor is closed in any case.
  */
 typedef int ws_visit(void *arg, struct str name, unsigned char type, struct err *e);
 int ws_list(int dir, ws_visit *visit, void *arg, struct err *e);
+
+/*
+ * Remove what the last name of the path stands for; of a link the link, never its target. A
+ * directory that is not empty needs `tree`; without it: NOT_A_FILE. Of the workspace itself, and of
+ * the other bases, only the content is removed. A tree is removed by descriptor, one level at a
+ * time and never through a link: whatever other processes exchange meanwhile, nothing outside is
+ * touched.
+ */
+int ws_remove(const struct workspace *ws, const struct path *p, bool tree, struct err *e);
 
 #endif

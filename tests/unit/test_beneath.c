@@ -244,7 +244,7 @@ static const char *placed(const struct fixture *f, const char *name, bool make, 
 {
 	static char text[PATH_MAX + NAME_MAX + 2];
 	char self[64], dir[PATH_MAX];
-	struct place p = { .dir = -1 };
+	struct file_place p = { .dir = -1 };
 
 	if (beneath_place(&f->b, name, make, &p, e) < 0) {
 		assert_int_equal(p.dir, -1);
@@ -256,7 +256,7 @@ static const char *placed(const struct fixture *f, const char *name, bool make, 
 	dir[n] = '\0';
 	assert_memory_equal(dir, f->root, strlen(f->root));
 	(void)snprintf(text, sizeof text, "%s|%s", dir + strlen(f->root), p.name);
-	place_done(&p);
+	file_place_done(&p);
 	assert_int_equal(p.dir, -1);
 	return text;
 }
@@ -401,7 +401,7 @@ static void forty_links_and_no_more(void **state)
 static struct err error_without_name(const struct fixture *f, int how, const char *name)
 {
 	struct err e = { 0 };
-	struct place p = { .dir = -1 };
+	struct file_place p = { .dir = -1 };
 	char canonical[PATH_MAX];
 	int rc = -1;
 
@@ -495,13 +495,13 @@ static void deep_and_long_paths(void **state)
 	while (strlen(deep) + 2 < sizeof deep - 2)
 		memcpy(deep + strlen(deep), "/x", 3);
 	assert_string_equal(opened(f, deep, O_RDONLY, &e), "FILE_NOT_FOUND");
-	struct place p = { .dir = -1 };
+	struct file_place p = { .dir = -1 };
 	assert_int_equal(beneath_place(&f->b, deep, true, &p, &e), 0);
 	const int fd = openat(p.dir, p.name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, "deep", 4), 4);
 	(void)close(fd);
-	place_done(&p);
+	file_place_done(&p);
 	assert_string_equal(opened(f, deep, O_RDONLY, &e), "deep");
 	assert_int_equal(beneath_canonical(&f->b, deep, got, &e), 0);
 	assert_string_equal(got, deep);
@@ -511,10 +511,10 @@ static void deep_and_long_paths(void **state)
 	for (size_t n = strlen(deep); n > 1; n -= 2) {
 		const int up = openat(p.dir, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
 		assert_int_equal(unlinkat(up, "x", AT_REMOVEDIR), 0);
-		place_done(&p);
+		file_place_done(&p);
 		p.dir = up;
 	}
-	place_done(&p);
+	file_place_done(&p);
 	memset(name, 'n', sizeof name);
 	name[NAME_MAX] = '\0';
 	assert_string_equal(opened(f, name, O_RDONLY, &e), "FILE_NOT_FOUND");

@@ -168,7 +168,7 @@ static void write_once(struct race *r, const char *name)
 {
 	const struct path p = path_to(r, name);
 	struct err e;
-	AUTO_REPLACE w = { .at = { .dir = -1 }, .old = -1 };
+	AUTO_REPLACE w = REPLACE_NONE;
 
 	if (replace_begin(r->ws, &p, REPLACE_MAKE_DIRS, &w, &e) == 0 &&
 	    replace_commit(&w, STR(INSIDE), &e) == 0)

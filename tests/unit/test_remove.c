@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/limits.h"
-#include "workspace/remove.h"
+#include "workspace/workspace.h"
 
 /* A workspace, and a file beside it that must stay. */
 struct place_of_test {

@@ -67,7 +67,7 @@ static const char *wrote(const struct workspace *ws, const char *name, struct st
 {
 	struct path p;
 	struct err e = { 0 };
-	AUTO_REPLACE r = { .at = { .dir = -1 }, .old = -1 };
+	AUTO_REPLACE r = REPLACE_NONE;
 
 	if (ws_resolve(ws, str_of(name), PATH_STRICT, &p, &e) == 0 &&
 	    replace_begin(ws, &p, flags, &r, &e) == 0)
@@ -410,7 +410,7 @@ static void *increment(void *arg)
 
 	for (int i = 0; i < c->turns; i++) {
 		AUTO_BUF b = { .max = 64 };
-		AUTO_REPLACE r = { .at = { .dir = -1 }, .old = -1 };
+		AUTO_REPLACE r = REPLACE_NONE;
 		struct path p;
 		struct err e;
 		int64_t n = 0;
@@ -464,7 +464,7 @@ static void no_update_is_lost_over_two_names(void **state)
 static void reading_is_bounded(void **state)
 {
 	const struct fixture *f = *state;
-	AUTO_REPLACE r = { .at = { .dir = -1 }, .old = -1 };
+	AUTO_REPLACE r = REPLACE_NONE;
 	AUTO_BUF small = { .max = 3 };
 	AUTO_BUF enough = { .max = 100 };
 	struct path p;
