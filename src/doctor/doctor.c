@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor: checks, then trials. */
+/* doctor: run the checks, then the trials. */
 
 #include "doctor/doctor.h"
 
@@ -14,14 +14,13 @@ struct doctor_args {
 
 static const struct option doctor_options[] = {
 	{ "prove", 'p', OPTION_SWITCH, offsetof(struct doctor_args, prove), NULL,
-	  "attack the server named by --socket or --url, or one of its own with the same settings, "
-	  "and say what held" },
+	  "attack the server at --socket or --url, or a temporary one, and say what held" },
 	{ "url", 0, OPTION_TEXT, offsetof(struct doctor_args, url), "URL",
-	  "with --prove: the server at http://HOST:PORT or unix:PATH" },
+	  "the server to attack, as http://HOST:PORT or unix:PATH" },
 	OPTION_END,
 };
 
-/* The server that the command line names, which is there and stays there. 0, or the exit status. */
+/* Attack the running server that the command line names. 0, or the exit status. */
 static int attack_named(struct report *r, const struct cli *c, const char *url,
 			const struct config *config)
 {
@@ -51,7 +50,7 @@ static int doctor_run(struct cli *c, const void *args)
 	if (config_load(c->settings_count, c->settings, &config, &e) < 0)
 		return cli_misused(c, "%s", e.msg);
 	if (a->url && !a->prove)
-		return cli_misused(c, "--url goes with --prove");
+		return cli_misused(c, "--url needs --prove");
 	check_kernel(&report, &config);
 	check_setup(&report, &config);
 	if (a->prove && (a->url || config_names_socket(&config)))
@@ -64,7 +63,7 @@ static int doctor_run(struct cli *c, const void *args)
 
 const struct verb verb_doctor = {
 	.name = "doctor",
-	.about = "check this machine and the settings; with --prove attack them",
+	.about = "check this machine and the settings; with --prove, attack a server",
 	.operands = "",
 	.examples = "  sidecar doctor\n"
 		    "  sidecar doctor --prove\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor: the verb that looks at the machine, and with --prove tries the guards out. */
+/* doctor: the verb that checks the machine, and with --prove attacks a server. */
 #ifndef DOCTOR_DOCTOR_H
 #define DOCTOR_DOCTOR_H
 

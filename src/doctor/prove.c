@@ -1,87 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* prove: what the server says of itself, two places, the trials, and nothing left behind. */
+/* prove: start a server if needed, prepare the two directories, run the trials, clean up. */
 
 #include "doctor/prove.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "doctor/trials.h"
 #include "sandbox/sandbox.h"
-
-enum verdict prove_say(struct proof *p, enum verdict verdict, const char *fmt, ...)
-{
-	va_list list;
-
-	va_start(list, fmt);
-	(void)vsnprintf(p->note, sizeof p->note, fmt, list);
-	va_end(list);
-	return verdict;
-}
-
-enum verdict prove_not_tried(struct proof *p, const char *fmt, ...)
-{
-	const int n = snprintf(p->note, sizeof p->note, "not tried: ");
-	va_list list;
-
-	va_start(list, fmt);
-	(void)vsnprintf(p->note + n, sizeof p->note - (size_t)n, fmt, list);
-	va_end(list);
-	return FOUND_WARN;
-}
-
-bool prove_sees(struct proof *p)
-{
-	if (p->inside.dir >= 0)
-		return true;
-	(void)prove_not_tried(p, "the server's workspace, %.200s, cannot be written from here",
-			      p->workspace);
-	return false;
-}
-
-const char *prove_path(const struct proof *p, const char *name, char to[PROVE_PATH])
-{
-	(void)snprintf(to, PROVE_PATH, "%s/%s", p->inside.name, name);
-	return to;
-}
-
-bool prove_put(struct proof *p, const char *name, const char *content)
-{
-	char path[PROVE_PATH];
-	struct sidecar_error error;
-
-	if (p->inside.dir >= 0 && place_put(p->inside.dir, name, content) == 0)
-		return true;
-	if (p->inside.dir >= 0) {
-		(void)prove_not_tried(p, "no file can be made here: %s", strerror(errno));
-		return false;
-	}
-	struct sidecar_change *made = sidecar_write_file(p->sidecar, prove_path(p, name, path),
-							 content, strlen(content), &error);
-	if (!made)
-		(void)prove_not_tried(p, "no file can be made: %.300s", error.message);
-	sidecar_free(made);
-	return made != NULL;
-}
-
-bool prove_touched(const struct proof *p)
-{
-	const int dir = p->outside.dir;
-	const bool strays = place_weed(dir, "canary") > 0;
-
-	if (place_holds(dir, "canary", PROVE_CANARY))
-		return strays;
-	(void)place_weed(dir, "");
-	(void)place_put(dir, "canary", PROVE_CANARY);
-	return true;
-}
 
 static void learn_text(const struct json *object, struct str name, char *to, size_t size)
 {
@@ -98,7 +35,7 @@ static bool learn_bool(const struct json *object, struct str name, bool otherwis
 	return v && v->type == JSON_BOOL ? v->boolean : otherwise;
 }
 
-/* Has the server been told to hold this? */
+/* Whether the server was told to have this protection. */
 static bool is_asked_for(const struct json *sandbox, const char *protection)
 {
 	const struct json *list = json_get(sandbox, STR("protections"));
@@ -113,10 +50,11 @@ static bool is_asked_for(const struct json *sandbox, const char *protection)
 	return false;
 }
 
-static int learn(struct proof *p, struct sidecar_error *error)
+/* Ask the server about itself. */
+static int learn(struct target *t, struct sidecar_error *error)
 {
 	CLEANUP(arena_done) struct arena a = { .max = LIMIT_ANSWER };
-	struct sidecar_health *h = sidecar_health(p->sidecar, error);
+	struct sidecar_health *h = sidecar_health(t->sidecar, error);
 	const struct json *all;
 	char paths[32] = "";
 	struct err e;
@@ -127,33 +65,34 @@ static int learn(struct proof *p, struct sidecar_error *error)
 		const struct json *sandbox = json_get(all, STR("sandbox"));
 		const struct json *seconds =
 			json_get(json_get(all, STR("limits")), STR("searchSeconds"));
-		learn_text(all, STR("workspace"), p->workspace, sizeof p->workspace);
-		learn_text(all, STR("dataDir"), p->data, sizeof p->data);
+		learn_text(all, STR("workspace"), t->workspace, sizeof t->workspace);
+		learn_text(all, STR("dataDir"), t->data, sizeof t->data);
 		learn_text(all, STR("absolutePaths"), paths, sizeof paths);
-		learn_text(sandbox, STR("mode"), p->sandbox, sizeof p->sandbox);
-		learn_text(sandbox, STR("why"), p->why, sizeof p->why);
-		p->boundless = strcmp(paths, "outside") == 0;
-		p->read_only = learn_bool(all, STR("readOnly"), false);
-		p->scrubs = learn_bool(all, STR("scrub"), true);
-		p->no_network = is_asked_for(sandbox, "network-off");
-		p->search_ms = seconds && seconds->whole ? seconds->integer * 1000 : 0;
+		learn_text(sandbox, STR("mode"), t->sandbox, sizeof t->sandbox);
+		learn_text(sandbox, STR("why"), t->why, sizeof t->why);
+		t->allows_outside = strcmp(paths, "outside") == 0;
+		t->read_only = learn_bool(all, STR("readOnly"), false);
+		t->scrubs = learn_bool(all, STR("scrub"), true);
+		t->no_network = is_asked_for(sandbox, "network-off");
+		t->search_ms = seconds && seconds->whole ? seconds->integer * 1000 : 0;
 	}
 	sidecar_free(h);
 	return 0;
 }
 
-/* Whether what we make is what the server sees: it may have another machine's disk. */
-static void enter_workspace(struct proof *p)
+/* Make the directory inside. The server must see it too: its workspace may be on another machine.
+ */
+static void enter_workspace(struct target *t)
 {
-	char path[PROVE_PATH];
+	char path[TARGET_PATH];
 	struct sidecar_file *f = NULL;
 
-	if (*p->workspace == '/' && place_make(&p->inside, p->workspace) == 0 &&
-	    place_put(p->inside.dir, "name", p->inside.name) == 0)
-		f = sidecar_read_file(p->sidecar, prove_path(p, "name", path), NULL, NULL);
-	if (!f || strcmp(f->content, p->inside.name) != 0) {
-		place_remove(&p->inside);
-		place_name(&p->inside);
+	if (*t->workspace == '/' && testdir_make(&t->inside, t->workspace) == 0 &&
+	    testdir_put(t->inside.fd, "name", t->inside.name) == 0)
+		f = sidecar_read_file(t->sidecar, target_path(t, "name", path), NULL, NULL);
+	if (!f || strcmp(f->content, t->inside.name) != 0) {
+		testdir_remove(&t->inside);
+		testdir_name(&t->inside);
 	}
 	sidecar_free(f);
 }
@@ -165,45 +104,46 @@ static bool lies_in(const char *path, const char *directory)
 	return n > 1 && strncmp(path, directory, n) == 0 && (!path[n] || path[n] == '/');
 }
 
-/* Beside the workspace, if possible: commands must be able to see it, or their failure to write in
- * it says nothing; and /tmp may be theirs. */
-static int choose_outside(struct proof *p)
+/* Make the directory outside: next to the workspace, if possible. Commands must be able to see it,
+ * or their failure to write in it proves nothing; and their /tmp may be a private one. */
+static int choose_outside(struct target *t)
 {
 	char beside[PATH_MAX];
 	const char *tmp = getenv("TMPDIR");
 	const char *const list[] = { beside, "/var/tmp", tmp && *tmp == '/' ? tmp : "/tmp" };
 
-	(void)snprintf(beside, sizeof beside, "%s", p->workspace);
+	(void)snprintf(beside, sizeof beside, "%s", t->workspace);
 	char *slash = strrchr(beside, '/');
 	if (slash)
 		slash[slash == beside] = '\0';
 	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
-		if (lies_in(list[i], p->workspace) || lies_in(list[i], p->data) ||
+		if (lies_in(list[i], t->workspace) || lies_in(list[i], t->data) ||
 		    (i == 0 && lies_in(beside, "/tmp")))
 			continue;
-		if (place_make(&p->outside, list[i]) == 0)
-			return place_put(p->outside.dir, "canary", PROVE_CANARY);
+		if (testdir_make(&t->outside, list[i]) == 0)
+			return testdir_put(t->outside.fd, "canary", CANARY);
 	}
 	return -1;
 }
 
-/* What the server made for us, where we cannot, its commands can remove: the name is our own. */
-static void clean_up(struct report *r, struct proof *p)
+/* Remove both directories. If the server made the one inside, let one of its commands remove it. */
+static void clean_up(struct report *r, struct target *t)
 {
 	char command[128];
 	struct sidecar_exit end = { .code = -1 };
 
-	place_remove(&p->outside);
-	if (p->inside.dir < 0 && *p->inside.name) {
-		(void)snprintf(command, sizeof command, "rm -rf -- '%s'", p->inside.name);
-		if (sidecar_run_bash(p->sidecar, command, NULL, &end, NULL) < 0 || end.code != 0)
-			report_add(r, FOUND_WARN, "left behind", "%s/%s: remove it", p->workspace,
-				   p->inside.name);
+	testdir_remove(&t->outside);
+	if (t->inside.fd < 0 && *t->inside.name) {
+		(void)snprintf(command, sizeof command, "rm -rf -- '%s'", t->inside.name);
+		if (sidecar_run_bash(t->sidecar, command, NULL, &end, NULL) < 0 || end.code != 0)
+			report_add(r, FOUND_WARN, "left behind", "%s/%s: please remove it",
+				   t->workspace, t->inside.name);
 	}
-	place_remove(&p->inside);
+	testdir_remove(&t->inside);
 }
 
-void prove_hold_signals(sigset_t *before)
+/* Block Ctrl-C until everything is removed. The previous mask is in *before. */
+static void hold_signals(sigset_t *before)
 {
 	sigset_t block;
 
@@ -221,35 +161,145 @@ static bool was_interrupted(void)
 	       (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1);
 }
 
-static void run_trials(struct report *r, struct proof *p, const struct trial *list)
+static void run_trials(struct report *r, struct target *t)
 {
-	for (const struct trial *t = list; t->name && !was_interrupted(); t++) {
-		const enum verdict verdict = t->run(p);
-		report_add(r, verdict, t->name, "%s", p->note);
+	for (const struct trial *one = trials; one->name && !was_interrupted(); one++) {
+		const enum verdict verdict = one->run(t);
+		report_add(r, verdict, one->name, "%s", t->note);
 	}
 }
 
 void prove_running(struct report *r, struct sidecar *s)
 {
-	struct proof p = { .sidecar = s, .inside = { .dir = -1 }, .outside = { .dir = -1 } };
+	struct target t = { .sidecar = s, .inside = { .fd = -1 }, .outside = { .fd = -1 } };
 	struct sidecar_error error;
 	sigset_t before;
 
-	if (learn(&p, &error) < 0) {
+	if (learn(&t, &error) < 0) {
 		report_add(r, FOUND_FAIL, "a server to attack", "%s", error.message);
 		return;
 	}
-	prove_hold_signals(&before);
-	if (choose_outside(&p) < 0) {
-		report_add(r, FOUND_FAIL, "a place for trials", "cannot be made: %s",
+	hold_signals(&before);
+	if (choose_outside(&t) < 0) {
+		report_add(r, FOUND_FAIL, "a place for trials", "cannot be created: %s",
 			   strerror(errno));
 	} else {
 		report_add(r, FOUND_OK, "a server to attack", "%s, workspace %s",
-			   sidecar_address(s), p.workspace);
-		enter_workspace(&p);
-		run_trials(r, &p, prove_files);
-		run_trials(r, &p, prove_commands);
+			   sidecar_address(s), t.workspace);
+		enter_workspace(&t);
+		run_trials(r, &t);
 	}
-	clean_up(r, &p);
+	clean_up(r, &t);
+	(void)sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+enum { MOST_FLAGS = 128 };
+
+/* A temporary server, and what it is started with. */
+struct own_server {
+	const struct config *config;
+	int flag_count;
+	char **flags; /* from which the config was read */
+};
+
+/* Run this program with that mask of blocked signals. */
+static pid_t spawn(const char *const *argv, const sigset_t *mask)
+{
+	posix_spawnattr_t how;
+	pid_t pid = -1;
+
+	if (posix_spawnattr_init(&how) != 0)
+		return -1;
+	(void)posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK);
+	(void)posix_spawnattr_setsigmask(&how, mask);
+	/* posix_spawn does not change the strings, although its prototype would allow it. */
+	if (posix_spawn(&pid, "/proc/self/exe", NULL, &how, (char *const *)(uintptr_t)argv,
+			environ) != 0)
+		pid = -1;
+	(void)posix_spawnattr_destroy(&how);
+	return pid;
+}
+
+/* Start a server with the same flags, followed by those that must differ. */
+static pid_t start(const struct own_server *o, const char *root, const char *socket_path,
+		   const sigset_t *mask)
+{
+	char workspace[PATH_MAX + 32], socket[PATH_MAX + 32];
+	const char *argv[MOST_FLAGS + 8] = { "sidecar", "serve" };
+	int n = 2;
+
+	(void)snprintf(workspace, sizeof workspace, "--workspace=%s", root);
+	(void)snprintf(socket, sizeof socket, "--socket=%s", socket_path);
+	for (int i = 0; i < o->flag_count && i < MOST_FLAGS; i++)
+		argv[n++] = o->flags[i];
+	argv[n++] = workspace;
+	argv[n++] = socket;
+	argv[n++] = "--log-level=error";
+	/* The configured address may be in use, for example by the real server. */
+	if (o->config->tcp_host)
+		argv[n++] = "--tcp=127.0.0.1:0";
+	argv[n] = NULL;
+	return spawn(argv, mask);
+}
+
+static void attack(struct report *r, const struct config *c, const char *socket_path)
+{
+	struct sidecar_error error;
+	const struct sidecar_settings settings = {
+		.socket_path = socket_path,
+		.token = c->token,
+		.session = "doctor",
+		.wait_for_ready_ms = LIMIT_PROVE_START_MS,
+		.timeout_ms = LIMIT_PROVE_SILENCE_MS,
+	};
+	struct sidecar *s = sidecar_open(&settings, &error);
+
+	if (s && sidecar_ensure_ready(s, &error) == 0)
+		prove_running(r, s);
+	else
+		report_add(r, FOUND_FAIL, "a server to attack",
+			   "does not start with these settings: %s", error.message);
+	sidecar_close(s);
+}
+
+/* Make a directory that only this user can enter. */
+static int make_private(struct testdir *d, const char *parent)
+{
+	return testdir_make(d, parent) == 0 && fchmod(d->fd, 0700) == 0 ? 0 : -1;
+}
+
+static void run(struct report *r, const struct own_server *o, const struct testdir *scratch,
+		const struct testdir *root, const sigset_t *mask)
+{
+	char socket_path[PATH_MAX + 16];
+
+	(void)snprintf(socket_path, sizeof socket_path, "%s/s.sock", scratch->path);
+	const pid_t server = start(o, root->path, socket_path, mask);
+	if (server < 0) {
+		report_add(r, FOUND_FAIL, "a server to attack", "cannot be started");
+		return;
+	}
+	attack(r, o->config, socket_path);
+	(void)kill(server, SIGTERM);
+	(void)waitpid(server, NULL, 0);
+}
+
+void prove_settings(struct report *r, const struct config *c, int flag_count, char **flags)
+{
+	const struct own_server own = { c, flag_count, flags };
+	const char *set = getenv("TMPDIR"), *tmp = set && *set == '/' ? set : "/tmp";
+	struct testdir scratch, root = { .fd = -1 };
+	sigset_t before;
+
+	hold_signals(&before);
+	if (make_private(&scratch, tmp) < 0 ||
+	    ((c->read_only || make_private(&root, c->workspace) < 0) &&
+	     make_private(&root, tmp) < 0))
+		report_add(r, FOUND_FAIL, "a place for trials", "cannot be created: %s",
+			   strerror(errno));
+	else
+		run(r, &own, &scratch, &root, &before);
+	testdir_remove(&root);
+	testdir_remove(&scratch);
 	(void)sigprocmask(SIG_SETMASK, &before, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report: findings as lines for people, or as JSON. */
+/* report: print findings as lines, or as JSON. */
 
 #include "doctor/report.h"
 
@@ -67,7 +67,7 @@ int report_finish(struct report *r)
 	}
 	buf_done(&r->json);
 	if (!r->cli->json && !r->cli->quiet)
-		cli_say(r->cli, "%zu ok, %zu off, %zu to look at, %zu failed", r->count[FOUND_OK],
+		cli_say(r->cli, "%zu ok, %zu off, %zu warnings, %zu failed", r->count[FOUND_OK],
 			r->count[FOUND_OFF], r->count[FOUND_WARN], r->count[FOUND_FAIL]);
 	return held ? EXIT_OK : EXIT_FAILED;
 }

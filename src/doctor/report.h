@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report: findings, one a line: what was looked at, how it is, and what to do about it.
+ * report: findings, one per line: what was checked, the verdict, and what to do about it.
  */
 #ifndef DOCTOR_REPORT_H
 #define DOCTOR_REPORT_H
@@ -11,7 +11,7 @@
 enum verdict {
 	FOUND_OK,
 	FOUND_OFF,  /* not in force, because the configuration does not ask for it */
-	FOUND_WARN, /* works, but should be better */
+	FOUND_WARN, /* works, but could be better */
 	FOUND_FAIL,
 };
 
@@ -22,11 +22,11 @@ struct report {
 	struct jw writer;
 };
 
-/* Add a finding. The text says how it is; of a warning or a failure, what to do about it. */
+/* Add a finding. The text of a warning or a failure also says what to do about it. */
 void report_add(struct report *r, enum verdict verdict, const char *name, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* Print what is still to be printed: the exit status. */
+/* Print the rest of the report. Returns the exit status. */
 int report_finish(struct report *r);
 
 #endif

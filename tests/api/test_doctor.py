@@ -68,7 +68,7 @@ class Doctor(unittest.TestCase):
             self.assertEqual(found[name][0], "off", found[name])
 
     def test_the_sandbox_holds(self):
-        if self.doctor()["landlock"][0] == "warn" and "not there" in self.doctor()["landlock"][1]:
+        if self.doctor()["landlock"][0] == "warn" and "not available" in self.doctor()["landlock"][1]:
             self.skipTest("no Landlock")
         found = self.prove("--sandbox", "workspace", "--network", "none", "--read-only")
         for name in ("writing outside", "network", "read-only", "links swapped in time"):
@@ -89,7 +89,7 @@ class Doctor(unittest.TestCase):
         return found
 
     def test_the_guards_of_a_running_server_hold(self):
-        landlock = "not there" not in self.doctor()["landlock"][1]
+        landlock = "not available" not in self.doctor()["landlock"][1]
         server = self.serve("--sandbox", "workspace" if landlock else "off", "--network", "none")
         found = self.attack(server, "--socket", server.socket)
         for name in ("links that lead out", "links swapped in time", "slow patterns", "processes left behind",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* place: scratch directories, reached by descriptor. */
+/* testdir: scratch directories, reached by descriptor. */
 
-#include "doctor/place.h"
+#include "doctor/testdir.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,36 +16,36 @@
 #include "base/own.h"
 #include "sandbox/scratch.h"
 
-void place_name(struct place *p)
+void testdir_name(struct testdir *d)
 {
 	uint64_t random;
 
 	io_random(&random, sizeof random);
-	(void)snprintf(p->name, sizeof p->name, ".sidecar-prove-%016llx",
+	(void)snprintf(d->name, sizeof d->name, ".sidecar-prove-%016llx",
 		       (unsigned long long)random);
 }
 
-int place_make(struct place *p, const char *parent)
+int testdir_make(struct testdir *d, const char *parent)
 {
-	p->dir = -1;
-	place_name(p);
-	const int n = snprintf(p->path, sizeof p->path, "%s/%s", parent, p->name);
+	d->fd = -1;
+	testdir_name(d);
+	const int n = snprintf(d->path, sizeof d->path, "%s/%s", parent, d->name);
 	AUTO_FD above = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (n < 0 || n >= (int)sizeof p->path || above < 0)
+	if (n < 0 || n >= (int)sizeof d->path || above < 0)
 		return -1;
-	p->dir = place_dir(above, p->name);
-	return p->dir < 0 ? -1 : 0;
+	d->fd = testdir_open(above, d->name);
+	return d->fd < 0 ? -1 : 0;
 }
 
-void place_remove(struct place *p)
+void testdir_remove(struct testdir *d)
 {
-	if (p->dir < 0)
+	if (d->fd < 0)
 		return;
-	(void)close(TAKE(p->dir, -1));
-	scratch_remove(p->path);
+	(void)close(TAKE(d->fd, -1));
+	scratch_remove(d->path);
 }
 
-int place_put(int dir, const char *name, const char *content)
+int testdir_put(int dir, const char *name, const char *content)
 {
 	AUTO_FD fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
 
@@ -54,7 +54,7 @@ int place_put(int dir, const char *name, const char *content)
 	return fchmod(fd, 0666);
 }
 
-int place_dir(int dir, const char *name)
+int testdir_open(int dir, const char *name)
 {
 	struct stat st;
 
@@ -63,7 +63,7 @@ int place_dir(int dir, const char *name)
 	AUTO_FD fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -1;
-	/* Not the one we made: somebody was quicker. */
+	/* It is not the one we made: another process has replaced it. */
 	if (st.st_uid != geteuid()) {
 		errno = EEXIST;
 		return -1;
@@ -71,19 +71,19 @@ int place_dir(int dir, const char *name)
 	return fchmod(fd, 0777) < 0 ? -1 : TAKE(fd, -1);
 }
 
-int place_link(int dir, const char *name, const char *to)
+int testdir_link(int dir, const char *name, const char *to)
 {
 	return symlinkat(to, dir, name);
 }
 
-bool place_has(int dir, const char *name)
+bool testdir_has(int dir, const char *name)
 {
 	struct stat st;
 
 	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-bool place_holds(int dir, const char *name, const char *content)
+bool testdir_has_content(int dir, const char *name, const char *content)
 {
 	char text[256];
 	AUTO_FD fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -92,7 +92,7 @@ bool place_holds(int dir, const char *name, const char *content)
 	return n >= 0 && (size_t)n == strlen(content) && memcmp(text, content, (size_t)n) == 0;
 }
 
-int place_weed(int dir, const char *but)
+int testdir_remove_others(int dir, const char *except)
 {
 	const int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *list = copy < 0 ? NULL : fdopendir(copy);
@@ -102,7 +102,7 @@ int place_weed(int dir, const char *but)
 		(void)close(copy);
 	for (const struct dirent *d; list && (d = readdir(list));) {
 		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0 ||
-		    strcmp(d->d_name, but) == 0)
+		    strcmp(d->d_name, except) == 0)
 			continue;
 		(void)unlinkat(dir, d->d_name, 0);
 		count++;
@@ -112,7 +112,7 @@ int place_weed(int dir, const char *but)
 	return count;
 }
 
-int place_swap(int dir, const char *one, const char *other)
+int testdir_swap(int dir, const char *one, const char *other)
 {
 	return renameat2(dir, one, dir, other, RENAME_EXCHANGE);
 }

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* checks: ask the kernel what it offers, and look at what the configuration names. */
+
+#include "doctor/checks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/own.h"
+#include "sandbox/landlock.h"
+#include "sandbox/sandbox.h"
+
+enum { SHORT_TOKEN = 16 };
+
+/* Whether the sandbox was asked for by name, so that what it needs must be available. */
+static bool is_needed(const struct config *c)
+{
+	return c->sandbox == SANDBOX_WORKSPACE || c->sandbox == SANDBOX_STRICT;
+}
+
+static void check_openat2(struct report *r)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH };
+	AUTO_FD fd = (int)syscall(SYS_openat2, AT_FDCWD, ".", &how, sizeof how);
+
+	if (fd >= 0)
+		report_add(r, FOUND_OK, "openat2", "paths are resolved by the kernel");
+	else
+		report_add(r, FOUND_WARN, "openat2",
+			   "%s: paths are resolved step by step, which is as safe but slower; "
+			   "openat2 needs Linux 5.6, a container runtime that allows it, and no "
+			   "RestrictSUIDSGID= in the unit",
+			   strerror(errno));
+}
+
+static void check_landlock(struct report *r, const struct config *c)
+{
+	const int abi = landlock_abi();
+
+	if (abi >= LANDLOCK_SCOPE)
+		report_add(r, FOUND_OK, "landlock", "ABI %d", abi);
+	else if (abi > 0)
+		report_add(r, FOUND_WARN, "landlock",
+			   "ABI %d is %sold: ABI %d (Linux 6.12) and later also restrict signals "
+			   "and abstract sockets",
+			   abi, abi < LANDLOCK_TRUNCATE ? "very " : "", LANDLOCK_SCOPE);
+	else
+		report_add(r, is_needed(c) ? FOUND_FAIL : FOUND_WARN, "landlock",
+			   "not available: boot with lsm=landlock,... (Linux 5.13 and later), or "
+			   "allow landlock_* in the container runtime's seccomp profile");
+}
+
+static void check_seccomp(struct report *r, const struct config *c)
+{
+	uint32_t action = SECCOMP_RET_ERRNO;
+
+	if (syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0)
+		report_add(r, FOUND_OK, "seccomp", "filters can be loaded");
+	else
+		report_add(r, is_needed(c) ? FOUND_FAIL : FOUND_WARN, "seccomp",
+			   "%s: the kernel needs CONFIG_SECCOMP_FILTER", strerror(errno));
+}
+
+/* A child process tries; its namespaces end with it. */
+static void check_namespaces(struct report *r)
+{
+	int status = 0;
+	const pid_t child = fork();
+
+	if (child == 0)
+		_exit(unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 ? 0 : 1);
+	if (child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+	    WEXITSTATUS(status) == 0)
+		report_add(r, FOUND_OK, "user namespaces", "can be created");
+	else
+		report_add(r, FOUND_WARN, "user namespaces",
+			   "cannot be created, so commands see other processes and mounts: check "
+			   "user.max_user_namespaces, kernel.unprivileged_userns_clone and "
+			   "kernel.apparmor_restrict_unprivileged_userns (sysctl)");
+}
+
+static void check_cgroup(struct report *r)
+{
+	char text[4096], path[PATH_MAX + 64];
+	AUTO_FD fd = open("/proc/self/cgroup", O_RDONLY | O_CLOEXEC);
+	const ssize_t n = fd < 0 ? -1 : io_read_full(fd, text, sizeof text - 1);
+
+	text[n > 0 ? n : 0] = '\0';
+	char *own = strstr(text, "0::/");
+	if (own) {
+		own[strcspn(own, "\n")] = '\0';
+		(void)snprintf(path, sizeof path, "/sys/fs/cgroup%s/cgroup.procs", own + 3);
+	}
+	if (own && access(path, W_OK) == 0)
+		report_add(r, FOUND_OK, "cgroup", "%s is delegated to this user", own + 3);
+	else
+		report_add(r, FOUND_OFF, "cgroup",
+			   "not delegated, but not needed: process trees are ended without it "
+			   "(systemd: Delegate=yes)");
+}
+
+static void check_limit(struct report *r, const char *name, int which, rlim_t enough)
+{
+	struct rlimit limit;
+
+	if (getrlimit(which, &limit) < 0)
+		report_add(r, FOUND_WARN, name, "%s", strerror(errno));
+	else if (limit.rlim_max == RLIM_INFINITY)
+		report_add(r, FOUND_OK, name, "no limit");
+	else
+		report_add(r, limit.rlim_max < enough ? FOUND_WARN : FOUND_OK, name, "%llu%s",
+			   (unsigned long long)limit.rlim_max,
+			   limit.rlim_max < enough
+				   ? ": raise it (ulimit, LimitNOFILE=, LimitNPROC=, "
+				     "the runtime's --ulimit)"
+				   : "");
+}
+
+void check_kernel(struct report *r, const struct config *c)
+{
+	check_openat2(r);
+	check_landlock(r, c);
+	check_seccomp(r, c);
+	check_namespaces(r);
+	check_cgroup(r);
+	check_limit(r, "open files", RLIMIT_NOFILE, 4096);
+	check_limit(r, "processes", RLIMIT_NPROC, 512);
+}
+
+static void check_workspace(struct report *r, const struct config *c)
+{
+	struct stat st;
+
+	if (stat(c->workspace, &st) < 0)
+		report_add(r, errno == ENOENT ? FOUND_WARN : FOUND_FAIL, "workspace",
+			   errno == ENOENT
+				   ? "%s does not exist; the server creates it (--workspace)"
+				   : "%s cannot be accessed: give this user permission",
+			   c->workspace);
+	else if (!S_ISDIR(st.st_mode))
+		report_add(r, FOUND_FAIL, "workspace", "%s is not a directory (--workspace)",
+			   c->workspace);
+	else if (!c->read_only && access(c->workspace, W_OK | X_OK) < 0)
+		report_add(r, FOUND_FAIL, "workspace",
+			   "%s cannot be written by user %u: chown it, or use --read-only",
+			   c->workspace, (unsigned)geteuid());
+	else
+		report_add(r, FOUND_OK, "workspace", "%s%s", c->workspace,
+			   c->read_only ? ", read-only" : " is writable");
+}
+
+/* Whether a server accepts connections there. */
+static bool accepts(const char *path)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	AUTO_FD fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || strlen(path) >= sizeof at.sun_path)
+		return false;
+	memcpy(at.sun_path, path, strlen(path) + 1);
+	return connect(fd, (const struct sockaddr *)&at, sizeof at) == 0;
+}
+
+static void check_socket(struct report *r, const struct config *c)
+{
+	struct stat st;
+
+	if (!c->socket) {
+		report_add(r, FOUND_OFF, "socket", "only TCP is configured");
+		return;
+	}
+	if (lstat(c->socket, &st) < 0) {
+		report_add(r, FOUND_OK, "socket", "%s is free: no server runs there", c->socket);
+		return;
+	}
+	if (!S_ISSOCK(st.st_mode)) {
+		report_add(r, FOUND_FAIL, "socket",
+			   "%s exists and is not a socket: remove it, or set SOCKET_PATH",
+			   c->socket);
+		return;
+	}
+	if (!accepts(c->socket))
+		report_add(r, FOUND_WARN, "socket",
+			   "%s is stale, or this user may not connect (owner %u, mode %04o); a "
+			   "server started by its owner replaces it",
+			   c->socket, (unsigned)st.st_uid, (unsigned)st.st_mode & 07777);
+	else if (st.st_mode & S_IWOTH)
+		report_add(r, c->require_auth ? FOUND_OK : FOUND_WARN, "socket",
+			   "%s is open to every user (mode %04o): use --socket-mode 0660",
+			   c->socket, (unsigned)st.st_mode & 07777);
+	else
+		report_add(r, FOUND_OK, "socket", "%s answers (owner %u, mode %04o)", c->socket,
+			   (unsigned)st.st_uid, (unsigned)st.st_mode & 07777);
+}
+
+static void check_token(struct report *r, const struct config *c)
+{
+	struct stat st;
+
+	if (!c->token)
+		report_add(r, FOUND_OFF, "token",
+			   "not set: every user who may open the socket may use it (--token-file)");
+	else if (c->token_file && stat(c->token_file, &st) == 0 && (st.st_mode & S_IROTH))
+		report_add(r, FOUND_WARN, "token", "every user can read %s: chmod o-r %s",
+			   c->token_file, c->token_file);
+	else if (strlen(c->token) < SHORT_TOKEN)
+		report_add(r, FOUND_WARN, "token",
+			   "shorter than %d characters: it can be guessed (openssl rand -hex 32)",
+			   SHORT_TOKEN);
+	else
+		report_add(r, FOUND_OK, "token", "set%s", c->require_auth ? ", and required" : "");
+}
+
+void check_setup(struct report *r, const struct config *c)
+{
+	struct err e;
+
+	if (config_check(c, &e) == 0)
+		report_add(r, FOUND_OK, "settings", "consistent");
+	else
+		report_add(r, FOUND_FAIL, "settings", "%s", e.msg);
+	check_workspace(r, c);
+	check_socket(r, c);
+	check_token(r, c);
+}
