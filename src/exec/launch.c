@@ -169,7 +169,7 @@ _Noreturn static void child(const struct launch *l, int to)
 		fail(to, LAUNCH_SESSION);
 	(void)umask((mode_t)l->order->umask);
 	if (l->sandbox)
-		sandbox_mend(l->sandbox);
+		sandbox_reset_permissions(l->sandbox);
 	if (enter_cwd(l) < 0)
 		fail(to, LAUNCH_CWD);
 	if (l->sandbox && sandbox_enter(l->sandbox) < 0)

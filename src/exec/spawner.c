@@ -19,8 +19,8 @@
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "exec/environ.h"
 #include "exec/reaper.h"
-#include "sandbox/namespaces.h"
 
 struct spawner {
 	int server; /* -1 after it hung up */
@@ -212,7 +212,12 @@ static int prepare(struct spawner *s, const struct sandbox_config *config, bool 
 	if (sandbox_make(config, namespaces, &s->sandbox, &hello->sandbox, &hello->err) < 0)
 		return -1;
 	s->home.shell = launch_shell();
-	s->home.env = sandbox_environ(s->sandbox);
+	size_t count = 0;
+	char *const *more = s->sandbox ? sandbox_variables(s->sandbox, &count) : NULL;
+	s->home.env = environ_merge(environ, more, count);
+	if (!s->home.env)
+		return err_set(&hello->err, ERR_SPAWN_FAILED,
+			       "There is no memory for the environment of commands");
 	/* Tidy up the freed memory once. Otherwise every reaper does so when it allocates, and
 	 * copies each page it touches. */
 	(void)malloc_trim(0);
@@ -230,7 +235,7 @@ static int fork_spawner(struct spawner *s, const struct sandbox_config *config, 
 		return err_errno(e, "The spawner could not be started");
 	AUTO_FD from = pipefd[0];
 	AUTO_FD to = pipefd[1];
-	const pid_t pid = namespaces ? namespaces_fork(config->no_network) : fork();
+	const pid_t pid = namespaces ? sandbox_fork(config->no_network) : fork();
 	if (pid < 0)
 		return err_errno(e, namespaces ? "Namespaces cannot be made"
 					       : "The spawner could not be started");

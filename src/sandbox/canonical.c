@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* canonical: realpath once, no links ever after. */
+/* canonical: realpath once, then never follow a link. */
 
 #include "sandbox/canonical.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,7 @@
 
 #include "base/own.h"
 
-static bool is_in(const char *path, const char *dir)
+bool canonical_is_in(const char *path, const char *dir)
 {
 	const size_t n = strlen(dir);
 
@@ -26,14 +25,15 @@ const char *canonical_name(const char *path, const char *home, char ret[PATH_MAX
 {
 	if (!realpath(path, ret))
 		return NULL;
-	if (home && is_in(path, home) && !is_in(ret, home)) {
+	if (home && canonical_is_in(path, home) && !canonical_is_in(ret, home)) {
 		errno = ELOOP;
 		return NULL;
 	}
 	return ret;
 }
 
-/* Where openat2 is refused: what has been opened must still have the name it was opened by. */
+/* If openat2 is refused: the file that has been opened must still have the name it was opened by.
+ */
 static int open_and_compare(const char *name)
 {
 	char self[32], found[PATH_MAX];

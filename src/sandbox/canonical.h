@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * canonical: a directory or file by the one name that leads to it without links.
+ * canonical: the one name of a directory or file that leads to it without links.
  *
  * What the operator names is made canonical once, when the server starts. A spawner that replaces
  * another opens it by that name again, and by then a command may have put a link somewhere into it:
- * whoever followed that would open the sandbox to wherever it leads.
+ * to follow that link would open the sandbox to wherever it leads.
  */
 #ifndef SANDBOX_CANONICAL_H
 #define SANDBOX_CANONICAL_H
 
 #include <limits.h>
+#include <stdbool.h>
 
-/* The canonical name of what is there now; NULL with errno when nothing is. ELOOP: the path lies in
- * `home` (or NULL), but a link leads out of it, and commands can make links there. */
+/* The canonical name of what is there now; NULL with errno if there is nothing. ELOOP: the path
+ * lies in `home` (or NULL), but a link leads out of it, and commands can make links there. */
 const char *canonical_name(const char *path, const char *home, char ret[PATH_MAX]);
 
 /* Open by a canonical name (O_PATH). A descriptor, or -1 with errno: ELOOP for a link anywhere. */
 int canonical_open(const char *name);
+
+/* Is the path the directory, or below it, by name alone? */
+bool canonical_is_in(const char *path, const char *dir);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* landlock: build and enter rule sets, with the newest rights this kernel has. */
+/* landlock: build and enter rule sets, with all the rights that this kernel knows. */
 
 #include "sandbox/landlock.h"
 
@@ -12,8 +12,8 @@
 #include "base/own.h"
 
 /*
- * The kernel's interface is spelled out here, for the headers a system builds with are often older
- * than the kernel it runs on.
+ * The kernel's interface is declared here because the headers of the build system are often older
+ * than the kernel on which the program runs.
  */
 #ifndef SYS_landlock_create_ruleset
 #define SYS_landlock_create_ruleset 444
@@ -101,7 +101,7 @@ int landlock_allow(int rules, int fd, enum landlock_grant grant, struct err *e)
 		rights = read_rights;
 	if (grant == LANDLOCK_DEVICE)
 		rights = device_rights & known;
-	/* What only makes sense for a directory is refused for anything else. */
+	/* The kernel refuses rights that only make sense for a directory on anything else. */
 	if (!S_ISDIR(st.st_mode))
 		rights &= file_rights;
 	const struct path_attr a = { .allowed = rights, .parent = fd };

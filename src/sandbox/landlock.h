@@ -2,8 +2,8 @@
 /*
  * landlock: which files a command may touch, as a rule set made once and entered by each command.
  *
- * Every right that the running kernel knows is handled, so what no rule grants is refused. Each
- * command enters a domain of its own: it can neither signal nor trace what is outside of it, nor
+ * Every right that the running kernel knows is restricted, so what no rule grants is refused. Each
+ * command enters a domain of its own: it can neither signal nor trace processes outside it, nor
  * connect to abstract sockets made there (from ABI 6 on).
  */
 #ifndef SANDBOX_LANDLOCK_H
@@ -13,7 +13,7 @@
 
 #include "base/err.h"
 
-/* ABI versions from which on something can be had. */
+/* ABI versions that introduced something. */
 enum {
 	LANDLOCK_REFER = 2,
 	LANDLOCK_TRUNCATE = 3,
@@ -29,14 +29,15 @@ enum landlock_grant {
 	LANDLOCK_DEVICE, /* read, write and control a device, make nothing */
 };
 
-/* The ABI of this kernel, 0 when it has no Landlock (or it is turned off). */
+/* The ABI of this kernel; 0 if it has no Landlock, or Landlock is turned off. */
 int landlock_abi(void);
 
-/* A new rule set without rules; a descriptor, or -1. With no_tcp, binding and connecting TCP is
- * refused (where the kernel can). */
+/* A new rule set without rules: a descriptor, or -1. With no_tcp, binding and connecting TCP
+ * sockets is refused (from ABI 4 on). */
 int landlock_new(bool no_tcp, struct err *e);
 
-/* Add a rule for what the descriptor is of. -1 is no error: there is nothing to grant. */
+/* Add a rule for the file this descriptor refers to. For the descriptor -1 there is nothing to
+ * grant, and that is not an error. */
 int landlock_allow(int rules, int fd, enum landlock_grant grant, struct err *e);
 
 /* Enter a new domain. Needs no_new_privs. 0, or -1 with errno. */

@@ -41,7 +41,7 @@ static bool is_dots(const char *name)
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* Open a directory of this device; a command may have taken its permissions away. NULL for anything
+/* Open a directory on this device, even if a command has removed its permissions; NULL for anything
  * else. */
 static DIR *open_dir(int at, const char *name, dev_t device)
 {
@@ -56,7 +56,7 @@ static DIR *open_dir(int at, const char *name, dev_t device)
 	return dir;
 }
 
-/* Empty a directory: files go, directories go up to the top, so that no depth is too much. */
+/* Empty a directory: remove its files, move its directories to the top, so that any depth works. */
 static void flatten(int top, const char *name, dev_t device)
 {
 	DIR *dir = open_dir(top, name, device);
@@ -68,7 +68,7 @@ static void flatten(int top, const char *name, dev_t device)
 	for (const struct dirent *d; (d = readdir(dir));) {
 		if (is_dots(d->d_name) || unlinkat(dirfd(dir), d->d_name, 0) == 0)
 			continue;
-		/* What moves gets another "..", which only its own permissions allow. */
+		/* Moving a directory changes its "..", for which it must be writable. */
 		(void)!fchmodat(dirfd(dir), d->d_name, 0700, AT_SYMLINK_NOFOLLOW);
 		io_random(&random, sizeof(random));
 		(void)snprintf(fresh, sizeof(fresh), ".%016llx", (unsigned long long)random);
@@ -77,7 +77,7 @@ static void flatten(int top, const char *name, dev_t device)
 	(void)closedir(dir);
 }
 
-/* Remove what is directly in the directory now. False when no directory could be. */
+/* Remove what is directly in the directory now. False if no directory could be removed. */
 static bool empty_once(DIR *top, dev_t device)
 {
 	bool removed = false;

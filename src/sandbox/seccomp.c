@@ -13,7 +13,7 @@
 
 #include "base/own.h"
 
-/* Newer than many a libseccomp; new calls have one number everywhere. */
+/* Newer than many versions of libseccomp; new calls have the same number on every architecture. */
 enum { OPEN_TREE_ATTR = 467 };
 
 static const int refused[] = {
@@ -73,7 +73,7 @@ static const int refused[] = {
 	SCMP_SYS(syslog),
 };
 
-/* Typing into a terminal, and what else the console can be told. */
+/* Typing into a terminal, and other requests to the console. */
 static const unsigned long terminal_requests[] = { TIOCSTI, TIOCLINUX, TIOCSETD, TIOCCONS };
 
 static const unsigned long namespace_flags[] = {
@@ -83,11 +83,10 @@ static const unsigned long namespace_flags[] = {
 
 static const uint32_t eperm = SCMP_ACT_ERRNO(EPERM);
 
-/* A call whose argument, an int, has that value in the bits of mask. */
+/* Refuse a call if its argument, an int, has that value in the bits of mask. */
 static int refuse_value(scmp_filter_ctx f, int call, unsigned arg, unsigned mask, unsigned value)
 {
-	/* The kernel looks at 32 bits of such an argument; whatever stands above must not matter.
-	 */
+	/* The kernel looks at the low 32 bits of such an argument, so the filter must, too. */
 	const struct scmp_arg_cmp cmp = { arg, SCMP_CMP_MASKED_EQ, mask, value };
 
 	return seccomp_rule_add_array(f, eperm, call, 1, &cmp);
@@ -97,8 +96,8 @@ static int refuse_sockets(scmp_filter_ctx f, unsigned flags)
 {
 	int bad = 0;
 
-	/* Families are small numbers; beyond them bits are tested, so that no other value passes.
-	 */
+	/* Families are small numbers; above them single bits are tested, so that no other value
+	 * passes. */
 	for (unsigned family = 0; family < 64; family++) {
 		const bool internet = family == AF_INET || family == AF_INET6;
 		if ((internet && !(flags & SECCOMP_NO_INTERNET)) ||
@@ -108,8 +107,8 @@ static int refuse_sockets(scmp_filter_ctx f, unsigned flags)
 	}
 	for (unsigned bit = 6; bit < 32; bit++)
 		bad |= refuse_value(f, SCMP_SYS(socket), 0, 1U << bit, 1U << bit);
-	/* Half of a datagram pair can send to any address; a stream is bound to its other half.
-	 * For a local socket the kernel takes SOCK_RAW to mean SOCK_DGRAM. */
+	/* One end of a datagram pair can send to any address; a stream only to its other end.
+	 * For a local socket SOCK_RAW means SOCK_DGRAM to the kernel. */
 	if (flags & SECCOMP_NO_UNIX) {
 		bad |= refuse_value(f, SCMP_SYS(socketpair), 1, 0xf, SOCK_DGRAM);
 		bad |= refuse_value(f, SCMP_SYS(socketpair), 1, 0xf, SOCK_RAW);
@@ -117,14 +116,14 @@ static int refuse_sockets(scmp_filter_ctx f, unsigned flags)
 	return bad;
 }
 
-/* How soon the spawner, whom this filter is loaded into, is served: every later command inherits
- * that. Of oneself and of others it may be changed. */
+/* Refuse to change the priority of the spawner, into which this filter is loaded: every later
+ * command would inherit it. A command may change its own priority and that of other processes. */
 static int refuse_priorities(scmp_filter_ctx f)
 {
 	static const int by_pid[] = { SCMP_SYS(sched_setaffinity), SCMP_SYS(sched_setscheduler),
 				      SCMP_SYS(sched_setparam), SCMP_SYS(sched_setattr) };
 	enum { IOPRIO_WHO_USER = 3 };
-	/* In a namespace of its own the spawner's group has no number, and 0 is the caller's. */
+	/* In a separate namespace the spawner's group has no number, and 0 means the caller's. */
 	const pid_t who[] = { getpid(), getpgrp() };
 	int bad = 0;
 
@@ -143,7 +142,7 @@ static int fill(scmp_filter_ctx f, unsigned flags)
 	int bad = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
-		/* A call this architecture does not have cannot be made either. */
+		/* A call that this architecture does not have cannot be made either. */
 		const int r = refused[i] == __NR_SCMP_ERROR
 				      ? 0
 				      : seccomp_rule_add(f, eperm, refused[i], 0);
@@ -154,11 +153,10 @@ static int fill(scmp_filter_ctx f, unsigned flags)
 	for (size_t i = 0; i < ARRAY_LEN(namespace_flags); i++)
 		bad |= refuse_value(f, SCMP_SYS(clone), 0, (unsigned)namespace_flags[i],
 				    (unsigned)namespace_flags[i]);
-	/* Only of oneself: the limits of the server, or of the spawner, are another way to end it.
-	 */
+	/* Only the caller's own limits: those of the server or spawner are a way to end it. */
 	const struct scmp_arg_cmp other = { 0, SCMP_CMP_NE, 0, 0 };
 	bad |= seccomp_rule_add_array(f, eperm, SCMP_SYS(prlimit64), 1, &other);
-	/* Its flags are in memory, where a filter cannot look; the C library falls back to clone.
+	/* Its flags are in memory, which a filter cannot read; the C library falls back to clone.
 	 */
 	bad |= seccomp_rule_add(f, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
 	return bad | refuse_priorities(f) | refuse_sockets(f, flags);
@@ -171,7 +169,7 @@ int seccomp_load_filter(unsigned flags, struct err *e)
 	if (!f)
 		return err_set(e, ERR_SPAWN_FAILED, "There is no memory for the sandbox's filter");
 	int bad = seccomp_attr_set(f, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS));
-	/* A tree instead of a list: less to compare for each call a command makes. */
+	/* A tree instead of a list: fewer comparisons for each call that a command makes. */
 	(void)seccomp_attr_set(f, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	bad |= fill(f, flags);
 	if (!bad)

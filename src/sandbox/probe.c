@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sandbox_probe: attempts against the sandbox, from a child inside of it. */
+/* probe: attempts against the sandbox, made by a child inside it. */
 
-#include "sandbox/sandbox_probe.h"
+#include "sandbox/probe.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,17 +24,18 @@
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "sandbox/landlock.h"
 
 struct attempt {
 	const struct sandbox_config *config;
-	struct sockaddr_un abstract; /* where the spawner listens */
+	struct sockaddr_un abstract; /* an address on which the parent listens */
 	socklen_t abstract_size;
 };
 
-/* Each returns true when the attempt failed as it should. */
+/* Each of these returns true if the attempt failed as it should. */
 
-/* Its own name is a file that every process may write, but for the sandbox. In an empty root, the
- * place where the private /tmp was made is a directory that could be written before. */
+/* Without a sandbox every process may write its own name in /proc. In an empty root, where there is
+ * no /proc, try the directory in which the private /tmp was made. */
 static bool cannot_write_outside(const struct attempt *a)
 {
 	char parent[LIMIT_SANDBOX_VARIABLE];
@@ -55,7 +56,7 @@ static bool sees_read_only_mounts(const struct attempt *a)
 	return statvfs("/", &root) == 0 && (root.f_flag & ST_RDONLY);
 }
 
-/* Make a file and take it away again. */
+/* Make a file and remove it again. */
 static bool can_make_file(const char *dir)
 {
 	char path[LIMIT_SANDBOX_VARIABLE];
@@ -92,7 +93,7 @@ static bool has_no_capabilities(const struct attempt *a)
 	       !caps[0].permitted && !caps[1].permitted;
 }
 
-/* Asks for nothing at all, which only a filter refuses. */
+/* Asks for nothing at all, which only a filter can refuse. */
 static bool cannot_unshare(const struct attempt *a)
 {
 	(void)a;
@@ -142,7 +143,7 @@ static bool cannot_reach_abstract(const struct attempt *a)
 		errno == EPERM);
 }
 
-/* An address for documentation, where nobody is; a datagram socket sends nothing by connecting. */
+/* The address is reserved for documentation, and connecting a datagram socket sends nothing. */
 static bool cannot_reach_network(const struct attempt *a)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(9) };
@@ -163,34 +164,35 @@ static bool sees_own_processes_only(const struct attempt *a)
 	       strcmp(name, "sidecar-spawner\n") == 0;
 }
 
-enum when { ALWAYS, WITH_NAMESPACES, WITHOUT_NETWORK, WHEN_READ_ONLY, WHEN_POSSIBLE };
+/* Expected only of newer kernels. */
+enum { WHEN_POSSIBLE = WHEN_OTHER };
 
 static const struct probe {
 	const char *name;
-	enum when when; /* in force always, or under a condition; WHEN_POSSIBLE never fails */
-	bool (*holds)(const struct attempt *a);
-	const char *note; /* when it does not hold */
+	unsigned when; /* WHEN_…: then it must be in force */
+	bool (*stopped)(const struct attempt *a);
+	const char *note; /* if it is not in force */
 } probes[] = {
-	{ "write-outside", ALWAYS, cannot_write_outside, "" },
-	{ "read-only-mounts", WITH_NAMESPACES, sees_read_only_mounts,
+	{ "write-outside", 0, cannot_write_outside, "" },
+	{ "read-only-mounts", WHEN_NAMESPACES, sees_read_only_mounts,
 	  "without namespaces chmod, times and attributes outside are not stopped" },
-	{ "processes-hidden", WITH_NAMESPACES, sees_own_processes_only,
+	{ "processes-hidden", WHEN_NAMESPACES, sees_own_processes_only,
 	  "without namespaces processes, sockets and secret files outside can be seen" },
-	{ "private-tmp", WITH_NAMESPACES, has_private_tmp,
+	{ "private-tmp", WHEN_NAMESPACES, has_private_tmp,
 	  "without namespaces only TMPDIR is private; /tmp cannot be written, /dev/shm is shared" },
 	{ "read-only-workspace", WHEN_READ_ONLY, cannot_write_workspace, SANDBOX_NOT_ASKED },
-	{ "no-new-privileges", ALWAYS, cannot_gain_privileges, "" },
-	{ "no-capabilities", ALWAYS, has_no_capabilities, "" },
-	{ "namespaces-refused", ALWAYS, cannot_unshare, "" },
-	{ "io-uring-refused", ALWAYS, cannot_use_io_uring, "" },
-	{ "keyrings-refused", ALWAYS, cannot_use_keyrings, "" },
-	{ "terminal-injection-refused", ALWAYS, cannot_type, "" },
-	{ "tracing-refused", ALWAYS, cannot_trace, "" },
+	{ "no-new-privileges", 0, cannot_gain_privileges, "" },
+	{ "no-capabilities", 0, has_no_capabilities, "" },
+	{ "namespaces-refused", 0, cannot_unshare, "" },
+	{ "io-uring-refused", 0, cannot_use_io_uring, "" },
+	{ "keyrings-refused", 0, cannot_use_keyrings, "" },
+	{ "terminal-injection-refused", 0, cannot_type, "" },
+	{ "tracing-refused", 0, cannot_trace, "" },
 	{ "signals-scoped", WHEN_POSSIBLE, cannot_signal,
 	  "signals to other processes of the user are stopped from Linux 6.12 on" },
 	{ "abstract-sockets-scoped", WHEN_POSSIBLE, cannot_reach_abstract,
 	  "abstract sockets are stopped from Linux 6.12 on" },
-	{ "network-off", WITHOUT_NETWORK, cannot_reach_network, SANDBOX_NOT_ASKED },
+	{ "network-off", WHEN_NO_NETWORK, cannot_reach_network, SANDBOX_NOT_ASKED },
 };
 
 static int listen_abstract(struct attempt *a)
@@ -210,71 +212,58 @@ static int listen_abstract(struct attempt *a)
 	return fd;
 }
 
-static bool expected(const struct probe *p, const struct sandbox_config *c, bool namespaces)
-{
-	switch (p->when) {
-	case WITH_NAMESPACES:
-		return namespaces;
-	case WITHOUT_NETWORK:
-		return c->no_network;
-	case WHEN_READ_ONLY:
-		return c->read_only;
-	case WHEN_POSSIBLE:
-		return false;
-	default:
-		return true;
-	}
-}
-
-/* Let a child try everything; one byte each. */
-static int attempt_all(const struct sandbox *sb, const struct sandbox_config *c,
-		       bool held[ARRAY_LEN(probes)])
+/* Let a child try everything and send the results. */
+static int attempt_all(int rules, const struct sandbox_config *c, bool stopped[ARRAY_LEN(probes)])
 {
 	struct attempt a = { .config = c };
+	const size_t size = sizeof(bool) * ARRAY_LEN(probes);
 	AUTO_FD listener = listen_abstract(&a);
 	int p[2];
 
-	(void)listener; /* only has to be there */
+	(void)listener; /* only has to be open */
 	if (pipe2(p, O_CLOEXEC) < 0)
 		return -1;
 	AUTO_FD from = p[0];
 	AUTO_FD to = p[1];
 	const pid_t pid = fork();
 	if (pid == 0) {
-		if (sandbox_enter(sb) < 0)
+		if (landlock_enter(rules) < 0)
 			_exit(1);
 		for (size_t i = 0; i < ARRAY_LEN(probes); i++)
-			held[i] = probes[i].holds(&a);
-		_exit(write(to, held, sizeof(bool) * ARRAY_LEN(probes)) < 0);
+			stopped[i] = probes[i].stopped(&a);
+		_exit(write(to, stopped, size) < 0);
 	}
 	fd_closep(&to);
-	const ssize_t n = pid < 0 ? -1 : io_read_full(from, held, sizeof(bool) * ARRAY_LEN(probes));
+	const ssize_t n = pid < 0 ? -1 : io_read_full(from, stopped, size);
 	if (pid > 0)
 		(void)waitpid(pid, NULL, 0);
-	return n == (ssize_t)(sizeof(bool) * ARRAY_LEN(probes)) ? 0 : -1;
+	return n == (ssize_t)size ? 0 : -1;
 }
 
-int sandbox_probe(const struct sandbox *sb, const struct sandbox_config *c, bool namespaces,
-		  struct sandbox_report *report, struct err *e)
+int probe_run(int rules, const struct sandbox_config *c, bool namespaces,
+	      struct sandbox_report *report, struct err *e)
 {
-	bool held[ARRAY_LEN(probes)] = { 0 };
+	const unsigned given = sandbox_given(c, namespaces);
+	bool stopped[ARRAY_LEN(probes)] = { 0 };
 
 	_Static_assert(ARRAY_LEN(probes) <= ARRAY_LEN(report->fact), "every probe is a fact");
-	if (attempt_all(sb, c, held) < 0)
+	if (attempt_all(rules, c, stopped) < 0)
 		return err_set(e, ERR_SPAWN_FAILED, "The sandbox could not be tried out");
-	for (size_t i = 0; i < ARRAY_LEN(probes); i++) {
-		struct sandbox_fact *f = &report->fact[i];
-		const bool must = expected(&probes[i], c, namespaces);
-		if (must && !held[i])
+	for (size_t i = 0; i < ARRAY_LEN(probes); i++)
+		if (!(probes[i].when & ~given) && !stopped[i])
 			return err_set(e, ERR_SPAWN_FAILED,
 				       "The sandbox does not hold on this kernel (%s); set "
 				       "SIDECAR_SANDBOX=off to run commands without it",
 				       probes[i].name);
-		*f = (struct sandbox_fact){ .in_force = must || (held[i] &&
-								 probes[i].when == WHEN_POSSIBLE) };
-		(void)snprintf(f->name, sizeof(f->name), "%s", probes[i].name);
+	for (size_t i = 0; i < ARRAY_LEN(probes); i++) {
+		const struct probe *p = &probes[i];
+		struct sandbox_fact *f = &report->fact[i];
+		*f = (struct sandbox_fact){
+			.in_force = p->when == WHEN_POSSIBLE ? stopped[i] : !(p->when & ~given),
+		};
+		(void)snprintf(f->name, sizeof(f->name), "%s", p->name);
 		if (!f->in_force)
-			(void)snprintf(f->note, sizeof(f->note), "%s", probes[i].note);
+			(void)snprintf(f->note, sizeof(f->note), "%s", p->note);
 	}
 	report->count = ARRAY_LEN(probes);
 	return 0;

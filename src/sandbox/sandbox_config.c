@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* sandbox_config: choose the mode, and write its file rules. */
+
+#include "sandbox/sandbox_config.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "base/own.h"
+#include "sandbox/canonical.h"
+#include "sandbox/landlock.h"
+
+static const char *const mode_names[] = {
+	[SANDBOX_OFF] = "off",
+	[SANDBOX_WORKSPACE] = "workspace",
+	[SANDBOX_STRICT] = "strict",
+	[SANDBOX_AUTO] = "auto",
+};
+
+const char *sandbox_mode_name(enum sandbox_mode mode)
+{
+	return mode_names[mode];
+}
+
+unsigned sandbox_given(const struct sandbox_config *c, bool namespaces)
+{
+	return (namespaces ? WHEN_NAMESPACES : 0) | (c->no_network ? WHEN_NO_NETWORK : 0) |
+	       (c->read_only ? WHEN_READ_ONLY : 0) | (c->mode == SANDBOX_STRICT ? WHEN_STRICT : 0);
+}
+
+static bool in_container(void)
+{
+	return access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0 ||
+	       getenv("KUBERNETES_SERVICE_HOST") || getenv("container");
+}
+
+static enum sandbox_mode choose(const struct sandbox_config *c, const char **why)
+{
+	*why = "as asked for";
+	if (c->mode != SANDBOX_AUTO && (c->mode != SANDBOX_OFF || !c->read_only))
+		return c->mode;
+	if (c->read_only) {
+		*why = "read-only mode needs the kernel to hold the workspace";
+		return SANDBOX_WORKSPACE;
+	}
+	*why = "this is a container, which is the wall";
+	if (in_container())
+		return SANDBOX_OFF;
+	*why = "this kernel has no Landlock";
+	if (landlock_abi() == 0)
+		return SANDBOX_OFF;
+	*why = "the workspace is the whole file system";
+	if (c->workspace && strcmp(c->workspace, "/") == 0)
+		return SANDBOX_OFF;
+	*why = "the default on a host";
+	return SANDBOX_WORKSPACE;
+}
+
+/* Can a sandbox of this mode be made for what is asked for, on this kernel? */
+static int check(const struct sandbox_config *c, enum sandbox_mode mode, struct err *e)
+{
+	if (mode == SANDBOX_OFF)
+		return 0;
+	if (!c->workspace || !c->scratch)
+		return err_set(e, ERR_SPAWN_FAILED,
+			       "A sandbox needs a workspace and a private /tmp");
+	if (strcmp(c->workspace, "/") == 0)
+		return err_set(e, ERR_SPAWN_FAILED,
+			       "The workspace is the whole file system, so a sandbox could protect "
+			       "nothing; choose a directory, or SIDECAR_SANDBOX=off");
+	if (landlock_abi() == 0)
+		return err_set(e, ERR_SPAWN_FAILED,
+			       "This kernel has no Landlock, which SIDECAR_SANDBOX=%s needs; use a "
+			       "kernel that has it, or SIDECAR_SANDBOX=off%s",
+			       sandbox_mode_name(mode),
+			       c->read_only ? " without read-only mode" : "");
+	return 0;
+}
+
+int sandbox_settle(struct sandbox_config *c, struct sandbox_report *report, struct err *e)
+{
+	const char *why;
+	const enum sandbox_mode mode = choose(c, &why);
+
+	if (check(c, mode, e) < 0)
+		return -1;
+	c->mode = report->mode = mode;
+	c->no_network |= mode == SANDBOX_STRICT;
+	(void)snprintf(report->why, sizeof(report->why), "%s", why);
+	return 0;
+}
+
+int sandbox_forgo_namespaces(const struct sandbox_config *c, const struct err *reason,
+			     struct sandbox_report *report, struct err *e)
+{
+	if (c->mode == SANDBOX_STRICT)
+		return err_set(
+			e, ERR_SPAWN_FAILED,
+			"SIDECAR_SANDBOX=strict needs namespaces, and this system does not give "
+			"them (%s); use SIDECAR_SANDBOX=workspace",
+			reason->msg);
+	/* What commands have left in /tmp must not make the sandbox of a new spawner weaker. */
+	if (c->namespaces)
+		return err_set(e, ERR_SPAWN_FAILED,
+			       "The sandbox could not be made again as it was (%s); restart the "
+			       "sidecar",
+			       reason->msg);
+	(void)snprintf(report->why, sizeof(report->why), "without namespaces: %.200s", reason->msg);
+	return 0;
+}
+
+static const char *const devices[] = {
+	"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty",
+};
+
+/* Terminals are private only with namespaces. */
+static const char *const terminals[] = { "/dev/ptmx", "/dev/pts" };
+
+static const char *const readable_in_strict[] = {
+	"/usr",
+	"/bin",
+	"/sbin",
+	"/lib",
+	"/lib32",
+	"/lib64",
+	"/libx32",
+	"/opt",
+	"/etc",
+	"/proc",
+	"/sys/devices/system/cpu",
+	"/run",
+};
+
+/* The system chose this path, so it may lead through links. */
+static int allow(int rules, const char *path, enum landlock_grant grant, struct err *e)
+{
+	AUTO_FD fd = open(path, O_PATH | O_CLOEXEC);
+
+	return landlock_allow(rules, fd, grant, e);
+}
+
+static int allow_all(int rules, const char *const *paths, size_t count, enum landlock_grant grant,
+		     struct err *e)
+{
+	for (size_t i = 0; i < count; i++)
+		if (allow(rules, paths[i], grant, e) < 0)
+			return -1;
+	return 0;
+}
+
+/* The configuration names this path, and commands may have put links there: follow none. */
+static int allow_named(int rules, const char *name, enum landlock_grant grant, struct err *e)
+{
+	AUTO_FD fd = canonical_open(name);
+
+	return landlock_allow(rules, fd, grant, e);
+}
+
+static int allow_list(int rules, struct path_list list, enum landlock_grant grant, struct err *e)
+{
+	for (size_t i = 0; i < list.count; i++)
+		if (allow_named(rules, list.item[i], grant, e) < 0)
+			return -1;
+	return 0;
+}
+
+/* The directories in which programs are found, wherever they are. */
+static int allow_path_variable(int rules, struct err *e)
+{
+	struct str rest = str_of(getenv("PATH")), dir;
+	bool more = rest.n > 0;
+
+	while (more) {
+		char path[LIMIT_SANDBOX_VARIABLE];
+		more = str_cut(rest, ':', &dir, &rest);
+		if (!dir.n || dir.p[0] != '/' || dir.n >= sizeof(path) || dir.n == 1)
+			continue;
+		(void)snprintf(path, sizeof(path), "%.*s", STR_FMT(dir));
+		if (allow(rules, path, LANDLOCK_READ, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int allow_reading(int rules, const struct sandbox_config *c, struct err *e)
+{
+	if (c->mode != SANDBOX_STRICT)
+		return allow(rules, "/", LANDLOCK_READ, e);
+	if (allow_all(rules, readable_in_strict, ARRAY_LEN(readable_in_strict), LANDLOCK_READ, e) <
+	    0)
+		return -1;
+	if (allow_list(rules, c->read, LANDLOCK_READ, e) < 0)
+		return -1;
+	return allow_path_variable(rules, e);
+}
+
+static int allow_writing(int rules, const struct sandbox_config *c, bool namespaces, struct err *e)
+{
+	if (allow_all(rules, devices, ARRAY_LEN(devices), LANDLOCK_DEVICE, e) < 0)
+		return -1;
+	if (namespaces && allow_all(rules, terminals, ARRAY_LEN(terminals), LANDLOCK_DEVICE, e) < 0)
+		return -1;
+	if (allow_named(rules, namespaces ? "/tmp" : c->scratch, LANDLOCK_WRITE, e) < 0 ||
+	    allow(rules, "/dev/shm", LANDLOCK_WRITE, e) < 0 ||
+	    allow_list(rules, c->write, LANDLOCK_WRITE, e) < 0)
+		return -1;
+	return allow_named(rules, c->workspace, c->read_only ? LANDLOCK_READ : LANDLOCK_WRITE, e);
+}
+
+int sandbox_rules(const struct sandbox_config *c, bool namespaces, struct err *e)
+{
+	/* A command that has its own network may use TCP on the loopback. */
+	AUTO_FD rules = landlock_new(c->no_network && !namespaces, e);
+
+	if (rules < 0 || allow_reading(rules, c, e) < 0 ||
+	    allow_writing(rules, c, namespaces, e) < 0)
+		return -1;
+	return TAKE(rules, -1);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sandbox_config: what is asked of a sandbox, and the report of what is in force.
+ */
+#ifndef SANDBOX_SANDBOX_CONFIG_H
+#define SANDBOX_SANDBOX_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+enum sandbox_mode { SANDBOX_OFF, SANDBOX_WORKSPACE, SANDBOX_STRICT, SANDBOX_AUTO };
+
+struct path_list {
+	const char *const *item;
+	size_t count;
+};
+
+/* What the operator asked for. All paths are canonical (sandbox/canonical.h), except in the lists
+ * given to runner_new, which makes them canonical. */
+struct sandbox_config {
+	enum sandbox_mode mode;
+	bool no_network;
+	bool read_only;		/* the workspace cannot be written either */
+	bool namespaces;	/* are required, because they were in force before */
+	const char *workspace;	/* required unless the mode is off and read_only is not set */
+	const char *scratch;	/* the private /tmp (sandbox/scratch.h) */
+	struct path_list write; /* more that may be written (DATA_DIR, SIDECAR_SANDBOX_WRITE) */
+	struct path_list read;	/* more that may be read (SIDECAR_SANDBOX_READ), also if it lies
+				 * below a private directory such as /tmp */
+	struct path_list hide;	/* with namespaces: made invisible (socket, token file) */
+};
+
+/* One protection, and whether an attempt against it failed as it should. */
+struct sandbox_fact {
+	char name[32];
+	bool in_force;
+	char note[128]; /* what it cannot stop, or why it is not in force; may be empty */
+};
+
+/* The note of a protection that is not in force because it was not asked for. */
+#define SANDBOX_NOT_ASKED "not asked for"
+
+struct sandbox_report {
+	enum sandbox_mode mode; /* never SANDBOX_AUTO */
+	bool namespaces;
+	char why[256]; /* one sentence: how the mode was chosen */
+	size_t count;
+	struct sandbox_fact fact[16];
+};
+
+/* When something applies: if all of these are given. */
+enum sandbox_when {
+	WHEN_NAMESPACES = 1 << 0,
+	WHEN_NO_NETWORK = 1 << 1,
+	WHEN_READ_ONLY = 1 << 2,
+	WHEN_STRICT = 1 << 3,
+	WHEN_OTHER = 1 << 4, /* the first one that a table may define for itself */
+};
+
+/* What is given with a settled configuration, as WHEN_… */
+unsigned sandbox_given(const struct sandbox_config *config, bool namespaces);
+
+const char *sandbox_mode_name(enum sandbox_mode mode);
+
+/* Decide what is asked for: auto becomes off or workspace, read_only brings at least workspace,
+ * strict has no network. The report gets the mode and the reason. Fails if this kernel cannot
+ * enforce the mode. */
+int sandbox_settle(struct sandbox_config *config, struct sandbox_report *report, struct err *e);
+
+/* Namespaces could not be made, for that reason. 0: the mode can do without them, and the report
+ * says so; -1: it cannot, and *e names the remedy. */
+int sandbox_forgo_namespaces(const struct sandbox_config *config, const struct err *reason,
+			     struct sandbox_report *report, struct err *e);
+
+/* The Landlock rule set of a settled configuration, which is the table in docs/security.md of what
+ * may be read and written: a descriptor, or -1. */
+int sandbox_rules(const struct sandbox_config *config, bool namespaces, struct err *e);
+
+#endif
