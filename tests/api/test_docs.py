@@ -56,7 +56,8 @@ def misnamed(text):
     for target in re.findall(r"(?:^|\s)make ([a-z]+)\b", text):
         if not re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.M):
             yield f"make {target}"
-    folders = "bench|deploy|docs|examples|include|man|scripts|src|tests|api|base|exec|net|search|tools|workspace"
+    folders = ("bench|deploy|docs|examples|include|man|scripts|src|tests|api|base|cli|client|config|doctor|exec|mcp|net|"
+               "policy|regex|sandbox|scrub|search|service|tools|workspace")
     for name in set(re.findall(rf"(?<![\w./<~-])((?:{folders})/[\w./-]*\w\.\w+)(?![\w*<])", text)) - EXAMPLES:
         if not (ROOT / name).exists() and not (ROOT / "src" / name).exists():
             yield name
