@@ -1,42 +1,73 @@
 # SPDX-License-Identifier: MIT
-"""tap.py FILE: runs a file of unittest cases and prints one TAP line for each, as the unit tests do."""
+"""tap.py FILE: runs a file of unittest cases and prints one TAP line for each, as the unit tests do.
+
+What happens outside of a test's own thread fails the test as well: an exception in another thread, and what the
+sanitizers report of any process that was started. Reports are files in a directory of this run.
+"""
 
 import importlib.util
 import os
+import pathlib
 import sys
+import tempfile
+import threading
+import traceback
 import unittest
+
+SANITIZERS = ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS")
+
+
+class Elsewhere:
+    """What went wrong outside of the test's own thread since it was last asked."""
+
+    def __init__(self, directory):
+        self.reports = pathlib.Path(directory)
+        self.reports.chmod(0o777)  # for servers of other users
+        self.exceptions = []
+        for name in SANITIZERS:
+            os.environ[name] = ":".join(filter(None, (os.environ.get(name), f"log_path={directory}/report")))
+        threading.excepthook = self.note
+
+    def note(self, args):
+        self.exceptions.append("".join(traceback.format_exception(args.exc_type, args.exc_value, args.exc_traceback)))
+
+    def take(self):
+        found, self.exceptions = self.exceptions, []
+        for path in sorted(self.reports.iterdir()):
+            found.append(path.read_text(errors="replace"))
+            path.unlink()
+        return found
 
 
 class Tap(unittest.TestResult):
     """One line a test: ok, not ok with the traceback before it, or a skip with its reason."""
 
-    def __init__(self):
+    def __init__(self, elsewhere):
         super().__init__()
-        self.count = 0
+        self.elsewhere = elsewhere
+        self.count = self.failed = 0
         self.trouble = []
         self.reason = None
 
-    def line(self, test):
+    def line(self, name):
+        self.trouble += self.elsewhere.take()
         self.count += 1
+        self.failed += bool(self.trouble)
         for text in self.trouble:
             print("# " + text.rstrip().replace("\n", "\n# "))
         skip = "" if self.reason is None or self.trouble else f" # SKIP {self.reason}"
-        print(f"{'not ok' if self.trouble else 'ok'} {self.count} - {test.id()}{skip}", flush=True)
-        self.trouble, self.reason = [], None
-
-    def startTest(self, test):
-        super().startTest(test)
+        print(f"{'not ok' if self.trouble else 'ok'} {self.count} - {name}{skip}", flush=True)
         self.trouble, self.reason = [], None
 
     def stopTest(self, test):
         super().stopTest(test)
-        self.line(test)
+        self.line(test.id())
 
     def addError(self, test, err):
         super().addError(test, err)
         self.trouble.append(self.errors[-1][1])
-        if not isinstance(test, unittest.TestCase):  # setUpClass or setUpModule: no stopTest follows
-            self.line(test)
+        if not isinstance(test, unittest.TestCase):  # setUpClass or tearDownClass: no stopTest follows
+            self.line(test.id())
 
     def addFailure(self, test, err):
         super().addFailure(test, err)
@@ -56,21 +87,25 @@ class Tap(unittest.TestResult):
         super().addSkip(test, reason)
         self.reason = reason
         if not isinstance(test, unittest.TestCase):
-            self.line(test)
+            self.line(test.id())
 
 
 def main():
     path = os.path.abspath(sys.argv[1])
     sys.path.insert(0, os.path.dirname(path))
     name = os.path.splitext(os.path.basename(path))[0]
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    result = Tap()
-    unittest.defaultTestLoader.loadTestsFromModule(module).run(result)
+    with tempfile.TemporaryDirectory(prefix="sidecar-reports-") as directory:
+        result = Tap(Elsewhere(directory))
+        spec = importlib.util.spec_from_file_location(name, path)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+        unittest.defaultTestLoader.loadTestsFromModule(module).run(result)
+        result.trouble = result.elsewhere.take()
+        if result.trouble:
+            result.line("after the last test")
     print(f"1..{result.count}")
-    return not result.wasSuccessful()
+    return result.failed > 0
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ A block is run by bash in a workspace that has hello.c, in a home of its own, wi
 starts a server, there is one. "/run/sidecar" and "/workspace" are the scratch directories of this run.
 """
 import dataclasses
-import functools
 import os
 import pathlib
 import re
@@ -24,7 +23,7 @@ import signal
 import subprocess
 import tempfile
 
-from harness import BIN, ROOT, Sidecar, is_sanitized
+from harness import BIN, ROOT, Sidecar, environment, is_sanitized, machine
 
 HELLO = '#include <stdio.h>\n\nint main(void)\n{\n\tputs("Hello, wrold");\n}\n'
 FENCE = re.compile(r"^```(\S*) *([^\n]*)\n(.*?)^```$", re.M | re.S)
@@ -32,21 +31,12 @@ ENDS = "trap 'exec >/dev/null 2>&1; kill $(jobs -p) || :; wait || :' EXIT\n"
 # What changes the machine is never run, whatever a document forgets to say; a server would make /workspace.
 CHANGES_MACHINE = re.compile(r"^(sudo|apt|dpkg|systemctl|useradd|usermod|install|docker|kubectl|npm|make|meson)\b|"
                              r"^sidecar (serve|doctor)\b(?!.*--workspace)", re.M)
-SECONDS = 120  # after which a block is taken to hang
+SECONDS = 300  # after which a block is taken to hang
 
 
 def documents():
     found = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("deploy/**/*.md"), *ROOT.glob("tests/*/*.md")]
     return sorted(path for path in found if path.name != "CHANGELOG.md")  # history may name what is gone
-
-
-@functools.cache
-def has_sandbox():
-    try:
-        Sidecar(flags=["--sandbox", "workspace"]).close()
-    except RuntimeError:
-        return False
-    return True
 
 
 @dataclasses.dataclass
@@ -98,8 +88,8 @@ class Block:
                     return f"{program} is not installed"
                 if program == "cc" and (is_sanitized() or not Installed.PC.exists()):
                     return "there is no plain libsidecar beside the program"
-        if "--sandbox" in self.commands() and not has_sandbox():
-            return "no sandbox can be had here"
+        if "--sandbox" in self.commands() and not machine.landlock():
+            return "this kernel has no Landlock"
         return ""
 
 
@@ -168,10 +158,8 @@ class Place:
             directory.mkdir(parents=True)
         (top / "bin/sidecar").symlink_to(BIN)
         (self.workspace / "hello.c").write_text(HELLO)
-        keep = ("LANG", "TMPDIR", "ASAN_OPTIONS", "UBSAN_OPTIONS")
-        self.env = {k: os.environ[k] for k in keep if k in os.environ}
         # What is logged are the protections that this machine does not have.
-        self.env.update(Installed.into(self.run_dir), PATH=f"{top}/bin:{os.environ['PATH']}", HOME=str(self.home),
+        self.env = environment(**Installed.into(self.run_dir), PATH=f"{top}/bin:{os.environ['PATH']}", HOME=str(self.home),
                         SOCKET_PATH=f"{self.run_dir}/sidecar.sock", SIDECAR_LOG_LEVEL="error")
 
     def __enter__(self):

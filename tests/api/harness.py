@@ -2,7 +2,8 @@
 
 Every black-box test uses this: `Sidecar` is the server, `SidecarTest` a unittest case that has one.
 The binary is the one named by SIDECAR_BIN (default: build/sidecar). Every answer to request() and send() is held
-against the OpenAPI document of the binary.
+against the OpenAPI document of the binary. A server that crashes, or ends with another status than a test expects,
+fails the test that closes it.
 """
 import contextlib
 import http.client
@@ -14,6 +15,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -22,6 +24,25 @@ from contract import Contract
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = os.path.abspath(os.environ.get("SIDECAR_BIN", str(ROOT / "build" / "sidecar")))
+PATIENCE = 90  # seconds after which something is taken never to happen; a busy machine needs some of them
+
+sys.path.append(str(ROOT / "tests"))
+import machine  # noqa: E402, pylint: disable=wrong-import-position
+
+
+def until(found, what, seconds=PATIENCE):
+    """Asks again and again until found() returns something true, and returns that."""
+    deadline = time.monotonic() + seconds
+    while not (got := found()):
+        assert time.monotonic() < deadline, "never happened: %s" % (what() if callable(what) else what)
+        time.sleep(0.01)
+    return got
+
+
+def environment(**more):
+    """What a program gets of our environment: the settings of a user must not change a test."""
+    keep = ("PATH", "HOME", "LANG", "TERM", "TMPDIR", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS")
+    return {**{name: os.environ[name] for name in keep if name in os.environ}, **more}
 
 
 def is_sanitized():
@@ -73,10 +94,6 @@ def post(url, body=b"", headers=""):
     return head.encode() + body
 
 
-def can_be_root():
-    return os.geteuid() == 0 and shutil.which("setpriv") is not None
-
-
 CONTRACTS = {}  # by surface
 
 
@@ -102,10 +119,7 @@ class Sidecar:
         os.makedirs(self.workspace, exist_ok=True)
         self.socket = os.path.join(self.dir, "s.sock")
         self.log_path = os.path.join(self.dir, "log")
-        keep = ("PATH", "HOME", "LANG", "TERM", "TMPDIR", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS")
-        self.env = {k: os.environ[k] for k in keep if k in os.environ}
-        self.env["XDG_CONFIG_HOME"] = self.dir  # nobody's own configuration
-        self.env["WORKSPACE_ROOT"] = self.workspace
+        self.env = environment(XDG_CONFIG_HOME=self.dir, WORKSPACE_ROOT=self.workspace)
         if socket_path:
             self.env["SOCKET_PATH"] = self.socket
         self.env.update(env or {})
@@ -116,27 +130,28 @@ class Sidecar:
         try:
             self.start(wait)
         except RuntimeError:
-            self.close()
+            self.process.kill()
+            self.process.wait()
+            shutil.rmtree(self.dir, ignore_errors=True)
             raise
 
     def start(self, wait=True):
+        self.expected = {0}  # exit statuses
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen([*self.prefix, BIN, "serve", *self.flags], env=self.env, stderr=log,
                                             stdout=log, stdin=subprocess.DEVNULL)
-        if not wait:
-            return
-        deadline = time.monotonic() + 20
-        while time.monotonic() < deadline:
-            if self.process.poll() is not None:
-                raise RuntimeError("server ended: " + self.log())
-            # One that cannot have its sandbox ends while somebody waits to be served.
-            with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as s:
-                s.connect(self.socket)
-                s.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-                if s.recv(1):
-                    return
-            time.sleep(0.005)
-        raise RuntimeError("server does not listen: " + self.log())
+        if wait:
+            until(self.is_serving, lambda: "the server listens: " + self.log())
+
+    def is_serving(self):
+        """Whether it answers: one that cannot have its sandbox ends while a client waits to be served."""
+        if self.process.poll() is not None:
+            raise RuntimeError("server ended: " + self.log())
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as s:
+            s.connect(self.socket)
+            s.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            return bool(s.recv(1))
+        return False
 
     def log(self):
         return pathlib.Path(self.log_path).read_text(errors="replace")
@@ -144,30 +159,32 @@ class Sidecar:
     def log_lines(self):
         return [json.loads(line) for line in self.log().split("\n")[:-1] if line.startswith("{")]
 
-    def wait_for_log(self, wanted, seconds=20):
-        """The first log line for which wanted(line) holds; lines are written a little later."""
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            for line in self.log_lines():
-                if wanted(line):
-                    return line
-            time.sleep(0.02)
-        raise AssertionError("no such line in the log: " + self.log())
+    def wait_for_log(self, wanted):
+        """The first log line for which wanted(line) is true; lines are written a little later."""
+        return until(lambda: next((line for line in self.log_lines() if wanted(line)), None),
+                     lambda: "a line in the log: " + self.log())
 
     def stop(self, how=signal.SIGTERM):
         """Ends the server and returns its exit status."""
         if self.process.poll() is None:
+            if how == signal.SIGKILL:
+                self.expected = {-signal.SIGKILL}
             self.process.send_signal(how)
         try:
-            return self.process.wait(30)
+            return self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
             raise
 
     def close(self):
+        """Ends the server, if it still runs; fails unless its end was the expected one."""
+        if not os.path.exists(self.dir):
+            return
         try:
-            self.stop()
+            status = self.stop()
+            assert status in self.expected, "the server ended with status %d: %s" % (status, self.log())
+            assert "Sanitizer" not in self.log(), self.log()
         finally:
             shutil.rmtree(self.dir, ignore_errors=True)
 
@@ -295,23 +312,21 @@ class SidecarTest(unittest.TestCase):
         return server
 
 
+needs_sandbox = unittest.skipUnless(machine.landlock(), "this kernel has no Landlock")
+needs_namespaces = unittest.skipUnless(machine.namespaces(), "this machine gives no namespaces")
+needs_two_users = unittest.skipUnless(machine.two_users(), "needs root and setpriv to become another user")
+
+
+@needs_sandbox
 class SandboxTest(SidecarTest):
-    """The same with commands in the sandbox; skipped where the kernel has none."""
+    """The same with commands in the sandbox."""
 
     env = {"SIDECAR_SANDBOX": "workspace"}
 
-    @classmethod
-    def setUpClass(cls):
-        try:
-            super().setUpClass()
-        except RuntimeError as why:
-            raise unittest.SkipTest("no sandbox here: %s" % why) from why
 
-
-def run_expecting_failure(env=None, flags=(), timeout=20):
+def run_expecting_failure(env=None, flags=()):
     """Starts a server that must refuse to start: (status, stderr)."""
-    keep = {k: os.environ[k] for k in ("PATH", "HOME", "TMPDIR") if k in os.environ}
-    done = subprocess.run([BIN, "serve", *flags], env={**keep, **(env or {})}, timeout=timeout,
+    done = subprocess.run([BIN, "serve", *flags], env=environment(**(env or {})), timeout=PATIENCE,
                           stdin=subprocess.DEVNULL, capture_output=True, check=False)
     return done.returncode, done.stderr.decode(errors="replace")
 

@@ -10,10 +10,9 @@ import signal
 import subprocess
 import tempfile
 import threading
-import time
 import uuid
 
-from harness import BIN
+from harness import BIN, PATIENCE, environment, until
 
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -67,18 +66,12 @@ class Marked:
                     found.append(name)
         return found
 
-    def wait_until_gone(self, seconds=20):
-        deadline = time.monotonic() + seconds
-        while self.alive() and time.monotonic() < deadline:
-            time.sleep(0.02)
-        return not self.alive()
+    def wait_until_gone(self):
+        until(lambda: not self.alive(), lambda: "these end: %s" % self.alive())
 
 
-def wait_for_file(path, seconds=20):
-    deadline = time.monotonic() + seconds
-    while not os.path.exists(path):
-        assert time.monotonic() < deadline, "not there: " + path
-        time.sleep(0.01)
+def wait_for_file(path):
+    until(lambda: os.path.exists(path), path)
 
 
 class Stdio:
@@ -87,10 +80,9 @@ class Stdio:
     def __init__(self, *flags, env=None, cwd=None):
         self.dir = tempfile.mkdtemp(prefix="sidecar-test-")
         self.workspace = os.path.realpath(cwd or self.dir)
-        keep = ("PATH", "HOME", "TMPDIR", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS")
-        env = {**{k: os.environ[k] for k in keep if k in os.environ}, **(env or {})}
-        self.process = subprocess.Popen([BIN, "mcp", *flags], cwd=self.workspace, env=env, stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.process = subprocess.Popen([BIN, "mcp", *flags], cwd=self.workspace, env=environment(**(env or {})),
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.ended = False  # seen by the test, which has judged the exit status
         self.lines = queue.Queue()
         self.errors = b""
         self.early = {}
@@ -115,18 +107,18 @@ class Stdio:
     def send(self, *messages):
         self.write(b"".join(json.dumps(m).encode() + b"\n" for m in messages))
 
-    def next(self, seconds=60):
+    def next(self):
         """The next message; None at the end of the output."""
-        line = self.lines.get(timeout=seconds)
+        line = self.lines.get(timeout=PATIENCE)
         if line is None:
             return None
         assert line.endswith(b"\n"), line
         return json.loads(line)
 
-    def answer(self, number, seconds=60):
+    def answer(self, number):
         """The answer with that id; others are kept, notifications go to notes."""
         while number not in self.early:
-            got = self.next(seconds)
+            got = self.next()
             assert got is not None, "the output ended: " + self.errors.decode()
             if isinstance(got, list) or "method" not in got:
                 self.early[None if isinstance(got, list) else got["id"]] = got
@@ -144,22 +136,25 @@ class Stdio:
         self.send(call(self.number, tool, **arguments))
         return self.answer(self.number)
 
-    def end(self, seconds=30):
-        """Waits for the process to end by itself; its exit status."""
-        return self.process.wait(seconds)
+    def end(self):
+        """Waits for the process to end by itself; its exit status, which the caller judges."""
+        self.ended = True
+        return self.process.wait(PATIENCE)
 
     def close(self):
+        """Ends it by the end of its input; fails unless it ends in order."""
         with contextlib.suppress(OSError):
             self.process.stdin.close()
         try:
-            self.process.wait(20)
+            status = self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             self.process.send_signal(signal.SIGKILL)
             self.process.wait()
             raise
         finally:
             for thread in self.threads:
-                thread.join(20)
+                thread.join(PATIENCE)
             self.process.stdout.close()
             self.process.stderr.close()
             shutil.rmtree(self.dir, ignore_errors=True)
+        assert self.ended or status == 0, "ended with status %d: %s" % (status, self.errors.decode(errors="replace"))

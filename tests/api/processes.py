@@ -3,11 +3,12 @@ import contextlib
 import os
 import pathlib
 import sys
-import time
+
+from harness import until
 
 # One that other users and sandboxed commands can run as well, if there is one.
 PYTHON = "/usr/bin/python3" if os.access("/usr/bin/python3", os.X_OK) else sys.executable
-MARK = "SIDECAR_TEST_MARK"
+MARK = "SIDECAR_TEST_MARK_%d" % os.getpid()  # the name of the variable: other tests run at the same time
 
 
 def state_of(thread):
@@ -32,14 +33,14 @@ def alive(mark):
     return sorted(found)
 
 
-def gone(mark, seconds=15):
-    """Whether none of them is left, after some time to end."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if not alive(mark):
-            return True
-        time.sleep(0.02)
-    return False
+def wait_until_gone(mark):
+    """Fails when one of them is left after some time to end."""
+    until(lambda: not alive(mark), lambda: "these end: %s" % alive(mark))
+
+
+def has_become(name):
+    """Shell text: waits until the last background process is that program, and no longer the shell that forked."""
+    return 'until [ "$(cat /proc/$!/comm)" = %s ]; do sleep 0.02; done' % name
 
 
 def below(pid):

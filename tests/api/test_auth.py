@@ -5,7 +5,7 @@ import subprocess
 import sys
 import unittest
 
-from harness import Answer, Sidecar, SidecarTest, can_be_root, read_answer
+from harness import Answer, Sidecar, SidecarTest, needs_two_users, read_answer
 
 
 class Tokens(SidecarTest):
@@ -148,7 +148,7 @@ class Configured(SidecarTest):
         self.assertEqual(server.request("GET", "/health", headers={"X-Sidecar-Token": "tok"}).status, 200)
 
 
-@unittest.skipUnless(can_be_root(), "needs root and setpriv to be two users")
+@needs_two_users
 class Users(SidecarTest):
     ASK = ("import socket,sys\n"
            "s = socket.socket(socket.AF_UNIX)\n"

@@ -7,21 +7,19 @@ import signal
 import subprocess
 import unittest
 
-from harness import BIN, ROOT, SandboxTest, SidecarTest
+import harness
+from harness import BIN, PATIENCE, ROOT, SandboxTest, SidecarTest
 
 
 def environment(server=None, **more):
-    env = {k: os.environ[k] for k in ("PATH", "HOME", "TMPDIR", "ASAN_OPTIONS", "UBSAN_OPTIONS") if k in os.environ}
-    env["XDG_CONFIG_HOME"] = "/nonexistent"
-    if server:
-        env["SOCKET_PATH"] = server.socket
-    env.update(more)
-    return env
+    env = harness.environment(XDG_CONFIG_HOME="/nonexistent", **({"SOCKET_PATH": server.socket} if server else {}))
+    del env["TERM"]
+    return {**env, **more}
 
 
 def sidecar(*argv, server=None, stdin="", env=None):
     """(exit status, stdout, stderr)."""
-    done = subprocess.run([BIN, *argv], input=stdin.encode(), capture_output=True, check=False, timeout=60,
+    done = subprocess.run([BIN, *argv], input=stdin.encode(), capture_output=True, check=False, timeout=PATIENCE,
                           env=env or environment(server))
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
@@ -202,7 +200,7 @@ class Verbs(SidecarTest):
                 process.stdout.readline()
                 process.stdout.close()
                 self.assertEqual(process.stderr.read(), b"")
-                self.assertIn(process.wait(30), (141, -signal.SIGPIPE))
+                self.assertIn(process.wait(PATIENCE), (141, -signal.SIGPIPE))
 
 
 class Locked(SidecarTest):

@@ -6,10 +6,10 @@ import re
 import select
 import signal
 import subprocess
-import time
 import unittest
 
-from harness import BIN, SidecarTest
+from harness import BIN, PATIENCE, SidecarTest, post, until
+from processes import MARK, wait_until_gone
 from test_cli import environment, sidecar
 
 # Slow by design and within bounds: there are many ways to cut a line in four.
@@ -31,7 +31,7 @@ class Terminal:
     def read(self):
         """False at the end."""
         try:
-            piece = os.read(self.fd, 4096) if select.select([self.fd], [], [], 30)[0] else b""
+            piece = os.read(self.fd, 4096) if select.select([self.fd], [], [], PATIENCE)[0] else b""
         except OSError:
             piece = b""
         self.seen += piece
@@ -52,38 +52,48 @@ class Terminal:
 
 
 class Progress(SidecarTest):
+    lines = 16  # of each file: a search takes seconds on a slow machine
+
     @classmethod
     def setUpClass(cls):
-        """Files in which SLOW takes a while on this machine."""
         super().setUpClass()
-        lines, took = 1, 0
-        while took < 1.5:
-            for i in range(100):
-                cls.server.put("slow/%d/a.txt" % i, LINE * lines)
-            lines *= 2
-            began = time.monotonic()
-            cls.piped = sidecar("grep", SLOW, "slow", env=environment(cls.server, TERM="xterm"))
-            took = time.monotonic() - began
+        cls.make()
 
-    def test_a_pipe_gets_nothing_of_it(self):
-        self.assertEqual(self.piped, (1, "", "sidecar: No matches found\n"))
+    @classmethod
+    def make(cls):
+        for i in range(100):
+            cls.server.put("slow/%d/a.txt" % i, LINE * cls.lines)
+
+    def until_slow(self, search):
+        """What search() returns when the search took long enough to show something."""
+        while not (seen := search()) and self.lines < 16 << 10:
+            type(self).lines *= 2
+            self.make()
+        return seen
 
     def test_a_search_says_how_many_files_it_has_seen(self):
-        status, seen = Terminal(self.server, "grep", SLOW, "slow").end()
-        self.assertEqual(status, 1)
-        lines = re.findall(re.escape(SLOW) + r" … ([0-9,]+) files, [0-9]+\.[0-9] s", seen)
-        self.assertTrue(lines, seen)
-        counts = [int(n.replace(",", "")) for n in lines]
+        def search():
+            status, seen = Terminal(self.server, "grep", SLOW, "slow").end()
+            self.assertEqual(status, 1)
+            counts = re.findall(re.escape(SLOW) + r" … ([0-9,]+) files, [0-9]+\.[0-9] s", seen)
+            return counts and (counts, seen)
+        counts, seen = self.until_slow(search)
+        counts = [int(n.replace(",", "")) for n in counts]
         self.assertEqual(counts, sorted(counts))
         self.assertTrue(seen.endswith("\r\x1b[Ksidecar: No matches found\r\n"), seen)
 
     def test_a_terminal_that_cannot_erase_is_spared(self):
         self.assertEqual(Terminal(self.server, "grep", SLOW, "slow", TERM="dumb").end()[1],
                          "sidecar: No matches found\r\n")
+        self.assertEqual(sidecar("grep", SLOW, "slow", env=environment(self.server, TERM="xterm")),
+                         (1, "", "sidecar: No matches found\n"))
 
     def test_a_command_whose_output_goes_elsewhere_shows_its_progress(self):
         out = os.path.join(self.server.dir, "out")
-        status, seen = Terminal(self.server, "run", "echo abc; sleep 1.5; echo abc", stdout=out).end()
+        terminal = Terminal(self.server, "run", "echo abc; until [ -e go ]; do sleep 0.02; done; echo abc", stdout=out)
+        self.assertTrue(terminal.wait_for(b"4 bytes, "))
+        self.server.put("go", "")
+        status, seen = terminal.end()
         self.assertEqual(status, 0)
         self.assertRegex(seen, r"… 4 bytes, [0-9]+\.[0-9] s")
         self.assertTrue(seen.endswith("\r\x1b[K"), seen)
@@ -91,12 +101,13 @@ class Progress(SidecarTest):
             self.assertEqual(f.read(), "abc\nabc\n")
 
     def test_who_asks_is_told_in_interim_answers(self):
-        body = json.dumps({"pattern": SLOW, "path": "slow"})
-        with self.server.connect() as s, s.makefile("r") as stream:
-            s.sendall(("POST /grep HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-                       "Content-Length: %d\r\nSidecar-Progress: files\r\n\r\n%s" % (len(body), body)).encode())
-            for line in ("^HTTP/1.1 102 Processing$", "^Sidecar-Files: [0-9]+$", "^$"):
-                self.assertRegex(stream.readline(), line)
+        def search():
+            with self.server.connect() as s, s.makefile("r") as stream:
+                s.sendall(post("/grep", json.dumps({"pattern": SLOW, "path": "slow"}), "Sidecar-Progress: files\r\n"))
+                lines = [stream.readline() for _ in range(3)]
+            return lines if "200" not in lines[0] else None
+        for line, wanted in zip(self.until_slow(search), ("^HTTP/1.1 102 Processing$", "^Sidecar-Files: [0-9]+$", "^$")):
+            self.assertRegex(line, wanted)
 
 
 class Colour(SidecarTest):
@@ -124,40 +135,27 @@ class Input(SidecarTest):
 
 
 class Interrupt(SidecarTest):
-    BEAT = "setsid sh -c 'while :; do echo >> beat; sleep 0.05; done' &\necho ready\nwait\n"
-
-    def is_silent(self, server):
-        """Does nobody write any more?"""
-        before = -1
-        for _ in range(60):
-            now = os.path.getsize(server.path("beat")) if os.path.exists(server.path("beat")) else 0
-            if now == before:
-                return True
-            before = now
-            time.sleep(0.5)
-        return False
-
-    def begin(self, server):
-        server.put("beat.sh", self.BEAT)
-        terminal = Terminal(server, "run", "sh beat.sh")
+    def begin(self, server, mark):
+        server.put("tree.sh", "export %s=%s\nsetsid sh -c 'while :; do sleep 600; done' &\necho ready\nwait\n" % (MARK, mark))
+        terminal = Terminal(server, "run", "sh tree.sh")
         self.assertTrue(terminal.wait_for(b"ready"))
         return terminal
 
     def test_ctrl_c_ends_the_whole_tree_over_there(self):
-        terminal = self.begin(self.server)
+        terminal = self.begin(self.server, "ctrl-c")
         os.write(terminal.fd, b"\x03")
         self.assertEqual(terminal.end()[0], 128 + signal.SIGINT)
-        self.assertTrue(self.is_silent(self.server))
+        wait_until_gone("ctrl-c")
 
     def test_sigterm_does_as_well(self):
-        terminal = self.begin(self.server)
+        terminal = self.begin(self.server, "sigterm")
         os.kill(terminal.pid, signal.SIGTERM)
         self.assertEqual(terminal.end()[0], 128 + signal.SIGTERM)
-        self.assertTrue(self.is_silent(self.server))
+        wait_until_gone("sigterm")
 
     def test_the_second_ctrl_c_does_not_wait_for_a_server_that_is_stuck(self):
         server = self.start()
-        terminal = self.begin(server)
+        terminal = self.begin(server, "stuck")
         server.process.send_signal(signal.SIGSTOP)
         try:
             os.write(terminal.fd, b"\x03\x03")
@@ -173,9 +171,10 @@ class Interrupt(SidecarTest):
             words = ["env", "--default-signal=INT", BIN, "grep", "--wait", "60", "x"]
             with subprocess.Popen(words, env=environment(server), stdin=subprocess.DEVNULL,
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-                time.sleep(0.2)
+                fds = "/proc/%d/fd" % process.pid
+                until(lambda: any(os.readlink(fd.path).startswith("socket:") for fd in os.scandir(fds)), "it connects")
                 process.send_signal(signal.SIGINT)
-                self.assertIn(process.wait(30), (-signal.SIGINT, 128 + signal.SIGINT))
+                self.assertIn(process.wait(PATIENCE), (-signal.SIGINT, 128 + signal.SIGINT))
         finally:
             server.process.send_signal(signal.SIGCONT)
 

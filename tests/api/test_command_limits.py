@@ -5,16 +5,15 @@ import resource
 import shutil
 import signal
 import subprocess
-import time
 import unittest
 
-from harness import SidecarTest, can_be_root, is_sanitized, run_expecting_failure
-from processes import MARK, PYTHON, alive, below, gone
+from harness import SidecarTest, is_sanitized, needs_two_users, run_expecting_failure
+from processes import MARK, PYTHON, alive, below, has_become, wait_until_gone
 
 # Burns while there is a file of that name, and ends by itself after some seconds, whatever becomes of the limit.
 BOMB = """
 import os, sys, time
-end = time.monotonic() + 20
+end = time.monotonic() + 60
 made = 0
 try:
     while made < 1500 and time.monotonic() < end:
@@ -66,8 +65,7 @@ class Limits(SidecarTest):
 
     def test_processes(self):
         server = self.limited(PROCESSES=20)
-        out = self.check(server, "for i in $(seq 60); do sleep 8 & done; wait", "processes")
-        self.assertLess(out["duration_ms"], 8000)
+        self.check(server, "for i in $(seq 60); do sleep 600 & done; wait", "processes")
         self.assertEqual(self.run_command(server, "seq 3 | cat | wc -l")["usage"]["limit"], "none")
 
     def test_a_limit_is_believed_only_where_it_is_set(self):
@@ -102,7 +100,7 @@ class Limits(SidecarTest):
 
 
 class Survivors(SidecarTest):
-    COMMAND = "sleep 60 & sleep 0.2; echo ok"
+    COMMAND = "sleep 60 & %s; echo ok" % has_become("sleep")
 
     def test_ended_unless_asked_for(self):
         out = self.server.output("run_command", command=self.COMMAND, env={MARK: "ended"})
@@ -111,16 +109,15 @@ class Survivors(SidecarTest):
         self.assertEqual(alive("ended"), [])
 
     def test_kept_until_the_server_ends(self):
-        for mark, how in (("kept-term", 15), ("kept-kill", 9)):
+        for mark, how in (("kept-term", signal.SIGTERM), ("kept-kill", signal.SIGKILL)):
             server = self.start(env={"SIDECAR_SURVIVORS": "keep"})
             out = server.output("run_command", command=self.COMMAND, env={MARK: mark})
             self.assertEqual((out["stdout"], [s["command"] for s in out["survivors"]]), ("ok\n", ["sleep 60"]))
             self.assertIn("goes on", out["hint"])
-            time.sleep(0.5)
+            server.output("run_command", command="true")
             self.assertEqual(len(alive(mark)), 1)
-            server.process.send_signal(how)
-            server.process.wait(30)
-            self.assertTrue(gone(mark), alive(mark))
+            server.stop(how)
+            wait_until_gone(mark)
 
     def test_a_timeout_spares_nobody(self):
         server = self.start(env={"SIDECAR_SURVIVORS": "keep"})
@@ -131,7 +128,7 @@ class Survivors(SidecarTest):
 
 class Forks(SidecarTest):
     def health(self, server):
-        self.assertEqual(server.request("GET", "/health", timeout=10).status, 200)
+        self.assertEqual(server.request("GET", "/health").status, 200)
 
     def bomb(self, server, mark):
         """Sets one off and asks how the others are while it burns. How many it was, at most."""
@@ -146,7 +143,7 @@ class Forks(SidecarTest):
             if seen.get("output") and os.path.exists(server.path("burning")):
                 os.unlink(server.path("burning"))
             seen = server.output("job_output", job_id=job, wait_ms=20)
-        self.assertTrue(gone(mark))
+        wait_until_gone(mark)
         self.health(server)
         self.assertEqual(server.output("run_command", command="echo on")["stdout"], "on\n")
         return most
@@ -165,8 +162,6 @@ class Forks(SidecarTest):
 
     def start_as_somebody(self, **env):
         """A server of a user whom nobody else is: the kernel counts all processes of a user."""
-        if not can_be_root():
-            self.skipTest("needs root and setpriv to become somebody else")
         uid = 1800000000 + os.getpid() % 100000
         who = ["setpriv", "--reuid", str(uid), "--regid", str(uid), "--clear-groups"]
         server = self.start(prefix=who, wait=False, env={"SIDECAR_SANDBOX": "off", **env})
@@ -178,6 +173,7 @@ class Forks(SidecarTest):
         server.start()
         return server
 
+    @needs_two_users
     def test_a_fork_bomb_of_a_user_is_held_by_the_kernel(self):
         server = self.start_as_somebody(SIDECAR_LIMIT_PROCESSES="60")
         most = self.bomb(server, "user-bomb")
@@ -191,6 +187,7 @@ class Forks(SidecarTest):
                 command = [*server.prefix, "prlimit", "--pid", str(pid), "--nproc=%d:4096" % low]
                 subprocess.run(command, stderr=subprocess.DEVNULL, check=False)
 
+    @needs_two_users
     def test_no_new_process_is_a_clear_error(self):
         server = self.start_as_somebody()
         if not shutil.which("prlimit"):
@@ -225,7 +222,7 @@ class Start(SidecarTest):
         result = self.server.observe("run_command", argv=["./program"], timeout_ms=100, env={MARK: "leased"})
         self.assertEqual(result["error"]["code"], "SPAWN_FAILED")
         self.assertIn("died while", result["error"]["message"])  # and not that it is busy, after those 45 s
-        self.assertTrue(gone("leased"))
+        wait_until_gone("leased")
         self.assertTrue(self.server.observe("run_command", command="true")["success"])
 
 

@@ -1,13 +1,14 @@
 """Completion, tried in the shells themselves."""
 import os
+import pathlib
 import pty
 import select
 import shutil
 import subprocess
 import tempfile
-import time
 import unittest
 
+from harness import until
 from test_cli import sidecar
 
 # what has been typed, what the Tab key makes of its last word
@@ -53,28 +54,27 @@ class Completion(unittest.TestCase):
             os.chdir(self.dir)
             os.execvpe(shell, [shell, *argv], env)
 
-        def drain(until=None, seconds=0.05):
-            seen = b""
-            while select.select([terminal], [], [], 20 if until else seconds)[0]:
+        seen = b""
+
+        def shows(text=None):
+            """Whether the terminal has shown the text; what it shows has to be read."""
+            nonlocal seen
+            while select.select([terminal], [], [], 0.02)[0]:
                 seen += os.read(terminal, 4096)
-                if until and until in seen:
-                    return
+            return text is not None and text in seen
+
+        def written():
+            shows()
+            return os.path.exists(out) and pathlib.Path(out).read_text(encoding="utf-8")
 
         try:
             os.write(terminal, setup.encode())
-            drain(b"READY-2")
+            until(lambda: shows(b"READY-2"), "the shell is ready")
             for line, wanted in TYPED:
                 with self.subTest(shell=shell, line=line):
                     # Ctrl-U empties the line; the shell may still be busy with the last one.
-                    os.write(terminal, b"\x15" + line.encode() + b"\t")
-                    drain(seconds=0.2)
-                    os.write(terminal, b"\x07")
-                    deadline = time.monotonic() + 20
-                    while not os.path.exists(out) and time.monotonic() < deadline:
-                        drain()
-                    time.sleep(0.02)
-                    with open(out, encoding="utf-8") as f:
-                        got = f.read()
+                    os.write(terminal, b"\x15" + line.encode() + b"\t\x07")
+                    got = until(written, lambda: "the line is written: %r" % seen)
                     os.unlink(out)
                     self.assertEqual(got.split()[-1], wanted)
         finally:

@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import BIN, Sidecar
+from harness import BIN, Sidecar, environment
 
 # content, part of the message
 WRONG = [
@@ -41,8 +41,7 @@ class ConfigFile(unittest.TestCase):
         os.chmod(self.path, mode)
 
     def config(self, *flags, **env):
-        keep = {k: os.environ[k] for k in ("PATH", "TMPDIR") if k in os.environ}
-        done = subprocess.run([BIN, "config", *flags], env={**keep, "XDG_CONFIG_HOME": self.dir, **env},
+        done = subprocess.run([BIN, "config", *flags], env=environment(**{"XDG_CONFIG_HOME": self.dir, **env}),
                               capture_output=True, text=True, check=False)
         return done.returncode, done.stdout, done.stderr
 
@@ -116,7 +115,7 @@ class ConfigFile(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("move it out of the workspace", err)
         done = subprocess.run([BIN, "serve", "--workspace", self.dir, "--socket", self.dir + "/s"], check=False,
-                              env={"XDG_CONFIG_HOME": self.dir}, capture_output=True, text=True, timeout=20)
+                              env=environment(XDG_CONFIG_HOME=self.dir), capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)
         self.assertIn("lies where tools may write", done.stderr)
 
@@ -125,7 +124,7 @@ class ConfigFile(unittest.TestCase):
         self.addCleanup(server.close)
         self.put({"socket": server.socket})
         server.put("a", "found\n")
-        done = subprocess.run([BIN, "read", "a"], env={"XDG_CONFIG_HOME": self.dir, "SIDECAR_SANDBOX": "nonsense"},
+        done = subprocess.run([BIN, "read", "a"], env=environment(XDG_CONFIG_HOME=self.dir, SIDECAR_SANDBOX="nonsense"),
                               capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "found\n", ""))
 

@@ -5,18 +5,12 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
-import time
 import unittest
 
 import harness
-from harness import BIN, Sidecar
+from harness import BIN, Sidecar, machine, until
 
 BUSYBOX = shutil.which("busybox")
-
-
-def is_static():
-    """Whether the binary asks for no loader."""
-    return b"ld-linux" not in pathlib.Path(BIN).read_bytes()[:65536]
 
 
 def statically_linked(path):
@@ -31,15 +25,10 @@ class InRoot(Sidecar):
         super().__init__(workspace=root + "/work", prefix=prefix, wait=False, env={
             "WORKSPACE_ROOT": "/work", "SOCKET_PATH": "/tmp/s.sock", "PATH": "/bin:/usr/bin:/usr/sbin", "TMPDIR": "/tmp"})
         self.socket = root + "/tmp/s.sock"
-        deadline = time.monotonic() + 20
-        while not os.path.exists(self.socket) and self.process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.01)
-        if not os.path.exists(self.socket):
-            raise RuntimeError("server does not listen: " + self.log())
+        until(self.is_serving, lambda: "the server listens: " + self.log())
 
 
-@unittest.skipUnless(is_static(), "needs the release binary (make release)")
-@unittest.skipUnless(os.geteuid() == 0, "chroot needs root")
+@unittest.skipUnless(machine.root(), "chroot needs root")
 @unittest.skipUnless(statically_linked(BUSYBOX), "needs busybox-static for the shell")
 class EmptyRoot(unittest.TestCase):
     def make_root(self):
@@ -79,12 +68,8 @@ class EmptyRoot(unittest.TestCase):
         seen = s.observe("run_command", command="setsid sleep %s & setsid setsid sleep %s & sleep %s" % (mark, mark, mark),
                          timeout_ms=300)
         self.assertTrue(seen["output"]["timed_out"] if seen["output"] else seen["error"]["code"] == "TIMEOUT", seen)
-        deadline = time.monotonic() + 20
-        while time.monotonic() < deadline:
-            if subprocess.run(["pgrep", "-f", "sleep " + mark], capture_output=True, check=False).returncode:
-                return
-            time.sleep(0.1)
-        self.fail("a process outlived its command")
+        until(lambda: subprocess.run(["pgrep", "-f", "sleep " + mark], capture_output=True, check=False).returncode,
+              "every process has ended")
 
     def test_nothing_but_the_binary_and_a_shell(self):
         server = self.start(self.make_root())
@@ -93,13 +78,12 @@ class EmptyRoot(unittest.TestCase):
         self.assertIn("/proc does not list children", server.log())
         self.assertEqual(server.stop(), 0)
 
+    @unittest.skipUnless(machine.mounts(), "this machine gives no mount namespaces")
     def test_with_proc(self):
         root = self.make_root()
         os.mkdir(root + "/proc")
         # In a mount namespace of its own, which ends with the server: nothing stays mounted.
         script = 'mount -t proc proc "$0/proc" && exec "$@"'
-        if subprocess.run(["unshare", "-m", "sh", "-c", script, root, "true"], capture_output=True, check=False).returncode:
-            self.skipTest("this machine lets nobody mount /proc")
         server = self.start(root, "unshare", "-m", "sh", "-c", script, root)
         self.everything(server)
         self.trees(server)

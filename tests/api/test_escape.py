@@ -1,4 +1,5 @@
 """Nothing outside the workspace can be read, written, listed or even found out about."""
+import collections
 import ctypes
 import os
 import shutil
@@ -7,7 +8,7 @@ import threading
 import time
 import unittest
 
-from harness import Sidecar, SidecarTest
+from harness import Sidecar, SidecarTest, until
 
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
 REFUSED = "Invalid path: access outside workspace is not allowed"
@@ -210,7 +211,7 @@ class Race(SidecarTest):
         server.put("d/f", "inside")
         os.symlink(outside, server.path("out"))
         stop = threading.Event()
-        leaks = []
+        leaks, refused = [], collections.Counter()
 
         def swap():
             libc = ctypes.CDLL(None, use_errno=True)
@@ -225,6 +226,11 @@ class Race(SidecarTest):
                 answer = server.call(tool, **arguments)
                 if b"SECRET" in answer.body or b"secret-name" in answer.body:
                     leaks.append(answer.body)
+                refused[tool, answer.status == 400] += 1
+
+        def both_seen():
+            """Each tool has met the directory and the link."""
+            return leaks or all(refused[tool, kind] for tool in ("read", "write", "ls") for kind in (True, False))
         threads = [threading.Thread(target=swap)] + [threading.Thread(target=call, args=a) for a in (
             ("read", {"path": "d/f"}), ("write", {"path": "d/f", "content": "inside"}), ("ls", {"path": "d"}),
             ("edit", {"path": "d/f", "oldText": "SECRET", "newText": "x"}), ("write", {"path": "d/new/x", "content": "y"}))]
@@ -233,9 +239,12 @@ class Race(SidecarTest):
         for t in threads:
             t.start()
         time.sleep(1)
-        stop.set()
-        for t in threads:
-            t.join()
+        try:
+            until(both_seen, lambda: "each tool meets the directory and the link: %s" % refused)
+        finally:
+            stop.set()
+            for t in threads:
+                t.join()
         self.assertEqual(leaks, [])
         self.assertEqual(sorted(os.listdir(outside)), ["f", "secret-name"])
         with open(outside + "/f", encoding="ascii") as f:

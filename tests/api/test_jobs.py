@@ -1,9 +1,8 @@
 """Commands that outlive their request."""
-import time
 import unittest
 
-from harness import SidecarTest
-from test_bash import MARK, gone
+from harness import SidecarTest, until
+from processes import MARK, wait_until_gone
 
 
 class Jobs(SidecarTest):
@@ -19,14 +18,11 @@ class Jobs(SidecarTest):
 
     def follow(self, job):
         """All output, asked for piece by piece, and the last answer."""
-        text, cursor = "", 0
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline:
+        text, cursor, answer = "", 0, {"state": "running", "output": ""}
+        while answer["state"] == "running" or answer["output"]:
             answer = self.look(job, cursor, 1000)
             text, cursor = text + answer["output"], answer["cursor"]
-            if answer["state"] == "exited" and not answer["output"]:
-                return text, answer
-        self.fail("the job does not end")
+        return text, answer
 
     def test_output_by_cursor(self):
         job = self.begin("for i in 1 2 3; do echo é$i; sleep 0.1; done; exit 5")
@@ -38,8 +34,8 @@ class Jobs(SidecarTest):
         job = self.begin("setsid sleep 60 & sleep 60", env={MARK: "job"})
         self.assertEqual(self.look(job)["state"], "running")
         self.assertEqual(self.server.request("POST", "/jobs/%s/stop" % job).status, 200)
-        self.assertTrue(gone("job"))
-        self.assertEqual(self.look(job, 0, 5000)["state"], "exited")
+        wait_until_gone("job")
+        until(lambda: self.look(job)["state"] == "exited", "the job has ended")
 
     def test_listed(self):
         job = self.begin("sleep 0; true")
@@ -50,9 +46,7 @@ class Jobs(SidecarTest):
 
     def test_output_is_bounded_and_counted(self):
         job = self.begin("head -c 3000000 /dev/zero | tr '\\0' x")
-        deadline = time.monotonic() + 30
-        while self.look(job)["state"] == "running" and time.monotonic() < deadline:
-            time.sleep(0.05)
+        until(lambda: self.look(job)["state"] == "exited", "the job has ended")
         answer = self.look(job)
         self.assertGreater(answer["dropped"], 0)
         self.assertEqual(answer["dropped"] + len(answer["output"]), answer["cursor"])
@@ -68,11 +62,11 @@ class Jobs(SidecarTest):
         job = self.server.output("run_command", command="echo begun; sleep 60", background=True)
         self.assertEqual(set(job), {"job_id"})
         job = job["job_id"]
-        out = self.server.output("job_output", job_id=job, wait_ms=5000)
+        out = until(lambda: (seen := self.server.output("job_output", job_id=job, wait_ms=5000))["output"] and seen, "output")
         self.assertEqual((out["state"], out["exit_code"], out["output"]), ("running", None, "begun\n"))
         self.assertIn(job, [j["job_id"] for j in self.server.output("job_list")["jobs"]])
         self.assertEqual(self.server.output("job_stop", job_id=job), {"ok": True})
-        self.assertEqual(self.server.output("job_output", job_id=job, since=out["cursor"], wait_ms=10000)["state"], "exited")
+        until(lambda: self.server.output("job_output", job_id=job, wait_ms=5000)["state"] == "exited", "the job has ended")
         self.assertEqual(self.server.failure("job_output", job_id="nope")[0], "INVALID_ARGUMENTS")
         self.assertEqual(self.server.failure("run_command", command="sudo x", background=True)[0], "COMMAND_BLOCKED")
 
@@ -87,7 +81,7 @@ class Jobs(SidecarTest):
         server = self.start(flags=["--grace", "0"])
         server.call("bash", command="setsid sleep 60 & sleep 60", background=True, env={MARK: "ended"})
         self.assertEqual(server.stop(), 0)
-        self.assertTrue(gone("ended"))
+        wait_until_gone("ended")
 
 
 if __name__ == "__main__":

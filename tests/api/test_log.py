@@ -5,10 +5,9 @@ import os
 import socket
 import subprocess
 import tempfile
-import time
 import unittest
 
-from harness import BIN, SidecarTest, UnixConnection, post, read_answer
+from harness import BIN, PATIENCE, SidecarTest, UnixConnection, environment, post, read_answer, until
 
 
 class Log(SidecarTest):
@@ -81,14 +80,10 @@ class Log(SidecarTest):
         self.assertIn("stopping", messages)
 
 
-def wait_until_listening(path):
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as s:
-            s.connect(path)
-            return
-        time.sleep(0.01)
-    raise AssertionError("nobody listens on " + path)
+def listens(path):
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as s:
+        s.connect(path)
+        return True
 
 
 class StalledReader(unittest.TestCase):
@@ -97,17 +92,17 @@ class StalledReader(unittest.TestCase):
             out, into = os.pipe()
             process = subprocess.Popen(
                 [BIN, "serve"], stderr=into, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
-                env={"PATH": os.environ["PATH"], "SOCKET_PATH": d + "/s", "WORKSPACE_ROOT": d + "/ws"})
+                env=environment(SOCKET_PATH=d + "/s", WORKSPACE_ROOT=d + "/ws"))
             os.close(into)
             try:
-                wait_until_listening(d + "/s")
-                connection = UnixConnection(d + "/s", 20)
+                until(lambda: listens(d + "/s"), "the server listens")
+                connection = UnixConnection(d + "/s")
                 for _ in range(3000):  # some 600 KB of log: more than pipe and backlog hold
                     connection.request("POST", "/ls", json.dumps({"sessionId": "s" * 150}), {"Content-Type": "application/json"})
                     self.assertEqual(connection.getresponse().read()[:10], b'{"ok":true')
                 connection.close()
                 process.terminate()
-                self.assertEqual(process.wait(20), 0)
+                self.assertEqual(process.wait(PATIENCE), 0)
                 self.assertFalse(os.path.exists(d + "/s"))
             finally:
                 process.kill()
@@ -118,17 +113,17 @@ class StalledReader(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="sidecar-test-") as d:
             process = subprocess.Popen(
                 ["sh", "-c", 'exec "$0" serve 2>&- >&- <&-', BIN],
-                env={"PATH": os.environ["PATH"], "SOCKET_PATH": d + "/s", "WORKSPACE_ROOT": d + "/ws"})
+                env=environment(SOCKET_PATH=d + "/s", WORKSPACE_ROOT=d + "/ws"))
             try:
-                wait_until_listening(d + "/s")
-                connection = UnixConnection(d + "/s", 20)
+                until(lambda: listens(d + "/s"), "the server listens")
+                connection = UnixConnection(d + "/s")
                 for i in range(10):
                     body = json.dumps({"path": "f%d" % i, "content": "only this"})
                     connection.request("POST", "/write", body, {"Content-Type": "application/json"})
                     self.assertEqual(connection.getresponse().read()[:10], b'{"ok":true')
                 connection.close()
                 process.terminate()
-                self.assertEqual(process.wait(20), 0)
+                self.assertEqual(process.wait(PATIENCE), 0)
                 # The log must not have found its way into what was opened under its number.
                 for i in range(10):
                     with open(d + "/ws/f%d" % i, encoding="ascii") as f:

@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 from conforms import faults
-from harness import BIN
+from harness import BIN, PATIENCE
 from mcp_client import META, VERSIONS, Marked, Stdio, call, initialize, message, output, wait_for_file
 
 
@@ -181,7 +181,7 @@ class Cancelling(StdioTest):
                          command=marked.command("setsid sleep 600 & (sleep 600; true) & sleep 600")))
         wait_for_file(os.path.join(client.workspace, "started"))
         client.send(message("notifications/cancelled", {"requestId": "x", "reason": "enough"}))
-        self.assertTrue(marked.wait_until_gone())
+        marked.wait_until_gone()
         client.ask("ping")
         client.close()
         self.assertEqual((client.early, client.lines.get()), ({}, None))
@@ -191,7 +191,7 @@ class Cancelling(StdioTest):
         for i in range(10):
             client.send(call(i, "run_command", command=marked.command("sleep 600")),
                         message("notifications/cancelled", {"requestId": i}))
-        self.assertTrue(marked.wait_until_gone())
+        marked.wait_until_gone()
         self.assertEqual(client.ask("ping")["result"], {})
         self.assertEqual(client.early, {})
 
@@ -235,7 +235,6 @@ class Progress(StdioTest):
         client.send(call(1, "run_command", token="t", command="for i in 1 2 3; do echo line $i; sleep 0.3; done"))
         client.answer(1)
         told = self.progress(client, "t")
-        self.assertIn(len(told), (1, 2, 3))
         self.assertRegex(told[0]["message"], "^line [0-9]$")
         client.ask("ping")
         self.assertEqual(len(self.progress(client, "t")), len(told))
@@ -250,10 +249,11 @@ class Progress(StdioTest):
     def test_silence_is_told(self):
         client = self.start()
         client.send(call(1, "run_command", token=7, command="sleep 3.5"), call(2, "run_command", command="sleep 3.5"))
-        client.answer(1)
+        took_ms = client.answer(1)["result"]["structuredContent"]["output"]["duration_ms"]
         client.answer(2)
-        self.assertEqual(len(self.progress(client, 7)), 1)
-        self.assertEqual(len(client.notes), 1)
+        # After two seconds, and every five; the last may come when the command has ended already.
+        self.assertIn(len(self.progress(client, 7)), range(1, (took_ms - 2000) // 5000 + 3))
+        self.assertEqual(len(client.notes), len(self.progress(client, 7)))
 
     def test_secrets_are_not_told(self):
         client = self.start()
@@ -359,6 +359,7 @@ class Ends(StdioTest):
         data = json.dumps(call(1, "run_command", command="sleep 0.3; echo done")).encode() + b"\n"
         done = subprocess.run([BIN, "mcp"], input=data, capture_output=True, check=False,
                               cwd=tempfile.gettempdir())
+        self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(output(json.loads(done.stdout))["stdout"], "done\n")
 
     def ends_with_a_call(self, end, script="sleep 600", status=0):
@@ -367,7 +368,7 @@ class Ends(StdioTest):
         wait_for_file(os.path.join(client.workspace, "started"))
         end(client)
         self.assertEqual(client.end(), status)
-        self.assertTrue(marked.wait_until_gone())
+        marked.wait_until_gone()
 
     def test_end_of_input_in_a_call(self):
         self.ends_with_a_call(lambda client: client.process.stdin.close())
@@ -388,7 +389,7 @@ class Ends(StdioTest):
         wait_for_file(os.path.join(client.workspace, "started"))
         client.process.stdin.close()
         self.assertEqual(client.end(), 0)
-        self.assertTrue(marked.wait_until_gone())
+        marked.wait_until_gone()
 
     def test_nobody_reads(self):
         marked = Marked()
@@ -400,8 +401,8 @@ class Ends(StdioTest):
                 p.stdin.flush()
                 wait_for_file(os.path.join(there, "started"))
                 os.close(ours)
-                self.assertEqual(p.wait(30), 0)
-            self.assertTrue(marked.wait_until_gone())
+                self.assertEqual(p.wait(PATIENCE), 0)
+            marked.wait_until_gone()
 
     def test_a_reader_that_stalls_does_not_keep_it_from_ending(self):
         with subprocess.Popen([BIN, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as p:
@@ -415,7 +416,7 @@ class Ends(StdioTest):
                 except BlockingIOError:
                     break
             p.send_signal(signal.SIGTERM)
-            self.assertEqual(p.wait(30), 0)
+            self.assertEqual(p.wait(PATIENCE), 0)
 
 
 if __name__ == "__main__":

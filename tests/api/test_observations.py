@@ -1,22 +1,12 @@
 """Observations: their envelope, every error code, what small models send, and providers' own forms."""
 import json
 import os
-import shutil
-import subprocess
 import threading
-import time
 import unittest
 
-from harness import SidecarTest, can_be_root
+from harness import SidecarTest, machine, needs_sandbox, needs_two_users, until
 
 JSON = {"Content-Type": "application/json"}
-
-
-def can_mount():
-    if not shutil.which("unshare"):
-        return False
-    done = subprocess.run(["unshare", "-m", "sh", "-c", "mount -t tmpfs none /mnt"], check=False, capture_output=True)
-    return done.returncode == 0
 
 
 class Envelope(SidecarTest):
@@ -242,14 +232,13 @@ class Codes(SidecarTest):
         server.output("edit_file", path="r.txt", old_text="x", new_text="y", dry_run=True)
         self.assertEqual(server.get("r.txt"), b"x\n")
 
-    @unittest.skipUnless(can_be_root(), "needs root and setpriv to become somebody else")
+    @needs_sandbox
     def test_a_write_refused_in_read_only_mode_is_explained(self):
         server = self.start(env={"SIDECAR_READ_ONLY": "true"})
-        seen = server.observe("run_command", command="echo x > f")
-        if not seen["success"]:
-            self.skipTest("no commands in read-only mode here: %s" % seen["error"]["message"])
-        self.assertEqual(seen["output"]["hint"], "The workspace is read-only: a command can write to /tmp and nowhere else.")
+        out = server.output("run_command", command="echo x > f")
+        self.assertEqual(out["hint"], "The workspace is read-only: a command can write to /tmp and nowhere else.")
 
+    @needs_two_users
     def test_permission_denied(self):
         server = self.start(prefix=["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"], wait=False)
         # The socket's directory is root's: give both to the other user, and start anew.
@@ -267,8 +256,7 @@ class Codes(SidecarTest):
         first = threading.Thread(target=server.output, args=("run_command",),
                                  kwargs={"command": "touch on; until [ -e off ]; do sleep 0.02; done"})
         first.start()
-        while not os.path.exists(server.path("on")):
-            time.sleep(0.01)
+        until(lambda: os.path.exists(server.path("on")), "the command runs")
         seen = server.observe("run_command", command="true")
         server.put("off", "")
         first.join()
@@ -278,7 +266,7 @@ class Codes(SidecarTest):
         server = self.start(env={"SIDECAR_ALLOW_OUTSIDE_WORKSPACE_ROOT": "true"})
         self.assertEqual(server.failure("read_file", path="/proc/self/mem")[0], "IO_ERROR")
 
-    @unittest.skipUnless(can_mount(), "needs to mount a small file system in a namespace of its own")
+    @unittest.skipUnless(machine.mounts(), "this machine gives no mount namespaces")
     def test_disk_full(self):
         mount = 'mount -t tmpfs -o size=64k none "$WORKSPACE_ROOT" && exec "$@"'
         server = self.start(prefix=["unshare", "-m", "sh", "-c", mount, "sh"], env={"SIDECAR_SANDBOX": "off"})

@@ -5,10 +5,9 @@ import os
 import signal
 import subprocess
 import tempfile
-import time
 import unittest
 
-from harness import SandboxTest, Sidecar, can_be_root
+from harness import SandboxTest, Sidecar, needs_two_users, until
 from processes import PYTHON, below
 
 # Deeper than a path can be, in both names that commands have for it.
@@ -36,12 +35,9 @@ class PrivateTmp(SandboxTest):
     def run_in(self, server, command):
         self.assertIn(b'"exitCode":0', server.call("bash", command=command).body)
 
-    def gone(self, base):
-        """Whether nothing is left; the spawner of a killed keeper ends a little later."""
-        deadline = time.monotonic() + 20
-        while os.listdir(base) and time.monotonic() < deadline:
-            time.sleep(0.02)
-        return os.listdir(base) == []
+    def wait_until_gone(self, base):
+        """Nothing is left; the spawner of a killed keeper ends a little later."""
+        until(lambda: os.listdir(base) == [], lambda: "these go: %s" % os.listdir(base))
 
     def process(self, server, name):
         return next(pid for pid, comm in below(server.process.pid) if comm == name)
@@ -50,33 +46,30 @@ class PrivateTmp(SandboxTest):
         server, base = self.begin()
         self.run_in(server, DEEP)
         self.assertEqual(server.stop(), 0)
-        self.assertTrue(self.gone(base), base)
+        self.wait_until_gone(base)
 
-    @unittest.skipUnless(can_be_root(), "needs root and setpriv to be somebody whom permissions bind")
+    @needs_two_users
     def test_without_permissions(self):
         prefix = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-        try:
-            server, base = self.begin(prefix)
-        except RuntimeError as why:
-            self.skipTest("no sandbox for other users: %s" % why)
+        server, base = self.begin(prefix)
         self.run_in(server, DEEP)
         self.run_in(server, "cd $TMPDIR && mkdir -p a/b/c && touch a/b/c/f && chmod 0 a/b/c a/b a directory .")
         self.assertEqual(server.stop(), 0)
-        self.assertTrue(self.gone(base), base)
+        self.wait_until_gone(base)
 
     def test_after_the_spawner_was_killed(self):
         server, base = self.begin()
         self.run_in(server, "touch $TMPDIR/file")
         os.kill(self.process(server, "sidecar-spawner"), signal.SIGKILL)
         self.assertEqual(server.stop(), 0)
-        self.assertTrue(self.gone(base), base)
+        self.wait_until_gone(base)
 
     def test_after_the_keeper_was_killed(self):
         server, base = self.begin()
         self.run_in(server, "touch $TMPDIR/file")
         os.kill(self.process(server, "sidecar-keeper"), signal.SIGKILL)
         self.assertEqual(server.stop(), 0)
-        self.assertTrue(self.gone(base), base)
+        self.wait_until_gone(base)
 
     def test_who_cleans_up_old_files_passes_by(self):
         """systemd-tmpfiles and its kind leave a directory alone on which somebody has a lock."""

@@ -2,10 +2,10 @@
 import os
 import re
 import socket
-import time
 import unittest
 
-from harness import SandboxTest, SidecarTest, is_sanitized
+from harness import SandboxTest, SidecarTest, is_sanitized, until
+from processes import has_become
 
 FIELDS = {"stdout", "stderr", "exit_code", "signal", "timed_out", "truncated", "duration_ms", "usage", "survivors"}
 
@@ -113,7 +113,7 @@ class RunCommand(SidecarTest):
         self.assertEqual(message, "The program could not be started: /no/such/shell: no such file or directory")
 
     def test_survivors(self):
-        out = self.run_command("sleep 1000 & sleep 0.3; echo ok")
+        out = self.run_command("sleep 1000 & %s; echo ok" % has_become("sleep"))
         self.assertEqual(out["stdout"], "ok\n")
         self.assertEqual([(s["command"], s["ports"]) for s in out["survivors"]], [("sleep 1000", [])])
         self.assertIn("background", out["hint"])
@@ -125,8 +125,7 @@ class RunCommand(SidecarTest):
         with self.server.connect() as s:
             s.sendall(b"POST /tools/run_command HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
                       b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
-            while not os.path.exists(self.server.path("hung")):
-                time.sleep(0.01)
+            until(lambda: os.path.exists(self.server.path("hung")), "the command runs")
             s.shutdown(socket.SHUT_RDWR)
         self.server.wait_for_log(lambda e: e.get("tool") == "run_command" and e.get("duration_ms", 0) < 60000 and
                                  e["request_id"] == max(x.get("request_id", 0) for x in self.server.log_lines()))

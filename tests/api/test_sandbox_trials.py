@@ -17,7 +17,7 @@ import tempfile
 import threading
 import unittest
 
-from harness import BIN, Sidecar, run_expecting_failure
+from harness import BIN, Sidecar, environment, machine, needs_namespaces, needs_sandbox, run_expecting_failure
 from processes import PYTHON, below
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
@@ -116,6 +116,7 @@ def victim_address(pid):
     return int(pathlib.Path("/proc/%d/maps" % pid).read_text().split("-", 1)[0], 16)
 
 
+@needs_sandbox
 class Trials(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -146,10 +147,7 @@ class Trials(unittest.TestCase):
             server.close()
 
     def sandboxed(self, mode, launcher=(), **settings):
-        try:
-            results, sandbox, log = self.attempt_all(mode, launcher, **settings)
-        except RuntimeError as why:
-            self.skipTest("no sandbox here: %s" % str(why).strip().splitlines()[-1])
+        results, sandbox, log = self.attempt_all(mode, launcher, **settings)
         facts = {p["name"]: p for p in sandbox["protections"]}
         return results, sandbox, facts, log
 
@@ -177,19 +175,17 @@ class Trials(unittest.TestCase):
         if failed := sorted(name for name in untried - NEVER if self.free[name] is not None):
             self.skipTest("not possible here even without a sandbox: " + ", ".join(failed))
 
+    @needs_namespaces
     def test_workspace(self):
-        results, sandbox, facts, _ = self.sandboxed("workspace", network="none")
-        if not sandbox["namespaces"]:
-            self.skipTest("no namespaces here: " + sandbox["why"])
+        results, _, facts, _ = self.sandboxed("workspace", network="none")
         self.held(results, ("Files", "Machine", "Network"))
         self.fine(results, ("Inside", "Ordinary"))
         self.assertEqual(self.place.touched(), [])
         self.assertEqual({f["name"] for f in facts.values() if not f["inForce"]}, {"read-only-workspace"})
 
+    @needs_namespaces
     def test_workspace_with_a_network(self):
-        results, sandbox, _, _ = self.sandboxed("workspace")
-        if not sandbox["namespaces"]:
-            self.skipTest("no namespaces here: " + sandbox["why"])
+        results, _, _, _ = self.sandboxed("workspace")
         self.held(results, ("Files", "Machine"))
         self.fine(results, ("Network", "Inside", "Ordinary"))
 
@@ -210,17 +206,14 @@ class Trials(unittest.TestCase):
             self.assertIn(facts[name]["note"], log)
         strict = subprocess.run([*launcher, BIN, "serve", "--workspace", self.place.workspace, "--sandbox", "strict",
                                  "--socket", os.path.join(self.place.base, "never.sock")], stdin=subprocess.DEVNULL,
-                                capture_output=True, timeout=30, check=False)
+                                env=environment(), capture_output=True, check=False)
         self.assertEqual(strict.returncode, 1)
         self.assertIn(b"SIDECAR_SANDBOX=workspace", strict.stderr)
 
     def test_no_memory_of_the_server_has_a_name(self):
         """Without namespaces commands share /dev/shm: what the server trusts must not lie there."""
         launcher = [PYTHON, str(PROGRAMS / "without_namespaces.py")]
-        try:
-            server = Sidecar(env={"SIDECAR_SANDBOX": "workspace"}, prefix=launcher)
-        except RuntimeError as why:
-            self.skipTest("no sandbox here: %s" % str(why).strip().splitlines()[-1])
+        server = Sidecar(env={"SIDECAR_SANDBOX": "workspace"}, prefix=launcher)
         self.addCleanup(server.close)
         maps = pathlib.Path("/proc/%d/maps" % server.process.pid).read_text().splitlines()
         shared = [line.split(None, 5) for line in maps if line.split()[1] == "rw-s"]
@@ -231,8 +224,7 @@ class Trials(unittest.TestCase):
         server = Sidecar(env={"SIDECAR_SANDBOX": "workspace",
                               "SOCKET_PATH": socket_path or os.path.join(self.place.base, "server.sock")})
         self.addCleanup(server.close)
-        if not server.request("GET", "/health").json()["sandbox"]["namespaces"]:
-            self.skipTest("no namespaces here")
+        self.assertTrue(server.request("GET", "/health").json()["sandbox"]["namespaces"])
         return server
 
     def after_restart(self, server):
@@ -245,6 +237,7 @@ class Trials(unittest.TestCase):
             bodies.pop(0)
         return bodies
 
+    @needs_namespaces
     def test_a_spawner_started_again_is_not_weaker(self):
         """Whatever an earlier command left in the private /tmp, where mounts have their places."""
         server = self.private_tmp()
@@ -252,6 +245,7 @@ class Trials(unittest.TestCase):
         for body in self.after_restart(server):
             self.assertIn(b"sidecar-spawner", body)
 
+    @needs_namespaces
     def test_a_sandbox_that_cannot_be_made_again_runs_nothing(self):
         server = self.private_tmp()
         os.rename(server.workspace, str(server.workspace) + "-away")
@@ -265,12 +259,9 @@ class Trials(unittest.TestCase):
             with self.subTest(launcher):
                 self.place.renew()
                 data = os.path.join(self.place.workspace, "held", "data")
-                try:
-                    server = Sidecar(env={"SIDECAR_SANDBOX": "workspace", "DATA_DIR": data,
-                                          "SOCKET_PATH": os.path.join(self.place.base, "server.sock")},
-                                     workspace=self.place.workspace, prefix=launcher)
-                except RuntimeError as why:
-                    self.skipTest("no sandbox here: %s" % str(why).strip().splitlines()[-1])
+                server = Sidecar(env={"SIDECAR_SANDBOX": "workspace", "DATA_DIR": data,
+                                      "SOCKET_PATH": os.path.join(self.place.base, "server.sock")},
+                                 workspace=self.place.workspace, prefix=launcher)
                 with contextlib.closing(server):
                     planted = "mv held away && mkdir held && ln -s %s/secret held/data" % self.place.outside
                     self.assertIn(b'"exitCode":0', server.call("bash", command=planted).body)
@@ -288,15 +279,13 @@ class Trials(unittest.TestCase):
         status, said = run_expecting_failure({**env, "DATA_DIR": link, "SIDECAR_SANDBOX": "off"})
         self.assertEqual(status, 1)
         self.assertIn("leads out of the workspace by a link", said)
-        try:
-            server = Sidecar(env={**env, "SIDECAR_SANDBOX": "workspace", "SIDECAR_SANDBOX_WRITE": link},
-                             workspace=self.place.workspace)
-        except RuntimeError as why:
-            self.skipTest("no sandbox here: %s" % str(why).strip().splitlines()[-1])
+        server = Sidecar(env={**env, "SIDECAR_SANDBOX": "workspace", "SIDECAR_SANDBOX_WRITE": link},
+                         workspace=self.place.workspace)
         with contextlib.closing(server):
             self.assertNotIn(b'"exitCode":0', server.call("bash", command="echo changed > link/file").body)
             self.assertEqual(self.place.touched(), [])
 
+    @needs_namespaces
     def test_a_link_by_the_name_of_the_socket_hides_nothing_else(self):
         server = self.private_tmp(socket_path="/tmp/%s/server.sock" % os.path.basename(self.place.base))
         parent = os.path.dirname(server.socket)
@@ -306,6 +295,7 @@ class Trials(unittest.TestCase):
         for body in self.after_restart(server):
             self.assertIn(b"sidecar-spawner", body)
 
+    @needs_namespaces
     def test_the_place_of_the_workspace_stays(self):
         """No command takes the workspace away from the next one."""
         server = self.private_tmp()
@@ -316,6 +306,7 @@ class Trials(unittest.TestCase):
                 self.assertNotIn(b'"exitCode":0', server.call("bash", command=attempt).body)
                 self.assertIn(b'"exitCode":0', server.call("bash", command="touch still-here").body)
 
+    @needs_namespaces
     def test_no_command_is_locked_out_by_an_earlier_one(self):
         """The private directories are the commands' own: they may change the permissions, for themselves."""
         server = self.private_tmp()
@@ -327,15 +318,12 @@ class Trials(unittest.TestCase):
             self.assertIn(b"sidecar-spawner", body)
 
     def test_no_command_is_locked_out_without_namespaces(self):
-        try:
-            server = Sidecar(env={"SIDECAR_SANDBOX": "workspace"},
-                             prefix=[PYTHON, str(PROGRAMS / "without_namespaces.py")])
-        except RuntimeError as why:
-            self.skipTest("no sandbox here: %s" % str(why).strip().splitlines()[-1])
+        server = Sidecar(env={"SIDECAR_SANDBOX": "workspace"}, prefix=[PYTHON, str(PROGRAMS / "without_namespaces.py")])
         with contextlib.closing(server):
             self.assertIn(b'"exitCode":0', server.call("bash", command="chmod 0 $TMPDIR").body)
             self.assertIn(b'"exitCode":0', server.call("bash", command="touch $TMPDIR/there").body)
 
+    @needs_namespaces
     def test_strict(self):
         results, _, _, _ = self.sandboxed("strict")
         self.held(results, ("Files", "Machine", "Network", "Secrets"))
@@ -343,7 +331,7 @@ class Trials(unittest.TestCase):
         self.assertEqual(self.place.touched(), [])
 
     def test_read_only(self):
-        for mode in ("off", "workspace", "strict"):
+        for mode in ("off", "workspace", "strict") if machine.namespaces() else ("off", "workspace"):
             with self.subTest(mode):
                 results, sandbox, facts, _ = self.sandboxed(mode, read_only="true")
                 self.assertTrue(facts["read-only-workspace"]["inForce"])

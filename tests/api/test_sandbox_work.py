@@ -1,26 +1,14 @@
 """Real work in the sandbox: a C project is compiled, a package installed from the registry."""
 import os
-import shutil
 import subprocess
 import unittest
-import urllib.request
 
-from harness import ROOT, SandboxTest, is_sanitized
-
+from harness import ROOT, SandboxTest, machine
 
 # The library is a third of it; the whole takes a minute.
 TARGET = "sidecar" if "SIDECAR_TEST_ROUNDS" in os.environ else "libsidecar.a"
 
 
-def has_registry():
-    try:
-        urllib.request.urlopen("https://registry.npmjs.org/is-number", timeout=10).close()
-    except OSError:
-        return False
-    return True
-
-
-@unittest.skipIf(is_sanitized(), "what compiles and installs is not the program under test")
 class Work(SandboxTest):
     def run_command(self, command):
         out = self.server.output("run_command", command=command, timeout_ms=280000, timeout=300)
@@ -28,9 +16,6 @@ class Work(SandboxTest):
         return out
 
     def test_compile_this_project(self):
-        for tool in ("meson", "ninja", "cc"):
-            if not shutil.which(tool):
-                self.skipTest("needs %s" % tool)
         listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z", "src", "include", "bench", "man", "scripts", "*meson*"],
                                 capture_output=True, check=False)
         if listed.returncode != 0:
@@ -41,11 +26,9 @@ class Work(SandboxTest):
         self.run_command("cd project && meson setup b -Dtests=false --buildtype=plain && ninja -C b " + TARGET)
         self.assertTrue(os.path.exists(self.server.path("project/b/" + TARGET)))
 
+    @unittest.skipUnless(machine.tool("npm"), "npm is not installed")
+    @unittest.skipUnless(machine.registry(), "the npm registry cannot be reached")
     def test_install_a_package(self):
-        if not shutil.which("npm"):
-            self.skipTest("needs npm")
-        if not has_registry():
-            self.skipTest("needs the registry of npm")
         os.mkdir(self.server.path("package"))
         out = self.run_command("cd package && npm init -y && npm install --no-audit --no-fund is-odd@3 && "
                                "node -p 'require(\"is-odd\")(3)'")

@@ -5,7 +5,7 @@ import re
 import time
 import unittest
 
-from harness import SidecarTest
+from harness import SidecarTest, until
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6" * 3  # assembled: it is no one's
 OWN = "the-server's-own-secret"
@@ -30,8 +30,7 @@ class Scrub(SidecarTest):
                     command = "printf -- '%s'; echo > go; while [ -e go ]; do sleep 0.02; done; printf -- '%s'" % (
                         text[:cut], text[cut:])
                     job = self.server.output("run_command", command=command, background=True)["job_id"]
-                    while not os.path.exists(self.server.path("go")):
-                        time.sleep(0.01)
+                    until(lambda: os.path.exists(self.server.path("go")), "the first piece is printed")
                     first = self.server.output("job_output", job_id=job)
                     os.unlink(self.server.path("go"))
                     seen, cursor, state = first["output"], first["cursor"], ""
@@ -111,14 +110,14 @@ class Scrub(SidecarTest):
             listed = self.server.output("job_list")["jobs"][-1]["command"]
             self.assertNotIn(TOKEN[:12], listed)
             self.assertTrue(listed.startswith(": " + "x" * 100))
-            out = self.server.output("run_command", command="bash -c 'sleep 60; :' %s %s & sleep 0.3" % ("x" * n, TOKEN))
+            out = self.server.output("run_command", command="bash -c 'sleep 60; :' %s %s & until pgrep -P $! sleep; do sleep 0.02; done"
+                                     % ("x" * n, TOKEN))
             shown = [s["command"] for s in out["survivors"] if s["command"].startswith("bash")]
             self.assertEqual([TOKEN[:12] in command for command in shown], [False], out)
 
     def test_what_waits_for_its_end_is_no_news(self):
         job = self.server.output("run_command", command="printf AKIA; sleep 60", background=True)["job_id"]
-        while self.server.output("job_list")["jobs"][-1]["cursor"] < 4:
-            time.sleep(0.01)
+        until(lambda: self.server.output("job_list")["jobs"][-1]["cursor"] >= 4, "it is printed")
         start = time.monotonic()
         out = self.server.output("job_output", job_id=job, wait_ms=300)
         self.assertEqual((out["output"], out["cursor"]), ("", 0))

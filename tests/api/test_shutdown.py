@@ -4,10 +4,9 @@ import os
 import signal
 import socket
 import threading
-import time
 import unittest
 
-from harness import SidecarTest, post, read_answer
+from harness import SidecarTest, post, read_answer, until
 
 
 class Shutdown(SidecarTest):
@@ -15,20 +14,22 @@ class Shutdown(SidecarTest):
         self.assertEqual(status, 0, server.log())
         self.assertFalse(os.path.exists(server.socket))
 
+    def begin_to_stop(self, server):
+        server.process.send_signal(signal.SIGTERM)
+        server.wait_for_log(lambda line: line["msg"] == "stopping")
+
     def test_nobody_there(self):
         for how in (signal.SIGTERM, signal.SIGINT):
             server = self.start()
             self.check_ended(server, server.stop(how))
 
     def test_idle_clients(self):
-        server = self.start()
+        server = self.start(env={"SIDECAR_GRACE_SECONDS": "3600"})
         idle = [server.connect() for _ in range(50)]
         used = server.connect()
         used.sendall(post("/ls", "{}"))
         self.assertEqual(read_answer(used.makefile("rb")).status, 200)
-        began = time.monotonic()
         self.check_ended(server, server.stop())
-        self.assertLess(time.monotonic() - began, 8)  # not the grace time
         for s in idle:
             self.assertEqual(s.recv(1), b"")
             s.close()
@@ -39,7 +40,7 @@ class Shutdown(SidecarTest):
         with server.connect() as head, server.connect() as body:
             head.sendall(b"POST /ls HTTP/1.1\r\nHost:")
             body.sendall(post("/ls", "{" + " " * 5000)[:-100])
-            time.sleep(0.1)
+            server.request("GET", "/health")  # taken in after both
             self.check_ended(server, server.stop())
 
     def test_answer_under_way_is_finished(self):
@@ -48,8 +49,7 @@ class Shutdown(SidecarTest):
         with server.connect() as s, s.makefile("rb") as stream:
             s.sendall(post("/read", '{"path":"big.png"}'))
             self.assertTrue(stream.peek(1))
-            server.process.send_signal(signal.SIGTERM)
-            time.sleep(0.3)
+            self.begin_to_stop(server)
             answer = read_answer(stream)
         self.assertEqual(len(answer.json()["result"]["data"]), ((8 << 20) + 2) // 3 * 4)
         self.check_ended(server, server.stop())
@@ -59,12 +59,12 @@ class Shutdown(SidecarTest):
         answers = {}
 
         def ask(tool):
-            answers[tool] = server.call(tool, command="echo begun; sleep 60")
+            answers[tool] = server.call(tool, command="echo begun; touch %s; sleep 60" % tool[-4:])
 
         threads = [threading.Thread(target=ask, args=(tool,)) for tool in ("bash", "tools/run_command")]
         for t in threads:
             t.start()
-        time.sleep(0.3)
+        until(lambda: all(os.path.exists(server.path(name)) for name in ("bash", "mand")), "both commands run")
         self.check_ended(server, server.stop())
         for t in threads:
             t.join()
@@ -79,9 +79,7 @@ class Shutdown(SidecarTest):
         with server.connect() as s:
             s.sendall(post("/read", '{"path":"big.png"}'))
             s.recv(1)
-            began = time.monotonic()
             self.check_ended(server, server.stop())
-            self.assertLess(time.monotonic() - began, 15)
 
     def test_second_signal_is_quick(self):
         server = self.start(env={"SIDECAR_GRACE_SECONDS": "3600"})
@@ -89,8 +87,7 @@ class Shutdown(SidecarTest):
         with server.connect() as s:
             s.sendall(post("/read", '{"path":"big.png"}'))
             s.recv(1)
-            server.process.send_signal(signal.SIGTERM)
-            time.sleep(0.3)
+            self.begin_to_stop(server)
             self.check_ended(server, server.stop())
 
     def test_under_load_every_answer_is_whole(self):
@@ -117,12 +114,11 @@ class Shutdown(SidecarTest):
         threads = [threading.Thread(target=ask) for _ in range(8)]
         for t in threads:
             t.start()
-        time.sleep(0.5)
+        until(lambda: len(got) > 50 or wrong, "fifty answers")
         self.check_ended(server, server.stop())
         for t in threads:
             t.join()
         self.assertEqual(wrong, [])
-        self.assertGreater(len(got), 50)
 
     def test_another_servers_socket_stays(self):
         server = self.start()

@@ -6,11 +6,10 @@ import concurrent.futures
 import json
 import os
 import signal
-import time
 import unittest
 
-from harness import Sidecar, SidecarTest, post
-from processes import MARK, PYTHON, alive, gone
+from harness import Sidecar, SidecarTest, needs_sandbox, post, until
+from processes import MARK, PYTHON, alive, wait_until_gone
 
 ROUNDS = int(os.environ.get("SIDECAR_TEST_ROUNDS", "1"))
 
@@ -39,11 +38,8 @@ class Trees(SidecarTest):
     def begin_all(self, server, marks):
         """One connection for each; every tree has grown to two at least."""
         connections = [self.begin(server, RUNAWAYS[name], mark) for name, mark in marks.items()]
-        deadline = time.monotonic() + 20
-        while any(len(alive(mark)) < 2 for mark in marks.values()) and time.monotonic() < deadline:
-            time.sleep(0.01)
         for mark in marks.values():
-            self.assertGreaterEqual(len(alive(mark)), 2, mark)
+            until(lambda mark=mark: len(alive(mark)) >= 2, mark + " has grown")
         return connections
 
     def rounds(self, way, one):
@@ -52,7 +48,7 @@ class Trees(SidecarTest):
             marks = {name: "tree-%d-%s-%s-%d" % (os.getpid(), way, name, i) for name in RUNAWAYS}
             one(marks)
             for mark in marks.values():
-                self.assertTrue(gone(mark), (mark, alive(mark)))
+                wait_until_gone(mark)
 
     def time_out(self, command, mark):
         """When it is answered, none is left: nobody has to wait for that."""
@@ -83,8 +79,7 @@ class Trees(SidecarTest):
         server = Sidecar(flags=flags)
         try:
             self.begin_all(server, marks)
-            server.process.send_signal(how)
-            server.process.wait(60)
+            server.stop(how)
         finally:
             server.close()
 
@@ -94,11 +89,8 @@ class Trees(SidecarTest):
     def test_server_is_killed(self):
         self.rounds("kill", lambda marks: self.end(marks, signal.SIGKILL, ["--sandbox", "off"]))
 
+    @needs_sandbox
     def test_server_is_killed_in_a_sandbox(self):
-        try:
-            Sidecar(flags=["--sandbox", "workspace"]).close()
-        except RuntimeError as why:
-            self.skipTest("no sandbox here: %s" % why)
         self.rounds("box", lambda marks: self.end(marks, signal.SIGKILL, ["--sandbox", "workspace"]))
 
 

@@ -1,12 +1,11 @@
 """/write: whole files, atomically, with what belongs to the old file kept."""
 import os
 import stat
-import subprocess
 import tempfile
 import threading
 import unittest
 
-from harness import BIN, Sidecar, SidecarTest, can_be_root
+from harness import BIN, Sidecar, SidecarTest, machine, needs_two_users
 
 
 class Write(SidecarTest):
@@ -41,7 +40,7 @@ class Write(SidecarTest):
         self.write("dangling", "made")
         self.assertEqual(self.server.get("not/yet"), b"made")
 
-    @unittest.skipUnless(os.geteuid() == 0, "needs root to give files away")
+    @unittest.skipUnless(machine.root(), "needs root to give files away")
     def test_owner_is_kept(self):
         full = self.server.put("owned", "old")
         os.chown(full, 1234, 4321)
@@ -122,11 +121,9 @@ mount -t tmpfs -o size=256k,mode=755 tmpfs "$1" && shift && exec "$@"
 """
 
 
+@unittest.skipUnless(machine.mounts(), "this machine gives no mount namespaces")
 class DiskFull(unittest.TestCase):
     def test_old_content_stays(self):
-        probe = subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False)
-        if probe.returncode:
-            self.skipTest("no private mount namespace here")
         with tempfile.TemporaryDirectory(prefix="sidecar-test-") as mount:
             server = Sidecar(env={"WORKSPACE_ROOT": mount}, prefix=["unshare", "-m", "sh", "-ec", DISK, "sh", mount])
             try:
@@ -146,7 +143,7 @@ class DiskFull(unittest.TestCase):
                 server.close()
 
 
-@unittest.skipUnless(can_be_root(), "needs root and setpriv to be another user")
+@needs_two_users
 class OtherUser(unittest.TestCase):
     def setUp(self):
         self.home = tempfile.TemporaryDirectory(prefix="sidecar-test-")

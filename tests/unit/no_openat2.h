@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* no_openat2: groups of tests run over both resolvers, and under a filter that hides openat2. */
+/* no_openat2: tests that run with each way to resolve a path, one of them under a filter that hides
+ * openat2. */
 #ifndef TESTS_NO_OPENAT2_H
 #define TESTS_NO_OPENAT2_H
 
@@ -41,30 +42,39 @@ static inline bool hide_openat2(void)
 
 enum resolver { RESOLVER_KERNEL, RESOLVER_WALK, RESOLVER_HIDDEN };
 
-/*
- * Call run(resolver) for each of the three: openat2, the walk by setting, the walk because openat2
- * is hidden (in a forked child, as a filter cannot be taken off). Returns the number of failures.
- */
-static inline int over_all_resolvers(int (*run)(enum resolver))
+/* Whether run(resolver) may be called here; says on a line of TAP why not. */
+static inline bool resolver_is_there(enum resolver resolver)
 {
-	int status = 0;
-	(void)fflush(NULL);
-	const pid_t pid = fork();
+	if (resolver == RESOLVER_KERNEL && !kernel_has_openat2())
+		print_message("1..0 # SKIP this kernel has no openat2\n");
+	else if (resolver == RESOLVER_HIDDEN && (!hide_openat2() || kernel_has_openat2()))
+		print_message("1..0 # SKIP no system-call filter can be set here\n");
+	else
+		return true;
+	return false;
+}
 
-	if (pid == 0) {
-		if (!hide_openat2() || kernel_has_openat2()) {
-			print_message("[  SKIPPED ] hidden openat2: seccomp is not permitted\n");
-			exit(0);
-		}
-		exit(run(RESOLVER_HIDDEN));
+/*
+ * main() of a program that has tests for each way to resolve a path: "kernel" is openat2, "walk"
+ * the walk by setting, "hidden" the walk because openat2 is hidden. Without an argument all of
+ * them, each in a child, as a filter cannot be taken off again.
+ */
+static inline int resolver_main(int argc, char **argv, int (*run)(enum resolver))
+{
+	static const char *const names[] = { "kernel", "walk", "hidden" };
+	int failed = 0;
+
+	for (enum resolver r = RESOLVER_KERNEL; r <= RESOLVER_HIDDEN; r++) {
+		if (argc == 2 && strcmp(argv[1], names[r]) == 0)
+			return resolver_is_there(r) ? run(r) : 0;
+		int status = 0;
+		(void)fflush(NULL);
+		const pid_t pid = argc == 1 ? fork() : -1;
+		if (pid == 0)
+			exit(resolver_is_there(r) ? run(r) : 0);
+		failed += pid > 0 && waitpid(pid, &status, 0) == pid && status != 0;
 	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
-		return 1;
-	int failed = WEXITSTATUS(status) + run(RESOLVER_WALK);
-	if (kernel_has_openat2())
-		return failed + run(RESOLVER_KERNEL);
-	print_message("[  SKIPPED ] openat2: this kernel has none\n");
-	return failed;
+	return argc == 1 ? failed : 2;
 }
 
 #endif

@@ -350,7 +350,7 @@ static int run(enum resolver resolver)
 	return cmocka_run_group_tests_name(names[resolver], tests, NULL, NULL);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	return over_all_resolvers(run);
+	return resolver_main(argc, argv, run);
 }
