@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "net/listen.h"
+#include "base/address.h"
 
 bool auth_listed(struct str list, struct str value)
 {
@@ -61,7 +61,7 @@ static bool host_ok(const struct service *s, struct str host)
 	char address[64];
 
 	(void)snprintf(address, sizeof address, "%.*s", STR_FMT(name));
-	return str_eq_nocase(name, STR("localhost")) || listen_is_loopback(address) ||
+	return str_eq_nocase(name, STR("localhost")) || address_host_is_loopback(address) ||
 	       (name.n && str_eq_nocase(name, s->tcp_host)) || auth_listed(s->hosts, name);
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/address.h"
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -17,7 +18,6 @@
 #include "base/own.h"
 #include "config/config_file.h"
 #include "config/config_table.h"
-#include "net/listen.h"
 
 static enum config_origin origin_of(const struct config *c, size_t member)
 {
@@ -54,16 +54,12 @@ static int read_environment(struct config *c, bool client, struct err *e)
 int config_set_tcp(struct config *c, const char *name, const char *text, enum config_origin from,
 		   struct err *e)
 {
+	struct str host;
 	int64_t port;
-	const char *colon = strrchr(text, ':');
 
-	if (!colon || colon == text || (size_t)(colon - text) >= sizeof c->tcp_text ||
-	    !str_int(str_of(colon + 1), &port) || port < 0 || port > 65535)
+	if (!address_split(str_of(text), &host, &port) || host.n >= sizeof c->tcp_text)
 		return err_set(e, ERR_INVALID_ARGUMENTS, "%s must be HOST:PORT, not \"%s\"", name,
 			       text);
-	struct str host = { text, (size_t)(colon - text) };
-	if (host.n > 2 && host.p[0] == '[' && host.p[host.n - 1] == ']')
-		host = (struct str){ host.p + 1, host.n - 2 };
 	memcpy(c->tcp_text, host.p, host.n);
 	c->tcp_text[host.n] = '\0';
 	c->tcp_host = c->tcp_text;
@@ -173,7 +169,7 @@ int config_check(const struct config *c, struct err *e)
 		return err_set(e, ERR_INVALID_ARGUMENTS,
 			       "Authentication is required but no token is configured: set "
 			       "SIDECAR_AUTH_TOKEN or SIDECAR_TOKEN_FILE");
-	if (c->tcp_host && !c->token && !listen_is_loopback(c->tcp_host))
+	if (c->tcp_host && !c->token && !address_host_is_loopback(c->tcp_host))
 		return err_set(
 			e, ERR_INVALID_ARGUMENTS,
 			"TCP_HOST %s can be reached from other machines: set SIDECAR_AUTH_TOKEN, "

@@ -15,11 +15,11 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include "base/address.h"
 #include "base/io.h"
 #include "base/own.h"
-#include "net/address.h"
 
-/* Connect without waiting for longer than the deadline. 0, or -1 with errno (ECANCELED). */
+/* Connect before the deadline. 0, or -1 with errno (ECANCELED, ETIMEDOUT …). */
 static int connect_by(int fd, const struct sockaddr *address, socklen_t size, struct cancel *cancel,
 		      int64_t deadline_ms)
 {
@@ -56,13 +56,13 @@ static int refuse_unix(const char *path, int error, bool *later, struct err *e)
 
 	if (error == ENOENT)
 		return err_set(e, ERR_NOT_READY, "%s", "");
-	/* The kernel says the same of a socket nobody listens on and of any other file. */
+	/* The kernel answers the same for a socket without a server and for any other file. */
 	if (error == EPROTOTYPE || (stat(path, &st) == 0 && !S_ISSOCK(st.st_mode))) {
 		*later = false;
 		return err_set(e, ERR_NOT_READY, "%s exists, but is not a sidecar's socket", path);
 	}
 	if (error == ECONNREFUSED)
-		return err_set(e, ERR_NOT_READY, "nobody listens on the socket");
+		return err_set(e, ERR_NOT_READY, "no server listens on the socket");
 	if (error == EACCES)
 		return err_set(
 			e, ERR_NOT_READY,
@@ -99,7 +99,7 @@ static int dial_address(const struct sockaddr *address, socklen_t size, struct c
 }
 
 #ifdef SIDECAR_STATIC
-/* Looking names up needs parts of the C library that are always shared. */
+/* Looking up names needs parts of the C library that cannot be linked statically. */
 static int dial_name(const struct dial_target *t, struct cancel *cancel, int64_t deadline_ms,
 		     struct err *e)
 {
@@ -109,7 +109,8 @@ static int dial_name(const struct dial_target *t, struct cancel *cancel, int64_t
 		       t->host);
 }
 #else
-/* The first of a name's addresses that answers; -1 with errno, or with *e when there is none. */
+/* Connect to the first of a name's addresses that answers. -1 with errno, or, if the name has no
+ * address, with *e set. */
 static int dial_name(const struct dial_target *t, struct cancel *cancel, int64_t deadline_ms,
 		     struct err *e)
 {
@@ -152,7 +153,7 @@ static int dial_tcp(const struct dial_target *t, struct cancel *cancel, int64_t 
 	if (error == ECANCELED)
 		return err_set(e, ERR_CANCELLED, "The call was cancelled");
 	if (error == ECONNREFUSED)
-		return err_set(e, ERR_NOT_READY, "nobody listens on the port");
+		return err_set(e, ERR_NOT_READY, "no server listens on the port");
 	return err_set(e, ERR_NOT_READY, "%s", strerrordesc_np(error));
 }
 

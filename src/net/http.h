@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http: one connection: take a request in as it arrives, send an answer out as it is taken.
+ * http: one connection of a server: receive a request as it arrives, send an answer as it is taken.
  *
- * Nothing here waits, except a stream: http_receive takes what has arrived and says whether the
- * request is complete; http_send hands over what the client takes now, and keeps the rest for
- * http_flush. So a client that is slow in either direction costs the memory of its own buffers and
- * nobody's time. A stream (http_stream_…) is written by the thread that makes the output, which
- * waits for a slow client: that is the back-pressure.
+ * Nothing here waits, except a stream: http_receive takes the bytes that have arrived and says
+ * whether the request is complete; http_send sends what the client takes now, and keeps the rest
+ * for http_flush. So a slow client costs the memory of its own buffers, and no thread waits for it.
+ * A stream (http_stream_…) is written by the thread that makes the output, which waits for a slow
+ * client: that is the back-pressure.
  *
- * Deadlines are absolute points in time, for the head, the body and the answer each; whoever owns
- * the connections looks at http.deadline_ms and calls http_expire.
+ * Head, body and answer have a deadline each, a point in time. The owner of the connections
+ * compares http.deadline_ms with the clock and calls http_expire.
  */
 #ifndef NET_HTTP_H
 #define NET_HTTP_H
@@ -24,11 +24,11 @@
 
 #define HTTP_JSON "application/json; charset=utf-8"
 
-/* What all connections of a server have in common: memory that bodies which arrive, and answers
- * that are not taken, share; how many connections there are, and what has gone through them. */
+/* What all connections of a server share. */
 struct http_budget {
-	_Atomic int64_t left;
-	_Atomic int64_t connections, received, sent;
+	_Atomic int64_t left; /* bytes of memory for large bodies and for answers not yet taken */
+	_Atomic int64_t connections;
+	_Atomic int64_t received, sent; /* bytes */
 };
 
 enum http_state {
@@ -36,19 +36,20 @@ enum http_state {
 	HTTP_IN,     /* a request has begun to arrive */
 	HTTP_OUT,    /* an answer is waiting to be taken */
 	HTTP_STREAM, /* a stream is under way */
-	HTTP_LINGER, /* refused: what the client still sends goes by, until it has read the answer
+	HTTP_LINGER, /* refused: what the client still sends is dropped, until it has read the
+		      * answer
 		      */
-	HTTP_CLOSED, /* nothing more can be done with it */
+	HTTP_CLOSED, /* the owner has to call http_done */
 };
 
 struct http {
 	int fd;
 	enum http_state state;
-	int64_t deadline_ms; /* when the present state has lasted too long */
+	int64_t deadline_ms; /* of the present state */
 	bool last;	     /* close after this answer */
 	bool head_only;	     /* the answer to HEAD has no body */
 	bool http10;	     /* the client does not know chunks */
-	bool drained;	     /* the last read took all that had come */
+	bool drained;	     /* the last read took everything that had arrived */
 	bool expects;	     /* the client waits for "100 Continue" before it sends its body */
 	bool refused;	     /* linger after this answer */
 
@@ -56,16 +57,16 @@ struct http {
 	int64_t reserved; /* bytes of the budget this connection holds */
 
 	struct buf in;	       /* received; the request begins at its first byte */
-	struct http_scan scan; /* how far the head has been looked at */
+	struct http_scan scan; /* how far the head has been scanned */
 	size_t head_n;	       /* length of the head once it is complete; else 0 */
 	int64_t body_n;	       /* length of the body, or -1 while it is chunked and not complete */
 	struct http_chunks chunks;
-	size_t raw_at, body_end; /* chunked: next raw byte; end of the body put together so far */
+	size_t raw_at, body_end; /* chunked: the next raw byte; the end of the joined body so far */
 
 	struct buf out; /* the part of the answer not yet taken */
 	size_t out_at;
 
-	int64_t lingered; /* bytes that went by since it was refused */
+	int64_t lingered; /* bytes dropped since it was refused */
 };
 
 /* A complete request. Everything points into the connection's buffer and is valid until the answer
@@ -77,17 +78,17 @@ struct http_request {
 
 enum http_event {
 	HTTP_MORE,	/* wait until there is more to read */
-	HTTP_ANNOUNCED, /* the head is complete, its body is not: *request has the head until the
-			   next call; refuse it now, or call again to take the body */
+	HTTP_ANNOUNCED, /* the head is complete, the body is not: *request has the head until the
+			   next call; refuse it now, or call again to receive the body */
 	HTTP_REQUEST,	/* *request is complete: answer it */
-	HTTP_REFUSED,	/* *why says what to answer, then close */
+	HTTP_REFUSED,	/* answer with *why, then close */
 	HTTP_GONE,	/* the client has left: close */
 };
 
 void http_init(struct http *h, int fd, struct http_budget *budget);
 void http_done(struct http *h); /* once for each http_init; closes the descriptor */
 
-/* Take in what has arrived. */
+/* Receive the bytes that have arrived. */
 enum http_event http_receive(struct http *h, struct http_request *request,
 			     struct http_refusal *why);
 
@@ -104,38 +105,32 @@ struct http_answer {
 void http_send(struct http *h, const struct http_answer *answer);
 void http_flush(struct http *h);
 
-/* An interim answer, 102, that says in one header line (with its CRLF) how far the work has come. A
- * client that takes nothing now, or does not know such answers, gets none. */
+/* Send an interim answer, 102, with one header line (with its CRLF) that says how far the work has
+ * come. It is not sent to a client that takes nothing now, or does not know such answers. */
 void http_send_progress(struct http *h, const char *line);
 
-/* A refusal before or instead of a request. Closing at once would reset the connection under a
- * client that is still sending, which then never reads the answer: the state becomes HTTP_LINGER
- * (or HTTP_OUT before that). */
+/* Refuse a request, complete or not. Closing at once would reset the connection of a client that is
+ * still sending, which then never reads the answer. So the state becomes HTTP_LINGER, perhaps after
+ * HTTP_OUT. */
 void http_refuse_with(struct http *h, int status, const char *extra, struct str body);
 
-/* Let go by what has arrived while lingering; HTTP_CLOSED when the client has had enough time. */
+/* Drop the bytes that have arrived while lingering. The state becomes HTTP_CLOSED when the client
+ * has closed, or has sent too much. */
 void http_linger(struct http *h);
 
-/* The time is up: answers 408 if a request was under way, and closes. */
+/* The deadline has passed: answer 408 if a request was arriving, and close. */
 void http_expire(struct http *h, struct str timeout_body);
 
-/* A body whose length is not known yet, in chunks (to an HTTP/1.0 client: until the end of the
- * connection). `extra` is as in an answer. Each call waits while the client does not take it. -1
- * when the client has gone. */
+/* Send a body whose length is not known yet, in chunks (to an HTTP/1.0 client: until the end of the
+ * connection). `extra` is as in an answer. Each call waits until the client has taken it. -1 when
+ * the client has gone. */
 int http_stream_begin(struct http *h, const char *type, const char *extra);
 int http_stream_write(struct http *h, struct str piece);
 void http_stream_end(struct http *h);
 
-/* The first `size` bytes of an open file as the body of a 200, in whatever pieces the client takes
- * them; it waits as a stream does. Nothing of the file is held in memory. When it turns out shorter
- * the connection is closed, which is all that is left to say. */
+/* Send the first `size` bytes of an open file as the body of a 200. It waits as a stream does, and
+ * holds nothing of the file in memory. If the file turns out to be shorter the connection is
+ * closed: the head has already announced the size. */
 void http_send_file(struct http *h, const char *type, const char *extra, int file, int64_t size);
-
-/* The request is answered: what follows it in the buffer is the next one. Only for http_out.c. */
-void http_next(struct http *h);
-
-/* Hold at least this much of the memory all connections share, until the request is done with. -1
- * and 503 when there is not so much. Only for http.c and http_out.c. */
-int http_reserve(struct http *h, int64_t bytes, struct http_refusal *why);
 
 #endif

@@ -3,9 +3,7 @@
 
 #include "net/http_chunk.h"
 
-#include "net/http_field.h"
-
-enum { SIZE_DIGITS = 15 }; /* 60 bits: never negative, never an overflow */
+enum { SIZE_DIGITS = 15 }; /* 60 bits: it cannot overflow or become negative */
 
 /* The length of a quoted string with its quotes at the start of s, or 0. */
 static size_t quoted(struct str s)
@@ -73,7 +71,7 @@ static int trailer_line(struct http_chunks *chunks, struct str line, struct http
 	chunks->trailers += line.n + 2;
 	if (http_field_parse(line, &trailer, why) < 0)
 		return -1;
-	/* Dropped here, but somebody before us might have merged it into the head. */
+	/* It is dropped here, but a proxy might have merged it into the head. */
 	if (str_eq_nocase(trailer.name, STR("Content-Length")) ||
 	    str_eq_nocase(trailer.name, STR("Transfer-Encoding")) ||
 	    str_eq_nocase(trailer.name, STR("Host")))
@@ -82,8 +80,8 @@ static int trailer_line(struct http_chunks *chunks, struct str line, struct http
 	return 0;
 }
 
-/* One line at the start of `in`, of which only what its part allows is looked at. Returns its
- * length with CRLF, 0 when there is more to come, or -1. */
+/* Take one line from the start of `in`, as long as its part allows. Returns its length with the
+ * CRLF, 0 if it is not complete, or -1. */
 static int take_line(struct http_chunks *chunks, struct str in, struct http_refusal *why)
 {
 	const bool trailer = chunks->part == HTTP_CHUNK_TRAILER;
@@ -105,7 +103,7 @@ static int take_line(struct http_chunks *chunks, struct str in, struct http_refu
 	return n;
 }
 
-/* The CRLF behind the data: 2, 0 when it is not there yet, or -1. */
+/* Take the CRLF after the data. Returns 2, 0 if it is not complete, or -1. */
 static int take_crlf(struct http_chunks *chunks, struct str in, struct http_refusal *why)
 {
 	if ((in.n > 0 && in.p[0] != '\r') || (in.n > 1 && in.p[1] != '\n'))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_chunk: a chunked body, taken apart as it arrives.
+ * http_chunk: a chunked body, decoded as it arrives.
  *
  * Nothing is copied: each piece of data is a slice of the input. The zero value of http_chunks is
  * the start of a body. The caller passes the bytes that have not been used yet, and drops those
@@ -12,10 +12,10 @@
  *	}
  *	in = str_from(in, used);                                 (unless rc < 0)
  *
- * As strict as the head: a size is 1 to 15 hexadecimal digits and nothing else, extensions are
- * well-formed and without blanks, trailers are well-formed headers that say nothing about length
- * or host. Both are dropped, and limited in sum over a body, so that no body costs more than its
- * data is worth. The verdict does not depend on how the bytes were cut into pieces.
+ * As strict as the head: a size is 1 to 15 hexadecimal digits, extensions are well-formed and
+ * without blanks, trailers are well-formed headers that say nothing about length or host.
+ * Extensions and trailers are dropped, and their sum over a body is limited. The verdict does not
+ * depend on how the bytes were cut into pieces.
  */
 #ifndef NET_HTTP_CHUNK_H
 #define NET_HTTP_CHUNK_H
@@ -25,7 +25,7 @@
 enum http_chunk_part {
 	HTTP_CHUNK_SIZE, /* at a line with a size */
 	HTTP_CHUNK_BODY, /* within the data of a chunk */
-	HTTP_CHUNK_CRLF, /* at the line end behind the data */
+	HTTP_CHUNK_CRLF, /* at the CRLF after the data */
 	HTTP_CHUNK_TRAILER,
 	HTTP_CHUNK_OVER,
 };
@@ -39,13 +39,13 @@ struct http_chunks {
 };
 
 enum {
-	HTTP_CHUNK_MORE = 0, /* the input is used up as far as it can be: read more */
+	HTTP_CHUNK_MORE = 0, /* the input has no further piece: read more */
 	HTTP_CHUNK_DATA = 1, /* *data is the next piece, never empty */
 	HTTP_CHUNK_END = 2,  /* the body is complete; what follows *used is the next message */
 };
 
-/* The next piece of the body. Returns one of the above, with *used the bytes of `in` that are done
- * with; or -1 and *why: 400 malformed, 413 too much in extensions, 431 too much in trailers. */
+/* Find the next piece of the body. Returns one of the above, and in *used how many bytes of `in` to
+ * drop; or -1 and *why: 400 malformed, 413 too many extensions, 431 too many trailers. */
 int http_chunk_next(struct http_chunks *chunks, struct str in, struct str *data, size_t *used,
 		    struct http_refusal *why);
 

@@ -1,10 +1,289 @@
 /* SPDX-License-Identifier: MIT */
-/* http_parse: start lines, and heads as a whole. */
+/* http_parse: lines, headers, start lines, and heads as a whole. */
 
 #include "net/http_parse.h"
 
+#include <assert.h>
+#include <endian.h>
+
 #include "base/own.h"
-#include "net/http_field.h"
+
+enum {
+	HTTP_TARGET = 1 << 1, /* may stand in a request target: visible ASCII but '#' */
+	HTTP_HOST = 1 << 2,   /* may stand in Host: no '@' or '/', which would make it a URL */
+};
+
+#define ALL  (HTTP_TOKEN | HTTP_TARGET | HTTP_HOST)
+#define HOST (HTTP_TARGET | HTTP_HOST)
+
+/* The classes of each byte, or-ed. */
+static const unsigned char classes[256] = {
+	['0' ... '9'] = ALL,
+	['A' ... 'Z'] = ALL,
+	['a' ... 'z'] = ALL,
+	['!'] = ALL,
+	['$'] = ALL,
+	['%'] = ALL,
+	['&'] = ALL,
+	['\''] = ALL,
+	['*'] = ALL,
+	['+'] = ALL,
+	['-'] = ALL,
+	['.'] = ALL,
+	['_'] = ALL,
+	['~'] = ALL,
+	['('] = HOST,
+	[')'] = HOST,
+	[','] = HOST,
+	[':'] = HOST,
+	[';'] = HOST,
+	['='] = HOST,
+	['['] = HOST,
+	[']'] = HOST,
+	['^'] = HTTP_TOKEN | HTTP_TARGET,
+	['`'] = HTTP_TOKEN | HTTP_TARGET,
+	['|'] = HTTP_TOKEN | HTTP_TARGET,
+	['#'] = HTTP_TOKEN,
+	['"'] = HTTP_TARGET,
+	['/'] = HTTP_TARGET,
+	['<'] = HTTP_TARGET,
+	['>'] = HTTP_TARGET,
+	['?'] = HTTP_TARGET,
+	['@'] = HTTP_TARGET,
+	['\\'] = HTTP_TARGET,
+	['{'] = HTTP_TARGET,
+	['}'] = HTTP_TARGET,
+};
+
+size_t http_span(struct str s, unsigned char class)
+{
+	size_t i = 0;
+
+	while (i < s.n && (classes[(unsigned char)s.p[i]] & class))
+		i++;
+	return i;
+}
+
+/* The first control character (tab and DEL are two) from i on, or the end. */
+static size_t next_control(struct str in, size_t i)
+{
+	const uint64_t ones = 0x0101010101010101u;
+
+	for (; in.n - i >= 8; i += 8) {
+		uint64_t word;
+		memcpy(&word, in.p + i, 8);
+		word = le64toh(word);
+		/* The top bits of the bytes below 0x20 and of those that are 0x7f. A borrow can
+		 * mark a byte wrongly only above a right mark, and the lowest mark is taken. */
+		const uint64_t del = word ^ 0x7f * ones;
+		const uint64_t marks =
+			(((word - 0x20 * ones) & ~word) | ((del - ones) & ~del)) & 0x80 * ones;
+		if (marks)
+			return i + (size_t)__builtin_ctzll(marks) / 8;
+	}
+	while (i < in.n && (unsigned char)in.p[i] >= 0x20 && in.p[i] != 0x7f)
+		i++;
+	return i;
+}
+
+int http_line_end(struct str in, size_t *at, struct http_refusal *why)
+{
+	assert(*at <= in.n);
+	size_t i = next_control(in, *at);
+
+	while (i < in.n && in.p[i] == '\t')
+		i = next_control(in, i + 1);
+	*at = i;
+	if (i == in.n)
+		return 0;
+	if (in.p[i] == '\n')
+		return http_refuse(why, 400, "A line must end in CR LF, not in LF alone.");
+	if (in.p[i] != '\r')
+		return http_refuse(why, 400, "Control characters are not allowed here.");
+	if (i + 1 == in.n)
+		return 0;
+	if (in.p[i + 1] != '\n')
+		return http_refuse(why, 400, "A line must end in CR LF, not in CR alone.");
+	*at = i + 2;
+	return 1;
+}
+
+static bool blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static struct str trim(struct str s)
+{
+	while (s.n && blank(s.p[0]))
+		s = (struct str){ s.p + 1, s.n - 1 };
+	while (s.n && blank(s.p[s.n - 1]))
+		s.n--;
+	return s;
+}
+
+int http_field_parse(struct str line, struct http_header *ret, struct http_refusal *why)
+{
+	const size_t n = http_span(line, HTTP_TOKEN);
+
+	if (line.n && blank(line.p[0]))
+		return http_refuse(why, 400, "A header may not be folded over several lines.");
+	if (n == 0)
+		return http_refuse(why, 400, "A header must begin with its name.");
+	if (n < line.n && blank(line.p[n]))
+		return http_refuse(why, 400, "No blank may stand in or behind a header's name.");
+	if (n == line.n || line.p[n] != ':')
+		return http_refuse(why, 400, "A header must be a name, a colon and a value.");
+	ret->name = (struct str){ line.p, n };
+	ret->value = trim((struct str){ line.p + n + 1, line.n - n - 1 });
+	return 0;
+}
+
+/* Compare without case. The literal is in lower case and has only letters and '-', so setting one
+ * bit of a token's byte is enough. */
+static bool is_name(struct str name, const char *literal)
+{
+	for (size_t i = 0; i < name.n; i++)
+		if ((name.p[i] | 0x20) != literal[i])
+			return false;
+	return true;
+}
+
+static int note_length(struct http_head *head, struct str value, struct http_refusal *why)
+{
+	int64_t length;
+
+	if (head->content_length >= 0)
+		return http_refuse(why, 400, "Content-Length is given more than once.");
+	/* str_int accepts a minus, so the first byte is checked here. */
+	if (value.n == 0 || value.p[0] < '0' || value.p[0] > '9' || !str_int(value, &length))
+		return http_refuse(why, 400, "Content-Length must be one decimal number.");
+	head->content_length = length;
+	return 0;
+}
+
+static int note_coding(struct http_head *head, struct str value, struct http_refusal *why)
+{
+	struct str rest = value, coding;
+	bool chunked = head->chunked, unknown = false, more;
+
+	do {
+		more = str_cut(rest, ',', &coding, &rest);
+		coding = trim(coding);
+		if (coding.n == 0 || http_span(coding, HTTP_TOKEN) != coding.n)
+			return http_refuse(why, 400, "Transfer-Encoding is malformed.");
+		if (chunked)
+			return http_refuse(why, 400, "Nothing may follow the coding chunked.");
+		chunked = str_eq_nocase(coding, STR("chunked"));
+		unknown |= !chunked;
+	} while (more);
+	if (unknown)
+		return http_refuse(why, 501, "The only transfer coding known here is chunked.");
+	head->chunked = true;
+	return 0;
+}
+
+static int note_expect(struct http_head *head, struct str value, struct http_refusal *why)
+{
+	if (head->status)
+		return 0;
+	if (!str_eq_nocase(value, STR("100-continue")))
+		return http_refuse(why, 417, "The only expectation known here is 100-continue.");
+	head->expect_continue = true;
+	return 0;
+}
+
+static int note_host(struct http_head *head, struct str value, bool *host, struct http_refusal *why)
+{
+	if (*host)
+		return http_refuse(why, 400, "Host is given more than once.");
+	if (http_span(value, HTTP_HOST) != value.n)
+		return http_refuse(why, 400, "Host must be a name or address, and a port at most.");
+	*host = true;
+	if (!head->host.p)
+		head->host = value;
+	return 0;
+}
+
+/* What headers have said so far. */
+struct head_facts {
+	bool host, close, keep_alive;
+};
+
+static void note_connection(struct str value, struct head_facts *f)
+{
+	struct str option;
+	bool more;
+
+	do {
+		more = str_cut(value, ',', &option, &value);
+		option = trim(option);
+		f->close |= str_eq_nocase(option, STR("close"));
+		f->keep_alive |= str_eq_nocase(option, STR("keep-alive"));
+	} while (more);
+}
+
+/* The headers that decide something differ in length, so the length says which one it can be. */
+static int note(struct http_head *head, const struct http_header *h, struct head_facts *f,
+		struct http_refusal *why)
+{
+	switch (h->name.n) {
+	case 4:
+		return is_name(h->name, "host") ? note_host(head, h->value, &f->host, why) : 0;
+	case 6:
+		return is_name(h->name, "expect") ? note_expect(head, h->value, why) : 0;
+	case 10:
+		if (is_name(h->name, "connection"))
+			note_connection(h->value, f);
+		return 0;
+	case 14:
+		return is_name(h->name, "content-length") ? note_length(head, h->value, why) : 0;
+	case 17:
+		return is_name(h->name, "transfer-encoding") ? note_coding(head, h->value, why) : 0;
+	default:
+		return 0;
+	}
+}
+
+static int decide(struct http_head *head, const struct head_facts *f, struct http_refusal *why)
+{
+	if (head->chunked && head->content_length >= 0)
+		return http_refuse(why, 400,
+				   "Content-Length and Transfer-Encoding exclude each other.");
+	if (head->chunked && head->minor == 0)
+		return http_refuse(why, 400, "HTTP/1.0 has no Transfer-Encoding.");
+	if (!head->status && head->minor && !f->host)
+		return http_refuse(why, 400, "A request in HTTP/1.1 needs a Host header.");
+	head->keep_alive = !f->close && (head->minor || f->keep_alive);
+	/* HTTP/1.0 does not know the expectation, and a client without a body does not wait. */
+	head->expect_continue &= head->minor && (head->chunked || head->content_length > 0);
+	return 0;
+}
+
+/*
+ * Parse the lines between the start line and the empty line, each with its CRLF, into *head, which
+ * is zero except for what the start line says. Sets the headers, the host, and what is decided for
+ * requests and responses alike.
+ */
+static int parse_fields(struct str lines, struct http_head *head, struct http_refusal *why)
+{
+	struct head_facts f = { 0 };
+
+	head->content_length = -1;
+	while (lines.n) {
+		struct http_header *h = head->headers + head->header_count;
+		const char *end = memchr(lines.p, '\r', lines.n);
+		const size_t n = (size_t)(end - lines.p);
+		if (head->header_count == LIMIT_HTTP_HEADERS)
+			return http_refuse(why, 431, "The message has too many headers.");
+		if (http_field_parse((struct str){ lines.p, n }, h, why) < 0 ||
+		    note(head, h, &f, why) < 0)
+			return -1;
+		head->header_count++;
+		lines = (struct str){ lines.p + n + 2, lines.n - n - 2 };
+	}
+	return decide(head, &f, why);
+}
 
 static enum http_method method_of(struct str name)
 {
@@ -37,7 +316,7 @@ static int version(struct str s, int *minor, struct http_refusal *why)
 	return 0;
 }
 
-/* An authority in the target: never empty, and nobody puts a user or a password there. */
+/* An authority in the target: never empty, and without user and password. */
 static int authority(struct str s, struct http_head *head, struct http_refusal *why)
 {
 	if (s.n == 0 || http_span(s, HTTP_HOST) != s.n)
@@ -46,7 +325,7 @@ static int authority(struct str s, struct http_head *head, struct http_refusal *
 	return 0;
 }
 
-/* http://host/path?query: the host is taken out, and what stays is as if it had been sent alone. */
+/* http://host/path?query: take the host; *rest is what a client would send without it. */
 static int absolute(struct http_head *head, struct str *rest, struct http_refusal *why)
 {
 	const size_t scheme = sizeof "http://" - 1;
@@ -61,7 +340,7 @@ static int absolute(struct http_head *head, struct str *rest, struct http_refusa
 	if (authority((struct str){ target.p + scheme, n - scheme }, head, why) < 0)
 		return -1;
 	*rest = str_from(target, n);
-	/* Without a path it is "/": the scheme has one, so that every str stays in the input. */
+	/* Without a path it is "/". The scheme has one, so that every str points into the input. */
 	head->path = (struct str){ target.p + scheme - 1, 1 };
 	return 0;
 }
@@ -91,7 +370,7 @@ static int request_line(struct str line, struct http_head *head, struct http_ref
 {
 	struct str rest, protocol;
 
-	/* Exactly two blanks: a third one ends up in the version, which then is none. */
+	/* Exactly two blanks: a third one would be part of the version, which is then invalid. */
 	if (!str_cut(line, ' ', &head->method_name, &rest) ||
 	    !str_cut(rest, ' ', &head->target, &protocol))
 		return http_refuse(why, 400,
@@ -121,8 +400,8 @@ static int status_line(struct str line, struct http_head *head, struct http_refu
 	return 0;
 }
 
-/* The start line is looked for in as many bytes as it may have: a longer one is refused at the
- * same byte whether the rest is here or not. Returns as http_line_end. */
+/* Find the end of the start line among as many bytes as it may have: a longer one is refused at the
+ * same byte whether or not the rest has arrived. Returns what http_line_end returns. */
 static int find_line(struct str in, size_t start, struct http_scan *scan, struct http_refusal *why)
 {
 	const struct str part = str_upto(in, LIMIT_HTTP_LINE);
@@ -137,14 +416,13 @@ static int find_line(struct str in, size_t start, struct http_scan *scan, struct
 	return found;
 }
 
-/* The empty line behind the headers, with the same care. Returns 1 with scan->at behind it. */
+/* Find the empty line after the headers in the same way. Returns 1 with scan->at after it. */
 static int find_end(struct str in, struct http_scan *scan, struct http_refusal *why)
 {
 	const struct str part = str_upto(in, LIMIT_HTTP_HEAD);
 
 	for (;;) {
-		/* No LF is passed but at the end of a line: one before us is the start of a line.
-		 */
+		/* An LF is accepted only at the end of a line, so a line begins after it. */
 		const bool at_start = in.p[scan->at - 1] == '\n';
 		const size_t from = scan->at;
 		const int found = http_line_end(part, &scan->at, why);
@@ -171,8 +449,8 @@ static int parse(struct str in, size_t start, struct http_scan *scan, start_line
 		return found;
 	memset(head, 0, offsetof(struct http_head, headers));
 	const struct str line = { in.p + start, scan->line - 2 - start };
-	/* At once, so that what is wrong with the line is known before the client goes on; and a
-	 * second time when the rest has come, since the buffer may have moved. */
+	/* Parsed at once, so that a bad line is refused before the client sends more; and a second
+	 * time when the rest has arrived, because the buffer may have moved. */
 	if (!resumed && parse_line(line, head, why) < 0)
 		return -1;
 	found = find_end(in, scan, why);
@@ -181,8 +459,7 @@ static int parse(struct str in, size_t start, struct http_scan *scan, start_line
 	if (resumed && parse_line(line, head, why) < 0)
 		return -1;
 	const size_t end = scan->at;
-	if (http_fields_parse((struct str){ in.p + scan->line, end - 2 - scan->line }, head, why) <
-	    0)
+	if (parse_fields((struct str){ in.p + scan->line, end - 2 - scan->line }, head, why) < 0)
 		return -1;
 	*scan = (struct http_scan){ 0 };
 	return (int)end;
@@ -194,7 +471,7 @@ int http_parse_head(struct str in, struct http_scan *scan, struct http_head *ret
 	const size_t start = in.n >= 2 && in.p[0] == '\r' && in.p[1] == '\n' ? 2 : 0;
 	const int n = parse(in, start, scan, request_line, ret, why);
 
-	/* Whatever follows a CONNECT was meant for somebody else. */
+	/* The bytes after a CONNECT are meant for another server. */
 	if (n > 0 && ret->method == HTTP_CONNECT)
 		ret->keep_alive = false;
 	return n;

@@ -3,7 +3,7 @@
 
 #include "net/http_url.h"
 
-/* The byte that stands at *i, which moves behind it; or -1. */
+/* The byte that is written at *i, which moves past it; or -1. */
 static int next_byte(struct str s, size_t *i, char plus)
 {
 	const char c = s.p[(*i)++];
@@ -37,7 +37,7 @@ ptrdiff_t http_path_decode(struct str raw, char *out)
 	return decode(raw, '+', out, raw.n);
 }
 
-/* Whether a raw name is the one asked for; compared byte by byte, so that it needs no room. */
+/* Whether a raw name decodes to this one. */
 static bool is_name(struct str raw, struct str name)
 {
 	size_t i = 0, n = 0;

@@ -15,10 +15,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/address.h"
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
-#include "net/address.h"
 
 enum {
 	BACKLOG = 1024,
@@ -31,7 +31,7 @@ static int new_socket(int family)
 	return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 }
 
-/* Make the directories of the socket. *made is how many there were to make. */
+/* Make the directories of the socket. *made counts them. */
 static int make_directories(const char *path, int *made, struct err *e)
 {
 	char dir[SOCKET_PATH_SIZE];
@@ -51,7 +51,7 @@ static int make_directories(const char *path, int *made, struct err *e)
 	return 0;
 }
 
-/* The innermost directories again: a start that is refused changes nothing. */
+/* Remove the innermost directories again: a failed start changes nothing. */
 static void unmake_directories(const char *path, int made)
 {
 	char dir[SOCKET_PATH_SIZE];
@@ -63,7 +63,7 @@ static void unmake_directories(const char *path, int made)
 	}
 }
 
-/* Whether somebody listens there: 1 or 0, or -1 with errno. */
+/* Whether a server listens there: 1 or 0, or -1 with errno. */
 static int is_listened_on(const struct sockaddr_un *address)
 {
 	AUTO_FD probe = new_socket(AF_UNIX);
@@ -76,8 +76,8 @@ static int is_listened_on(const struct sockaddr_un *address)
 	return errno == ECONNREFUSED || errno == ENOENT ? 0 : -1;
 }
 
-/* The same of a server that may have been killed this moment: a process it was just starting holds
- * its descriptors until it executes its program. */
+/* The same, but with patience for a server that was killed this moment: a process that it was just
+ * starting holds its descriptors until it executes its program. */
 static int is_still_listened_on(const struct sockaddr_un *address)
 {
 	const int64_t deadline = io_now_ms() + LIMIT_STALE_MS;
@@ -88,7 +88,7 @@ static int is_still_listened_on(const struct sockaddr_un *address)
 	return listened;
 }
 
-/* Remove a socket file that nobody answers on; leave everything else alone. */
+/* Remove a socket file on which no server answers; leave everything else alone. */
 static int remove_stale(const struct sockaddr_un *address, struct err *e)
 {
 	struct stat st;
@@ -132,7 +132,7 @@ static int listen_at(const char *path, mode_t mode, struct listener *ret, struct
 	if (bound < 0)
 		return err_errno(e, "Cannot create the socket %s (--socket PATH puts it elsewhere)",
 				 path);
-	/* At once: clients that wait for the file to appear connect as soon as it does. */
+	/* Listen at once: clients that wait for the file connect as soon as it appears. */
 	if (listen(fd, BACKLOG) < 0 || chmod(path, mode) < 0 || lstat(path, &st) < 0) {
 		(void)err_errno(e, "Cannot listen on %s", address.sun_path);
 		(void)unlink(path);
@@ -165,21 +165,6 @@ int listen_unix(const char *path, mode_t mode, struct listener *ret, struct err 
 	return -1;
 }
 
-static bool is_loopback(const struct sockaddr_storage *a)
-{
-	if (a->ss_family == AF_INET)
-		return ntohl(((const struct sockaddr_in *)a)->sin_addr.s_addr) >> 24 == 127;
-	return a->ss_family == AF_INET6 &&
-	       IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)a)->sin6_addr);
-}
-
-bool listen_is_loopback(const char *host)
-{
-	struct sockaddr_storage a;
-
-	return address_parse(host, 0, &a) && is_loopback(&a);
-}
-
 int listen_tcp(const char *host, int64_t *port, struct listener *ret, struct err *e)
 {
 	struct sockaddr_storage address;
@@ -205,7 +190,9 @@ int listen_tcp(const char *host, int64_t *port, struct listener *ret, struct err
 		return err_errno(e, "Cannot read the listener's address");
 	/* The port is at the same place in both families. */
 	*port = ntohs(((const struct sockaddr_in *)&address)->sin_port);
-	*ret = (struct listener){ .fd = TAKE(fd, -1), .tcp = true, .local = is_loopback(&address) };
+	*ret = (struct listener){ .fd = TAKE(fd, -1),
+				  .tcp = true,
+				  .local = address_is_loopback(&address) };
 	return 0;
 }
 
@@ -237,7 +224,9 @@ int listen_activated(int i, struct listener *ret, struct err *e)
 	    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) < 0)
 		return err_errno(e, "Cannot use activated descriptor %d", fd);
 	const bool tcp = address.ss_family != AF_UNIX;
-	*ret = (struct listener){ .fd = fd, .tcp = tcp, .local = !tcp || is_loopback(&address) };
+	*ret = (struct listener){ .fd = fd,
+				  .tcp = tcp,
+				  .local = !tcp || address_is_loopback(&address) };
 	if (!tcp && *local->sun_path == '/' && stat(local->sun_path, &st) == 0) {
 		memcpy(ret->path, local->sun_path, sizeof ret->path - 1);
 		ret->mode = st.st_mode;

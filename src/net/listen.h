@@ -2,9 +2,9 @@
 /*
  * listen: the sockets a server waits on.
  *
- * A Unix socket is created under a restrictive umask, so that it never exists with more rights than
- * it is meant to have. A socket file nobody answers on is removed; one that somebody answers on, or
- * a path that is no socket, is an error and stays. All sockets are non-blocking and close-on-exec.
+ * A Unix socket is created under a restrictive umask, so that it never has more permissions than it
+ * should. A socket file left by a dead server is removed; one on which a server answers, or a path
+ * that is not a socket, is an error and stays. All sockets are non-blocking and close-on-exec.
  */
 #ifndef NET_LISTEN_H
 #define NET_LISTEN_H
@@ -17,35 +17,32 @@
 #include "base/err.h"
 
 struct listener {
-	int fd;		/* -1 when not open */
-	bool tcp;	/* browsers can reach it: Origin and Host count */
+	int fd;		/* -1: not open */
+	bool tcp;	/* browsers can reach it, so Origin and Host are checked */
 	bool local;	/* only this machine can reach it */
-	char path[108]; /* the socket file; "" when there is none */
+	char path[108]; /* the socket file; "" if there is none */
 	mode_t mode;	/* its permissions */
-	bool made;	/* by us, so that listener_done removes it */
-	dev_t dev;
-	ino_t ino; /* which file that was: another server may have replaced it */
+	bool made;	/* we made the file: listener_done removes it */
+	dev_t dev;	/* the identity of that file: another server may have replaced it */
+	ino_t ino;
 };
 
 /* Listen on a Unix socket; its directory is created. */
 int listen_unix(const char *path, mode_t mode, struct listener *ret, struct err *e);
 
-/* Listen on a numeric address ("127.0.0.1", "::1", "localhost"); port 0 is any free port, and
- * *port becomes the one in use. */
+/* Listen on a numeric address ("127.0.0.1", "::1", "localhost"). Port 0 means any free port; *port
+ * becomes the one in use. */
 int listen_tcp(const char *host, int64_t *port, struct listener *ret, struct err *e);
 
-/* Whether the host is a loopback address. */
-bool listen_is_loopback(const char *host);
-
-/* A socket handed over by systemd (LISTEN_PID, LISTEN_FDS): the i-th, or 0 when there is none.
- * Returns 1 and the listener; the variables are removed by listen_forget_activation. */
+/* Take the i-th socket that systemd has passed (LISTEN_PID, LISTEN_FDS). Returns 1 and the
+ * listener, 0 if there is none, or -1. listen_forget_activation removes the variables. */
 int listen_activated(int i, struct listener *ret, struct err *e);
 void listen_forget_activation(void);
 
 /* Close it, and remove the socket file if it is still ours. */
 void listener_done(struct listener *l);
 
-/* Tell systemd something ("READY=1"); does nothing without NOTIFY_SOCKET. */
+/* Send systemd a message ("READY=1"); does nothing without NOTIFY_SOCKET. */
 void listen_notify(const char *message);
 
 #endif

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "net/http_field.h"
 
 static bool is_blank(char c)
 {
@@ -14,8 +13,8 @@ static bool is_blank(char c)
 }
 
 /*
- * The next parameter of a header value (; name=value or ; name="value"), which *s stands before; it
- * moves behind. False when there is none, or none that can be read.
+ * Take the next parameter (; name=value or ; name="value") off a header value. False if there is
+ * none, or it is malformed.
  */
 static bool next_param(struct str *s, struct str *name, struct str *value)
 {
@@ -44,7 +43,7 @@ static bool next_param(struct str *s, struct str *name, struct str *value)
 	return true;
 }
 
-/* The parameter of that name in a header value; { NULL, 0 } when there is none. */
+/* The parameter of that name in a header value; { NULL, 0 } if there is none. */
 static struct str param(struct str header, struct str wanted)
 {
 	const ptrdiff_t semicolon = str_index(header, ';');
@@ -72,8 +71,8 @@ bool multipart_is_form(struct str content_type)
 
 /*
  * Find the next delimiter: CRLF, two dashes, the boundary, perhaps two dashes more, blanks, CRLF.
- * At the start of a body the first CRLF is missing (`at_start`). *before is what stands before it,
- * the rest of m what stands behind. False when there is none.
+ * At the start of a body the first CRLF is missing (`at_start`). *before gets the bytes before it,
+ * m->rest the bytes after it. False if there is none.
  */
 static bool find_delimiter(struct multipart *m, bool at_start, struct str *before)
 {
@@ -95,7 +94,7 @@ static bool find_delimiter(struct multipart *m, bool at_start, struct str *befor
 			tail = str_from(tail, 2);
 		while (tail.n && is_blank(tail.p[0]))
 			tail = str_from(tail, 1);
-		/* Behind the last one nothing has to come. */
+		/* After the last one nothing needs to follow. */
 		if (!str_starts(tail, STR("\r\n")) && !(last && tail.n == 0))
 			continue;
 		*before = str_upto(all, start ? 0 : begin - 4);

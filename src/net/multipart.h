@@ -20,30 +20,30 @@
 
 struct multipart {
 	struct str boundary; /* without the dashes before it */
-	struct str rest;     /* behind the delimiter that was read last */
+	struct str rest;     /* after the delimiter that was read last */
 	unsigned parts;
 	bool ended;
 };
 
 struct multipart_part {
 	struct str name;     /* raw, between its quotes: a quote in it is written %22 or \" */
-	struct str filename; /* the same; { NULL, 0 } when the part is no file */
+	struct str filename; /* the same; { NULL, 0 } if the part is not a file */
 	struct str content;
 };
 
 /* Whether the content type is multipart/form-data. */
 bool multipart_is_form(struct str content_type);
 
-/* Go behind the first delimiter. -1 and *why (400) when the type has no usable boundary, or the
- * body no delimiter. */
+/* Skip the first delimiter. -1 and *why (400) if the type has no usable boundary, or the body no
+ * delimiter. */
 int multipart_begin(struct multipart *m, struct str content_type, struct str body,
 		    struct http_refusal *why);
 
-/* The next part: 1; 0 when there are no more; -1 and *why (400) when it is malformed, has no name,
- * is not ended by a delimiter, or is one too many. */
+/* Read the next part: 1; 0 if there are no more; -1 and *why (400) if it is malformed, has no name,
+ * does not end in a delimiter, or is one too many. */
 int multipart_next(struct multipart *m, struct multipart_part *ret, struct http_refusal *why);
 
-/* A name without its escapes, in out (room for raw.n bytes). Returns its length. */
+/* Copy a name without its escapes to out, which has room for raw.n bytes. Returns its length. */
 size_t multipart_unescape(struct str raw, char *out);
 
 #endif

@@ -62,7 +62,7 @@ static void test_nobody_listens(void **state)
 	(void)state;
 	const int fd = listen_at(&s, false);
 	check(&s, "NOT_READY",
-	      "Timed out waiting for coding sidecar at unix:%: nobody listens on the socket",
+	      "Timed out waiting for coding sidecar at unix:%: no server listens on the socket",
 	      false);
 	(void)close(fd);
 	scratch_free(&s);
@@ -132,7 +132,7 @@ static void test_tcp(void **state)
 	assert_int_equal(sidecar_ensure_ready(client, &error), -1);
 	(void)snprintf(
 		want, sizeof want,
-		"Timed out waiting for coding sidecar at tcp:127.0.0.1:%d: nobody listens on "
+		"Timed out waiting for coding sidecar at tcp:127.0.0.1:%d: no server listens on "
 		"the port",
 		settings.port);
 	assert_string_equal(error.message, want);
