@@ -2,8 +2,9 @@
 /*
  * libsidecar: run coding tools in a workspace, through a sidecar or in this process.
  *
- * A program that talks to a model uses an executor: seven operations (read, write, edit, ls, find,
- * grep, bash), the model's tools by name, and health. Where they run is decided once:
+ * A program that talks to a language model opens an executor, struct sidecar, and calls it: seven
+ * operations (read, write, edit, ls, find, grep, bash), the model's tools by name, and health. The
+ * settings decide once where the calls run:
  *
  *	struct sidecar_error error;
  *	struct sidecar_settings settings = { .socket_path = "/run/sidecar/sidecar.sock" };
@@ -19,33 +20,34 @@
  *	sidecar_free(file);
  *	sidecar_close(sidecar);
  *
- * What always holds:
- *   - An executor connects to a sidecar that exists. It never starts, stops or manages one.
- *   - It may be used by many threads at once; calls do not wait for each other. There is no global
- *     state; a program may have many executors.
- *   - A sidecar that restarts is found again: a call that had not been sent, or that only reads, is
- *     made anew, within the time to wait for readiness. A call that may have run is never repeated;
- *     it fails with CONNECTION_LOST, and the caller decides.
- *   - A child of fork may use what its parent opened, with connections of its own, also when other
- *     threads were in a call; a local executor only when none was.
- *   - What a function returns is one block: sidecar_free gives back all of it. Strings in it end
- *     with a NUL byte, may hold others before it where a length stands beside them, and are UTF-8.
- *   - Functions that fail return NULL or -1 and set *error, which may be NULL when the reason is of
- *     no interest; on success they leave it alone. Nothing is printed, no signal handler is set,
- *     and no SIGPIPE is raised.
+ * Rules that apply everywhere:
+ *   - An executor connects to a sidecar that is already running. It never starts, stops or manages
+ *     one.
+ *   - Many threads may use an executor at the same time; their calls do not wait for each other.
+ *     There is no global state, and a program may open many executors.
+ *   - If the sidecar restarts, the executor reconnects. A call that was not sent yet, or that only
+ *     reads, is sent again, within the time to wait for readiness. A call that may have run is
+ *     never repeated: it fails with CONNECTION_LOST, and the caller decides what to do.
+ *   - After fork, the child may use an executor of its parent; it makes its own connections. With a
+ *     local executor this is safe only if no call was running in another thread.
+ *   - Each result is one block of memory, which sidecar_free releases. Strings in it are UTF-8 and
+ *     end with a NUL byte; a string that has a length may also contain NUL bytes.
+ *   - A function that fails returns NULL or -1 and sets *error; `error` may be NULL. On success
+ *     *error is unchanged.
+ *   - The library prints nothing, sets no signal handlers, and raises no SIGPIPE.
  *
- * Codes are those of the wire (FILE_NOT_FOUND, TEXT_NOT_UNIQUE …; docs/tools.md lists them), and
- * from the connection itself:
- *	NOT_READY	nobody answered within the time to wait, or what is there is no socket
- *	CONNECTION_LOST	the call may have run; its answer did not come
+ * Error codes are those of the HTTP API (FILE_NOT_FOUND, TEXT_NOT_UNIQUE …; docs/tools.md lists
+ * them), and these:
+ *	NOT_READY	no sidecar answered within wait_for_ready_ms, or the path is not a socket
+ *	CONNECTION_LOST	the connection was lost before the answer arrived; the call may have run
  *	UNAUTHORIZED	the token is missing or wrong
- *	CANCELLED	sidecar_cancel was called
- *	TIMED_OUT	the answer did not come within timeout_ms; the call has been given up
- *	BAD_ANSWER	what answered is no sidecar
- *	INVALID_CONFIG	the settings contradict each other
- *	DISABLED	the configuration says so
+ *	CANCELLED	the call was cancelled with sidecar_cancel
+ *	TIMED_OUT	the answer did not arrive within timeout_ms; the call was given up
+ *	BAD_ANSWER	the answer does not come from a sidecar
+ *	INVALID_CONFIG	the settings are wrong or contradict each other
+ *	DISABLED	the configuration disables the tools
  *
- * Programs that only want to know which paths may be touched find the boundary at the end.
+ * Programs that open files themselves can use the sidecar's path rules: see "The boundary" below.
  */
 #ifndef SIDECAR_H
 #define SIDECAR_H
@@ -60,84 +62,87 @@ extern "C" {
 
 #define SIDECAR_API __attribute__((visibility("default")))
 
-/* Room for any resolved path and its final NUL byte. */
+/* Enough for any resolved path and its final NUL byte. */
 #define SIDECAR_PATH_MAX 8192
 
-/* Why something failed. Both are NUL-terminated. */
+/* Why a function failed. Both strings end with a NUL byte. */
 struct sidecar_error {
-	char code[40];	    /* "PATH_OUTSIDE_WORKSPACE", "FILE_NOT_FOUND" … as on the wire */
-	char message[1024]; /* a sentence */
+	char code[40];	    /* "FILE_NOT_FOUND", "PATH_OUTSIDE_WORKSPACE" … as in the HTTP API */
+	char message[1024]; /* a sentence for a person or a model */
 };
 
-/* What the operator decides. Strings are copied; all paths are absolute. */
+/* Which directories may be used. All paths are absolute; strings are copied. */
 struct sidecar_options {
-	const char *workspace_root; /* WORKSPACE_ROOT; made, with its parents, when missing */
-	const char *data_dir;	    /* DATA_DIR: always allowed as well; made; or NULL */
+	const char *workspace_root; /* WORKSPACE_ROOT; created, with its parents, if missing */
+	const char *data_dir;	    /* DATA_DIR: always allowed too; created if missing; or NULL */
 	const char *allowed_root;   /* ALLOWED_ROOT_DIRECTORY, must contain the root; or NULL */
 	bool allow_outside;	    /* absolute paths may leave the workspace */
 };
 
 /*
- * Where tools run: in a sidecar that is reached by its Unix socket or by TCP, one of the two; or,
- * with `local`, in this process. Strings are copied.
+ * Where calls run: in the sidecar at a Unix socket, in the sidecar at a TCP address, or, with
+ * `local`, in this process. Set exactly one of the three. Strings are copied.
  */
 struct sidecar_settings {
 	const char *socket_path; /* absolute */
-	const char *host;	 /* with port: a name or an address */
+	const char *host;	 /* a name or an address; needs port */
 	int port;
 	const char *token;	   /* bearer token; or NULL */
 	const char *session;	   /* names this client to the sidecar's read tracker; or NULL */
-	int64_t wait_for_ready_ms; /* how long a sidecar may take to appear; 0: 10000 */
-	int64_t timeout_ms; /* longest an answer may take once the call is sent; of a command the
-			     * longest silence; 0: no limit */
+	int64_t wait_for_ready_ms; /* how long to wait for a sidecar to appear; 0: 10000 */
+	int64_t timeout_ms;	   /* the longest time from sending a call to its full answer; for a
+				    * command, the longest time without output; 0: no limit */
 
-	/* Told a few times a second by the calling thread, while find or grep goes on, how many
-	 * files have been looked at. May be NULL. */
+	/* Called by the calling thread a few times a second during find and grep, with the number
+	 * of files searched so far. May be NULL. */
 	void (*progress)(void *arg, int64_t files);
 	void *progress_arg;
 
 	const struct sidecar_options *local; /* run in this process, in this workspace */
-	const char *program; /* local: the sidecar program, for commands; NULL: from PATH */
+	const char *program; /* with local: the sidecar program, to run commands; NULL: in PATH */
 };
 
 struct sidecar;
 
-/* Check the settings. Nothing is connected yet, so this succeeds before the sidecar runs. */
+/* Open an executor. This checks the settings but does not connect, so it succeeds even if the
+ * sidecar is not running yet. */
 SIDECAR_API struct sidecar *sidecar_open(const struct sidecar_settings *settings,
 					 struct sidecar_error *error);
 
 /*
- * The same from a host's configuration:
+ * Open an executor as the JSON configuration of the host program says:
  *
  *	{"plugins":{"coding":{"enabled":true,"mode":"sidecar",
  *		"sidecar":{"socketPath":"/run/sidecar/sidecar.sock","waitForReadyMs":10000}}}}
  *
- * "tcp":{"host","port"} instead of "socketPath"; "auth":{"token","required"}; "timeoutMs" and
- * "session"; or "mode":"local","local":{"workspaceRoot","allowOutsideWorkspaceRoot"}. Mistakes are
- * INVALID_CONFIG with the name of the member and what it must be. NULL with the code DISABLED when
- * "enabled" is false.
+ * "sidecar" may have "tcp":{"host","port"} instead of "socketPath", and in addition
+ * "auth":{"token","required"}, "timeoutMs" and "session". The other mode is "local", with
+ * "local":{"workspaceRoot","allowOutsideWorkspaceRoot"}. A mistake fails with INVALID_CONFIG; the
+ * message names the member and says what it must be. If "enabled" is false, the code is DISABLED.
  */
 SIDECAR_API struct sidecar *sidecar_open_json(const char *json, struct sidecar_error *error);
 
-/* Drop the connections and nothing else: the sidecar goes on. No call may be under way. Commands of
- * a local executor are ended. Accepts NULL. */
+/* Close the connections; the sidecar keeps running. A local executor ends its commands. No call may
+ * be running. Accepts NULL. */
 SIDECAR_API void sidecar_close(struct sidecar *sidecar);
 
 /*
- * Wait until the sidecar answers: its socket exists (asked every 100 ms; something there that is no
- * socket fails at once), and GET /health says ok; all within wait_for_ready_ms. NOT_READY: "Timed
- * out waiting for coding sidecar at unix:<path>", and why unless there is nothing. Every call does
- * this by itself when it has to connect; calling it first tells a bad setting from a bad call.
+ * Wait until the sidecar is ready: its socket exists, and GET /health says ok. Tries every 100 ms
+ * for at most wait_for_ready_ms, then fails with NOT_READY, "Timed out waiting for coding sidecar
+ * at unix:<path>", and the reason if there is one. A path that is not a socket fails at once. Every
+ * call does this itself when it has to connect; calling it first tells a wrong setting from a
+ * failed call.
  */
 SIDECAR_API int sidecar_ensure_ready(struct sidecar *sidecar, struct sidecar_error *error);
 
-/* "unix:<path>", "tcp:<host>:<port>" or "local:<root>"; lives as long as the executor. */
+/* "unix:<path>", "tcp:<host>:<port>" or "local:<root>"; valid as long as the executor. */
 SIDECAR_API const char *sidecar_address(const struct sidecar *sidecar);
 
-/* Give back what a function returned. Accepts NULL. */
+/* Release the result of a function. Accepts NULL. */
 SIDECAR_API void sidecar_free(void *result);
 
-/* What answers, and what is in force there: `json` is the whole answer of GET /health. */
+/* The sidecar's version and, in `json`, the whole answer of GET /health: which protections are in
+ * force, and more. */
 struct sidecar_health {
 	const char *version;
 	const char *json;
@@ -149,19 +154,19 @@ SIDECAR_API struct sidecar_health *sidecar_health(struct sidecar *sidecar,
 
 /* A text file, or some of its lines; or an image. */
 struct sidecar_file {
-	const char *content; /* the text; of an image its bytes */
+	const char *content; /* the text, or the bytes of the image */
 	size_t length;
 	const char *mime_type; /* of an image; NULL: text */
 	int64_t total_lines;
-	bool has_more; /* lines of the file follow the content */
+	bool has_more; /* the file has lines after the content */
 };
 
 struct sidecar_lines {
-	int64_t offset; /* the first line, from 1; 0: from the beginning */
-	int64_t limit;	/* how many; 0: as many as are given at once (2000) */
+	int64_t offset; /* the first line, counting from 1; 0: 1 */
+	int64_t limit;	/* how many lines; 0: as many as one answer holds (2000) */
 };
 
-/* `lines` may be NULL. */
+/* Read a file. `lines` may be NULL: from the first line. */
 SIDECAR_API struct sidecar_file *sidecar_read_file(struct sidecar *sidecar, const char *path,
 						   const struct sidecar_lines *lines,
 						   struct sidecar_error *error);
@@ -169,116 +174,123 @@ SIDECAR_API struct sidecar_file *sidecar_read_file(struct sidecar *sidecar, cons
 /* A file that was written or edited. */
 struct sidecar_change {
 	const char *path;
-	int64_t bytes;	  /* written; of an edit 0 */
-	const char *diff; /* of an edit; NULL after a write */
+	int64_t bytes;	  /* written; 0 after an edit */
+	const char *diff; /* what an edit changed; NULL after a write */
 };
 
-/* Write a file whole, its directories too: readers see the old content or the new. */
+/* Write a whole file; missing directories are created. A reader sees the old content or the new,
+ * never a mixture. */
 SIDECAR_API struct sidecar_change *sidecar_write_file(struct sidecar *sidecar, const char *path,
 						      const char *content, size_t length,
 						      struct sidecar_error *error);
 
-/* Replace a text that occurs exactly once: TEXT_NOT_FOUND, TEXT_NOT_UNIQUE, NO_CHANGE. */
+/* Replace a text that occurs exactly once. Otherwise fails with TEXT_NOT_FOUND or TEXT_NOT_UNIQUE;
+ * NO_CHANGE if both texts are the same. */
 SIDECAR_API struct sidecar_change *sidecar_edit_file(struct sidecar *sidecar, const char *path,
 						     const char *old_text, const char *new_text,
 						     struct sidecar_error *error);
 
-/* Text made to be read: a directory's names, or matching lines. */
+/* Text for a person or a model: the names in a directory, or matching lines. */
 struct sidecar_text {
 	const char *content;
 	size_t length;
-	bool truncated; /* a limit was reached; grep's content says which */
+	bool truncated; /* a limit was reached; the content of grep says which */
 };
 
-/* One name a line, "/" behind directories. `path` NULL: the root; `limit` 0: 500. */
+/* List a directory, one name per line, with "/" after the names of directories. `path` NULL: the
+ * root; `limit` 0: 500 names. */
 SIDECAR_API struct sidecar_text *sidecar_ls(struct sidecar *sidecar, const char *path,
 					    int64_t limit, struct sidecar_error *error);
 
 struct sidecar_names {
-	const char *const *names; /* NULL behind the last */
+	const char *const *names; /* ends with NULL */
 	size_t count;
 	bool truncated;
 };
 
-/* Files and directories by glob. `path` NULL: the root; `limit` 0: 1000. */
+/* Find files and directories by a glob. `path` NULL: in the root; `limit` 0: 1000 names. */
 SIDECAR_API struct sidecar_names *sidecar_find(struct sidecar *sidecar, const char *pattern,
 					       const char *path, int64_t limit,
 					       struct sidecar_error *error);
 
 struct sidecar_grep_options {
 	const char *path; /* a directory or a file; NULL: the root */
-	const char *glob; /* only files it matches; NULL: all */
+	const char *glob; /* search only files that match; NULL: all files */
 	bool ignore_case, literal;
-	int64_t context; /* lines around each match */
+	int64_t context; /* lines before and after each match */
 	int64_t limit;	 /* matching lines; 0: 100 */
 };
 
-/* Matching lines as text, "<path>:<line>: <text>". `options` may be NULL. */
+/* Search the contents of files. Each matching line is "<path>:<line>: <text>". `options` may be
+ * NULL. */
 SIDECAR_API struct sidecar_text *sidecar_grep(struct sidecar *sidecar, const char *pattern,
 					      const struct sidecar_grep_options *options,
 					      struct sidecar_error *error);
 
-/* Something another thread may call off. */
+/* Lets another thread, or a signal handler, cancel a command. Once cancelled it stays cancelled. */
 struct sidecar_cancel;
-SIDECAR_API struct sidecar_cancel *sidecar_cancel_new(void);	/* NULL: no memory, no descriptor */
-SIDECAR_API void sidecar_cancel(struct sidecar_cancel *cancel); /* also from a signal handler */
-SIDECAR_API void sidecar_cancel_free(struct sidecar_cancel *cancel);
+SIDECAR_API struct sidecar_cancel *sidecar_cancel_new(void); /* NULL: no memory or descriptor */
+SIDECAR_API void sidecar_cancel(struct sidecar_cancel *cancel);
+SIDECAR_API void sidecar_cancel_free(struct sidecar_cancel *cancel); /* accepts NULL */
 
 struct sidecar_bash_options {
 	const char *cwd;	       /* NULL: the root */
-	const char *const *env;	       /* "NAME=value", NULL behind the last; or NULL */
+	const char *const *env;	       /* "NAME=value" …, ends with NULL; or NULL */
 	double timeout_seconds;	       /* 0: 300 */
-	struct sidecar_cancel *cancel; /* NULL: nobody calls it off */
+	struct sidecar_cancel *cancel; /* or NULL */
 
-	/* Output as it arrives, whole characters; called by the calling thread. Anything but 0
-	 * calls the command off. May be NULL. */
+	/* Called by the calling thread with output as it arrives, in whole characters. A return
+	 * value other than 0 cancels the command. May be NULL. */
 	int (*output)(void *arg, bool is_stderr, const char *text, size_t length);
 	void *arg;
 };
 
 /* How a command ended. */
 struct sidecar_exit {
-	int code;	/* 128 and the signal's number when one ended it; -1 after its timeout */
-	bool timed_out; /* its whole process tree was ended */
+	int code;	/* 128 plus the signal's number if a signal ended it; -1 after a timeout */
+	bool timed_out; /* the command and every process it started were ended */
 };
 
-/* Run a shell command and wait for its end: 0 and *ret, however it ended; or -1, when it could not
- * be run or was called off. CANCELLED: the whole process tree is being ended. `options` may be
- * NULL. */
+/* Run a shell command and wait until it ends. Returns 0 and *ret, however the command ended; or -1
+ * if it could not be run or was cancelled. After CANCELLED, every process it started is being
+ * ended. `options` and `ret` may be NULL. */
 SIDECAR_API int sidecar_run_bash(struct sidecar *sidecar, const char *command,
 				 const struct sidecar_bash_options *options,
 				 struct sidecar_exit *ret, struct sidecar_error *error);
 
-/* What a model's tool answered: `json` is the observation, to be given to the model as it is. */
+/* What a tool answered to a model. */
 struct sidecar_observation {
 	bool success;
-	const char *code, *message; /* why not; NULL on success */
-	const char *json;
+	const char *code, *message; /* why it failed; NULL on success */
+	const char *json;	    /* the observation: pass it to the model unchanged */
 	size_t length;
 };
 
-/* Call a model's tool by its name, with its arguments as a JSON object; NULL or "" for none. Fails
- * only when there is no observation: what is wrong with the call is for the model to read. */
+/* Call one of the model's tools by name. `arguments` is a JSON object; NULL or "" means {}. Fails
+ * only if there is no observation: a mistake in the call is part of the observation, for the model
+ * to read. */
 SIDECAR_API struct sidecar_observation *sidecar_call_tool(struct sidecar *sidecar, const char *name,
 							  const char *arguments,
 							  struct sidecar_error *error);
 
-/* The tools' definitions for a model's request, in a dialect ("ollama", "openai" … "mcp") and a set
- * ("core", "full"; NULL: as the sidecar chooses). */
+/* The definitions of the tools, to put into a request to a model. `format` is "ollama", "openai",
+ * "openai-strict", "openai-responses", "anthropic", "gemini" or "mcp"; `set` is "core" or "full".
+ * NULL: the sidecar chooses. */
 SIDECAR_API struct sidecar_text *sidecar_tools(struct sidecar *sidecar, const char *format,
 					       const char *set, struct sidecar_error *error);
 
-/* Any other route of the sidecar: method, target ("/jobs"), body (JSON; NULL: none). The status is
- * in *status, which may be NULL; an answer of any status is a success. Not for local executors. */
+/* Send a request to any other route of the sidecar, for example GET "/jobs". `body` is JSON, or
+ * NULL. An answer with any HTTP status is a success; the status is in *status, if that is not NULL.
+ * Local executors have no routes: INVALID_ARGUMENTS. */
 SIDECAR_API struct sidecar_text *sidecar_request(struct sidecar *sidecar, const char *method,
 						 const char *target, const char *body, int *status,
 						 struct sidecar_error *error);
 
 /*
- * The boundary: which paths a program may touch, and opening them so that nothing gets out.
+ * The boundary: which paths a program may use, and how to open them safely.
  *
- * For host programs that want the sidecar's rules for their own file access. A boundary is made
- * once from the same four settings the sidecar has, and asked about paths from then on:
+ * This is for host programs that want the sidecar's path rules for their own file access. Make a
+ * boundary once, from the same four settings that a sidecar has, and then ask it about paths:
  *
  *	struct sidecar_options options = { .workspace_root = "/workspace" };
  *	struct sidecar_boundary *boundary = sidecar_boundary_new(&options, &error);
@@ -286,51 +298,52 @@ SIDECAR_API struct sidecar_text *sidecar_request(struct sidecar *sidecar, const 
  *	…
  *	sidecar_boundary_free(boundary);
  *
- * How a path is read: a relative path is below the workspace root; an absolute one is literal and
- * must lie in the workspace, in the data directory or, with allow_outside, in the allowed root (or
- * anywhere, when there is none). "\" is read as "/". What climbs out is refused.
+ * A relative path is below the workspace root. An absolute path is taken literally and must lie in
+ * the workspace, in the data directory or, with allow_outside, in the allowed root (anywhere, if no
+ * allowed root is set). "\" means "/". A path that leads out is refused.
  *
- * A check by name is true for the moment it is made: whoever may change the tree can change the
- * answer before the path is used. sidecar_open_beneath has no such moment. The file it opens is
- * below the directory whatever others do meanwhile; so check to tell a user, and open to act.
+ * The result of a check is true only at the moment of the check: another process that can change
+ * the tree may change the answer before the path is used. sidecar_open_beneath has no such gap: the
+ * file it opens is below the directory, whatever other processes do in the meantime. So check a
+ * path to inform a user, and open it to use it.
  *
- * A boundary does not change after it is made and may be used by many threads at once. Strings it
- * hands out live as long as it does, except where said otherwise.
+ * A boundary never changes, and many threads may use it at the same time. The strings it returns
+ * are valid as long as the boundary.
  */
 struct sidecar_boundary;
 
-/* Check the settings and open the directories. NULL on failure; then nothing on disk has changed.
- * The error is one sentence for the operator. */
+/* Check the settings and open the directories. If it fails, nothing on disk has changed. */
 SIDECAR_API struct sidecar_boundary *sidecar_boundary_new(const struct sidecar_options *options,
 							  struct sidecar_error *error);
 
 /* Accepts NULL. */
 SIDECAR_API void sidecar_boundary_free(struct sidecar_boundary *boundary);
 
-/* The canonical paths of the directories; NULL where none is set. */
+/* The canonical paths of the directories; NULL for one that is not set. */
 SIDECAR_API const char *sidecar_workspace_root(const struct sidecar_boundary *boundary);
 SIDECAR_API const char *sidecar_allowed_root(const struct sidecar_boundary *boundary);
 SIDECAR_API const char *sidecar_data_dir(const struct sidecar_boundary *boundary);
 
-/* The trees that may be touched, outermost names only, as an array that ends with NULL. */
+/* The directories whose contents may be used, as an array that ends with NULL. A directory inside
+ * another one of them is not listed. */
 SIDECAR_API const char *const *sidecar_allowed_paths(const struct sidecar_boundary *boundary);
 
-/* Whether the path may be touched, links in it followed. It need not exist. */
+/* Whether the path may be used, after links in it are followed. It need not exist. */
 SIDECAR_API bool sidecar_is_path_allowed(const struct sidecar_boundary *boundary, const char *path);
 
 /*
- * The absolute path without links that the path leads to, written to `resolved`, which has `size`
- * bytes; SIDECAR_PATH_MAX is always enough. Parts that do not exist stay as they are. Returns the
- * length, or -1: PATH_OUTSIDE_WORKSPACE, PATH_NOT_ALLOWED, SYMLINK_OUTSIDE_WORKSPACE, SYMLINK_LOOP,
- * INVALID_PATH …
+ * Resolve a path: write the absolute path it leads to, without links, to `resolved`, which has
+ * `size` bytes; SIDECAR_PATH_MAX is always enough. Parts that do not exist stay as they are.
+ * Returns the length, or -1 with PATH_OUTSIDE_WORKSPACE, PATH_NOT_ALLOWED,
+ * SYMLINK_OUTSIDE_WORKSPACE, SYMLINK_LOOP, INVALID_PATH …
  */
 SIDECAR_API int sidecar_validate_path(const struct sidecar_boundary *boundary, const char *path,
 				      char *resolved, size_t size, struct sidecar_error *error);
 
 /*
- * Open something that exists, with flags as in open(2): an access mode, O_DIRECTORY, O_PATH,
- * O_APPEND; others are INVALID_ARGUMENTS. The descriptor is close-on-exec and does not block.
- * Returns it, for the caller to close, or -1.
+ * Open an existing file or directory. `flags` are those of open(2): an access mode, O_DIRECTORY,
+ * O_PATH and O_APPEND; others fail with INVALID_ARGUMENTS. Returns a descriptor, close-on-exec and
+ * non-blocking, which the caller closes; or -1.
  */
 SIDECAR_API int sidecar_open_beneath(const struct sidecar_boundary *boundary, const char *path,
 				     int flags, struct sidecar_error *error);

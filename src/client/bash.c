@@ -1,14 +1,46 @@
 /* SPDX-License-Identifier: MIT */
-/* bash: run a command and pass on its output, which arrives as a stream of JSON lines. */
+/* bash: run a command, pass on its output, which arrives as JSON lines, and cancel it. */
 
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/limits.h"
 #include "base/own.h"
 #include "base/utf8.h"
-#include "client/cancel.h"
 #include "client/client.h"
+
+/* The public name of a cancel object. */
+struct sidecar_cancel {
+	struct cancel cancel;
+};
+
+struct sidecar_cancel *sidecar_cancel_new(void)
+{
+	struct sidecar_cancel *c = mem_new(1, sizeof *c);
+
+	if (!c)
+		return NULL;
+	c->cancel = (struct cancel)CANCEL_INIT;
+	/* Made now: several calls may wait on it at the same time. */
+	if (cancel_fd(&c->cancel) >= 0)
+		return c;
+	mem_free(c);
+	return NULL;
+}
+
+void sidecar_cancel(struct sidecar_cancel *cancel)
+{
+	cancel_ask(&cancel->cancel);
+}
+
+void sidecar_cancel_free(struct sidecar_cancel *cancel)
+{
+	if (!cancel)
+		return;
+	cancel_done(&cancel->cancel);
+	mem_free(cancel);
+}
 
 /* The output of a command on its way to the caller. */
 struct stream {
@@ -189,7 +221,8 @@ int sidecar_run_bash(struct sidecar *sidecar, const char *command,
 	op_begin(&op, sidecar, "/bash", false);
 	if (check_env(stream.options, error) < 0)
 		return -1;
-	op.request.cancel = cancel_of(stream.options->cancel);
+	if (stream.options->cancel)
+		op.request.cancel = &stream.options->cancel->cancel;
 	op.request.piece = take_piece;
 	op.request.arg = &stream;
 	write_arguments(&op, command, stream.options);
