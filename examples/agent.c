@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * agent SOCKET: the loop of an agent: the tools' definitions go to the model, its calls to the
- * sidecar, and the observations back to the model, until it has nothing more to call. The model is
- * a script here; put a request to yours into model_next.
+ * agent SOCKET: the loop of an agent. It gives the definitions of the tools to the model, the
+ * model's calls to the sidecar, and the observations back to the model, until the model calls no
+ * more tools. Here the model is a script; put a request to a real one into model_next.
  */
 
 #include <sidecar.h>
 #include <stdio.h>
 #include <string.h>
 
-/* What a model says: a tool to call with its arguments; or, without one, its last words. */
+/* What a model answers: a tool to call and its arguments; or, if tool is NULL, its final text. */
 struct turn {
 	const char *tool, *text;
 };
 
-/* A model's next turn. A real one is sent `definitions` and everything said so far. */
+/* The model's next answer. A real model is sent `definitions` and the whole conversation. */
 static struct turn model_next(const char *definitions, const char *observation)
 {
 	if (!strstr(definitions, "\"write_file\""))

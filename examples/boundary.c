@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * boundary: which of these paths may be touched?
+ * boundary: which of these paths may be used?
  *
  *	boundary <workspace> [path…]
  *
- * Prints one line for each path: where it leads, or why it may not be touched. Exit status 1 when
- * one of them may not.
+ * Prints one line for each path: where it leads, or why it may not be used. The exit status is 1 if
+ * one of them may not be used.
  */
 
 #include <fcntl.h>

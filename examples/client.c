@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* client SOCKET FILE: print a file of the workspace that a sidecar serves. */
+/* client SOCKET FILE: print a file from the workspace of a sidecar. */
 
 #include <sidecar.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* header: sidecar.h is C++ as well. */
+/* header: sidecar.h is also valid C++. */
 
 #include <sidecar.h>
 
@@ -9,7 +9,7 @@ int main()
 	sidecar_error error = {};
 	sidecar_boundary *boundary = sidecar_boundary_new(&options, &error);
 
-	/* Without a workspace there is no boundary, and the error says so. */
+	/* There is no boundary without a workspace, and the error says so. */
 	sidecar_boundary_free(boundary);
 	return boundary != nullptr || error.message[0] == '\0';
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* own_names DIR: a program that links the archive and has functions of its own named like ours. */
+/* own_names DIR: a program that links the archive and has functions with the same names as ours. */
 
 #include <sidecar.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run.sh SIDECAR DIR: start a sidecar and run the examples, which are built in DIR, against it.
+# run.sh SIDECAR DIR: start a sidecar and run the examples in DIR against it.
 dir=$(mktemp -d) || exit 2
 "$1" serve --sandbox=off --workspace="$dir/ws" --socket="$dir/s" 2>"$dir/log" &
 trap 'kill $!; wait; rm -rf "$dir"' EXIT
@@ -24,7 +24,7 @@ check "client without a file" "$("$2/client" "$dir/s" none 2>&1; echo $?)" 'FILE
 check stream "$("$2/stream" "$dir/s" 'echo a; echo b >&2; exit 3' 2>&1; echo $?)" 'a
 b
 3'
-check "stream called off" "$("$2/stream" "$dir/s" 'echo a; sleep 99' 1 2>/dev/null; echo $?)" 'a
+check "stream cancelled" "$("$2/stream" "$dir/s" 'echo a; sleep 99' 1 2>/dev/null; echo $?)" 'a
 124'
 check own_names "$("$2/own_names" "$dir/ws")" 'own ours'
 exit $status

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stream SOCKET COMMAND [SECONDS]: run a command, show its output as it comes, and call it off
- * after some time. Its exit status is ours; 124 when it was called off.
+ * stream SOCKET COMMAND [SECONDS]: run a command, show its output as it arrives, and cancel the
+ * command after some time. The exit status is that of the command, or 124 if it was cancelled.
  */
 
 #include <pthread.h>
@@ -20,7 +20,7 @@ static void *ring(void *arg)
 	const struct alarm *alarm = arg;
 
 	(void)sleep(alarm->seconds);
-	sidecar_cancel(alarm->cancel); /* the command is ended on the other side */
+	sidecar_cancel(alarm->cancel); /* the sidecar ends the command */
 	return NULL;
 }
 

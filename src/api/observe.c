@@ -91,7 +91,7 @@ void observe_list(struct exchange *x, const struct http_request *r)
 	struct jw w = jw_to(x->out);
 	struct err e;
 
-	if (schema_ask(&w, format, set, x->service->tool_set, &e) < 0)
+	if (schema_write_named(&w, format, set, x->service->tool_set, &e) < 0)
 		routes_send_error(x, 400, NULL, e.msg, e.code);
 	else
 		routes_send(x, 200, NULL);

@@ -34,11 +34,11 @@ static int tools_run(struct cli *c, const void *args)
 	if (c->json && (a->markdown || a->mdoc))
 		return cli_misused(c, "--json cannot be used with --markdown or --mdoc");
 	if (a->markdown) {
-		manual_write(&out);
+		manual_write_markdown(&out);
 	} else if (a->mdoc) {
 		manual_write_mdoc(&out);
 	} else {
-		if (schema_ask(&w, str_of(a->format), str_of(a->set), 0, &e) < 0)
+		if (schema_write_named(&w, str_of(a->format), str_of(a->set), 0, &e) < 0)
 			return cli_misused(c, "%s", e.msg);
 		buf_addc(&out, '\n');
 	}

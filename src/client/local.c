@@ -113,7 +113,7 @@ static void definitions(struct str query, struct answer *ret)
 
 	(void)http_query(query, STR("format"), room[0], sizeof room[0], &format);
 	(void)http_query(query, STR("set"), room[1], sizeof room[1], &set);
-	if (schema_ask(&w, format, set, 0, &e) < 0)
+	if (schema_write_named(&w, format, set, 0, &e) < 0)
 		refuse(ret, &e);
 }
 

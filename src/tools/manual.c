@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* manual: argument and field tables into Markdown. */
+/* manual: write tables of arguments and fields as Markdown and mdoc. */
 
 #include "tools/manual.h"
 
@@ -7,7 +7,7 @@
 #include "tools/schema.h"
 #include "tools/tool.h"
 
-/* A cell of a table: bars would end it. */
+/* Add the text of a table's cell; a bar would end it. */
 static void cell(struct buf *out, const char *text)
 {
 	for (; *text; text++) {
@@ -17,7 +17,7 @@ static void cell(struct buf *out, const char *text)
 	}
 }
 
-/* `of` is the argument whose items have this one, or NULL. */
+/* `of` is the list argument whose items have this member, or NULL. */
 static void write_arg(struct buf *out, const struct arg *of, const struct arg *a)
 {
 	buf_addf(out, "| `%s%s%s`%s | %s | ", of ? of->name : "", of ? "[]." : "", a->name,
@@ -34,14 +34,14 @@ static void write_arg(struct buf *out, const struct arg *of, const struct arg *a
 		write_arg(out, a, item);
 }
 
-/* `in` is what stands before the name: "usage.", "matches[].". */
+/* `in` is the prefix of the name: "usage.", "matches[].". */
 static void write_field(struct buf *out, struct str in, const struct field *f)
 {
 	static const char *const types[] = { "string", "integer", "boolean", "object" };
 	AUTO_BUF below = { .max = 256 };
 
 	buf_addf(out, "| `%.*s%s`%s | %s%s%s | ", STR_FMT(in), f->name,
-		 f->flags & FIELD_OPTIONAL ? " (not always)" : "",
+		 f->flags & FIELD_OPTIONAL ? " (optional)" : "",
 		 f->flags & FIELD_LIST ? "array of " : "", types[f->type],
 		 f->flags & FIELD_NULLABLE ? " or null" : "");
 	cell(out, f->about);
@@ -66,7 +66,7 @@ static void write_tool(struct buf *out, const struct tool *t)
 	buf_addf(out, "\n## %s\n\n", t->name);
 	cell(out, t->about);
 	buf_addf(out, "\n\n*%s set; %s%s.*\n", t->flags & TOOL_CORE ? "Core" : "Full", nature(t),
-		 t->flags & TOOL_IDEMPOTENT ? "; doing it twice is doing it once" : "");
+		 t->flags & TOOL_IDEMPOTENT ? "; safe to repeat" : "");
 	buf_add(out, STR("\n| argument | type | meaning |\n|---|---|---|\n"));
 	for (const struct arg *a = t->args; a->name; a++)
 		write_arg(out, NULL, a);
@@ -75,34 +75,33 @@ static void write_tool(struct buf *out, const struct tool *t)
 		write_field(out, STR(""), f);
 }
 
-void manual_write(struct buf *out)
+void manual_write_markdown(struct buf *out)
 {
 	buf_add(out, STR("# Tools for models\n"
 			 "\n"
 			 "Written by `sidecar tools --markdown`; do not edit.\n"
 			 "\n"
-			 "The core set is for small models, which lose their way among more than "
-			 "five tools; the\nfull set has all of these. `GET /tools?format=F&set=S` "
-			 "and `sidecar tools --format F --set S`\ngive the definitions to put "
-			 "into a model's request. Formats:"));
+			 "The core set has five tools, for small models, which get confused by "
+			 "more; the full set has\nall tools. `GET /tools?format=F&set=S` and "
+			 "`sidecar tools --format F --set S` give the\ndefinitions to put into a "
+			 "request to a model. The formats are"));
 	for (size_t i = 0; schema_formats[i]; i++)
 		buf_addf(out, "%s `%s`", i ? "," : "", schema_formats[i]);
 	buf_add(out,
 		STR(".\n\n"
-		    "`POST /tools/NAME` with the arguments as a JSON object calls a tool; "
-		    "`POST /tools` takes a\nmodel's tool call as it is, and `?reply=ollama`, "
-		    "`openai`, `anthropic` or `gemini` answers in\nthe form to feed back. The "
-		    "answer is always an observation:\n\n"
+		    "`POST /tools/NAME` with the arguments as a JSON object calls a tool. "
+		    "`POST /tools` takes a\nmodel's tool call unchanged; with `?reply=ollama`, "
+		    "`openai`, `anthropic` or `gemini` the answer\nhas the form in which it "
+		    "goes back to the model. The answer is always an observation:\n\n"
 		    "```json\n"
 		    "{\"success\":true,\"tool\":\"read_file\",\"output\":{\"content\":\"...\"},"
 		    "\"error\":null}\n"
 		    "{\"success\":false,\"tool\":\"read_file\",\"output\":null,\"error\":{"
 		    "\"code\":\"FILE_NOT_FOUND\",\"message\":\"...\"}}\n"
 		    "```\n\n"
-		    "`null` or an empty text for an optional argument means that it is absent. "
-		    "Numbers and "
-		    "booleans may be given\nas strings. `sessionId` may stand beside the "
-		    "arguments.\n"));
+		    "An optional argument that is `null` or an empty string counts as absent. "
+		    "Numbers and booleans\nmay be given as strings. `sessionId` may be given "
+		    "next to the arguments.\n"));
 	for (size_t i = 0; tool_at(i); i++)
 		if (tool_at(i)->flags & TOOL_MODEL)
 			write_tool(out, tool_at(i));
@@ -123,7 +122,7 @@ void manual_write_mdoc(struct buf *out)
 			buf_addf(out, " %sAr %s", a->flags & (REQUIRED | EXPECTED) ? "" : "Op ",
 				 a->name);
 		buf_addc(out, '\n');
-		/* In a manual each sentence has a line of its own. */
+		/* In mdoc each sentence begins on a new line. */
 		for (const char *c = t->about; *c; c++)
 			buf_addc(out, *c == ' ' && c[-1] == '.' ? '\n' : *c);
 		buf_addc(out, '\n');

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* schema: argument and field tables into JSON Schema. */
+/* schema: write tables of arguments and fields as JSON Schema. */
 
 #include "tools/schema.h"
 
 #include "base/jw.h"
 
-#define MAX_SAFE_INTEGER INT64_C(9007199254740991) /* a larger limit is none */
+#define MAX_SAFE_INTEGER INT64_C(9007199254740991) /* a larger limit is not written */
 
 const char *const schema_formats[] = {
 	[SCHEMA_OLLAMA] = "ollama",
@@ -20,12 +20,12 @@ const char *const schema_formats[] = {
 
 const char *const schema_sets[] = { "core", "full", NULL };
 
-/* What a dialect knows. */
+/* What a dialect includes. */
 static const struct dialect {
-	bool rare;   /* shows rare arguments, too */
+	bool rare;   /* rare arguments */
 	bool limits; /* default, minimum, maximum */
 	bool closed; /* additionalProperties: false */
-	bool strict; /* every property required */
+	bool strict; /* every property is required */
 } dialects[SCHEMA_DIALECTS] = {
 	[SCHEMA_OPENAI] = { .rare = true, .limits = true, .closed = true },
 	[SCHEMA_OPENAI_STRICT] = { .rare = true, .closed = true, .strict = true },
@@ -35,7 +35,7 @@ static const struct dialect {
 	[SCHEMA_MCP] = { .rare = true, .limits = true, .closed = true },
 };
 
-/* Of those who call by HTTP themselves. */
+/* For programs that call the HTTP API directly. */
 static const struct dialect http = { .rare = true, .limits = true };
 
 static bool dialect_by_name(struct str name, enum schema_dialect *ret)
@@ -106,7 +106,7 @@ static void write_limits(struct jw *w, const struct arg *a)
 		jw_bool(w, "default", a->def != 0);
 	if (a->type != ARG_INT && a->type != ARG_NUM)
 		return;
-	/* A default outside the limits stands for "not given". */
+	/* A default outside the limits means "not given". */
 	if (a->def >= a->min)
 		jw_int(w, "default", a->def);
 	jw_int(w, "minimum", a->min);
@@ -191,7 +191,7 @@ static void write_field(struct jw *w, const struct field *f)
 	jw_end(w);
 }
 
-/* The members of an object's schema behind its type. */
+/* Write the members of an object's schema after its type. */
 static void write_fields(struct jw *w, const struct field *table)
 {
 	jw_object(w, "properties");
@@ -274,10 +274,10 @@ static void write_tool(struct jw *w, const struct tool *t, enum schema_dialect d
 		     t->args, &dialects[d]);
 	if (d == SCHEMA_OPENAI_STRICT)
 		jw_bool(w, "strict", true);
-	if (d == SCHEMA_OPENAI_RESPONSES) /* which takes strict for granted otherwise */
+	if (d == SCHEMA_OPENAI_RESPONSES) /* whose default is true */
 		jw_bool(w, "strict", false);
 	if (d == SCHEMA_MCP) {
-		/* What a client of MCP gets is the whole observation. */
+		/* An MCP client gets the whole observation. */
 		schema_observation(w, "outputSchema", t);
 		write_annotations(w, t);
 	}
@@ -303,7 +303,8 @@ void schema_write(struct jw *w, const char *name, enum schema_dialect d, unsigne
 	jw_end(w);
 }
 
-int schema_ask(struct jw *w, struct str format, struct str words, unsigned set, struct err *e)
+int schema_write_named(struct jw *w, struct str format, struct str set_name, unsigned set,
+		       struct err *e)
 {
 	enum schema_dialect dialect = SCHEMA_OLLAMA;
 
@@ -313,10 +314,10 @@ int schema_ask(struct jw *w, struct str format, struct str words, unsigned set, 
 			       "anthropic, gemini or mcp");
 	if (!set)
 		set = schema_default_set(dialect);
-	if (words.n)
-		set = str_eq(words, STR("core"))   ? TOOL_CORE
-		      : str_eq(words, STR("full")) ? TOOL_MODEL
-						   : 0;
+	if (set_name.n)
+		set = str_eq(set_name, STR("core"))   ? TOOL_CORE
+		      : str_eq(set_name, STR("full")) ? TOOL_MODEL
+						      : 0;
 	if (!set)
 		return err_set(e, ERR_INVALID_ARGUMENTS, "set must be core or full");
 	schema_write(w, NULL, dialect, set);
