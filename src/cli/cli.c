@@ -204,7 +204,7 @@ static int set_url(struct config *config, const char *url, struct err *e)
 			       "--url must be http://HOST:PORT or unix:PATH, not \"%s\"", url);
 	(void)str_cut(rest, '/', &rest, &(struct str){ NULL, 0 });
 	(void)snprintf(text, sizeof text, "%.*s", STR_FMT(rest));
-	return config_set_tcp(config, "--url", text, CONFIG_FLAG, e);
+	return setting_set_tcp(config, "--url", text, CONFIG_FLAG, e);
 }
 
 /* Find out where the server is and which token it wants. */

@@ -6,7 +6,7 @@
 
 #include "base/limits.h"
 #include "cli/cli.h"
-#include "config/config_table.h"
+#include "config/settings.h"
 #include "tools/tool.h"
 
 /* What a shell needs to know about one option. */

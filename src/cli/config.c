@@ -7,7 +7,7 @@
 #include "base/jw.h"
 #include "base/limits.h"
 #include "cli/cli.h"
-#include "config/config_table.h"
+#include "config/config.h"
 
 struct config_args {
 	bool show_origin;

@@ -12,7 +12,7 @@
 #include "base/near.h"
 #include "cli/cli.h"
 #include "config/config.h"
-#include "config/config_table.h"
+#include "config/settings.h"
 
 void help_all(const struct verb *const *verbs, int fd)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/near.h"
-#include "config/config_table.h"
+#include "config/settings.h"
 
 #define AT(member) offsetof(struct cli, member)
 
@@ -95,9 +95,8 @@ static int unknown(const struct command_line *line, struct str name, struct err 
 	for (size_t i = 0; (table = verb_options(line->verb, i)); i++)
 		for (const struct option *o = table; o->name; o++)
 			near_try(&near, o->name);
-	for (size_t i = 0; (line->verb->flags & VERB_SETTINGS) && i < setting_count(); i++)
-		if (setting_at(i)->flag && setting_at(i)->type != SETTING_HIDDEN)
-			near_try(&near, setting_at(i)->flag);
+	if (line->verb->flags & VERB_SETTINGS)
+		setting_near(&near, false);
 	if (str_starts(name, STR("token")) && !near.best)
 		near.best = "token-file";
 	return err_set(e, ERR_INVALID_ARGUMENTS, "Unknown option --%.*s%s%s%s", STR_FMT(name),

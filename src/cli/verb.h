@@ -52,7 +52,7 @@ struct option {
 enum {
 	VERB_CONNECTS = 1 << 0,	   /* has cli_connect_options, and is connected before it runs */
 	VERB_PRINTS = 1 << 1,	   /* has cli_print_options */
-	VERB_SETTINGS = 1 << 2,	   /* also takes the flags of the settings (config_table.h) */
+	VERB_SETTINGS = 1 << 2,	   /* also takes the flags of the settings (settings.h) */
 	VERB_REST = 1 << 3,	   /* options end at the first operand: the rest is a command */
 	VERB_OWN_TIMEOUT = 1 << 4, /* --timeout limits the command, not the server's silence */
 	VERB_PIPES = 1 << 5,	   /* ignores the settings about listening */

@@ -14,10 +14,8 @@
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "base/near.h"
 #include "base/own.h"
 #include "config/config_file.h"
-#include "config/config_table.h"
 
 static enum config_origin origin_of(const struct config *c, size_t member)
 {
@@ -31,8 +29,8 @@ bool config_names_socket(const struct config *c)
 	return c->socket && ORIGIN_OF(c, socket) == CONFIG_FLAG;
 }
 
-/* Blanks around a value are no part of it: a secret handed on as a variable often ends in a
- * newline, which no header can carry. A blank one is not set. */
+/* Blanks around a value do not belong to it: a secret in a variable often ends in a newline, which
+ * a header cannot carry. A blank variable is not set. */
 static int read_environment(struct config *c, bool client, struct err *e)
 {
 	for (size_t i = 0; i < setting_count(); i++) {
@@ -51,24 +49,6 @@ static int read_environment(struct config *c, bool client, struct err *e)
 	return 0;
 }
 
-int config_set_tcp(struct config *c, const char *name, const char *text, enum config_origin from,
-		   struct err *e)
-{
-	struct str host;
-	int64_t port;
-
-	if (!address_split(str_of(text), &host, &port) || host.n >= sizeof c->tcp_text)
-		return err_set(e, ERR_INVALID_ARGUMENTS, "%s must be HOST:PORT, not \"%s\"", name,
-			       text);
-	memcpy(c->tcp_text, host.p, host.n);
-	c->tcp_text[host.n] = '\0';
-	c->tcp_host = c->tcp_text;
-	c->tcp_port = port;
-	c->origin[setting_of_member(offsetof(struct config, tcp_host))] = (uint8_t)from;
-	c->origin[setting_of_member(offsetof(struct config, tcp_port))] = (uint8_t)from;
-	return 0;
-}
-
 static int unknown_flag(struct str name, struct err *e)
 {
 	struct near near = near_to(name);
@@ -79,17 +59,14 @@ static int unknown_flag(struct str name, struct err *e)
 			       "A secret on a command line can be read by everybody: use %s, or "
 			       "--token-file",
 			       hidden->env);
-	near_try(&near, "tcp");
-	for (size_t i = 0; i < setting_count(); i++)
-		if (setting_at(i)->flag && setting_at(i)->type != SETTING_HIDDEN)
-			near_try(&near, setting_at(i)->flag);
+	setting_near(&near, false);
 	if (near.best)
 		return err_set(e, ERR_INVALID_ARGUMENTS, "Unknown flag --%.*s; did you mean --%s?",
 			       STR_FMT(name), near.best);
 	return err_set(e, ERR_INVALID_ARGUMENTS, "Unknown flag --%.*s; see --help", STR_FMT(name));
 }
 
-/* One flag, whose value, unless it stands behind "=", is `next`. Returns how many words it took. */
+/* One flag. Its value follows a "=", or is the `next` word. Returns how many words it took. */
 static int read_flag(struct config *c, const char *word, const char *next, struct err *e)
 {
 	struct str name, value;
@@ -110,7 +87,7 @@ static int read_flag(struct config *c, const char *word, const char *next, struc
 	(void)snprintf(shown, sizeof shown, "--%.*s", STR_FMT(name));
 	if (s)
 		c->origin[setting_index(s)] = CONFIG_FLAG;
-	if (tcp ? config_set_tcp(c, shown, text, CONFIG_FLAG, e) < 0
+	if (tcp ? setting_set_tcp(c, shown, text, CONFIG_FLAG, e) < 0
 		: setting_set(s, shown, text, c, e) < 0)
 		return -1;
 	return given || alone ? 1 : 2;
@@ -189,14 +166,15 @@ void config_defaults(struct config *ret)
 static int begin(struct config *c, bool client, struct err *e)
 {
 	config_defaults(c);
-	if (config_file_places(c, e) < 0 || config_file_read(c, CONFIG_SYSTEM_FILE, e) < 0 ||
+	if (config_file_paths(c, e) < 0 || config_file_read(c, CONFIG_SYSTEM_FILE, e) < 0 ||
 	    config_file_read(c, CONFIG_USER_FILE, e) < 0)
 		return -1;
 	return read_environment(c, client, e);
 }
 
-/* A directory that was typed is meant from here. A variable or a file does not say from where. */
-static int take_from_here(struct config *c, struct err *e)
+/* A relative --workspace starts in the current directory. In a variable or a file it would not be
+ * clear where it starts. */
+static int resolve_workspace(struct config *c, struct err *e)
 {
 	const char *typed = c->workspace;
 
@@ -211,17 +189,17 @@ static int take_from_here(struct config *c, struct err *e)
 	return 0;
 }
 
-/* What the values bring with them. */
+/* Complete the values: the token from its file, the socket, the workspace. */
 static int finish(struct config *c, struct err *e)
 {
-	/* Of a token and a file with one, the one said with more authority counts. */
+	/* Of a token and a token file, the one with the higher origin wins. */
 	if (c->token_file && ORIGIN_OF(c, token_file) >= ORIGIN_OF(c, token) &&
 	    config_read_token(c, e) < 0)
 		return -1;
 	if (!c->workspace)
 		c->workspace = "/workspace";
 	choose_socket(c);
-	return take_from_here(c, e);
+	return resolve_workspace(c, e);
 }
 
 int config_load(int argc, char **argv, struct config *ret, struct err *e)

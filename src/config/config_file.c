@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* config_file: find the files, distrust them, set what they say. */
+/* config_file: find the files, check who could have written them, set what they say. */
 
 #include "config/config_file.h"
 
@@ -14,11 +14,9 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "base/limits.h"
-#include "base/near.h"
 #include "base/own.h"
-#include "config/config_table.h"
 
-int config_file_places(struct config *c, struct err *e)
+int config_file_paths(struct config *c, struct err *e)
 {
 	const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
 	char path[PATH_MAX] = "";
@@ -34,7 +32,7 @@ int config_file_places(struct config *c, struct err *e)
 	return c->files[CONFIG_USER_FILE] ? 0 : err_set(e, ERR_TOO_BUSY, "Not enough memory");
 }
 
-static int distrust(const char *path, const struct stat *st, struct err *e)
+static int check_file(const char *path, const struct stat *st, struct err *e)
 {
 	if (!S_ISREG(st->st_mode))
 		return err_set(e, ERR_INVALID_ARGUMENTS, "%s is not a file", path);
@@ -83,10 +81,7 @@ static int unknown(const char *path, struct str name, struct err *e)
 {
 	struct near near = near_to(name);
 
-	near_try(&near, "tcp");
-	for (size_t i = 0; i < setting_count(); i++)
-		if (setting_at(i)->flag)
-			near_try(&near, setting_at(i)->flag);
+	setting_near(&near, true);
 	return err_set(e, ERR_INVALID_ARGUMENTS, "%s: there is no setting \"%.*s\"%s%s%s", path,
 		       STR_FMT(str_upto(name, 80)), near.best ? "; did you mean \"" : "",
 		       near.best ? near.best : "", near.best ? "\"?" : "");
@@ -106,13 +101,13 @@ static int set_member(struct config *c, enum config_origin which, const struct j
 	if (value_text(s, name, m, &c->memory, &text, e) < 0)
 		return -1;
 	if (tcp)
-		return config_set_tcp(c, name, text, which, e);
+		return setting_set_tcp(c, name, text, which, e);
 	c->origin[setting_index(s)] = (uint8_t)which;
 	return setting_set(s, name, text, c, e);
 }
 
 /* The parser counts bytes, people count lines. */
-static int say_where(const char *path, struct str text, const struct err *why, struct err *e)
+static int fail_parse(const char *path, struct str text, const struct err *why, struct err *e)
 {
 	const struct str before = STR("Invalid JSON at byte ");
 	struct str number, what;
@@ -136,7 +131,7 @@ int config_file_set(struct config *c, enum config_origin which, struct str text,
 	struct err why;
 
 	if (json_parse(text, &c->memory, &object, &why) < 0)
-		return say_where(path, text, &why, e);
+		return fail_parse(path, text, &why, e);
 	if (object->type != JSON_OBJECT)
 		return err_set(e, ERR_INVALID_ARGUMENTS, "%s must hold an object, not %s", path,
 			       json_type_name(object));
@@ -145,7 +140,7 @@ int config_file_set(struct config *c, enum config_origin which, struct str text,
 			       "%s holds a token and can be read by everybody: chmod o-r %s", path,
 			       path);
 	for (const struct json *m = object->first; m; m = m->next) {
-		/* Two readers of the file could take different ones for what is in force. */
+		/* Two readers of the file could take different ones to be in force. */
 		if (json_get(object, m->name) != m)
 			return err_set(e, ERR_INVALID_ARGUMENTS, "%s: \"%.*s\" is set twice", path,
 				       STR_FMT(str_upto(m->name, 80)));
@@ -165,7 +160,7 @@ int config_file_read(struct config *c, enum config_origin which, struct err *e)
 		return 0;
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_errno(e, "Cannot read %s", path);
-	if (distrust(path, &st, e) < 0)
+	if (check_file(path, &st, e) < 0)
 		return -1;
 	char *text = arena_alloc(&c->memory, LIMIT_CONFIG_FILE + 1);
 	const ssize_t n = text ? io_read_full(fd, text, LIMIT_CONFIG_FILE + 1) : -1;

@@ -64,7 +64,7 @@ class Settings(unittest.TestCase):
     """A variable that a file sets is one that the program knows."""
 
     def test_variables_exist(self):
-        known = set(re.findall(r'"([A-Z][A-Z0-9_]+)"', (ROOT / "src/config/config_table.c").read_text()))
+        known = set(re.findall(r'"([A-Z][A-Z0-9_]+)"', (ROOT / "src/config/settings.c").read_text()))
         known |= {"SOURCE_DATE_EPOCH"}
         for path in sorted(DEPLOY.rglob("*")):
             if path.is_file():

@@ -6,6 +6,8 @@
 
 #include <assert.h>
 
+#include "config/config.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -7,7 +7,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "config/config_file.h"
-#include "config/config_table.h"
+#include "config/config.h"
 
 /* Where $XDG_CONFIG_HOME points to; the environment is otherwise empty. */
 static struct scratch begin(void)

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* config_table: the settings, and what their values may be. */
+/* settings: the table, and what the values may be. */
 
-#include "config/config_table.h"
+#include "config/settings.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/address.h"
 #include "base/limits.h"
-#include "base/log.h"
 #include "base/own.h"
-#include "policy/policy.h"
-#include "sandbox/sandbox.h"
 
 #define AT(member) offsetof(struct config, member)
 #define WORDS(...)                                                                                 \
@@ -22,13 +20,13 @@
 
 static const struct setting settings[] = {
 	{ "WORKSPACE_ROOT", "workspace", SETTING_TEXT, AT(workspace), "DIR",
-	  .help = "directory tools work in; made when missing (default /workspace; mcp: here)" },
+	  .help = "directory tools work in; made if missing (default /workspace; mcp: here)" },
 	{ "SOCKET_PATH", "socket", SETTING_TEXT, AT(socket), "PATH",
 	  .help = "Unix socket to listen on (default /var/run/sidecar/sidecar.sock, for a user "
 		  "$XDG_RUNTIME_DIR/sidecar.sock; none when only TCP is set)",
 	  .client = true, .listens = true },
 	{ "SIDECAR_SOCKET_MODE", "socket-mode", SETTING_OCTAL, AT(socket_mode), "MODE", .def = 0660,
-	  .max = 0777, .help = "its permissions (default 0660)", .listens = true },
+	  .max = 0777, .help = "permissions of the Unix socket (default 0660)", .listens = true },
 	{ "TCP_HOST", NULL, SETTING_TEXT, AT(tcp_host), "HOST",
 	  .help = "with TCP_PORT: listen on TCP", .client = true, .listens = true },
 	{ "TCP_PORT", NULL, SETTING_NUMBER, AT(tcp_port), "PORT", .def = -1, .min = -1,
@@ -53,46 +51,45 @@ static const struct setting settings[] = {
 	{ "DATA_DIR", "data-dir", SETTING_TEXT, AT(data_dir), "DIR",
 	  .help = "directory that may always be reached by absolute path" },
 	{ "SIDECAR_ABSOLUTE_PATHS", "absolute-paths", SETTING_CHOICE, AT(absolute_paths),
-	  WORDS("shorthand", "strict", "auto"), .def = CONFIG_PATHS_AUTO,
+	  WORDS("shorthand", "strict", "auto"), .usual = "auto",
 	  .help = "what /x means: x below the workspace, or an error (default shorthand, for "
 		  "models strict)" },
 	{ "SIDECAR_READ_ONLY", "read-only", SETTING_SWITCH, AT(read_only),
 	  .help = "nothing in the workspace may be changed" },
 	{ "SIDECAR_SANDBOX", "sandbox", SETTING_CHOICE, AT(sandbox),
-	  WORDS("off", "workspace", "strict", "auto"), .def = SANDBOX_AUTO,
-	  .help = "what holds commands: workspace on a bare host, off in a container (default "
-		  "auto)" },
+	  WORDS("off", "workspace", "strict", "auto"), .usual = "auto",
+	  .help = "sandbox of commands; auto: workspace on a bare host, off in a container "
+		  "(default auto)" },
 	{ "SIDECAR_SANDBOX_WRITE", "sandbox-write", SETTING_TEXT, AT(sandbox_write), "DIR:...",
-	  .help = "more that sandboxed commands may write" },
+	  .help = "more directories that sandboxed commands may write" },
 	{ "SIDECAR_SANDBOX_READ", "sandbox-read", SETTING_TEXT, AT(sandbox_read), "DIR:...",
-	  .help = "more that strictly sandboxed commands may read" },
-	{ "SIDECAR_NETWORK", "network", SETTING_CHOICE, AT(network), WORDS("none", "on"), .def = 1,
-	  .help = "whether sandboxed commands have a network (default on)" },
+	  .help = "more directories that strictly sandboxed commands may read" },
+	{ "SIDECAR_NETWORK", "network", SETTING_CHOICE, AT(network), WORDS("none", "on"),
+	  .usual = "on", .help = "whether sandboxed commands have a network (default on)" },
 	{ "SIDECAR_COMMAND_POLICY", "command-policy", SETTING_CHOICE, AT(command_policy),
-	  WORDS("off", "default", "strict"), .def = POLICY_DEFAULT,
+	  WORDS("off", "default", "strict"), .usual = "default",
 	  .help = "which commands of models are refused; strict also refuses chaining (default "
 		  "default)" },
 	{ "SIDECAR_COMMAND_RULES", "command-rules", SETTING_TEXT, AT(command_rules), "RULE;...",
 	  .help = "more commands to refuse, or !NAME to allow (docs/command-policy.md)" },
-	{ "SIDECAR_SCRUB", "scrub", SETTING_CHOICE, AT(scrub), WORDS("off", "on"), .def = 1,
-	  .help = "take secrets out of what models see of commands and searches (default on)" },
+	{ "SIDECAR_SCRUB", "scrub", SETTING_CHOICE, AT(scrub), WORDS("off", "on"), .usual = "on",
+	  .help = "remove secrets from what models see of commands and searches (default on)" },
 	{ "SIDECAR_SCRUB_PATTERNS", "scrub-patterns", SETTING_TEXT, AT(scrub_patterns), "TEXT",
-	  .help = "more shapes of secrets, one a line (docs/scrubbing.md)" },
+	  .help = "more patterns of secrets, one per line (docs/scrubbing.md)" },
 	{ "SIDECAR_READ_BEFORE_WRITE", "read-before-write", SETTING_CHOICE, AT(read_before_write),
 	  WORDS("auto", "off", "on"),
-	  .help = "whether a session changes only files it has read (default for MCP on, else "
-		  "off)" },
+	  .help = "a session may change only files it has read (default for MCP on, else off)" },
 	{ "SIDECAR_TOOL_SET", "tool-set", SETTING_CHOICE, AT(tool_set),
 	  WORDS("auto", "core", "full"),
 	  .help = "the tools shown to models (default core, for MCP full)" },
 	{ "SIDECAR_SURFACE", "surface", SETTING_CHOICE, AT(surface),
 	  WORDS("default", "agent-sandbox"),
-	  .help = "serve the runtime routes of agent-sandbox, too (default default)",
+	  .help = "also serve the runtime routes of agent-sandbox (default default)",
 	  .listens = true },
 	{ "SIDECAR_MAX_COMMANDS", "max-commands", SETTING_NUMBER, AT(max_commands), "N", .def = 64,
 	  .min = 1, .max = LIMIT_COMMANDS, .help = "commands running at once (default 64)" },
 	{ "SIDECAR_SURVIVORS", "survivors", SETTING_CHOICE, AT(survivors), WORDS("end", "keep"),
-	  .help = "what becomes of processes a command leaves running (default end)" },
+	  .help = "end or keep processes that a command leaves running (default end)" },
 	{ "SIDECAR_LIMIT_MEMORY_MB", "limit-memory", SETTING_NUMBER, AT(limit_memory_mb), "MB",
 	  .max = LIMIT_SETTING,
 	  .help = "address space of each process of a command (default 0: any)" },
@@ -108,16 +105,17 @@ static const struct setting settings[] = {
 	  .help = "how long a search, or reading a file, may take (default 30)" },
 	{ "SIDECAR_FSYNC", "fsync", SETTING_SWITCH, AT(fsync),
 	  .help = "files are on disk before a write is answered" },
-	{ "SIDECAR_OPENAT2", "openat2", SETTING_CHOICE, AT(openat2), WORDS("off", "auto"), .def = 1,
+	{ "SIDECAR_OPENAT2", "openat2", SETTING_CHOICE, AT(openat2), WORDS("off", "auto"),
+	  .usual = "auto",
 	  .help = "resolve paths by openat2, or always by walking (default auto)" },
 	{ "SIDECAR_GRACE_SECONDS", "grace", SETTING_NUMBER, AT(grace_seconds), "SECONDS", .def = 10,
-	  .max = 3600, .help = "how long running calls may take after SIGTERM (default 10)",
+	  .max = 3600, .help = "how long running calls may go on after SIGTERM (default 10)",
 	  .listens = true },
 	{ "SIDECAR_LOG", "log", SETTING_CHOICE, AT(log), WORDS("auto", "text", "json"),
-	  .help = "form of the log on stderr (default text on a terminal, else json)" },
+	  .help = "format of the log on stderr (default text on a terminal, else json)" },
 	{ "SIDECAR_LOG_LEVEL", "log-level", SETTING_CHOICE, AT(log_level),
-	  WORDS("debug", "info", "warn", "error"), .def = LOG_INFO,
-	  .help = "least level that is logged (default info)" },
+	  WORDS("debug", "info", "warn", "error"), .usual = "info",
+	  .help = "lowest level that is logged (default info)" },
 };
 
 _Static_assert(ARRAY_LEN(settings) <= CONFIG_SETTINGS, "struct config has an origin for each");
@@ -138,6 +136,14 @@ const struct setting *setting_by_flag(struct str name)
 		if (settings[i].flag && str_eq(str_of(settings[i].flag), name))
 			return &settings[i];
 	return NULL;
+}
+
+void setting_near(struct near *near, bool hidden)
+{
+	near_try(near, "tcp");
+	for (size_t i = 0; i < ARRAY_LEN(settings); i++)
+		if (settings[i].flag && (hidden || settings[i].type != SETTING_HIDDEN))
+			near_try(near, settings[i].flag);
 }
 
 size_t setting_index(const struct setting *s)
@@ -175,41 +181,51 @@ static int set_number(const struct setting *s, const char *name, const char *tex
 		return err_set(e, ERR_INVALID_ARGUMENTS,
 			       "%s must be an octal mode up to %llo, not \"%s\"", name,
 			       (unsigned long long)s->max, text);
-	/* A port below zero is one nobody set. */
+	/* The only negative minimum is that of a port: -1 means that it is not set. */
 	return err_set(e, ERR_INVALID_ARGUMENTS,
 		       "%s must be a number from %lld to %lld, not \"%s\"", name,
 		       (long long)(s->min < 0 ? 0 : s->min), (long long)s->max, text);
 }
 
-/* A restriction that is misspelt must not be off without a word. */
+/* A misspelt restriction must not be off without an error. */
 static int set_switch(const struct setting *s, const char *name, const char *text, bool *to,
 		      struct err *e)
 {
 	static const char *const off[] = { "", "0", "false", "no", "off" };
+	const bool on = str_truthy(str_of(text));
+	bool known = on || s->lenient;
 
-	*to = str_truthy(str_of(text));
-	if (*to || s->lenient)
-		return 0;
 	for (size_t i = 0; i < ARRAY_LEN(off); i++)
-		if (str_eq_nocase(str_of(off[i]), str_trim(str_of(text))))
-			return 0;
+		known |= str_eq_nocase(str_of(off[i]), str_trim(str_of(text)));
+	if (known) {
+		*to = on;
+		return 0;
+	}
 	return err_set(e, ERR_INVALID_ARGUMENTS, "%s must be true or false, not \"%s\"", name,
 		       text);
+}
+
+/* The words, with a text between them. */
+static void list_choices(const struct setting *s, const char *between, char *to, size_t size)
+{
+	*to = '\0';
+	for (int i = 0; s->choices[i]; i++) {
+		const size_t n = strlen(to);
+		(void)snprintf(to + n, size - n, "%s%s", i ? between : "", s->choices[i]);
+	}
 }
 
 static int set_choice(const struct setting *s, const char *name, const char *text, int64_t *to,
 		      struct err *e)
 {
-	char list[128] = "";
+	char list[128];
 
-	for (int i = 0; s->choices[i]; i++) {
+	for (int i = 0; s->choices[i]; i++)
 		if (str_eq_nocase(str_of(s->choices[i]), str_trim(str_of(text)))) {
 			*to = i;
 			return 0;
 		}
-		const size_t n = strlen(list);
-		(void)snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", s->choices[i]);
-	}
+	list_choices(s, ", ", list, sizeof list);
 	return err_set(e, ERR_INVALID_ARGUMENTS, "%s must be one of %s, not \"%s\"", name, list,
 		       text);
 }
@@ -233,10 +249,32 @@ int setting_set(const struct setting *s, const char *name, const char *text, str
 	return 0;
 }
 
+int setting_set_tcp(struct config *c, const char *name, const char *text, enum config_origin from,
+		    struct err *e)
+{
+	struct str host;
+	int64_t port;
+
+	if (!address_split(str_of(text), &host, &port) || host.n >= sizeof c->tcp_text)
+		return err_set(e, ERR_INVALID_ARGUMENTS, "%s must be HOST:PORT, not \"%s\"", name,
+			       text);
+	memcpy(c->tcp_text, host.p, host.n);
+	c->tcp_text[host.n] = '\0';
+	c->tcp_host = c->tcp_text;
+	c->tcp_port = port;
+	c->origin[setting_of_member(AT(tcp_host))] = (uint8_t)from;
+	c->origin[setting_of_member(AT(tcp_port))] = (uint8_t)from;
+	return 0;
+}
+
 void setting_default(const struct setting *s, struct config *c)
 {
-	if (s->type == SETTING_NUMBER || s->type == SETTING_OCTAL || s->type == SETTING_CHOICE)
+	struct err e;
+
+	if (s->type == SETTING_NUMBER || s->type == SETTING_OCTAL)
 		*(int64_t *)slot(s, c) = s->def;
+	else if (s->type == SETTING_CHOICE)
+		(void)set_choice(s, "", s->usual ? s->usual : s->choices[0], slot(s, c), &e);
 }
 
 bool setting_text(const struct setting *s, const struct config *c, char *to, size_t size)
@@ -259,17 +297,14 @@ bool setting_text(const struct setting *s, const struct config *c, char *to, siz
 	else
 		(void)snprintf(to, size, s->type == SETTING_OCTAL ? "%04llo" : "%lld",
 			       (long long)*(const int64_t *)at);
-	/* No number is below zero but that of a port nobody set. */
+	/* The only negative number is that of a port that is not set. */
 	return s->type != SETTING_NUMBER || *(const int64_t *)at >= 0;
 }
 
 void setting_values(const struct setting *s, char *to, size_t size)
 {
-	*to = '\0';
 	if (s->value)
 		(void)snprintf(to, size, "%s", s->value);
-	for (int i = 0; s->choices[i]; i++) {
-		const size_t n = strlen(to);
-		(void)snprintf(to + n, size - n, "%s%s", i ? "|" : "", s->choices[i]);
-	}
+	else
+		list_choices(s, "|", to, size);
 }
