@@ -17,24 +17,10 @@ struct item {
 	char words[192]; /* possible values, separated by spaces; "": a file, or anything */
 };
 
-static struct item item_of_option(const struct option *o)
+static void set_words(struct item *it, const char *const *words)
 {
-	struct item it = { o->name, o->about, o->letter, o->type != OPTION_SWITCH, "" };
-
-	for (size_t i = 0, n = 0; o->words && o->words[i]; i++, n = strlen(it.words))
-		(void)snprintf(it.words + n, sizeof it.words - n, "%s%s", i ? " " : "",
-			       o->words[i]);
-	return it;
-}
-
-static struct item item_of_setting(const struct setting *s)
-{
-	struct item it = { s->flag, s->help, 0, s->type != SETTING_SWITCH, "" };
-
-	for (size_t i = 0, n = 0; s->choices[i]; i++, n = strlen(it.words))
-		(void)snprintf(it.words + n, sizeof it.words - n, "%s%s", i ? " " : "",
-			       s->choices[i]);
-	return it;
+	for (size_t i = 0, n = 0; words && words[i]; i++, n = strlen(it->words))
+		(void)snprintf(it->words + n, sizeof it->words - n, "%s%s", i ? " " : "", words[i]);
 }
 
 /* The i-th option of a verb, settings after its own options. False: there are no more. */
@@ -45,7 +31,9 @@ static bool item_at(const struct verb *v, size_t i, struct item *ret)
 	for (size_t k = 0; (table = verb_options(v, k)); k++)
 		for (const struct option *o = table; o->name; o++)
 			if (i-- == 0) {
-				*ret = item_of_option(o);
+				*ret = (struct item){ o->name, o->about, o->letter,
+						      o->type != OPTION_SWITCH, "" };
+				set_words(ret, o->words);
 				return true;
 			}
 	for (size_t k = 0; (v->flags & VERB_SETTINGS) && k < setting_count(); k++) {
@@ -53,7 +41,8 @@ static bool item_at(const struct verb *v, size_t i, struct item *ret)
 		if (!s->flag || s->type == SETTING_HIDDEN ||
 		    (s->listens && (v->flags & VERB_PIPES)) || i-- > 0)
 			continue;
-		*ret = item_of_setting(s);
+		*ret = (struct item){ s->flag, s->help, 0, s->type != SETTING_SWITCH, "" };
+		set_words(ret, s->choices);
 		return true;
 	}
 	return false;
@@ -73,7 +62,7 @@ static void add_operands(const struct cli *c, const struct verb *v, struct buf *
 		buf_addf(out, " %s", v->words[i]);
 }
 
-/* Add text that stands between single quotes; `special` characters get a backslash. */
+/* Add text between single quotes; `special` characters get a backslash. */
 static void add_quoted(struct buf *out, const char *text, const char *special)
 {
 	for (; *text; text++) {

@@ -106,10 +106,13 @@ static int unknown(const struct command_line *line, struct str name, struct err 
 
 static int set_number(const struct option *o, const char *value, void *at, struct err *e)
 {
+	int64_t number;
 	char *end;
 
-	if (o->type == OPTION_NUMBER && str_int(str_of(value), at) && *(int64_t *)at >= 0)
+	if (o->type == OPTION_NUMBER && str_int(str_of(value), &number) && number >= 0) {
+		*(int64_t *)at = number;
 		return 0;
+	}
 	const double seconds = strtod(value, &end);
 	if (o->type == OPTION_SECONDS && *value && !*end && seconds >= 0 && seconds <= 1e9) {
 		*(double *)at = seconds;

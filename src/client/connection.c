@@ -311,17 +311,19 @@ int conn_request(struct conn *c, const struct request *q, struct str fields,
 		 struct err *e)
 {
 	UNINITIALISED struct http_head head;
-	struct err unread;
+	struct err why, unread;
 
 	*outcome = (struct conn_outcome){ 0 };
 	ret->streamed = false;
 	buf_reset(&ret->body, SIZE_MAX);
-	const bool taken = send_request(c, q, fields, p, outcome, e) == 0;
-	if (!taken && e->code != ERR_CONNECTION_LOST)
-		return -1;
+	const bool taken = send_request(c, q, fields, p, outcome, &why) == 0;
 	const struct patience total = cap_total(p);
 	/* A server that does not read all of a request may have answered why before it hung up. */
-	const int n = read_final_head(c, q, &total, &head, taken ? e : &unread);
+	const int n = taken || why.code == ERR_CONNECTION_LOST
+			      ? read_final_head(c, q, &total, &head, taken ? e : &unread)
+			      : -1;
+	if (n < 0 && !taken)
+		*e = why;
 	if (n < 0)
 		return -1;
 	const bool no_body = strcmp(q->method, "HEAD") == 0;

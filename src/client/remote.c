@@ -258,26 +258,28 @@ static int try_connect(struct remote *r, struct cancel *cancel, int64_t deadline
 static int connect_by(struct remote *r, struct cancel *cancel, int64_t deadline_ms,
 		      struct conn **ret, struct err *e)
 {
-	char why[256] = "";
+	struct err last, why = { .msg = "" };
 
 	for (int64_t now = 0; now < deadline_ms;) {
-		const int rc = try_connect(r, cancel, deadline_ms, ret, e);
+		const int rc = try_connect(r, cancel, deadline_ms, ret, &last);
+		if (rc < 0)
+			*e = last;
 		if (rc != 0)
 			return rc < 0 ? -1 : 0;
 		/* The last attempt may only have run out of time; then report the one before. */
-		if (e->code != ERR_TIMED_OUT)
-			(void)snprintf(why, sizeof why, "%.250s", e->msg);
-		else if (!*why)
-			(void)snprintf(why, sizeof why,
-				       "it accepts connections and does not answer");
+		if (last.code != ERR_TIMED_OUT)
+			why = last;
+		else if (!*why.msg)
+			(void)err_set(&why, ERR_NOT_READY,
+				      "it accepts connections and does not answer");
 		now = io_now_ms();
 		const int64_t next = now + LIMIT_READY_PAUSE_MS;
 		if (io_wait_or(-1, 0, cancel, next < deadline_ms ? next : deadline_ms) ==
 		    IO_CANCELLED)
 			return cancelled(e);
 	}
-	return err_set(e, ERR_NOT_READY, "Timed out waiting for coding sidecar at %s%s%s",
-		       r->address, *why ? ": " : "", why);
+	return err_set(e, ERR_NOT_READY, "Timed out waiting for coding sidecar at %s%s%.250s",
+		       r->address, *why.msg ? ": " : "", why.msg);
 }
 
 int remote_ensure_ready(struct remote *r, struct err *e)
@@ -326,12 +328,15 @@ int remote_call(struct remote *r, const struct request *q, struct answer *ret, s
 {
 	int64_t deadline_ms = IO_FOREVER; /* for connecting; set when that becomes necessary */
 	struct conn_outcome outcome;
+	struct err why;
 
 	for (int lost = 0;;) {
-		if (attempt(r, q, &deadline_ms, ret, &outcome, e) == 0)
+		if (attempt(r, q, &deadline_ms, ret, &outcome, &why) == 0)
 			return 0;
-		if (e->code != ERR_CONNECTION_LOST)
+		if (why.code != ERR_CONNECTION_LOST) {
+			*e = why;
 			return -1;
+		}
 		r->ready = false;
 		if (outcome.sent && (!q->repeatable || lost++ == LIMIT_REPEATS))
 			break;
@@ -342,12 +347,10 @@ int remote_call(struct remote *r, const struct request *q, struct answer *ret, s
 		else if (deadline_ms != IO_FOREVER) /* a new connection was lost at once */
 			(void)io_wait_or(-1, 0, q->cancel, io_now_ms() + LIMIT_READY_PAUSE_MS);
 	}
-	char why[256];
-	(void)snprintf(why, sizeof why, "%.250s", e->msg);
 	if (!outcome.sent)
 		return err_set(e, ERR_NOT_READY,
 			       "Timed out waiting for coding sidecar at %s: it accepts no requests",
 			       r->address);
-	return err_set(e, ERR_CONNECTION_LOST, "%s. %s %s may have been carried out, or not", why,
-		       q->method, q->target);
+	return err_set(e, ERR_CONNECTION_LOST, "%.250s. %s %s may have been carried out, or not",
+		       why.msg, q->method, q->target);
 }

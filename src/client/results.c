@@ -30,7 +30,7 @@ static void *no_memory(struct sidecar_error *error)
 }
 
 /* Allocate a zeroed struct of `size` bytes, and after it `extra` bytes for strings, at *strings. */
-static void *block(size_t size, size_t extra, char **strings, struct sidecar_error *error)
+static void *new_block(size_t size, size_t extra, char **strings, struct sidecar_error *error)
 {
 	char *p = mem_resize(NULL, size + extra, 1);
 
@@ -41,7 +41,7 @@ static void *block(size_t size, size_t extra, char **strings, struct sidecar_err
 }
 
 /* Copy a string, and a NUL after it, to the next free bytes of the block. */
-static const char *put(char **strings, struct str s)
+static const char *add_string(char **strings, struct str s)
 {
 	char *to = *strings;
 
@@ -54,7 +54,7 @@ static const char *put(char **strings, struct str s)
 
 /* Turn the body's memory into a struct of `size` bytes. The text, which is part of the body, is
  * kept at *content with a NUL after it; everything else is lost, names of members too. */
-static void *become(struct buf *body, size_t size, struct str text, const char **content)
+static void *reuse_body(struct buf *body, size_t size, struct str text, const char **content)
 {
 	char *p = body->p;
 	size_t at = (size_t)(text.p - p);
@@ -101,10 +101,10 @@ static struct sidecar_file *image(const struct json *result, struct sidecar_erro
 	if (!data.p || !mime.p)
 		return bad(error, "an image", "data and mimeType");
 	struct sidecar_file *f =
-		block(sizeof *f, base64_room(data.n) + 1 + mime.n + 1, &strings, error);
+		new_block(sizeof *f, base64_room(data.n) + 1 + mime.n + 1, &strings, error);
 	if (!f)
 		return NULL;
-	f->mime_type = put(&strings, mime);
+	f->mime_type = add_string(&strings, mime);
 	f->content = strings;
 	const ptrdiff_t n = base64_decode(data, strings);
 	if (n < 0) {
@@ -130,7 +130,7 @@ struct sidecar_file *result_file(struct buf *body, const struct json *result,
 		return image(result, error);
 	if (!content.p)
 		return bad(error, "content", "a string");
-	struct sidecar_file *f = become(body, sizeof *f, content, &values.content);
+	struct sidecar_file *f = reuse_body(body, sizeof *f, content, &values.content);
 	*f = values;
 	return f;
 }
@@ -143,11 +143,11 @@ struct sidecar_change *result_change(const struct json *result, struct sidecar_e
 
 	if (!path.p)
 		return bad(error, "path", "a string");
-	struct sidecar_change *c = block(sizeof *c, path.n + 1 + diff.n + 1, &strings, error);
+	struct sidecar_change *c = new_block(sizeof *c, path.n + 1 + diff.n + 1, &strings, error);
 	if (!c)
 		return NULL;
-	c->path = put(&strings, path);
-	c->diff = diff.p ? put(&strings, diff) : NULL;
+	c->path = add_string(&strings, path);
+	c->diff = diff.p ? add_string(&strings, diff) : NULL;
 	c->bytes = number_of(result, STR("bytes"));
 	return c;
 }
@@ -166,14 +166,14 @@ struct sidecar_names *result_names(const struct json *result, struct sidecar_err
 		bytes += v->string.n + 1;
 	}
 	const size_t list = (count + 1) * sizeof(char *);
-	struct sidecar_names *n = block(sizeof *n, list + bytes, &strings, error);
+	struct sidecar_names *n = new_block(sizeof *n, list + bytes, &strings, error);
 	if (!n)
 		return NULL;
 	_Static_assert(sizeof *n % alignof(char *) == 0, "the names follow the struct");
 	const char **names = (const char **)(void *)strings;
 	strings += list;
 	for (const struct json *v = files->first; v; v = v->next)
-		names[n->count++] = put(&strings, v->string);
+		names[n->count++] = add_string(&strings, v->string);
 	names[n->count] = NULL;
 	n->names = names;
 	n->truncated = truth_of(result, STR("truncated"));
@@ -190,10 +190,10 @@ static bool is_cut(const struct json *result)
 	       json_get(details, STR("linesTruncated"));
 }
 
-static struct sidecar_text *text_as(struct buf *body, struct str text, bool truncated)
+static struct sidecar_text *make_text(struct buf *body, struct str text, bool truncated)
 {
 	const char *content;
-	struct sidecar_text *t = become(body, sizeof *t, text, &content);
+	struct sidecar_text *t = reuse_body(body, sizeof *t, text, &content);
 
 	*t = (struct sidecar_text){ content, text.n, truncated };
 	return t;
@@ -204,7 +204,7 @@ struct sidecar_text *result_text(struct buf *body, const struct json *result, st
 {
 	const struct str text = json_text(result, name);
 
-	return text.p ? text_as(body, text, is_cut(result)) : bad(error, name.p, "a string");
+	return text.p ? make_text(body, text, is_cut(result)) : bad(error, name.p, "a string");
 }
 
 struct sidecar_text *result_listing(struct buf *body, const struct json *result, int64_t limit,
@@ -219,12 +219,13 @@ struct sidecar_text *result_listing(struct buf *body, const struct json *result,
 	while (more && limit-- > 0)
 		more = str_cut(rest, '\n', &line, &rest);
 	const size_t shown = more ? (size_t)(rest.p - text.p) - 1 : text.n;
-	return text_as(body, str_upto(text, shown), more || is_cut(result));
+	return make_text(body, str_upto(text, shown), more || is_cut(result));
 }
 
 struct sidecar_text *result_body(struct buf *body, struct sidecar_error *error)
 {
-	return buf_fit(body, ANSWER_SPARE) ? text_as(body, buf_str(body), false) : no_memory(error);
+	return buf_fit(body, ANSWER_SPARE) ? make_text(body, buf_str(body), false)
+					   : no_memory(error);
 }
 
 struct sidecar_health *result_health(struct str body, const struct json *root,
@@ -235,10 +236,11 @@ struct sidecar_health *result_health(struct str body, const struct json *root,
 
 	if (!version.p)
 		return bad(error, "version", "a string");
-	struct sidecar_health *h = block(sizeof *h, version.n + 1 + body.n + 1, &strings, error);
+	struct sidecar_health *h =
+		new_block(sizeof *h, version.n + 1 + body.n + 1, &strings, error);
 	if (h) {
-		h->version = put(&strings, version);
-		h->json = put(&strings, body);
+		h->version = add_string(&strings, version);
+		h->json = add_string(&strings, body);
 		h->length = body.n;
 	}
 	return h;
@@ -260,14 +262,14 @@ struct sidecar_observation *result_observation(struct buf *body, const struct js
 	struct sidecar_observation values = { .success = success->boolean, .length = body->n };
 	struct sidecar_observation *o;
 	if (values.success) {
-		o = become(body, sizeof *o, buf_str(body), &values.json);
+		o = reuse_body(body, sizeof *o, buf_str(body), &values.json);
 	} else {
-		o = block(sizeof *o, code.n + 1 + message.n + 1 + body->n + 1, &strings, error);
+		o = new_block(sizeof *o, code.n + 1 + message.n + 1 + body->n + 1, &strings, error);
 		if (!o)
 			return NULL;
-		values.code = put(&strings, code);
-		values.message = put(&strings, message);
-		values.json = put(&strings, buf_str(body));
+		values.code = add_string(&strings, code);
+		values.message = add_string(&strings, message);
+		values.json = add_string(&strings, buf_str(body));
 	}
 	*o = values;
 	return o;

@@ -375,18 +375,19 @@ static enum verdict writes_outside(struct target *t)
 			seen ? "write" : "look or write", t->sandbox);
 }
 
-/* Listen on loopback. Returns the port, or -1; *fd is to be closed in any case. */
-static int listen_somewhere(int *fd)
+/* Listen on loopback, on a port that is free. Returns a descriptor, or -1. */
+static int listen_locally(int *port)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET };
 	socklen_t n = sizeof at;
+	AUTO_FD fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	*fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (*fd < 0 || bind(*fd, (const struct sockaddr *)&at, sizeof at) < 0 ||
-	    listen(*fd, 8) < 0 || getsockname(*fd, (struct sockaddr *)&at, &n) < 0)
+	if (fd < 0 || bind(fd, (const struct sockaddr *)&at, sizeof at) < 0 || listen(fd, 8) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&at, &n) < 0)
 		return -1;
-	return ntohs(at.sin_port);
+	*port = ntohs(at.sin_port);
+	return TAKE(fd, -1);
 }
 
 /* The process that listens on a Unix socket, or 0. */
@@ -419,10 +420,10 @@ static bool shares_network(const char *address)
 
 static enum verdict network(struct target *t)
 {
-	AUTO_FD fd = -1;
 	char self[PATH_MAX] = "", command[PATH_MAX + 512];
 	struct sidecar_error error;
 	struct sidecar_exit end;
+	int port;
 
 	if (!t->no_network)
 		return conclude(t, FOUND_OFF,
@@ -430,8 +431,8 @@ static enum verdict network(struct target *t)
 	if (!shares_network(sidecar_address(t->sidecar)))
 		return not_tried(t, "the server is in another network namespace, or this user may "
 				    "not inspect it");
-	const int port = listen_somewhere(&fd);
-	if (port < 0 || readlink("/proc/self/exe", self, sizeof self - 1) < 0)
+	AUTO_FD fd = listen_locally(&port);
+	if (fd < 0 || readlink("/proc/self/exe", self, sizeof self - 1) < 0)
 		return not_tried(t, "cannot listen on 127.0.0.1");
 	/* This program connects, or bash if it cannot be run: 126 or 127 if neither can. */
 	(void)snprintf(command, sizeof command,
