@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/own.h"
 #include "client/client.h"
@@ -92,7 +93,7 @@ int sidecar_validate_path(const struct sidecar_boundary *boundary, const char *p
 			  size_t size, struct sidecar_error *error)
 {
 	const struct str root = ws_rules(boundary->ws)->root;
-	char shown[2 * PATH_MAX];
+	char shown[2 * PATH_MAX], text[SIDECAR_PATH_MAX];
 	struct path p;
 	struct err e;
 
@@ -104,12 +105,14 @@ int sidecar_validate_path(const struct sidecar_boundary *boundary, const char *p
 	/* Only names in the workspace are displayed without their directory. */
 	int n;
 	if (p.base != PATH_WORKSPACE)
-		n = snprintf(resolved, size, "%.*s", STR_FMT(name));
+		n = snprintf(text, sizeof text, "%.*s", STR_FMT(name));
 	else
-		n = snprintf(resolved, size, "%.*s%s%s", STR_FMT(root),
+		n = snprintf(text, sizeof text, "%.*s%s%s", STR_FMT(root),
 			     root.n > 1 && *p.name ? "/" : "", p.name);
-	if (n >= 0 && (size_t)n < size)
+	if (n >= 0 && (size_t)n < size && (size_t)n < sizeof text) {
+		memcpy(resolved, text, (size_t)n + 1);
 		return n;
+	}
 	(void)err_set(&e, ERR_INVALID_PATH, "The resolved path needs %d bytes", n + 1);
 	client_error(error, &e);
 	return -1;

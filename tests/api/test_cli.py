@@ -148,7 +148,7 @@ ALONE = [
 
 
 class Verbs(SidecarTest):
-    def test_words_in_text_and_status_out(self):
+    def test_each_command_prints_and_exits_as_listed(self):
         server = self.start()
         server.put("main.c", MAIN)
         server.put("sub/x.py", "pass\n")
@@ -179,19 +179,19 @@ class Verbs(SidecarTest):
         part = "".join("line %d\n" % i for i in range(1899, 7899))
         self.assertEqual(sidecar("read", "-o", "1900", "-n", "6000", "large.txt", server=self.server)[1], part)
 
-    def test_a_line_that_is_too_long_is_no_silent_loss(self):
+    def test_a_line_that_is_too_long_is_reported(self):
         self.server.put("long.txt", "short\n" + "x" * 200000 + "\nshort\n")
         status, out, err = sidecar("read", "long.txt", server=self.server)
         self.assertEqual((status, out), (1, "short\n"))
         self.assertIn("line 2 is too long", err)
 
-    def test_health_tells_what_is_in_force(self):
+    def test_health_shows_the_workspace(self):
         status, out, _ = sidecar("health", server=self.server)
         self.assertEqual(status, 0)
         self.assertIn(self.server.workspace, out)
         self.assertTrue(json.loads(sidecar("health", "--json", server=self.server)[1])["ok"])
 
-    def test_a_reader_who_has_enough_ends_it_quietly(self):
+    def test_a_closed_pipe_ends_it_without_a_message(self):
         self.server.put("many.txt", "line\n" * 100000)
         for argv in (["read", "many.txt"], ["run", "yes"]):
             with self.subTest(argv=argv), subprocess.Popen(

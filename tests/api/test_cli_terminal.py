@@ -71,7 +71,7 @@ class Progress(SidecarTest):
             self.make()
         return seen
 
-    def test_a_search_says_how_many_files_it_has_seen(self):
+    def test_a_search_shows_how_many_files_it_has_searched(self):
         def search():
             status, seen = Terminal(self.server, "grep", SLOW, "slow").end()
             self.assertEqual(status, 1)
@@ -82,13 +82,13 @@ class Progress(SidecarTest):
         self.assertEqual(counts, sorted(counts))
         self.assertTrue(seen.endswith("\r\x1b[Ksidecar: No matches found\r\n"), seen)
 
-    def test_a_terminal_that_cannot_erase_is_spared(self):
+    def test_a_dumb_terminal_gets_no_progress(self):
         self.assertEqual(Terminal(self.server, "grep", SLOW, "slow", TERM="dumb").end()[1],
                          "sidecar: No matches found\r\n")
         self.assertEqual(sidecar("grep", SLOW, "slow", env=environment(self.server, TERM="xterm")),
                          (1, "", "sidecar: No matches found\n"))
 
-    def test_a_command_whose_output_goes_elsewhere_shows_its_progress(self):
+    def test_a_command_with_redirected_output_shows_progress(self):
         out = os.path.join(self.server.dir, "out")
         terminal = Terminal(self.server, "run", "echo abc; until [ -e go ]; do sleep 0.02; done; echo abc", stdout=out)
         self.assertTrue(terminal.wait_for(b"4 bytes, "))
@@ -100,7 +100,7 @@ class Progress(SidecarTest):
         with open(out, encoding="ascii") as f:
             self.assertEqual(f.read(), "abc\nabc\n")
 
-    def test_who_asks_is_told_in_interim_answers(self):
+    def test_progress_comes_in_interim_answers(self):
         def search():
             with self.server.connect() as s, s.makefile("r") as stream:
                 s.sendall(post("/grep", json.dumps({"pattern": SLOW, "path": "slow"}), "Sidecar-Progress: files\r\n"))
@@ -111,7 +111,7 @@ class Progress(SidecarTest):
 
 
 class Colour(SidecarTest):
-    def test_it_is_for_terminals_that_want_it(self):
+    def test_only_a_capable_terminal_gets_colour(self):
         for env, wanted in (({}, True), ({"TERM": "dumb"}, False), ({"NO_COLOR": "1"}, False), ({"TERM": ""}, False)):
             self.server.put("c.txt", "one\n")
             seen = Terminal(self.server, "edit", "c.txt", "--old", "one", "--new", "two", **env).end()[1]
@@ -119,7 +119,7 @@ class Colour(SidecarTest):
 
 
 class Input(SidecarTest):
-    def test_one_ctrl_d_ends_what_is_typed(self):
+    def test_one_ctrl_d_ends_the_input(self):
         terminal = Terminal(self.server, "write", "typed.txt")
         self.assertTrue(terminal.wait_for(b"Ctrl-D"))
         os.write(terminal.fd, b"hello\n\x04")
@@ -127,7 +127,7 @@ class Input(SidecarTest):
         self.assertEqual(status, 0, seen)
         self.assertEqual(self.server.get("typed.txt"), b"hello\n")
 
-    def test_who_starts_mcp_by_hand_is_told_what_it_waits_for(self):
+    def test_mcp_on_a_terminal_says_what_it_waits_for(self):
         terminal = Terminal(self.server, "mcp", "--workspace", self.server.workspace)
         self.assertTrue(terminal.wait_for(b"waiting for an MCP client's messages"))
         os.write(terminal.fd, b"\x04")
@@ -141,19 +141,19 @@ class Interrupt(SidecarTest):
         self.assertTrue(terminal.wait_for(b"ready"))
         return terminal
 
-    def test_ctrl_c_ends_the_whole_tree_over_there(self):
+    def test_ctrl_c_ends_the_whole_process_tree(self):
         terminal = self.begin(self.server, "ctrl-c")
         os.write(terminal.fd, b"\x03")
         self.assertEqual(terminal.end()[0], 128 + signal.SIGINT)
         wait_until_gone("ctrl-c")
 
-    def test_sigterm_does_as_well(self):
+    def test_sigterm_ends_the_whole_process_tree(self):
         terminal = self.begin(self.server, "sigterm")
         os.kill(terminal.pid, signal.SIGTERM)
         self.assertEqual(terminal.end()[0], 128 + signal.SIGTERM)
         wait_until_gone("sigterm")
 
-    def test_the_second_ctrl_c_does_not_wait_for_a_server_that_is_stuck(self):
+    def test_a_second_ctrl_c_does_not_wait_for_a_stuck_server(self):
         server = self.start()
         terminal = self.begin(server, "stuck")
         server.process.send_signal(signal.SIGSTOP)
@@ -163,7 +163,7 @@ class Interrupt(SidecarTest):
         finally:
             server.process.send_signal(signal.SIGCONT)
 
-    def test_a_server_that_does_not_answer_is_left_at_once(self):
+    def test_ctrl_c_leaves_a_server_that_does_not_answer(self):
         server = self.start()
         server.process.send_signal(signal.SIGSTOP)
         try:

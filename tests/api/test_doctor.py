@@ -33,7 +33,7 @@ class Doctor(unittest.TestCase):
         self.assertEqual(found["workspace"][0], "ok")
         self.assertIn("is free", found["socket"][1])
 
-    def test_what_is_wrong_comes_with_its_remedy(self):
+    def test_each_fault_comes_with_a_remedy(self):
         path = os.path.join(self.dir, "plain")
         with open(path, "w", encoding="ascii") as f:
             f.write("short")
@@ -45,7 +45,7 @@ class Doctor(unittest.TestCase):
         self.assertIn("chmod o-r", found["token"][1])
         self.assertEqual(self.doctor("--require-auth")["settings"][0], "fail")
 
-    def test_a_stale_socket_is_seen(self):
+    def test_a_stale_socket_is_reported(self):
         path = os.path.join(self.dir, "s.sock")
         with socket.socket(socket.AF_UNIX) as s:
             s.bind(path)
@@ -99,14 +99,14 @@ class Doctor(unittest.TestCase):
         for name in ("writing outside", "network"):
             self.assertEqual(found[name][0], "ok" if landlock else "off", found[name])
 
-    def test_the_settings_that_count_are_the_running_server_s(self):
+    def test_the_settings_of_the_running_server_count(self):
         server = self.serve("--sandbox", "off", "--scrub", "off", "--allow-outside")
         found = self.attack(server, "--socket", server.socket, "--scrub", "on")
         for name in ("links that lead out", "links swapped in time", "a secret in two pieces"):
             self.assertEqual(found[name][0], "off", found[name])
 
     @unittest.skipUnless(machine.user_namespaces(), "this machine gives no user namespaces")
-    def test_what_cannot_be_seen_is_not_tried(self):
+    def test_what_cannot_be_seen_from_here_is_not_tried(self):
         server = self.serve("--sandbox", "off")
         elsewhere = ["unshare", "--mount", "--map-root-user", "--", "sh", "-c",
                      'mount -t tmpfs none "$0" && exec "$@"', server.workspace]
@@ -117,7 +117,7 @@ class Doctor(unittest.TestCase):
         for name in ("slow patterns", "processes left behind", "a secret in two pieces"):
             self.assertEqual(found[name][0], "ok", found[name])
 
-    def test_nobody_there_is_a_failure(self):
+    def test_a_missing_server_is_a_failure(self):
         found = self.doctor("--prove", "--socket", os.path.join(self.dir, "none"))
         self.assertEqual(found["a server to attack"][0], "fail")
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * client_unit: the other end of a client: the real sidecar as a child process, and a server that
- * says whatever a test wants.
+ * client_unit: servers for a client: the real sidecar as a child process, and a fake one that says
+ * whatever a test wants.
  */
 #ifndef TESTS_CLIENT_UNIT_H
 #define TESTS_CLIENT_UNIT_H
@@ -83,7 +83,7 @@ static inline void fake_say(struct fake *f, int fd, const char *p, size_t n)
 	}
 }
 
-/* One connection: requests come whole, since they are small. */
+/* Serve one connection. Requests are small, so they arrive in one piece. */
 static inline void fake_serve(struct fake *f, int fd)
 {
 	static const char good[] = "HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{\"ok\":true}";

@@ -56,7 +56,7 @@ static const char *full(const char *name)
 	return *name == '@' ? in(&s, name + 2) : name;
 }
 
-static void the_examples_of_the_boundary(void **state)
+static void each_path_leads_where_listed(void **state)
 {
 	static const struct {
 		const char *path, *want; /* where it leads, or the code of the error */
@@ -89,7 +89,7 @@ static void the_examples_of_the_boundary(void **state)
 	sidecar_boundary_free(b);
 }
 
-static void accessors(void **state)
+static void directories_are_listed_once(void **state)
 {
 	(void)state;
 	struct sidecar_boundary *b = make(true, true);
@@ -117,7 +117,7 @@ static void accessors(void **state)
 	sidecar_boundary_free(NULL);
 }
 
-static void opening(void **state)
+static void files_inside_can_be_opened(void **state)
 {
 	struct sidecar_boundary *b = make(false, false);
 	struct sidecar_error error;
@@ -140,11 +140,11 @@ static void opening(void **state)
 	sidecar_boundary_free(b);
 }
 
-static void refusals(void **state)
+static void wrong_settings_are_refused(void **state)
 {
 	struct sidecar_options options = { .workspace_root = "relative" };
 	struct sidecar_error error = { "", "" };
-	char small[4];
+	char small[4] = "old";
 
 	(void)state;
 	assert_null(sidecar_boundary_new(&options, &error));
@@ -156,6 +156,7 @@ static void refusals(void **state)
 	assert_int_equal(sidecar_validate_path(b, "f", small, sizeof small, &error), -1);
 	assert_string_equal(error.code, "INVALID_PATH");
 	assert_int_equal(sidecar_validate_path(b, NULL, small, sizeof small, &error), -1);
+	assert_string_equal(small, "old"); /* a failure writes nothing */
 	sidecar_boundary_free(b);
 }
 
@@ -164,10 +165,10 @@ static void refusals(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		OVER(the_examples_of_the_boundary),
-		OVER(accessors),
-		OVER(opening),
-		OVER(refusals),
+		OVER(each_path_leads_where_listed),
+		OVER(directories_are_listed_once),
+		OVER(files_inside_can_be_opened),
+		OVER(wrong_settings_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

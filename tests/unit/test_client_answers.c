@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Servers that are no sidecars: every answer ends in time, in bounded memory, with its code. */
+/* Servers that are not sidecars: every call ends in time, in bounded memory, with the right code.
+ */
 
 #include "client_unit.h"
 
@@ -48,7 +49,7 @@ static const struct {
 	  FAKE_HANG, "BRANDNEW", "new" },
 };
 
-static void test_answers(void **state)
+static void every_wrong_answer_has_its_code(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -78,8 +79,8 @@ static void test_answers(void **state)
 	}
 }
 
-/* A call that only reads is made anew, a few times; one that changes something never. */
-static void test_repeats(void **state)
+/* A call that only reads is sent again, a few times; a call that changes something never is. */
+static void only_calls_that_read_are_sent_again(void **state)
 {
 	struct scratch s = scratch_new();
 	struct fake f = { .answer = "", .then = FAKE_CLOSE };
@@ -119,7 +120,7 @@ static int count(void *arg, bool is_stderr, const char *text, size_t length)
 	return 0;
 }
 
-static void test_streams(void **state)
+static void a_stream_counts_up_to_its_end(void **state)
 {
 	static const struct {
 		const char *answer;
@@ -130,7 +131,7 @@ static void test_streams(void **state)
 		{ STREAM DELTA DONE, NULL, 2 }, /* its end is known */
 		{ STREAM DELTA, "CONNECTION_LOST", 2 },
 		{ STREAM DELTA END, "BAD_ANSWER", 2 },
-		{ STREAM DONE DELTA END, NULL, 0 }, /* and nothing behind it counts */
+		{ STREAM DONE DELTA END, NULL, 0 }, /* and nothing after it counts */
 		{ STREAM "5\r\nnope\n\r\n" END, "BAD_ANSWER", 0 },
 		{ STREAM "10\r\n{\"type\":\"done\"}\n\r\n" END, "BAD_ANSWER", 0 },
 		{ STREAM "2a\r\n{\"type\":\"error\",\"message\":\"m\",\"code\":\"C\"}\n\r\n" END,
@@ -163,9 +164,9 @@ static void test_streams(void **state)
 #define TEN	" 12345678 "
 #define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
 
-/* Bytes that come one by one are no silence, yet the time for an answer passes; a command may say
- * something now and then for as long as it runs. */
-static void test_slow(void **state)
+/* A server that sends byte after byte is not silent, but its answer must still arrive in time. Only
+ * a command may take as long as it likes, if it prints something now and then. */
+static void slow_bytes_do_not_extend_the_timeout(void **state)
 {
 	static const char *const slow[] = {
 		OK LENGTH(200) HUNDRED HUNDRED,
@@ -192,7 +193,7 @@ static void test_slow(void **state)
 	}
 	struct fake f = { .answer = STREAM DELTA DELTA DELTA DONE END, .then = FAKE_SLOW };
 	struct sidecar_settings patient = settings;
-	patient.timeout_ms = 700; /* its head is short, all of it is not */
+	patient.timeout_ms = 700; /* enough for the head, not for the body */
 	fake_start(&f, &s);
 	struct sidecar *client = sidecar_open(&patient, &error);
 	assert_int_equal(sidecar_run_bash(client, "x", NULL, NULL, &error), 0);
@@ -201,8 +202,8 @@ static void test_slow(void **state)
 	scratch_free(&s);
 }
 
-/* The longest time there is, and no place for the status. */
-static void test_forever(void **state)
+/* The longest timeout, and no pointer for the status. */
+static void the_longest_timeout_works(void **state)
 {
 	struct scratch s = scratch_new();
 	struct fake f = { .answer = OK LENGTH(2) "{}", .then = FAKE_SLOW };
@@ -230,9 +231,11 @@ static void test_forever(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_answers), cmocka_unit_test(test_repeats),
-		cmocka_unit_test(test_streams), cmocka_unit_test(test_slow),
-		cmocka_unit_test(test_forever),
+		cmocka_unit_test(every_wrong_answer_has_its_code),
+		cmocka_unit_test(only_calls_that_read_are_sent_again),
+		cmocka_unit_test(a_stream_counts_up_to_its_end),
+		cmocka_unit_test(slow_bytes_do_not_extend_the_timeout),
+		cmocka_unit_test(the_longest_timeout_works),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -223,7 +223,7 @@ static void commands(struct sidecar *s, struct text *t)
 	assert_non_null(strstr(t->p, "[0 h\xc3\xa9"));
 }
 
-static void test_same(void **state)
+static void both_executors_answer_alike(void **state)
 {
 	static void (*const parts[])(struct sidecar *, struct text *) = { files, searches, tools,
 									  commands };
@@ -244,7 +244,7 @@ static void test_same(void **state)
 	ends_free(&e);
 }
 
-static void test_no_program(void **state)
+static void without_the_program_only_commands_fail(void **state)
 {
 	struct scratch s = scratch_new();
 	const struct sidecar_options options = { .workspace_root = s.path };
@@ -279,7 +279,7 @@ static int refuse(void *arg, bool is_stderr, const char *text, size_t length)
 	return 1;
 }
 
-/* Whether a process with that word in its command line is left; it may take its time to end. */
+/* Whether a process with that word in its command line is left; it may take a while to end. */
 static bool is_left(const char *word)
 {
 	char command[256];
@@ -293,7 +293,7 @@ static bool is_left(const char *word)
 	return true;
 }
 
-static void test_cancel(void **state)
+static void a_cancelled_command_ends_with_its_processes(void **state)
 {
 	struct ends e = ends_new();
 	struct sidecar *both[] = { e.remote, e.local };
@@ -314,7 +314,7 @@ static void test_cancel(void **state)
 		(void)pthread_join(thread, NULL);
 		assert_string_equal(error.code, "CANCELLED");
 		assert_false(is_left(word));
-		/* What is cancelled stays so: the next command does not begin. */
+		/* Once cancelled it stays cancelled: the next command does not start. */
 		assert_int_equal(sidecar_run_bash(both[i], command, &later, NULL, &error), -1);
 		assert_string_equal(error.code, "CANCELLED");
 		sidecar_cancel_free(cancel);
@@ -357,7 +357,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-static void test_threads(void **state)
+static void many_threads_share_an_executor(void **state)
 {
 	struct ends e = ends_new();
 	struct sidecar *both[] = { e.remote, e.local };
@@ -381,10 +381,10 @@ static void test_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same),
-		cmocka_unit_test(test_no_program),
-		cmocka_unit_test(test_cancel),
-		cmocka_unit_test(test_threads),
+		cmocka_unit_test(both_executors_answer_alike),
+		cmocka_unit_test(without_the_program_only_commands_fail),
+		cmocka_unit_test(a_cancelled_command_ends_with_its_processes),
+		cmocka_unit_test(many_threads_share_an_executor),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The configuration of a host: what it may say, and the sentence for each mistake. */
+/* The configuration of a host: what it may contain, and the message for each mistake. */
 
 #include "client_unit.h"
 
@@ -66,7 +66,7 @@ static const struct {
 	  "plugins.coding.local.allowOutsideWorkspaceRoot must be true or false, not a number" },
 };
 
-static void test_cases(void **state)
+static void each_mistake_has_its_message(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -87,7 +87,7 @@ static void test_cases(void **state)
 	}
 }
 
-static void test_local(void **state)
+static void a_local_executor_works(void **state)
 {
 	struct scratch s = scratch_new();
 	char json[PATH_MAX], address[PATH_MAX];
@@ -106,8 +106,8 @@ static void test_local(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_local),
+		cmocka_unit_test(each_mistake_has_its_message),
+		cmocka_unit_test(a_local_executor_works),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a host does around its calls: it forks while others call, calls off, and counts descriptors.
+/* What a host does besides calling: it forks while other threads call, cancels, counts descriptors.
  */
 
 #include <dirent.h>
@@ -46,9 +46,9 @@ static void *keep_reading(void *arg)
 	return NULL;
 }
 
-/* A child has what the threads it does not have left at that moment: it must neither wait for them
- * nor read their answers. */
-static void test_fork(void **state)
+/* A child inherits the state of threads that it does not have: it must neither wait for them nor
+ * read their answers. */
+static void a_child_makes_its_own_connections(void **state)
 {
 	struct scratch s = scratch_new();
 	atomic_bool stop = false;
@@ -112,11 +112,11 @@ static void *cancel_soon(void *arg)
 	return NULL;
 }
 
-/* A command is called off wherever it is, and no descriptor is left of it. */
-static void test_cancel_at_every_stage(void **state)
+/* A command can be cancelled at every stage, and leaves no open descriptor. */
+static void a_command_can_be_cancelled_at_every_stage(void **state)
 {
 	static const struct fake stages[] = {
-		{ .answer = NULL }, /* there is nobody yet */
+		{ .answer = NULL }, /* there is no server yet */
 		{ .answer = "", .then = FAKE_HANG, .health = "HTTP/1.1 200" },
 		{ .answer = "", .then = FAKE_HANG },
 		{ .answer = OK, .then = FAKE_HANG },
@@ -146,7 +146,7 @@ static void test_cancel_at_every_stage(void **state)
 			fail_msg("%zu: %s %s", i, error.code, error.message);
 		sidecar_close(client);
 		sidecar_cancel_free(cancel);
-		/* The server may not have noticed yet; what it closes does not count. */
+		/* The server may not have noticed yet; the descriptors it closes do not count. */
 		assert_true(descriptors() <= before + 1);
 		if (f.answer)
 			fake_stop(&f, &s);
@@ -157,8 +157,8 @@ static void test_cancel_at_every_stage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fork),
-		cmocka_unit_test(test_cancel_at_every_stage),
+		cmocka_unit_test(a_child_makes_its_own_connections),
+		cmocka_unit_test(a_command_can_be_cancelled_at_every_stage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

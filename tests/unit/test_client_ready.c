@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Waiting for a sidecar: every way in which it is not there, its time and its sentence. */
+/* Waiting for a sidecar: every way in which it can be missing, how long it takes, and the message.
+ */
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -23,17 +24,17 @@ static void check(const struct scratch *s, const char *code, const char *sentenc
 		       *mark ? s->path : "", *mark ? "/s" : "", *mark ? mark + 1 : "");
 	assert_string_equal(error.code, code);
 	assert_string_equal(error.message, want);
-	/* Never before its time; how long after is the machine's business. */
+	/* Never too early; how much later depends on the machine. */
 	assert_true(at_once ? took < WAIT_MS : took >= WAIT_MS);
 
-	/* A call says the same by itself. */
+	/* A call gives the same message. */
 	assert_null(sidecar_ls(client, NULL, 0, &error));
 	assert_string_equal(error.code, code);
 	assert_string_equal(error.message, want);
 	sidecar_close(client);
 }
 
-static void test_nothing_there(void **state)
+static void a_missing_socket_is_waited_for(void **state)
 {
 	struct scratch s = scratch_new();
 
@@ -42,7 +43,7 @@ static void test_nothing_there(void **state)
 	scratch_free(&s);
 }
 
-static void test_no_socket(void **state)
+static void a_path_that_is_not_a_socket_fails_at_once(void **state)
 {
 	struct scratch s = scratch_new();
 
@@ -55,7 +56,7 @@ static void test_no_socket(void **state)
 	scratch_free(&s);
 }
 
-static void test_nobody_listens(void **state)
+static void a_socket_without_a_listener_is_waited_for(void **state)
 {
 	struct scratch s = scratch_new();
 
@@ -68,7 +69,7 @@ static void test_nobody_listens(void **state)
 	scratch_free(&s);
 }
 
-static void test_bad_health(void **state)
+static void bad_health_is_not_ready(void **state)
 {
 	static const struct {
 		const char *health, *code, *sentence;
@@ -107,7 +108,7 @@ static void test_bad_health(void **state)
 	}
 }
 
-static void test_tcp(void **state)
+static void tcp_works_like_a_unix_socket(void **state)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	struct fake f = { .answer = "", .fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) };
@@ -148,7 +149,7 @@ static void *start_late(void *arg)
 	return NULL;
 }
 
-static void test_appears_late(void **state)
+static void a_sidecar_that_starts_late_is_found(void **state)
 {
 	struct scratch s = scratch_new();
 	struct sidecar *client = open_client(&s, 60000);
@@ -170,7 +171,7 @@ static void test_appears_late(void **state)
 	scratch_free(&s);
 }
 
-static void test_settings(void **state)
+static void wrong_settings_are_refused(void **state)
 {
 	static const struct {
 		struct sidecar_settings settings;
@@ -200,13 +201,13 @@ static void test_settings(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nothing_there),
-		cmocka_unit_test(test_no_socket),
-		cmocka_unit_test(test_nobody_listens),
-		cmocka_unit_test(test_bad_health),
-		cmocka_unit_test(test_appears_late),
-		cmocka_unit_test(test_settings),
-		cmocka_unit_test(test_tcp),
+		cmocka_unit_test(a_missing_socket_is_waited_for),
+		cmocka_unit_test(a_path_that_is_not_a_socket_fails_at_once),
+		cmocka_unit_test(a_socket_without_a_listener_is_waited_for),
+		cmocka_unit_test(bad_health_is_not_ready),
+		cmocka_unit_test(a_sidecar_that_starts_late_is_found),
+		cmocka_unit_test(wrong_settings_are_refused),
+		cmocka_unit_test(tcp_works_like_a_unix_socket),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,7 @@ static void *append(void *arg)
 			(void)snprintf(w->other_text, sizeof w->other_text, "%s: %s", error.code,
 				       error.message);
 		}
-		/* What only reads never fails. */
+		/* A call that only reads never fails. */
 		struct sidecar_file *f = sidecar_read_file(w->sidecar, "constant", NULL, &error);
 		if (f && strcmp(f->content, "here\n") == 0) {
 			w->reads++;
@@ -54,7 +54,7 @@ static void *append(void *arg)
 	return NULL;
 }
 
-/* How often each number stands in the log. */
+/* How often each number occurs in the log. */
 static void count(const struct scratch *s, unsigned char *seen)
 {
 	FILE *log = fopen(in(s, "ws/log"), "re");
@@ -69,7 +69,7 @@ static void count(const struct scratch *s, unsigned char *seen)
 	(void)fclose(log);
 }
 
-static void test_restarts(void **state)
+static void no_call_runs_twice_across_restarts(void **state)
 {
 	static unsigned char result[MOST_CALLS], seen[MOST_CALLS];
 	const char *wanted = getenv("SIDECAR_TEST_ROUNDS");
@@ -124,7 +124,7 @@ static void test_restarts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_restarts),
+		cmocka_unit_test(no_call_runs_twice_across_restarts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
