@@ -6,8 +6,8 @@
 #include <stdalign.h>
 #include <stdlib.h>
 
-/* Under AddressSanitizer bytes that nobody was given cannot be touched, so that a piece that is
- * overrun is found here as it would be on the heap. Otherwise these are nothing. */
+/* Under AddressSanitizer bytes that are not part of a piece cannot be touched, so that an overrun
+ * is found here as it would be on the heap. Without it these do nothing. */
 #if __has_include(<sanitizer/asan_interface.h>)
 #include <sanitizer/asan_interface.h>
 #else
@@ -29,7 +29,7 @@ struct arena_block {
 
 static bool add_block(struct arena *a, size_t need)
 {
-	/* A block kept by a reset and too small now would count against the maximum for nothing:
+	/* A block that a reset has kept and that is too small now would count against the maximum:
 	 * what a request may use must not depend on the one before it. */
 	if (a->block && a->used == 0 && !a->block->older)
 		arena_done(a);

@@ -2,9 +2,9 @@
 /*
  * arena: memory that lives exactly as long as one request.
  *
- * Pieces are handed out and never given back singly; all of them go at once with arena_reset or
- * arena_done. The zero value with a maximum is ready for use. Failure is sticky, as in buf: the
- * one who uses the result may check `failed` once.
+ * Pieces are never freed one by one: arena_reset or arena_done frees all of them. The zero value
+ * with a maximum is ready for use. Failure is sticky, as in buf: the caller may check `failed`
+ * once, at the end.
  */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
@@ -19,7 +19,7 @@ struct arena_block;
 
 struct arena {
 	struct arena_block *block; /* newest block; it links to the older ones */
-	size_t used;		   /* bytes handed out of the newest block */
+	size_t used;		   /* bytes in use of the newest block */
 	size_t total;		   /* bytes in all blocks */
 	size_t max;		   /* never more than this many bytes in all blocks */
 	bool failed;
@@ -27,20 +27,20 @@ struct arena {
 
 #define AUTO_ARENA CLEANUP(arena_done) struct arena
 
-/* size bytes, aligned for any object, not zeroed; or NULL. */
+/* Get `size` bytes, aligned for any object, not zeroed; or NULL. */
 void *arena_alloc(struct arena *a, size_t size);
 
-/* Room for count objects, zeroed; or NULL (also when the product overflows). */
+/* Get room for count objects, zeroed; or NULL (also when the product overflows). */
 void *arena_array(struct arena *a, size_t count, size_t size);
 
-/* An array that has become full, in a new place with room for twice as many objects, at least 64;
- * *room says how many. Or NULL: the old one stays as it is. */
+/* Copy a full array of *room objects to one with room for twice as many, at least 64, and set
+ * *room. NULL if there is no memory: then the old array stays in use. */
 void *arena_grow(struct arena *a, const void *old, size_t *room, size_t size);
 
-/* A copy, NUL behind it for system calls; { NULL, 0 } when there is no memory. */
+/* A copy with a NUL after it, for system calls; { NULL, 0 } if there is no memory. */
 struct str arena_dup(struct arena *a, struct str s);
 
-/* Forget every piece; one block of moderate size is kept for the next request. */
+/* Free every piece; one block of moderate size is kept for the next request. */
 void arena_reset(struct arena *a);
 
 void arena_done(struct arena *a);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* base64: four characters at a time. */
+/* base64: three bytes, or four characters, at a time. */
 
 #include "base/base64.h"
 
 #include <stdint.h>
 
-/* One more than what a letter stands for; 0: it is none. */
+/* One more than the value of a character; 0: it has none. */
 static const uint8_t values[256] = {
 	/* clang-format off */
 	['A'] = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
@@ -17,7 +17,25 @@ static const uint8_t values[256] = {
 	/* clang-format on */
 };
 
-/* Four letters as 24 bits; above that when one of them is none. */
+void base64_encode(struct str bytes, char *to)
+{
+	static const char digit[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const unsigned char *in = (const unsigned char *)bytes.p;
+
+	for (size_t i = 0; i < bytes.n; i += 3, to += 4) {
+		const size_t left = bytes.n - i;
+		const uint32_t group = (uint32_t)in[i] << 16 |
+				       (left > 1 ? (uint32_t)in[i + 1] << 8 : 0) |
+				       (left > 2 ? in[i + 2] : 0);
+		to[0] = digit[group >> 18];
+		to[1] = digit[group >> 12 & 63];
+		to[2] = left > 1 ? digit[group >> 6 & 63] : '=';
+		to[3] = left > 2 ? digit[group & 63] : '=';
+	}
+}
+
+/* Four characters as 24 bits; UINT32_MAX if one of them has no value. */
 static uint32_t four(const char *p)
 {
 	const uint32_t a = values[(unsigned char)p[0]] - 1u, b = values[(unsigned char)p[1]] - 1u;

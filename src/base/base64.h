@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * base64: bytes out of the text that jw_base64 makes of them.
- */
+/* base64: bytes as text, with + and / and padding, and back. */
 #ifndef BASE_BASE64_H
 #define BASE_BASE64_H
 
@@ -9,14 +7,23 @@
 
 #include "base/str.h"
 
-/* At most how many bytes a text of n characters stands for. */
+/* The length of the text for n bytes. */
+static inline size_t base64_length(size_t n)
+{
+	return (n + 2) / 3 * 4;
+}
+
+/* Write the text, base64_length(bytes.n) characters, to `to`. */
+void base64_encode(struct str bytes, char *to);
+
+/* The most bytes that a text of n characters stands for. */
 static inline size_t base64_room(size_t n)
 {
 	return n / 4 * 3 + 3;
 }
 
-/* The bytes, at `to`; returns how many, or -1 when the text is not what jw_base64 makes: the
- * alphabet with + and /, padded, and no bit set that stands for nothing. */
+/* Write the bytes to `to`. Returns how many they are, or -1 when the text is not exactly what
+ * base64_encode writes: another character, no padding, or an unused bit that is set. */
 ptrdiff_t base64_decode(struct str text, char *to);
 
 #endif

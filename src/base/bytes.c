@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bytes: counting a byte, and escaping many and back, at memory speed. */
+/* bytes: count a byte, escape and unescape many, at memory speed. */
 
 #include "base/bytes.h"
 
@@ -15,7 +15,7 @@ static size_t count_blocks(const char *p, size_t blocks, char byte)
 	size_t total = 0;
 
 	while (blocks) {
-		/* Each lane counts down by one a hit: 255 rounds fit before it must be summed. */
+		/* Each lane counts its hits in a byte: after 255 rounds they must be summed. */
 		size_t rounds = blocks < 255 ? blocks : 255;
 		__m128i lanes = _mm_setzero_si128();
 		blocks -= rounds;
@@ -32,7 +32,7 @@ static size_t count_blocks(const char *p, size_t blocks, char byte)
 
 #else
 
-/* Plain enough for the compiler to vectorise. */
+/* The compiler can vectorise this. */
 static size_t count_blocks(const char *p, size_t blocks, char byte)
 {
 	size_t total = 0;
@@ -56,7 +56,7 @@ size_t bytes_count(struct str s, char byte)
 
 #if defined(__x86_64__)
 
-enum { B = 0x80 }; /* a place for a backslash: the shuffle leaves it empty */
+enum { B = 0x80 }; /* the place of a backslash: the shuffle writes 0 there */
 
 /* For each choice of escaped bytes among four: which of them goes where in the output. */
 static const uint8_t spread[16][8] = {
@@ -74,8 +74,8 @@ static const uint8_t spread[16][8] = {
 
 static const uint8_t lengths[16] = { 4, 5, 5, 6, 5, 6, 6, 7, 5, 6, 6, 7, 6, 7, 7, 8 };
 
-/* The letters behind the backslashes, in place of what they stand for. False when another byte is
- * special. The low half of each of the six tells which it is. */
+/* Replace each special byte by the letter that follows the backslash. False when a special byte has
+ * no letter. The low half of each of the six bytes tells which one it is. */
 __attribute__((target("ssse3"))) static bool put_letters(char *to, const char *p, uint64_t special)
 {
 	const __m128i known = _mm_setr_epi8(-1, -1, '"', -1, -1, -1, -1, -1, '\b', '\t', '\n', -1,
@@ -134,12 +134,12 @@ size_t bytes_escape(char *to, const char *p, uint64_t special)
 
 #endif
 
-const char bytes_meant[256] = {
+const char bytes_unescaped[256] = {
 	['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
 	['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t',
 };
 
-/* At most a block. Whole steps that overshoot are quicker than the exact length of a short line. */
+/* Copy at most a block. Whole steps that copy too much are faster than the exact length. */
 static inline char *copy_run(char *to, const char *p, size_t n)
 {
 	memcpy(to, p, BYTES_STEP);
@@ -159,7 +159,7 @@ size_t bytes_unescape(char *to, struct str s, size_t *used)
 		size_t done = 0;
 		while (special) {
 			const size_t i = (size_t)__builtin_ctzll(special);
-			const char c = p[i] == '\\' ? bytes_meant[(unsigned char)p[i + 1]] : 0;
+			const char c = p[i] == '\\' ? bytes_unescaped[(unsigned char)p[i + 1]] : 0;
 			out = copy_run(out, p + done, i - done);
 			if (!c) {
 				*used = at + i;
@@ -167,7 +167,7 @@ size_t bytes_unescape(char *to, struct str s, size_t *used)
 			}
 			*out++ = c;
 			done = i + 2;
-			special &= ~((uint64_t)3 << i); /* the letter may be one of them */
+			special &= ~((uint64_t)3 << i); /* the letter may be special as well */
 		}
 		if (done < BYTES_BLOCK) {
 			out = copy_run(out, p + done, BYTES_BLOCK - done);

@@ -2,7 +2,7 @@
 /*
  * bytes: the inner loops over text that decide how fast it is read and answered.
  *
- * By vectors on x86-64 and aarch64, byte by byte elsewhere; the results are the same.
+ * They use vectors on x86-64 and aarch64, and go byte by byte elsewhere; the results are the same.
  */
 #ifndef BASE_BYTES_H
 #define BASE_BYTES_H
@@ -19,12 +19,12 @@
 #include <arm_neon.h>
 #endif
 
-/* How often the byte stands in s. */
+/* How often the byte occurs in s. */
 size_t bytes_count(struct str s, char byte);
 
 enum { BYTES_BLOCK = 64 };
 
-/* Among the 64 bytes at p, those that cannot stand as they are in a JSON string: control
+/* A bit for each of the 64 bytes at p that a JSON string cannot contain as it is: control
  * characters, quote, backslash, and everything that is not ASCII (it must be validated). Bit i is
  * byte i. */
 #if defined(__SSE2__)
@@ -48,7 +48,7 @@ static inline uint64_t bytes_special(const char *p)
 
 #elif defined(__aarch64__)
 
-/* One bit a byte, of its own weight within eight: pairwise sums put the bits side by side. */
+/* One bit for each byte, with its own weight within eight: pairwise sums join the bits. */
 static inline uint8x16_t bytes_special16(const char *p)
 {
 	static const uint8_t weights[16] = { 1, 2, 4, 8, 16, 32, 64, 128,
@@ -86,23 +86,24 @@ static inline uint64_t bytes_special(const char *p)
 #endif
 
 /*
- * Escape a block most of whose neighbours are special, as short lines are: 64 bytes at p, of which
- * `special` tells, are written to `to`, which has room for three times as much. Returns how many
- * were written; 0 when a byte needs more than a backslash and a letter, or when this processor has
- * no such instruction: then somebody else must do it.
+ * Escape a block with many special bytes, as short lines have: the 64 bytes at p are written to
+ * `to`, which has room for three times as many; `special` is bytes_special(p). Returns how many
+ * bytes were written; 0 when a byte needs more than a backslash and a letter, or when this
+ * processor lacks the instruction: then the caller must escape them.
  */
 size_t bytes_escape(char *to, const char *p, uint64_t special);
 
-/* What a letter behind a backslash stands for in JSON; 0 when it is none of those. */
-extern const char bytes_meant[256];
+/* What a backslash and this letter stand for in JSON; 0: nothing. */
+extern const char bytes_unescaped[256];
 
 enum { BYTES_STEP = 32 };
 
 /*
- * The way back: copy the beginning of s to `to`, with a backslash and a letter as what they stand
- * for. Ends before any other special byte, and two blocks before the end of s at the latest: *used
- * bytes were read. Returns how many were written; BYTES_STEP bytes behind them may be overwritten
- * too, so `to` must not lie in s, nor less than that many bytes before it.
+ * The reverse: copy the beginning of s to `to`, and replace a backslash and a letter by the byte
+ * they stand for. It stops at any other special byte, and at the latest two blocks before the end
+ * of s. *used is how many bytes were read. Returns how many were written; up to BYTES_STEP bytes
+ * after them may be overwritten as well, so `to` must be outside s, at least that many bytes before
+ * it.
  */
 size_t bytes_unescape(char *to, struct str s, size_t *used);
 

@@ -16,7 +16,7 @@ static const char *const names[ERR_COUNT] = {
 #undef X
 };
 
-/* What errno values mean to an agent. What is not listed is an I/O error. */
+/* What errno values mean to an agent. A value that is not listed is an I/O error. */
 static const struct {
 	int error;
 	enum err_code code;
@@ -104,7 +104,7 @@ int err_errno(struct err *e, const char *fmt, ...)
 		words = strerrordesc_np(error);
 	if (!words)
 		words = "unknown error";
-	/* A text that is too long gives way, not the reason. */
+	/* If it is too long, the text is cut, not the reason. */
 	va_start(ap, fmt);
 	format(what.msg, sizeof what.msg - strlen(": ") - strlen(words), fmt, ap);
 	va_end(ap);

@@ -8,8 +8,8 @@
  *
  *	return err_set(e, ERR_FILE_NOT_FOUND, "File not found: %s", path);
  *
- * The sentence is for the agent that will read it: what was asked, why not, what to do instead.
- * It names no path outside the workspace and no errno. An err lives on the caller's stack;
+ * The sentence is for the agent that will read it: what was asked, why it failed, what to do
+ * instead. It names no path outside the workspace and no errno. An err lives on the caller's stack;
  * failing allocates nothing.
  */
 #ifndef BASE_ERR_H
@@ -48,7 +48,7 @@
 	X(ERR_IO_ERROR, "IO_ERROR")                                                                \
 	X(ERR_TOO_BUSY, "TOO_BUSY")                                                                \
 	X(ERR_EXECUTION_ERROR, "EXECUTION_ERROR")                                                  \
-	/* Only of the client library, never on the wire. */                                       \
+	/* Only in the client library, never on the wire. */                                       \
 	X(ERR_NOT_READY, "NOT_READY")                                                              \
 	X(ERR_CONNECTION_LOST, "CONNECTION_LOST")                                                  \
 	X(ERR_UNAUTHORIZED, "UNAUTHORIZED")                                                        \
@@ -64,7 +64,7 @@ enum err_code {
 	ERR_TABLE(X)
 #undef X
 		ERR_COUNT,
-	ERR_WIRE_END = ERR_NOT_READY, /* the codes before it are those of the wire */
+	ERR_WIRE_END = ERR_NOT_READY, /* the codes before it can be on the wire */
 };
 
 struct err {
@@ -72,7 +72,7 @@ struct err {
 	char msg[1024]; /* always whole UTF-8 characters; a longer sentence ends in "..." */
 };
 
-/* The name of a code as it stands on the wire ("" for ERR_NONE). */
+/* The name of a code on the wire ("" for ERR_NONE). */
 const char *err_name(enum err_code code);
 
 /* The code with that name, or ERR_NONE. */
@@ -81,11 +81,11 @@ enum err_code err_by_name(struct str name);
 int err_set(struct err *e, enum err_code code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The failure that errno tells: the formatted text, ": ", and what went wrong in words. The code
- * is the one that fits (ENOENT gives FILE_NOT_FOUND, ENOSPC DISK_FULL, others IO_ERROR …). */
+/* Describe errno: the formatted text, ": ", and what went wrong in words. The code is derived from
+ * errno (ENOENT gives FILE_NOT_FOUND, ENOSPC DISK_FULL …; most others IO_ERROR). */
 int err_errno(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The code err_errno would choose for an errno value. */
+/* The code that err_errno derives from an errno value. */
 enum err_code err_code_of_errno(int error);
 
 #endif

@@ -10,9 +10,9 @@
 #include "base/limits.h"
 #include "base/utf8.h"
 
-struct reader {
+struct json_reader {
 	struct str text;
-	char *over; /* the text again when strings are decoded where they stand; or NULL */
+	char *over; /* the text, if strings are decoded in place; or NULL */
 	size_t at;
 	int depth;
 	int values;
@@ -20,26 +20,26 @@ struct reader {
 	struct err *e;
 };
 
-static int value(struct reader *r, struct json *ret);
+static int value(struct json_reader *r, struct json *ret);
 
-static int fail(struct reader *r, const char *what)
+static int fail(struct json_reader *r, const char *what)
 {
 	return err_set(r->e, ERR_INVALID_ARGUMENTS, "Invalid JSON at byte %zu: %s", r->at, what);
 }
 
-static int no_memory(struct reader *r)
+static int no_memory(struct json_reader *r)
 {
 	return err_set(r->e, ERR_INVALID_ARGUMENTS,
 		       "The JSON value needs more memory than one request may use");
 }
 
-/* The byte at the current place; NUL at the end, which no rule of the grammar accepts. */
-static char peek(const struct reader *r)
+/* The current byte; NUL at the end, which no rule of the grammar accepts. */
+static char peek(const struct json_reader *r)
 {
 	return r->at < r->text.n ? r->text.p[r->at] : '\0';
 }
 
-static void skip_blanks(struct reader *r)
+static void skip_blanks(struct json_reader *r)
 {
 	while (r->at < r->text.n) {
 		const char c = r->text.p[r->at];
@@ -49,7 +49,7 @@ static void skip_blanks(struct reader *r)
 	}
 }
 
-static bool accept(struct reader *r, char c)
+static bool accept(struct json_reader *r, char c)
 {
 	if (peek(r) != c || r->at >= r->text.n)
 		return false;
@@ -57,7 +57,7 @@ static bool accept(struct reader *r, char c)
 	return true;
 }
 
-static int word(struct reader *r, struct str w)
+static int word(struct json_reader *r, struct str w)
 {
 	if (!str_starts(str_from(r->text, r->at), w))
 		return fail(r, "expected a value");
@@ -65,7 +65,7 @@ static int word(struct reader *r, struct str w)
 	return 0;
 }
 
-static size_t digits(struct reader *r)
+static size_t digits(struct json_reader *r)
 {
 	const size_t from = r->at;
 
@@ -74,7 +74,7 @@ static size_t digits(struct reader *r)
 	return r->at - from;
 }
 
-static int number(struct reader *r, struct json *ret)
+static int number(struct json_reader *r, struct json *ret)
 {
 	const size_t from = r->at;
 	bool whole = true;
@@ -101,12 +101,12 @@ static int number(struct reader *r, struct json *ret)
 		ret->number = (double)ret->integer;
 		return 0;
 	}
-	/* strtod wants a terminated string; the program never sets a locale, so '.' it is. */
+	/* strtod needs a NUL. The program never sets a locale, so the point is '.'. */
 	const struct str copy = arena_dup(r->arena, text);
 	if (!copy.p)
 		return no_memory(r);
 	ret->number = strtod(copy.p, NULL);
-	/* 1.0 and 1e3 are integers, too: JSON does not know the difference. */
+	/* 1.0 and 1e3 are integers as well: JSON has only numbers. */
 	if (fabs(ret->number) < 9007199254740992.0 && ret->number == trunc(ret->number)) {
 		ret->whole = true;
 		ret->integer = (int64_t)ret->number;
@@ -114,7 +114,7 @@ static int number(struct reader *r, struct json *ret)
 	return 0;
 }
 
-static int hex4(struct reader *r, uint32_t *ret)
+static int hex4(struct json_reader *r, uint32_t *ret)
 {
 	uint32_t v = 0;
 
@@ -128,8 +128,8 @@ static int hex4(struct reader *r, uint32_t *ret)
 	return 0;
 }
 
-/* Behind "\u": one code point, from one or two escapes. */
-static int unicode(struct reader *r, uint32_t *ret)
+/* After "\u": one code point, from one or two escapes. */
+static int unicode(struct json_reader *r, uint32_t *ret)
 {
 	uint32_t high, low;
 
@@ -145,12 +145,12 @@ static int unicode(struct reader *r, uint32_t *ret)
 	if (low >= 0xdc00 && low <= 0xdfff)
 		*ret = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
 	else
-		r->at = back; /* the first is lone; the second speaks for itself */
+		r->at = back; /* the first is a lone surrogate; the second is read by itself */
 	return 0;
 }
 
-/* Behind a backslash: what it stands for, at most four bytes. */
-static int escape(struct reader *r, char *out, size_t *n)
+/* After a backslash: write what the escape stands for, at most four bytes. */
+static int escape(struct json_reader *r, char *out, size_t *n)
 {
 	const char c = peek(r);
 	uint32_t code_point;
@@ -162,15 +162,15 @@ static int escape(struct reader *r, char *out, size_t *n)
 		*n += utf8_encode(code_point, out + *n);
 		return 0;
 	}
-	if (!bytes_meant[(unsigned char)c])
+	if (!bytes_unescaped[(unsigned char)c])
 		return fail(r, "unknown escape in a string");
-	out[(*n)++] = bytes_meant[(unsigned char)c];
+	out[(*n)++] = bytes_unescaped[(unsigned char)c];
 	r->at++;
 	return 0;
 }
 
-/* Walk over bytes of a string that stand for themselves, up to its quote or the next escape. */
-static int plain_bytes(struct reader *r)
+/* Skip the bytes of a string that stand for themselves, up to its quote or the next escape. */
+static int plain_bytes(struct json_reader *r)
 {
 	for (;;) {
 		while (r->text.n - r->at >= BYTES_BLOCK) {
@@ -200,9 +200,10 @@ static int plain_bytes(struct reader *r)
 	}
 }
 
-/* How far it is from the offset, which is inside a string, to the quote that ends the string: the
- * first with an even number of backslashes before it, because two of them are one that is meant. */
-static size_t string_span(const struct reader *r, size_t from)
+/* How many bytes there are from the offset, which is inside a string, to the quote that ends it:
+ * the first quote with an even number of backslashes before it, because two of them stand for one.
+ */
+static size_t string_span(const struct json_reader *r, size_t from)
 {
 	const struct str rest = str_from(r->text, from);
 	ptrdiff_t i;
@@ -218,9 +219,9 @@ static size_t string_span(const struct reader *r, size_t from)
 	return rest.n;
 }
 
-/* Take many escapes at once when the place they are decoded to is far enough from the text; returns
- * how many bytes that place has more. */
-static size_t many(struct reader *r, char *out)
+/* Decode many escapes at once, if the output is far enough from the text. Returns how many bytes
+ * were written. */
+static size_t unescape_many(struct json_reader *r, char *out)
 {
 	size_t used, n;
 
@@ -231,7 +232,7 @@ static size_t many(struct reader *r, char *out)
 	return n;
 }
 
-static int string(struct reader *r, struct str *ret)
+static int string(struct json_reader *r, struct str *ret)
 {
 	const size_t from = ++r->at;
 	size_t n = 0;
@@ -246,8 +247,8 @@ static int string(struct reader *r, struct str *ret)
 			*ret = run;
 			return 0;
 		}
-		/* First escape. None is longer decoded than written, so the string as it is written
-		 * is room enough, and its own place will do. */
+		/* The first escape. No escape is shorter than what it stands for, so the string as
+		 * it is written has enough room, and it can be decoded in place. */
 		if (!out)
 			out = r->over ? r->over + from
 				      : arena_alloc(r->arena, string_span(r, from) + BYTES_STEP);
@@ -259,14 +260,14 @@ static int string(struct reader *r, struct str *ret)
 			break;
 		if (escape(r, out, &n) < 0)
 			return -1;
-		n += many(r, out + n);
+		n += unescape_many(r, out + n);
 	}
 	*ret = (struct str){ out, n };
 	return 0;
 }
 
-/* Items of an array or members of an object, behind the opening bracket. */
-static int children(struct reader *r, char close, struct json *parent)
+/* The items of an array or the members of an object, after the opening bracket. */
+static int children(struct json_reader *r, char close, struct json *parent)
 {
 	struct json **tail = &parent->first;
 
@@ -300,7 +301,7 @@ static int children(struct reader *r, char close, struct json *parent)
 	return 0;
 }
 
-static int nested(struct reader *r, struct json *ret)
+static int nested(struct json_reader *r, struct json *ret)
 {
 	const char open = r->text.p[r->at];
 	const bool object = open == '{';
@@ -316,7 +317,7 @@ static int nested(struct reader *r, struct json *ret)
 	return 0;
 }
 
-static int value(struct reader *r, struct json *ret)
+static int value(struct json_reader *r, struct json *ret)
 {
 	if (++r->values > LIMIT_JSON_VALUES)
 		return fail(r, "too many values");
@@ -343,7 +344,7 @@ static int value(struct reader *r, struct json *ret)
 	}
 }
 
-static int whole(struct reader *r, const struct json **ret)
+static int whole(struct json_reader *r, const struct json **ret)
 {
 	struct json *v = arena_alloc(r->arena, sizeof *v);
 
@@ -362,12 +363,12 @@ static int whole(struct reader *r, const struct json **ret)
 
 int json_parse(struct str text, struct arena *a, const struct json **ret, struct err *e)
 {
-	return whole(&(struct reader){ .text = text, .arena = a, .e = e }, ret);
+	return whole(&(struct json_reader){ .text = text, .arena = a, .e = e }, ret);
 }
 
 int json_parse_over(char *text, size_t n, struct arena *a, const struct json **ret, struct err *e)
 {
-	return whole(&(struct reader){ .text = { text, n }, .over = text, .arena = a, .e = e },
+	return whole(&(struct json_reader){ .text = { text, n }, .over = text, .arena = a, .e = e },
 		     ret);
 }
 

@@ -3,12 +3,12 @@
  * json: a parsed JSON value.
  *
  * The reader is strict (RFC 8259): the whole input is one value, UTF-8 must be well-formed, no
- * comments, no trailing commas, no NaN. Beyond the RFC it decides what that leaves open:
+ * comments, no trailing commas, no NaN. It decides what the RFC leaves open:
  *	- nesting deeper than LIMIT_JSON_DEPTH is an error;
- *	- \u0000 is a byte of the string, whose length tells;
+ *	- \u0000 is a byte of the string like any other;
  *	- a lone surrogate (\ud800) becomes U+FFFD;
  *	- a number too large for a double is infinite, one too small is zero;
- *	- of members with the same name the last one counts.
+ *	- of several members with the same name the last one counts.
  *
  * Values live in the arena given to json_parse; strings without escapes point into the text, so
  * both must outlive the value.
@@ -28,8 +28,8 @@ enum json_type { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSO
 struct json {
 	enum json_type type;
 	bool boolean;
-	bool whole;	   /* the number is an integer that fits `integer`; one written with a
-			    * fraction or exponent (1.0, 1e3) only below 2^53, where it is exact */
+	bool whole;	   /* the number is an integer and in `integer`; if it is written with a
+			    * fraction or exponent (1.0, 1e3), only below 2^53, where it is exact */
 	struct str name;   /* of an object's member */
 	struct json *next; /* the next item or member of the same parent */
 	union {
@@ -42,19 +42,19 @@ struct json {
 	};
 };
 
-/* Parse the whole text. Returns 0 and the value, or -1: the sentence tells what was wrong and at
- * which byte (code INVALID_ARGUMENTS), or that the value is too large for the arena. */
+/* Parse the whole text. Returns 0 and the value, or -1 with INVALID_ARGUMENTS: the sentence says
+ * what is wrong at which byte, or that the value is too large for the arena. */
 int json_parse(struct str text, struct arena *a, const struct json **ret, struct err *e);
 
-/* The same for a text nobody needs any more: strings with escapes are decoded over their own
- * letters, so that no string takes memory, and behind each string, at string.p[string.n], is a byte
- * of the text that means nothing now and may become its NUL. */
+/* The same for a text that the caller does not need any more: strings with escapes are decoded in
+ * place, so that no string takes memory. The byte after each string, string.p[string.n], is part of
+ * the text and unused, so the caller may write a NUL there. */
 int json_parse_over(char *text, size_t n, struct arena *a, const struct json **ret, struct err *e);
 
-/* The member of an object, or NULL when it has none of that name or is no object. */
+/* The member of that name, or NULL if there is none or this is not an object. */
 const struct json *json_get(const struct json *object, struct str name);
 
-/* The string that such a member is; { NULL, 0 } when there is none. */
+/* The string of that member; { NULL, 0 } if there is none or it is not a string. */
 static inline struct str json_text(const struct json *object, struct str name)
 {
 	const struct json *v = json_get(object, name);

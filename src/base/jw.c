@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/base64.h"
 #include "base/bytes.h"
 #include "base/utf8.h"
 
-/* How an ASCII byte is written that cannot stand as it is; eight bytes, which are copied at once.
- */
+/* How an ASCII byte is written that must be escaped; eight bytes, which are copied at once. */
 static const struct {
 	char text[7];
 	unsigned char n;
@@ -57,13 +57,13 @@ static const struct {
 
 enum {
 	BLOCK = BYTES_BLOCK,
-	/* What one step writes at most: every byte of a block escaped, and a copy too long by a
-	   block. */
+	/* The most that one step writes: every byte of a block escaped, and a copy that is a block
+	   too long. */
 	STEP_MAX = BLOCK * 6 + BLOCK,
 };
 
-/* One character that is not plain ASCII, at the start of in: escape or validate it. Returns how
- * much of the input it was. */
+/* Write the character at the start of `in`, which is not plain ASCII: escape or validate it.
+ * Returns how many bytes of the input it took. */
 static size_t special(char *to, size_t *n, struct str in)
 {
 	const unsigned char c = (unsigned char)in.p[0];
@@ -80,7 +80,7 @@ static size_t special(char *to, size_t *n, struct str in)
 	return length ? length : bad;
 }
 
-/* Whether every eight bytes have something special: short lines, as `yes` writes them. */
+/* Whether each eight bytes of the block have a special one: short lines, as `yes` writes them. */
 static bool is_dense(uint64_t mask)
 {
 	const uint64_t ones = UINT64_MAX / 255;
@@ -89,9 +89,9 @@ static bool is_dense(uint64_t mask)
 }
 
 /*
- * One block, with another behind it in the input: each run of plain bytes is copied as a
- * whole block, which is faster than its exact length; what is too much is overwritten next. Returns
- * how much of the input was used: less than a block when a character goes beyond it.
+ * Write one block, which another one follows in the input. Each run of plain bytes is copied as a
+ * whole block, which is faster than its exact length; the next run overwrites the excess. Returns
+ * how many bytes of the input were used: not a whole block if a character crosses its end.
  */
 static size_t block(char *to, size_t *n, struct str in)
 {
@@ -122,8 +122,8 @@ static size_t block(char *to, size_t *n, struct str in)
 	return BLOCK;
 }
 
-/* Escape from the front of *in as long as there is room for another step. Returns how much was
- * written. */
+/* Escape from the front of *in as long as there is room for another step. Returns how many bytes
+ * were written. */
 static size_t steps(char *to, size_t room, struct str *in)
 {
 	struct str s = *in;
@@ -149,12 +149,13 @@ void jw_escape(struct buf *out, struct str s)
 	while (s.n && !out->failed) {
 		const size_t left = out->max - out->n;
 		if (left < STEP_MAX) {
-			/* At the maximum only what is really needed counts: a step on the side. */
+			/* Near the maximum only the bytes really needed count: write a step aside.
+			 */
 			char aside[STEP_MAX];
 			buf_add(out, (struct str){ aside, steps(aside, sizeof aside, &s) });
 			continue;
 		}
-		/* Room for the rest as it is, and for one step at its worst. */
+		/* Room for the rest as it is, and for one step at its longest. */
 		const size_t want = s.n + STEP_MAX;
 		char *to = buf_room(out, want < left ? want : left);
 		if (!to)
@@ -229,7 +230,7 @@ void jw_open_str(struct jw *w, const char *name)
 
 void jw_piece(struct jw *w, struct str piece)
 {
-	/* What the filter looks for may lie across pieces: it must see the whole string. */
+	/* The filter must see the whole string: a secret may lie across pieces. */
 	if (w->filter)
 		buf_add(w->filter->pieces, piece);
 	else
@@ -291,26 +292,13 @@ void jw_raw(struct jw *w, const char *name, struct str json)
 
 void jw_base64(struct jw *w, const char *name, struct str bytes)
 {
-	static const char digit[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	const unsigned char *in = (const unsigned char *)bytes.p;
-	const size_t length = (bytes.n + 2) / 3 * 4;
+	const size_t length = base64_length(bytes.n);
 
 	begin(w, name);
 	char *to = buf_room(w->out, length + 2);
 	if (!to)
 		return;
-	*to++ = '"';
-	for (size_t i = 0; i < bytes.n; i += 3, to += 4) {
-		const size_t left = bytes.n - i;
-		const uint32_t group = (uint32_t)in[i] << 16 |
-				       (left > 1 ? (uint32_t)in[i + 1] << 8 : 0) |
-				       (left > 2 ? in[i + 2] : 0);
-		to[0] = digit[group >> 18];
-		to[1] = digit[group >> 12 & 63];
-		to[2] = left > 1 ? digit[group >> 6 & 63] : '=';
-		to[3] = left > 2 ? digit[group & 63] : '=';
-	}
-	*to = '"';
+	to[0] = to[length + 1] = '"';
+	base64_encode(bytes, to + 1);
 	buf_filled(w->out, length + 2);
 }

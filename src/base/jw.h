@@ -2,8 +2,8 @@
 /*
  * jw: writes JSON into a buf.
  *
- * Commas, quotes and escapes are its business; the caller only says what comes. Every function
- * takes the member's name first; inside an array, and for the outermost value, it is NULL.
+ * It writes commas, quotes and escapes; the caller only gives names and values. Every function
+ *takes the member's name first; inside an array, and for the outermost value, it is NULL.
  *
  *	struct jw w = jw_to(&b);
  *	jw_object(&w, NULL);
@@ -81,7 +81,7 @@ static inline size_t jw_length(const struct jw *w)
 
 void jw_object(struct jw *w, const char *name);
 void jw_array(struct jw *w, const char *name);
-void jw_end(struct jw *w); /* of the innermost object or array */
+void jw_end(struct jw *w); /* close the innermost object or array */
 
 void jw_str(struct jw *w, const char *name, struct str value);
 void jw_int(struct jw *w, const char *name, int64_t value);
@@ -89,11 +89,11 @@ void jw_num(struct jw *w, const char *name, double value); /* not finite: null *
 void jw_bool(struct jw *w, const char *name, bool value);
 void jw_null(struct jw *w, const char *name);
 
-/* A value that is JSON already. */
+/* A value that is already JSON. */
 void jw_raw(struct jw *w, const char *name, struct str json);
 
-/* A string value given in pieces: between these two only jw_piece may be called. A character must
- * not be split between pieces. */
+/* A string value given in pieces: between the other two only jw_piece may be called. A character
+ * must not be split between pieces. */
 void jw_open_str(struct jw *w, const char *name);
 void jw_piece(struct jw *w, struct str piece);
 void jw_close_str(struct jw *w);
@@ -101,7 +101,7 @@ void jw_close_str(struct jw *w);
 /* Base64 of the bytes as a string value. */
 void jw_base64(struct jw *w, const char *name, struct str bytes);
 
-/* Only the inside of a JSON string: escapes, no quotes. */
+/* Write only the inside of a JSON string, without the quotes. */
 void jw_escape(struct buf *out, struct str s);
 
 #endif

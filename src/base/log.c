@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* log: lines are gathered under a lock and written by one thread. */
+/* log: lines are collected under a lock and written by one thread. */
 
 #include "base/log.h"
 
@@ -16,8 +16,8 @@
 #include "base/utc.h"
 
 enum {
-	LINE_MAX_BYTES = 8 << 10, /* a longer line loses its fields, which are short by nature */
-	GATHER_MS = 20,		  /* the thread lets lines gather this long before it writes */
+	LINE_MAX_BYTES = 8 << 10, /* a longer line loses its fields, which are usually short */
+	GATHER_MS = 20,		  /* the thread collects lines for this long before it writes */
 	STOP_MS = 500,
 };
 
@@ -69,7 +69,7 @@ static void format_json(struct buf *b, enum log_level level, const char *msg,
 	buf_addc(b, '\n');
 }
 
-/* JSON lets DEL and the controls from U+0080 to U+009F pass; a terminal would obey them. */
+/* JSON allows DEL and the controls from U+0080 to U+009F; a terminal would obey them. */
 static void add_visible(struct buf *b, struct str s)
 {
 	size_t from = 0;
@@ -178,7 +178,8 @@ static void *write_lines(void *unused)
 			write_dropped(dropped);
 		(void)pthread_mutex_lock(&state.lock);
 	}
-	/* Only here: as long as this thread hangs in a write, a caller must not follow it. */
+	/* Only now may callers write themselves: while this thread hung in a write they would
+	 * have hung as well. */
 	state.running = false;
 	(void)pthread_mutex_unlock(&state.lock);
 	return NULL;

@@ -2,15 +2,14 @@
 /*
  * log: one line per event on stderr.
  *
- * A line is a sentence and named fields; as JSON it is one object ({"time","level","msg",…}), as
+ * A line is a sentence and named fields. As JSON it is one object ({"time","level","msg",…}); as
  * text it is made for a terminal and free of control characters. A line above 8 KiB keeps its
- * sentence and has "cut" in place of its fields. Nobody logs file content, command output or
- * secrets.
+ * sentence and has "cut" instead of its fields. File content, command output and secrets are never
+ * logged.
  *
- * After log_start a thread of its own writes the lines, so that a reader of stderr who stalls
- * never stalls the server; lines that do not fit the backlog are counted, and the count is logged
- * when there is room again. Before log_start (and in short-lived programs, always) a line is
- * written at once. Safe to call from any thread.
+ * After log_start a separate thread writes the lines, so that a stalled reader of stderr never
+ * stalls the server. Lines that do not fit the backlog are counted, and the count is logged when
+ * there is room again. Without log_start a line is written at once. Any thread may log.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
@@ -43,14 +42,14 @@ struct log_field {
 void log_fields(enum log_level level, const char *msg, const struct log_field *fields,
 		size_t count);
 
-/* Lines below this level are not written; the form they have. Set before threads start. */
+/* Set the lowest level that is written, and the form of the lines. Call it before threads start. */
 void log_configure(enum log_level least, enum log_form form);
 
-/* Hand writing over to a thread. Returns 0, or -1 with the reason. */
+/* Start the thread that writes. */
 int log_start(struct err *e);
 
-/* Write what is waiting and end the thread; lines are written at once again. If stderr is not read
- * this gives up after half a second, and lines go on being gathered. */
+/* Write the waiting lines and end the thread; then lines are written at once again. If stderr is
+ * not read this gives up after half a second, and lines are still collected. */
 void log_stop(void);
 
 #endif

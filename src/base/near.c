@@ -41,7 +41,7 @@ void near_try(struct near *n, const char *known)
 {
 	const size_t d = near_distance(n->word, str_of(known));
 
-	/* A word of which nothing is left is not near, however short it is. */
+	/* If every letter is wrong the word is not near, however short it is. */
 	if (d < n->distance && d < n->word.n) {
 		n->distance = d;
 		n->best = known;

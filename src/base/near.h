@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * near: the word somebody probably meant.
+ * near: the word that was probably meant.
  *
  *	struct near near = near_to(STR("workspcae"));
  *	for (each known word)
@@ -14,18 +14,18 @@
 
 struct near {
 	struct str word;
-	const char *best; /* the nearest so far; NULL: none is near enough */
-	size_t distance;  /* its distance, or the first that is too far */
+	const char *best; /* the nearest so far; NULL if none is near enough */
+	size_t distance;  /* of the best, or the smallest that is too far */
 };
 
-/* How many letters must be changed, added, removed or swapped with their neighbour to make one
- * word the other; words longer than 32 bytes are 32 apart. */
+/* How many letters must be changed, added, removed or swapped with the next one to turn one word
+ * into the other. Different words are 32 apart if one of them is longer than 32 bytes. */
 size_t near_distance(struct str a, struct str b);
 
-/* A search for the nearest of some words; a third of the word's letters may be wrong. */
+/* Begin a search for the nearest word. About a third of the letters may be wrong. */
 struct near near_to(struct str word);
 
-/* Offer a word, which must live as long as the answer is used. */
+/* Offer a word, which must outlive the search. */
 void near_try(struct near *n, const char *known);
 
 #endif

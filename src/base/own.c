@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* own: releases for scopes, and memory that outlives a request. */
+/* own: release at the end of a scope, and memory that outlives a request. */
 
 #include "base/own.h"
 

@@ -2,8 +2,8 @@
 /*
  * own: ownership by scope.
  *
- * A resource is declared together with its release and let go at the end of the scope.
- * Handing it to somebody else is TAKE, which leaves the empty value behind:
+ * A resource is declared together with its release and released at the end of the scope. TAKE gives
+ * it to another owner and leaves the empty value in the variable:
  *
  *	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
  *	if (fd < 0)
@@ -11,8 +11,8 @@
  *	*ret = TAKE(fd, -1);
  *	return 0;
  *
- * Memory comes from an arena or a buf; what lives longer than a request is made by mem_new
- * in an x_new function and given back by mem_free.
+ * Memory comes from an arena or a buf. An object that outlives a request is allocated with mem_new
+ * in its x_new function and freed with mem_free.
  */
 #ifndef BASE_OWN_H
 #define BASE_OWN_H
@@ -28,7 +28,7 @@
 		taken_;                                                                            \
 	})
 
-/* For large buffers that are filled before they are read: the build zeroes all others. */
+/* For large buffers that are written before they are read: the build zeroes all others. */
 #if __has_attribute(uninitialized)
 #define UNINITIALISED __attribute__((uninitialized))
 #else
@@ -43,7 +43,7 @@ void fd_closep(int *fd);
 /* Zeroed memory for count objects of the given size, or NULL (also when the product overflows). */
 void *mem_new(size_t count, size_t size);
 
-/* Change the number of objects; the old memory stays valid when NULL is returned. */
+/* Change the number of objects. On NULL the old memory stays valid. */
 void *mem_resize(void *p, size_t count, size_t size);
 
 void mem_free(void *p);

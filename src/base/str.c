@@ -125,7 +125,7 @@ bool str_truthy(struct str s)
 
 bool str_eq_secret(struct str given, struct str secret)
 {
-	/* Always one pass over what was given; the length of the secret is not protected. */
+	/* Always one pass over the given text; the length of the secret is not protected. */
 	unsigned diff = given.n != secret.n;
 
 	for (size_t i = 0; i < given.n; i++)

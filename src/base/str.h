@@ -3,7 +3,7 @@
  * str: bytes seen, not owned.
  *
  * A pointer and a length, passed by value. Slicing is free, NUL is a byte like any other, and
- * nothing here allocates. The bytes belong to somebody else and must outlive the str.
+ * nothing here allocates. The bytes have another owner and must outlive the str.
  */
 #ifndef BASE_STR_H
 #define BASE_STR_H
@@ -20,7 +20,7 @@ struct str {
 
 #define STR(literal) ((struct str){ "" literal, sizeof(literal) - 1 })
 
-/* For "%.*s": printf's precision is an int, so an absurd length is clipped, never negative. */
+/* For "%.*s": printf's precision is an int, so a longer str is clipped. */
 #define STR_FMT(s) ((int)((s).n > 0x7fffffff ? 0x7fffffff : (s).n)), (s).p
 
 static inline struct str str_of(const char *c)
@@ -48,7 +48,7 @@ int str_cmp(struct str a, struct str b);
 bool str_starts(struct str s, struct str prefix);
 bool str_ends(struct str s, struct str suffix);
 
-/* Where the byte or the text first stands, or -1. */
+/* The offset of the first such byte or text, or -1. */
 ptrdiff_t str_index(struct str s, char byte);
 ptrdiff_t str_find(struct str s, struct str what);
 ptrdiff_t str_find_nocase(struct str s, struct str what); /* ASCII letters without case */
@@ -60,7 +60,7 @@ struct str str_upto(struct str s, size_t to);
 /* Without ASCII white space at both ends. */
 struct str str_trim(struct str s);
 
-/* Split at the first `at`. True when it was there; else head is all of s and tail is empty. */
+/* Split at the first `at`. True if there is one; else head is all of s and tail is empty. */
 bool str_cut(struct str s, char at, struct str *head, struct str *tail);
 
 /* The value of a hexadecimal digit, or -1. */
@@ -75,10 +75,10 @@ static inline int str_hex(char c)
 /* A whole str as a decimal integer, optional minus, no blanks, no overflow. */
 bool str_int(struct str s, int64_t *ret);
 
-/* "1", "true", "yes" in any case, blanks around allowed. Anything else is false. */
+/* Whether it is "1", "true" or "yes", in any case and with blanks around it. */
 bool str_truthy(struct str s);
 
-/* Compare without revealing by timing where the two differ. */
+/* Compare without revealing by the time it takes where the two differ. */
 bool str_eq_secret(struct str given, struct str secret);
 
 #endif

@@ -13,7 +13,7 @@ enum {
 	DAYS_TO_1970 = 719468, /* since the first of March of the year 0 */
 };
 
-/* Division that rounds down, also below zero. */
+/* Division that rounds down, even below zero. */
 static int64_t floor_div(int64_t a, int64_t b)
 {
 	return a / b - (a % b < 0);
@@ -23,14 +23,14 @@ struct utc utc_of(int64_t seconds)
 {
 	const int64_t days = floor_div(seconds, DAY);
 	const int64_t rest = seconds - days * DAY;
-	/* Years begin in March here, so that the odd day is a year's last. */
+	/* Years begin in March here, so that a leap day is the last day of its year. */
 	const int64_t era = floor_div(days + DAYS_TO_1970, DAYS_400_YEARS);
 	const int64_t in_era = days + DAYS_TO_1970 - era * DAYS_400_YEARS;
 	const int64_t leap_days = in_era / (DAYS_4_YEARS - 1) - in_era / DAYS_100_YEARS +
 				  in_era / (DAYS_400_YEARS - 1);
 	const int64_t year = (in_era - leap_days) / 365;
 	const int64_t in_year = in_era - (year * 365 + year / 4 - year / 100);
-	/* From March on, five months have 153 days, again and again. */
+	/* Counted from March, every five months have 153 days. */
 	const int64_t month = (5 * in_year + 2) / 153;
 
 	return (struct utc){
@@ -44,7 +44,7 @@ struct utc utc_of(int64_t seconds)
 	};
 }
 
-/* Every answer and every line of the log has a time: snprintf would be a tenth of their cost. */
+/* Every answer and every log line has a time: with snprintf it would be a tenth of their cost. */
 static void put_digits(char *to, int64_t value, int count)
 {
 	for (to += count; count > 0; count--, value /= 10)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * utc: a moment as people write it, in the one time zone that needs no tables.
+ * utc: dates and times in UTC, the one time zone that needs no tables.
  *
- * The C library's gmtime_r takes a lock that all threads share, may read files, and brings a
- * fifteenth of the static program's size with it.
+ * The C library's gmtime_r takes a lock that all threads share, may read files, and makes up a
+ * fifteenth of the static program's size.
  */
 #ifndef BASE_UTC_H
 #define BASE_UTC_H
@@ -21,10 +21,10 @@ struct utc {
 	int hour, minute, second; /* from 0 */
 };
 
-/* The moment so many seconds after 1970 began; before it when negative. */
+/* The date and time so many seconds after the start of 1970, or before it if negative. */
 struct utc utc_of(int64_t seconds);
 
-/* As HTTP writes a moment: "Sun, 06 Nov 1994 08:49:37 GMT". */
+/* As HTTP writes it: "Sun, 06 Nov 1994 08:49:37 GMT". */
 struct str utc_http(int64_t seconds, char out[UTC_TEXT]);
 
 /* As logs write it: "1994-11-06T08:49:37.123Z". */

@@ -2,9 +2,9 @@
 /*
  * utf8: well-formed text and what to do with bytes that are not.
  *
- * Well-formed is what Unicode says (table 3-7): no overlong forms, no surrogates, nothing above
- * U+10FFFF. An ill-formed sequence becomes one U+FFFD per maximal subpart, which is what web
- * browsers and Node do, so that both sides of the wire see the same text.
+ * Unicode says what is well-formed (table 3-7): no overlong forms, no surrogates, nothing above
+ * U+10FFFF. An ill-formed sequence becomes one U+FFFD per maximal subpart, as in web browsers and
+ * Node, so that both sides of the wire see the same text.
  */
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
@@ -17,8 +17,8 @@
 
 #define UTF8_REPLACEMENT "\xef\xbf\xbd"
 
-/* Length of the well-formed character at the start of s, which is not empty. If there is none: 0,
- * and *bad is the length of the maximal subpart that one U+FFFD replaces. */
+/* The length of the well-formed character at the start of s, which must not be empty. 0 if it is
+ * ill-formed; then *bad is the length of the maximal subpart that one U+FFFD replaces. */
 size_t utf8_next(struct str s, size_t *bad);
 
 /* How many bytes from the start are plain ASCII (also NUL and control characters). */
@@ -29,11 +29,11 @@ bool utf8_valid(struct str s);
 /* The code point of a well-formed character, n bytes long. */
 uint32_t utf8_decode(const char *p, size_t n);
 
-/* The length of s without an unfinished character at its end: where text may be cut, or where a
- * stream must wait for more bytes. Ill-formed bytes are not held back. */
+/* The length of s without an unfinished character at its end: where a text may be cut, or where a
+ * stream must wait for more bytes. Ill-formed bytes are not unfinished. */
 size_t utf8_whole(struct str s);
 
-/* Length that s has once ill-formed sequences are replaced. */
+/* The length of s with its ill-formed sequences replaced. */
 size_t utf8_replaced_length(struct str s);
 
 /* Write a code point; returns the number of bytes (1 to 4). Surrogates and values above U+10FFFF

@@ -131,7 +131,7 @@ int ws_new(const struct ws_options *o, struct workspace **ret, struct err *e)
 	if (!ws)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory for the workspace");
 	for (int i = 0; i < PATH_BASES; i++)
-		ws->roots[i].fd = -1;
+		ws->roots[i].fd = ws->bases[i].fd = -1;
 	for (int i = 0; i < LOCKS; i++) {
 		(void)pthread_mutex_init(&ws->locks[i], NULL);
 		(void)pthread_mutex_init(&ws->file_locks[i], NULL);
