@@ -166,8 +166,7 @@ static int end_status(const struct cli *c, const struct json *result)
 	return (int)number_of(result, STR("exitCode"), EXIT_FAILED);
 }
 
-/* Print the output from the beginning, with `follow` until the job ends; `silent`: print nothing.
- */
+/* Print the output so far, with `follow` until the job ends. `silent`: only wait. */
 static int output(struct work *k, bool follow, bool silent)
 {
 	int64_t since = 0;

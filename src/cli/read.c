@@ -53,7 +53,7 @@ static int print_part(const struct cli *c, const struct sidecar_file *f,
 	if (f->mime_type || !f->has_more)
 		return 0;
 	*got = (int64_t)bytes_count(text, '\n') + 1;
-	/* A line of 50 KB or more comes as no text, and would do so again. */
+	/* A line of 50 KB or more is sent as empty text; asking again would not help. */
 	if (text.n == 0) {
 		cli_say(c,
 			"line %" PRId64

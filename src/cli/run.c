@@ -118,10 +118,10 @@ static int run_run(struct cli *c, const void *args)
 	};
 
 	verb_join_command(c->argc, c->argv, &command);
-	/* If the output goes to the terminal, it shows progress enough. */
+	/* Output on the terminal is progress enough. */
 	if (!isatty(STDOUT_FILENO))
 		cli_progress_begin(c, command.p, "bytes");
-	/* Without this Ctrl-C ends this program, and the server then ends the command. */
+	/* Without this, Ctrl-C ends this program, and the server then ends the command. */
 	if (options.cancel)
 		catch_signals(options.cancel);
 	const int rc = sidecar_run_bash(c->server, command.p, &options, &end, &error);

@@ -26,7 +26,8 @@ static void report(const struct cli *c, const struct sidecar_change *change)
 	struct jw w = jw_to(&out);
 
 	if (!c->json) {
-		cli_say(c, "wrote %" PRId64 " bytes to %s", change->bytes, change->path);
+		cli_say(c, "wrote %" PRId64 " byte%s to %s", change->bytes,
+			change->bytes == 1 ? "" : "s", change->path);
 		return;
 	}
 	jw_object(&w, NULL);

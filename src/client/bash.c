@@ -228,8 +228,7 @@ int sidecar_run_bash(struct sidecar *sidecar, const char *command,
 	write_arguments(&op, command, stream.options);
 	struct sidecar_error why;
 	const int rc = op_send(&op, &why);
-	/* If the end of the command is known, it has run, even if the connection failed after that.
-	 */
+	/* If the end of the command is known, a connection that fails after it does not matter. */
 	if (rc < 0 && !stream.ended) {
 		if (error)
 			*error = why;

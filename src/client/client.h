@@ -67,8 +67,7 @@ int op_send(struct op *op, struct sidecar_error *error);
  * op->answer.body; or NULL and *error. */
 const struct json *op_run(struct op *op, struct sidecar_error *error);
 
-/* Parse the answer and leave its text as it is, for a result that shows it. NULL with BAD_ANSWER.
- */
+/* Parse the answer and keep its text, for a result that shows it. NULL with BAD_ANSWER. */
 const struct json *op_parse(struct op *op, struct sidecar_error *error);
 
 /* Set *error from an answer that is not a success. Returns -1. */

@@ -80,8 +80,7 @@ static int learn(struct target *t, struct sidecar_error *error)
 	return 0;
 }
 
-/* Make the directory inside. The server must see it too: its workspace may be on another machine.
- */
+/* Make the directory inside. The server must see it: its workspace may be on another machine. */
 static void enter_workspace(struct target *t)
 {
 	char path[TARGET_PATH];

@@ -453,8 +453,7 @@ static enum verdict network(struct target *t)
 
 static enum verdict secrets(struct target *t)
 {
-	/* It looks like a token; it is in two pieces so that no scanner takes this file for a leak.
-	 */
+	/* It looks like a token, in two pieces so that no scanner takes this file for a leak. */
 	static const char first[] = "ghp_x7Kq9ZrT2mVb", second[] = "N4pLc8WdY1sHf6JgQe3RtUaX";
 	char script[256], arguments[256];
 	struct sidecar_error error;
