@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plain: words of harmless characters, the first of them a program that is no shell's own. */
+/* plain: find the program, and set the variables that a shell would set. */
 
 #include "exec/plain.h"
 
@@ -11,69 +11,7 @@
 
 #include "base/own.h"
 #include "exec/environ.h"
-
-static const char blanks[] = " \t\n";
-
-/* In every shell these stand for themselves, wherever they stand in a word. */
-static bool is_plain(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       (c && strchr("_-+./:,@%=", c));
-}
-
-/* What bash or sh would do itself. Not among them: true and false, whose programs do the same. */
-static bool is_of_shell(const char *word)
-{
-	static const char *const names[] = {
-		".",	   ":",		"alias",    "bg",      "bind",	  "break",   "builtin",
-		"caller",  "case",	"cd",	    "chdir",   "command", "compgen", "complete",
-		"compopt", "continue",	"coproc",   "declare", "dirs",	  "disown",  "do",
-		"done",	   "echo",	"elif",	    "else",    "enable",  "esac",    "eval",
-		"exec",	   "exit",	"export",   "fc",      "fg",	  "fi",	     "for",
-		"getopts", "function",	"hash",	    "help",    "history", "if",	     "in",
-		"jobs",	   "kill",	"let",	    "local",   "logout",  "mapfile", "popd",
-		"printf",  "pushd",	"pwd",	    "read",    "return",  "select",  "set",
-		"shift",   "readarray", "readonly", "shopt",   "source",  "suspend", "test",
-		"then",	   "time",	"times",    "trap",    "type",	  "typeset", "ulimit",
-		"umask",   "unalias",	"unset",    "until",   "wait",	  "while",
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (strcmp(word, names[i]) == 0)
-			return true;
-	return false;
-}
-
-/* A program's name: no assignment, and nothing like the job %1. */
-static bool is_name(const char *word)
-{
-	return !strchr(word, '=') && !strchr("-+:,@%", word[0]) && !is_of_shell(word);
-}
-
-/* The words, or NULL when a shell has to say what the line means. */
-static char **split(const char *line, struct arena *a)
-{
-	const size_t len = strlen(line);
-	char *text = arena_alloc(a, len + 1);
-	char **argv = arena_array(a, len / 2 + 2, sizeof(*argv));
-	size_t n = 0;
-
-	if (!text || !argv)
-		return NULL;
-	memcpy(text, line, len + 1);
-	for (char *p = text; *(p += strspn(p, blanks));) {
-		argv[n++] = p;
-		while (is_plain(*p))
-			p++;
-		const size_t gap = strspn(p, blanks);
-		/* A newline before the end begins another command. */
-		if (p[gap] && (gap == 0 || memchr(p, '\n', gap)))
-			return NULL;
-		*p = '\0';
-		p += gap ? 1 : 0;
-	}
-	return n && is_name(argv[0]) ? argv : NULL;
-}
+#include "policy/words.h"
 
 static const char *value_of(char *const *env, const char *name)
 {
@@ -140,7 +78,7 @@ bool plain_prepare(struct plain *p, const char *line, char *const *env, const ch
 		   struct arena *a)
 {
 	/* A directory without a name leaves PWD to the shell. */
-	p->argv = *cwd != '/' || is_shell_prepared(env) ? NULL : split(line, a);
+	p->argv = *cwd != '/' || is_shell_prepared(env) ? NULL : words_plain(line, a);
 	if (!p->argv ||
 	    !find_program(p->argv[0], value_of(env, "PATH"), p->program, sizeof(p->program)))
 		return false;

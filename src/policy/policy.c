@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* policy: hold every command that a text would run against the rules. */
+/* policy: compare every command that a text would run with the rules. */
 
 #include "policy/policy.h"
 
 #include "base/arena.h"
 #include "base/limits.h"
 #include "policy/rule.h"
+#include "policy/shell.h"
 #include "policy/wrapper.h"
 
 struct policy {
@@ -156,7 +157,7 @@ void policy_free(struct policy *p)
 	mem_free(p);
 }
 
-/* Words in messages are names; whoever writes a longer one knows how it goes on. */
+/* The words in messages are names; the beginning of a longer one is enough to recognise it. */
 static struct str brief(struct str word)
 {
 	return str_upto(word, 80);

@@ -2,17 +2,16 @@
 /*
  * policy: which commands are refused before they run.
  *
- * A command is read as bash would read it (shell.h), wrappers are looked through (wrapper.h), and
- * every simple command that comes to light is held against a list of rules (rule.h). This is a
- * guard rail for honest models: it sees names, not what a program does. A script file, a variable
- * ($X), a name bound to something else all pass. What holds against a hostile command is the
- * sandbox.
+ * A command is read as bash would read it (shell.h), wrappers are opened (wrapper.h), and every
+ * simple command that is found is compared with a list of rules (rule.h). This is a guard rail for
+ * honest models: it sees names, not what a program does. A script file, a variable ($X), a name
+ * that is bound to something else all pass. The sandbox is what stops a hostile command.
  *
- * A program is known by the last part of its name, so /usr/bin/sudo and ./sudo are sudo. A function
- * or alias of that name is no excuse.
+ * A program is known by the last part of its name, so /usr/bin/sudo and ./sudo are sudo, even if
+ * there is a function or alias of that name.
  *
- * A policy does not change once made; any number of threads may ask it. Judging does no I/O and
- * takes time linear in the command; its memory is given back before it returns.
+ * A policy does not change once it is made, and any number of threads may ask it. Judging does no
+ * I/O, takes time linear in the command, and frees its memory before it returns.
  */
 #ifndef POLICY_POLICY_H
 #define POLICY_POLICY_H
@@ -30,15 +29,16 @@ struct policy;
 
 /*
  * A policy for the workspace at `root`, an absolute path. `rules` extends the default list: lines
- * (or parts between ;) in the form of rule.h; "!NAME" takes out the rules for that name, "!*" all
- * rules before it; empty lines and lines beginning with # are skipped. Both texts are copied.
- * NULL and INVALID_ARGUMENTS when a line cannot be understood.
+ * (or parts between ;) in the form of rule.h; "!NAME" removes the rules for that name, "!*" all
+ * rules before it; empty lines and lines that begin with # are skipped. Both texts are copied.
+ * NULL and INVALID_ARGUMENTS if a line cannot be understood.
  */
 struct policy *policy_new(enum policy_mode mode, struct str root, struct str rules, struct err *e);
 void policy_free(struct policy *p);
 
-/* May this shell text run? 0; or -1 with COMMAND_BLOCKED, naming the word and the rule. A text that
- * bash could not parse is judged as far as it can be read; the shell will say what is wrong. */
+/* May this shell text run? 0; or -1 with COMMAND_BLOCKED, which names the word and the rule. A text
+ * that bash could not parse is judged as far as it can be read; the shell will say what is wrong.
+ */
 int policy_check(const struct policy *p, struct str command, struct err *e);
 
 /* May this program with these arguments run, without a shell? */

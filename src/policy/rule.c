@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* rule: the default list, the form of a rule, and how it meets a command. */
+/* rule: the default list, how a rule is read, and how it is matched with a command. */
 
 #include "policy/rule.h"
+
+#include "base/own.h"
 
 #define PRIVILEGE "privilege escalation"
 #define POWER	  "stopping the machine"
@@ -53,7 +55,7 @@ struct str rule_basename(struct str name)
 	return slash ? str_from(name, (size_t)(slash + 1 - name.p)) : name;
 }
 
-/* Does one byte match the pattern's first item, * aside? *n is the item's length. */
+/* Does one byte match the first item of the pattern, which is not *? *n is the item's length. */
 static bool match_item(struct str pattern, char c, size_t *n)
 {
 	const ptrdiff_t close = pattern.p[0] == '[' ? str_index(pattern, ']') : -1;

@@ -12,18 +12,19 @@
  *	--long		the option, also shortened or with a value: --long, --lo, --long=3
  *	@outside	a path outside the workspace: absolute, or beginning with ~ or $HOME
  *
- * Options are not looked for behind --.
+ * After -- there are no options.
  */
 #ifndef POLICY_RULE_H
 #define POLICY_RULE_H
 
-#include "policy/shell.h"
+#include "base/err.h"
+#include "policy/shell_command.h"
 
 struct rule {
 	struct str name, arguments; /* the pattern's two parts */
 	struct str reason;	    /* what the refusal calls the rule */
 	struct str advice;	    /* what to do instead, a sentence; may be empty */
-	bool bare; /* a relative path such as bin/NAME is somebody else's program */
+	bool bare;		    /* a relative path such as bin/NAME is another program */
 };
 
 /* The default list. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* shbrace: brace expansion, {a,b}c to ac bc; done on the written text, before all else. */
+/* shbrace: find the groups in a word and write out their alternatives. */
 
-#include "policy/shlex.h"
+#include "policy/shbrace.h"
 
 #include "base/limits.h"
 
-/* The index behind the quoted part or the expansion that begins at i, or i + 1. */
+/* The index after the quoted part or expansion that begins at i; i + 1 if none does. */
 static size_t skip_part(struct str raw, size_t i)
 {
 	const char c = raw.p[i];
@@ -31,12 +31,12 @@ static size_t skip_part(struct str raw, size_t i)
 }
 
 /* A group {…,…}: where it opens and closes. */
-struct group {
+struct brace_group {
 	size_t open, close;
 };
 
-/* The end of the group that opens at `open`; false when it is none: no comma, or not closed. */
-static bool find_close(struct str raw, size_t open, struct group *ret)
+/* The group that opens at `open`; false if it has no comma or is not closed. */
+static bool find_close(struct str raw, size_t open, struct brace_group *ret)
 {
 	size_t depth = 0;
 	bool comma = false;
@@ -47,14 +47,14 @@ static bool find_close(struct str raw, size_t open, struct group *ret)
 		} else if (raw.p[i] == ',' && depth == 1) {
 			comma = true;
 		} else if (raw.p[i] == '}' && --depth == 0) {
-			*ret = (struct group){ open, i };
+			*ret = (struct brace_group){ open, i };
 			return comma;
 		}
 	}
 	return false;
 }
 
-static bool find_group(struct str raw, struct group *ret)
+static bool find_group(struct str raw, struct brace_group *ret)
 {
 	unsigned tries = 0;
 
@@ -78,7 +78,7 @@ static void add_word(struct shlex *s, struct str raw, struct buf *words)
 	shlex_enter(s, raw, &save);
 	const struct word w = shword_read(s, 0);
 	shlex_leave(s, &save);
-	/* {,sudo}: an empty alternative without quotes is no word at all. */
+	/* {,sudo}: an empty alternative without quotes is not a word. */
 	if (!w.text.n && !w.flags)
 		return;
 	const struct shell_word made = { w.text, w.flags };
@@ -87,7 +87,7 @@ static void add_word(struct shlex *s, struct str raw, struct buf *words)
 
 static void expand(struct shlex *s, struct str raw, unsigned depth, struct buf *words)
 {
-	struct group g;
+	struct brace_group g;
 
 	if (!find_group(raw, &g)) {
 		add_word(s, raw, words);
@@ -107,7 +107,7 @@ static void expand(struct shlex *s, struct str raw, unsigned depth, struct buf *
 		char *p = arena_alloc(s->arena, n + 1);
 		if (!p || depth >= LIMIT_BRACE_DEPTH || s->braces > LIMIT_BRACE_WORDS ||
 		    s->braced > LIMIT_BRACE_BYTES) {
-			shlex_trouble(s, "its braces make too many words");
+			shlex_give_up(s, "its braces make too many words");
 			return;
 		}
 		memcpy(p, raw.p, g.open);
@@ -120,7 +120,7 @@ static void expand(struct shlex *s, struct str raw, unsigned depth, struct buf *
 
 bool shbrace_expand(struct shlex *s, struct str raw, struct buf *words)
 {
-	struct group g;
+	struct brace_group g;
 
 	if (!find_group(raw, &g))
 		return false;

@@ -1,20 +1,295 @@
 /* SPDX-License-Identifier: MIT */
-/* shell: lists, compound commands and simple commands; see shell.h. */
+/* shell: here-documents, compound commands, simple commands and lists of them. */
 
 #include "policy/shell.h"
 
 #include "base/limits.h"
-#include "policy/shlex.h"
+#include "policy/shbrace.h"
 
-/* A simple command in the making. */
+struct heredoc {
+	struct heredoc *next;
+	struct str delimiter;
+	struct str *input;
+	bool strip_tabs;
+	bool literal; /* the delimiter was quoted: nothing is expanded */
+};
+
+/* A delimiter is not expanded, only its quotes are removed: <<"$X" ends at $X. */
+static struct str unquote(struct shlex *s, struct str raw)
+{
+	const size_t start = s->text.n;
+
+	for (size_t i = 0; i < raw.n; i++) {
+		const char c = raw.p[i];
+		if (c == '\\' && i + 1 < raw.n)
+			buf_addc(&s->text, raw.p[++i]);
+		else if (c != '\'' && c != '"')
+			buf_addc(&s->text, c);
+	}
+	return shlex_finish(s, start);
+}
+
+static void expect_heredoc(struct shlex *s, const struct word *delimiter, bool strip_tabs,
+			   struct str *input)
+{
+	struct heredoc *h = arena_array(s->arena, 1, sizeof *h);
+
+	if (!h) {
+		shlex_give_up(s, "it is too large");
+		return;
+	}
+	h->literal = delimiter->flags & SHELL_QUOTED;
+	h->delimiter = delimiter->text;
+	if (delimiter->flags & SHELL_UNKNOWN)
+		h->delimiter = h->literal ? unquote(s, delimiter->raw) : delimiter->raw;
+	h->strip_tabs = strip_tabs;
+	h->input = input;
+	*s->last = h;
+	s->last = &h->next;
+}
+
+struct line {
+	struct str text;
+	bool joined; /* made of several lines, so not a part of the text */
+};
+
+/* Take the next line and its newline. If the document is expanded, backslash and newline join two.
+ */
+static struct line take_line(struct shlex *s, const struct heredoc *h)
+{
+	const size_t start = s->text.n;
+	struct line line = { .joined = false };
+
+	for (;;) {
+		const char *from = s->p;
+		const char *newline = memchr(from, '\n', (size_t)(s->end - from));
+		const char *end = newline ? newline : s->end;
+		const char *back = end;
+		while (back > from && back[-1] == '\\')
+			back--;
+		const bool join = !h->literal && newline && (end - back) % 2;
+		s->p = newline ? newline + 1 : s->end;
+		line.text = (struct str){ from, (size_t)(end - from) - join };
+		if (!join && !line.joined)
+			return line;
+		buf_add(&s->text, line.text);
+		if (!join)
+			break;
+		line.joined = true;
+	}
+	line.text = shlex_finish(s, start);
+	return line;
+}
+
+/* Is this the last line? Inside $( ) bash also takes "EOF)" for it, and reads on after the F. */
+static bool is_last(struct shlex *s, const struct heredoc *h, const struct line *line)
+{
+	if (str_eq(line->text, h->delimiter))
+		return true;
+	if (!s->in_paren || !str_starts(line->text, h->delimiter) ||
+	    str_index(str_from(line->text, h->delimiter.n), ')') < 0)
+		return false;
+	if (line->joined)
+		shlex_give_up(s, "the end of a here-document is unclear");
+	else
+		s->p = line->text.p + h->delimiter.n;
+	return true;
+}
+
+static void read_one(struct shlex *s, const struct heredoc *h)
+{
+	AUTO_BUF body = { .max = s->text.max };
+
+	while (s->p < s->end) {
+		struct line line = take_line(s, h);
+		while (h->strip_tabs && line.text.n && line.text.p[0] == '\t')
+			line.text = str_from(line.text, 1);
+		if (is_last(s, h, &line))
+			break;
+		buf_add(&body, line.text);
+		buf_addc(&body, '\n');
+	}
+	const struct str kept = body.n ? arena_dup(s->arena, buf_str(&body)) : STR("");
+	if (body.failed || !kept.p) {
+		shlex_give_up(s, "it is too large");
+		return;
+	}
+	*h->input = h->literal ? kept : shword_document(s, kept);
+}
+
+static void read_heredocs(struct shlex *s)
+{
+	struct heredoc *h = s->first;
+
+	s->first = NULL;
+	s->last = &s->first;
+	for (; h; h = h->next)
+		read_one(s, h);
+}
+
+static void skip_newlines(struct shlex *s)
+{
+	while (shlex_peek_token(s) == TOKEN_NEWLINE) {
+		(void)shlex_token(s);
+		read_heredocs(s);
+	}
+}
+
+enum keyword {
+	KEY_NONE,
+	KEY_PLAIN,  /* a command follows */
+	KEY_PREFIX, /* a command follows, and both are one simple command: ! time */
+	KEY_COPROC,
+	KEY_FOR,
+	KEY_CASE,
+	KEY_FUNCTION,
+	KEY_CONDITION,
+	KEY_ESAC,
+	KEY_CLOSE, /* } */
+};
+
+/* for NAME [in WORD …], select, and for (( … )). What follows is read as commands. */
+static void for_head(struct shlex *s)
+{
+	if (shlex_peek_token(s) == TOKEN_OPEN) {
+		(void)shlex_token(s);
+		if (shlex_peek(s) == '(' && (s->p++, shlex_is_arithmetic(s)))
+			shword_arithmetic(s);
+		return;
+	}
+	if (shlex_peek_token(s) != TOKEN_WORD)
+		return;
+	(void)shword_read(s, 0);
+	skip_newlines(s);
+	if (!shlex_accept_keyword(s, STR("in")))
+		return;
+	while (shlex_peek_token(s) == TOKEN_WORD)
+		(void)shword_read(s, 0);
+}
+
+/* The patterns of one branch up to their parenthesis; false if there are none. */
+static bool case_patterns(struct shlex *s)
+{
+	skip_newlines(s);
+	if (shlex_accept_keyword(s, STR("esac")))
+		return false;
+	if (shlex_peek_token(s) == TOKEN_OPEN)
+		(void)shlex_token(s);
+	for (;;) {
+		const enum token token = shlex_peek_token(s);
+		if (token == TOKEN_WORD) {
+			(void)shword_read(s, 0);
+			continue;
+		}
+		if (token != TOKEN_PIPE && token != TOKEN_CLOSE)
+			return false;
+		(void)shlex_token(s);
+		if (token == TOKEN_CLOSE)
+			return true;
+	}
+}
+
+/* case WORD in … esac, after the keyword. */
+static void case_command(struct shlex *s)
+{
+	if (shlex_peek_token(s) == TOKEN_WORD)
+		(void)shword_read(s, 0);
+	skip_newlines(s);
+	if (!shlex_accept_keyword(s, STR("in")) || !shlex_deeper(s))
+		return;
+	while (case_patterns(s) && s->read_list(s, LIST_CASE))
+		;
+	s->depth--;
+}
+
+/* [[ … ]], after the keyword: its operators are not the shell's. */
+static void condition(struct shlex *s)
+{
+	while (!shlex_accept_keyword(s, STR("]]"))) {
+		const enum token token = shlex_peek_token(s);
+		if (token == TOKEN_END)
+			return;
+		if (token == TOKEN_WORD) {
+			(void)shword_read(s, 0);
+			continue;
+		}
+		if (token == TOKEN_NEWLINE)
+			skip_newlines(s);
+		else
+			(void)shlex_take(s);
+	}
+}
+
+/* function NAME [()], after the keyword; the body is read as a command. */
+static void function_head(struct shlex *s)
+{
+	if (shlex_peek_token(s) == TOKEN_WORD)
+		(void)shword_read(s, 0);
+	const char *here = s->p;
+	if (shlex_peek_token(s) != TOKEN_OPEN)
+		return;
+	(void)shlex_token(s);
+	if (shlex_peek_token(s) == TOKEN_CLOSE)
+		(void)shlex_token(s);
+	else
+		s->p = here;
+}
+
+/* Which keyword the word is where a command begins. */
+static enum keyword keyword_of(const struct word *w)
+{
+	static const struct {
+		const char *name;
+		enum keyword key;
+	} table[] = {
+		{ "if", KEY_PLAIN },	      { "then", KEY_PLAIN },	{ "elif", KEY_PLAIN },
+		{ "else", KEY_PLAIN },	      { "fi", KEY_PLAIN },	{ "while", KEY_PLAIN },
+		{ "until", KEY_PLAIN },	      { "do", KEY_PLAIN },	{ "done", KEY_PLAIN },
+		{ "{", KEY_PLAIN },	      { "}", KEY_CLOSE },	{ "!", KEY_PREFIX },
+		{ "time", KEY_PREFIX },	      { "coproc", KEY_COPROC }, { "for", KEY_FOR },
+		{ "select", KEY_FOR },	      { "case", KEY_CASE },	{ "esac", KEY_ESAC },
+		{ "function", KEY_FUNCTION }, { "[[", KEY_CONDITION },
+	};
+
+	if (w->flags || w->text.n > STR("function").n)
+		return KEY_NONE;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		if (str_eq(w->text, str_of(table[i].name)))
+			return table[i].key;
+	}
+	return KEY_NONE;
+}
+
+/* Read on from a keyword to where commands begin; a whole case … esac or [[ … ]]. */
+static void read_head(struct shlex *s, enum keyword key)
+{
+	switch (key) {
+	case KEY_FOR:
+		for_head(s);
+		break;
+	case KEY_CASE:
+		case_command(s);
+		break;
+	case KEY_FUNCTION:
+		function_head(s);
+		break;
+	case KEY_CONDITION:
+		condition(s);
+		break;
+	default:
+		break;
+	}
+}
+
+/* A simple command that is being read. */
 struct simple {
 	struct buf words;   /* of struct shell_word */
-	bool begun;	    /* an assignment, redirection or word was there: no keyword now */
+	bool begun;	    /* with an assignment, redirection or word: no keyword can follow */
 	bool assigns;	    /* its arguments may be assignments: declare, export … */
-	bool coproc, timed; /* the keyword stood just before */
+	bool coproc, timed; /* the keyword came just before */
 	struct str *input;  /* text of its last here-document or here-string */
 	bool newline;	    /* a newline ended the command before */
-	struct shell_command *last, *from; /* the command before; and if it is piped into this */
+	struct shell_command *last, *from; /* the command before; the same if it is piped in */
 };
 
 static void done(struct simple *c)
@@ -42,7 +317,7 @@ static void flush(struct shlex *s, struct simple *c)
 		struct shell_command *made = arena_array(s->arena, 1, sizeof *made);
 		const struct str words = arena_dup(s->arena, buf_str(&c->words));
 		if (!made || !words.p || c->words.failed) {
-			shlex_trouble(s, "it is too large");
+			shlex_give_up(s, "it is too large");
 			return;
 		}
 		made->words = (struct shell_word *)(void *)(uintptr_t)words.p;
@@ -57,20 +332,20 @@ static void flush(struct shlex *s, struct simple *c)
 	reset(c);
 }
 
-/* A parenthesised list, its opening parenthesis taken. */
+/* A list in parentheses, after the first one. */
 static void subshell(struct shlex *s)
 {
 	shlex_chain(s, STR("( )"));
 	if (!shlex_deeper(s))
 		return;
-	shell_list(s, LIST_PAREN);
+	(void)s->read_list(s, LIST_PAREN);
 	s->depth--;
 }
 
 /* ( where a command may begin or a function is defined. */
 static void open_paren(struct shlex *s, struct simple *c)
 {
-	if (count(c) == 1 && shlex_ahead(s) == TOKEN_CLOSE) {
+	if (count(c) == 1 && shlex_peek_token(s) == TOKEN_CLOSE) {
 		(void)shlex_token(s);
 		shlex_chain(s, STR("( )"));
 		reset(c);
@@ -78,9 +353,9 @@ static void open_paren(struct shlex *s, struct simple *c)
 	}
 	if (!c->begun && shlex_peek(s) == '(') {
 		const char *here = s->p++;
-		if (shlex_arithmetic(s)) {
+		if (shlex_is_arithmetic(s)) {
 			shlex_chain(s, STR("(( ))"));
-			shquote_arithmetic(s);
+			shword_arithmetic(s);
 			return;
 		}
 		s->p = here;
@@ -89,10 +364,10 @@ static void open_paren(struct shlex *s, struct simple *c)
 	subshell(s);
 }
 
-/* Read what a keyword opens; true when it ends the list. */
+/* Read what a keyword opens; true if it ends the list. */
 static bool open_keyword(struct shlex *s, struct simple *c, const struct word *w, enum list_end end)
 {
-	const enum keyword key = shcompound_keyword(w);
+	const enum keyword key = keyword_of(w);
 
 	if (key == KEY_CLOSE && end == LIST_BRACE)
 		return true;
@@ -102,11 +377,11 @@ static bool open_keyword(struct shlex *s, struct simple *c, const struct word *w
 		shlex_chain(s, w->text);
 	c->coproc = key == KEY_COPROC;
 	c->timed = key == KEY_PREFIX;
-	shcompound_head(s, key);
+	read_head(s, key);
 	return false;
 }
 
-/* Is the word a descriptor that belongs to the redirection right behind it: 2> or {fd}> ? */
+/* Is the word a descriptor that belongs to the redirection right after it: 2> or {fd}> ? */
 static bool is_descriptor(struct shlex *s, const struct word *w)
 {
 	struct str name = w->raw;
@@ -125,14 +400,14 @@ static bool is_descriptor(struct shlex *s, const struct word *w)
 	return true;
 }
 
-/* The redirection operator under the head. */
+/* Move over the redirection operator at the position. */
 static const char *take_redirection(struct shlex *s)
 {
 	static const char *const operators[] = { "<<<", "<<-", "&>>", "<<", "<&", "<>",
 						 ">>",	">&",  ">|",  "&>", "<",  ">" };
 
 	for (size_t i = 0; i < ARRAY_LEN(operators); i++) {
-		if (shlex_taken(s, str_of(operators[i])))
+		if (shlex_accept(s, str_of(operators[i])))
 			return operators[i];
 	}
 	return "";
@@ -144,7 +419,7 @@ static void redirect(struct shlex *s, struct simple *c)
 	const char *op = take_redirection(s);
 
 	c->begun = true;
-	if (shlex_ahead(s) != TOKEN_WORD)
+	if (shlex_peek_token(s) != TOKEN_WORD)
 		return;
 	const struct word target = shword_read(s, 0);
 	if (!str_starts(str_of(op), STR("<<")))
@@ -155,7 +430,7 @@ static void redirect(struct shlex *s, struct simple *c)
 	if (op[2] == '<')
 		*input = target.text;
 	else
-		shheredoc_expect(s, &target, op[2] == '-', input);
+		expect_heredoc(s, &target, op[2] == '-', input);
 	c->input = input;
 }
 
@@ -186,7 +461,7 @@ static void add_word(struct shlex *s, struct simple *c, const struct word *w)
 	buf_add(&c->words, (struct str){ (const char *)&word, sizeof word });
 }
 
-/* A word of the command, or a keyword; true when it ends the list. */
+/* A word of the command, or a keyword; true if it ends the list. */
 static bool take_word(struct shlex *s, struct simple *c, enum list_end end)
 {
 	const unsigned mode =
@@ -201,10 +476,10 @@ static bool take_word(struct shlex *s, struct simple *c, enum list_end end)
 		c->timed = true;
 		return false;
 	}
-	if (!c->begun && shcompound_keyword(&w) != KEY_NONE)
+	if (!c->begun && keyword_of(&w) != KEY_NONE)
 		return open_keyword(s, c, &w, end);
 	/* coproc NAME { …: the word before was a name. */
-	if (c->coproc && count(c) == 1 && shcompound_keyword(&w) != KEY_NONE) {
+	if (c->coproc && count(c) == 1 && keyword_of(&w) != KEY_NONE) {
 		reset(c);
 		return open_keyword(s, c, &w, end);
 	}
@@ -224,7 +499,7 @@ static void separate(struct shlex *s, struct simple *c, enum token token)
 	flush(s, c);
 	if (token == TOKEN_NEWLINE) {
 		c->newline |= !empty;
-		shheredoc_read(s);
+		read_heredocs(s);
 		return;
 	}
 	shlex_chain(s, (struct str){ s->token, (size_t)(s->p - s->token) });
@@ -232,7 +507,9 @@ static void separate(struct shlex *s, struct simple *c, enum token token)
 		c->from = c->last;
 }
 
-bool shell_list(struct shlex *s, enum list_end end)
+/* Read commands up to and including the end; true if that was an operator, so that another branch
+ * of a case may follow. */
+static bool read_list(struct shlex *s, enum list_end end)
 {
 	CLEANUP(done) struct simple c = { .words = { .max = s->text.max } };
 
@@ -252,7 +529,7 @@ bool shell_list(struct shlex *s, enum list_end end)
 			break;
 		case TOKEN_END:
 			flush(s, &c);
-			shheredoc_read(s);
+			read_heredocs(s);
 			return false;
 		case TOKEN_CLOSE:
 		case TOKEN_DSEMI:
@@ -270,17 +547,19 @@ int shell_read(struct str text, unsigned depth, struct arena *a, struct shell_sc
 	       struct err *e)
 {
 	struct shell_command *first_command = NULL;
+	const char *const from = text.n ? text.p : "";
 	struct shlex s = {
-		.p = text.n ? text.p : "",
-		.end = text.n ? text.p + text.n : "",
+		.p = from,
+		.end = from + text.n,
 		.arena = a,
 		.text = { .max = LIMIT_SHELL_TEXT },
+		.read_list = read_list,
 		.last = &s.first,
 		.tail = &first_command,
 		.depth = depth,
 	};
 
-	shell_list(&s, LIST_TEXT);
+	(void)read_list(&s, LIST_TEXT);
 	buf_done(&s.text);
 	if (s.trouble || a->failed)
 		return err_set(e, ERR_COMMAND_BLOCKED,

@@ -7,7 +7,7 @@
 
 static void skip_continuations(struct shlex *s)
 {
-	while (s->end - s->p >= 2 && s->p[0] == '\\' && s->p[1] == '\n')
+	while (!s->literal && s->end - s->p >= 2 && s->p[0] == '\\' && s->p[1] == '\n')
 		s->p += 2;
 }
 
@@ -47,7 +47,7 @@ bool shlex_is_name(int c)
 	       c == '_';
 }
 
-void shlex_trouble(struct shlex *s, const char *why)
+void shlex_give_up(struct shlex *s, const char *why)
 {
 	if (!s->trouble)
 		s->trouble = why;
@@ -60,10 +60,19 @@ void shlex_chain(struct shlex *s, struct str what)
 		s->chain = what;
 }
 
+struct str shlex_finish(struct shlex *s, size_t start)
+{
+	const struct str made = str_from(buf_str(&s->text), start);
+	const struct str kept = made.n ? arena_dup(s->arena, made) : STR("");
+
+	s->text.n = start;
+	return kept.p ? kept : STR("");
+}
+
 bool shlex_deeper(struct shlex *s)
 {
 	if (s->depth >= LIMIT_SHELL_DEPTH) {
-		shlex_trouble(s, "it is nested too deeply");
+		shlex_give_up(s, "it is nested too deeply");
 		return false;
 	}
 	s->depth++;
@@ -101,7 +110,7 @@ static void skip_blanks(struct shlex *s)
 	s->p = newline ? newline : s->end;
 }
 
-/* The operator under the head, its bytes moved over. */
+/* Move over the operator at the position. */
 static enum token take_operator(struct shlex *s)
 {
 	const int c = shlex_take(s);
@@ -152,7 +161,7 @@ enum token shlex_token(struct shlex *s)
 	return take_operator(s);
 }
 
-enum token shlex_ahead(struct shlex *s)
+enum token shlex_peek_token(struct shlex *s)
 {
 	skip_blanks(s);
 	const char *here = s->p;
@@ -162,7 +171,7 @@ enum token shlex_ahead(struct shlex *s)
 	return token;
 }
 
-bool shlex_taken(struct shlex *s, struct str bytes)
+bool shlex_accept(struct shlex *s, struct str bytes)
 {
 	const char *here = s->p;
 
@@ -175,26 +184,18 @@ bool shlex_taken(struct shlex *s, struct str bytes)
 	return true;
 }
 
-bool shlex_keyword(struct shlex *s, struct str keyword)
+bool shlex_accept_keyword(struct shlex *s, struct str keyword)
 {
 	skip_blanks(s);
 	const char *here = s->p;
 
-	if (shlex_taken(s, keyword) && shlex_is_meta(shlex_peek(s)))
+	if (shlex_accept(s, keyword) && shlex_is_meta(shlex_peek(s)))
 		return true;
 	s->p = here;
 	return false;
 }
 
-void shlex_skip_newlines(struct shlex *s)
-{
-	while (shlex_ahead(s) == TOKEN_NEWLINE) {
-		(void)shlex_token(s);
-		shheredoc_read(s);
-	}
-}
-
-/* Move over a quoted part whose opening quote has been taken. */
+/* Move over a quoted part, after its opening quote. */
 static void skip_quoted(struct shlex *s, int quote)
 {
 	while (s->p < s->end) {
@@ -206,7 +207,7 @@ static void skip_quoted(struct shlex *s, int quote)
 	}
 }
 
-bool shlex_arithmetic(struct shlex *s)
+bool shlex_is_arithmetic(struct shlex *s)
 {
 	const char *here = s->p;
 	size_t open = 1;

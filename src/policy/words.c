@@ -1,68 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* words: one pass over the text; a word is never longer than what it stands in. */
+/* words: command lines without a shell. */
 
 #include "policy/words.h"
 
-#include <stdbool.h>
+#include "policy/shword.h"
 
 static bool is_blank(char c)
 {
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+	return c && strchr(" \t\r\n", c);
 }
 
-/* Where reading stands. */
-struct reader {
-	struct str in;
-	size_t at;
-	char *out; /* the next byte of a word goes here */
-};
-
-/* What is between two quotes; `at` is behind the first. -1 when there is no second. */
-static int read_quoted(struct reader *r, char quote)
-{
-	for (; r->at < r->in.n; *r->out++ = r->in.p[r->at++]) {
-		const char c = r->in.p[r->at];
-		if (c == quote) {
-			r->at++;
-			return 0;
-		}
-		if (c != '\\' || quote == '\'' || r->at + 1 == r->in.n)
-			continue;
-		const char next = r->in.p[r->at + 1];
-		r->at += next == '"' || next == '\\';
-	}
-	return -1;
-}
-
-/* The word that begins at `at`. */
-static int read_word(struct reader *r, struct str *ret, struct err *e)
-{
-	char *const begin = r->out;
-
-	while (r->at < r->in.n && !is_blank(r->in.p[r->at])) {
-		const char c = r->in.p[r->at++];
-		if (c == '\'' || c == '"') {
-			if (read_quoted(r, c) < 0)
-				return err_set(e, ERR_INVALID_ARGUMENTS,
-					       "The command has a %c that is not closed", c);
-			continue;
-		}
-		if (c == '\\' && r->at == r->in.n)
-			return err_set(e, ERR_INVALID_ARGUMENTS,
-				       "The command ends in a backslash with nothing behind it");
-		*r->out++ = c == '\\' ? r->in.p[r->at++] : c;
-	}
-	*ret = (struct str){ begin, (size_t)(r->out - begin) };
-	return 0;
-}
-
-static void skip_blanks(struct reader *r)
-{
-	while (r->at < r->in.n && is_blank(r->in.p[r->at]))
-		r->at++;
-}
-
-/* Words are at most what stands between blanks. */
+/* Every word begins after a blank, or at the start. */
 static size_t count_most(struct str text)
 {
 	size_t n = 0;
@@ -81,15 +29,81 @@ int words_split(struct str text, struct arena *a, struct str **ret, size_t *coun
 	if (str_index(text, '\0') >= 0)
 		return err_set(e, ERR_INVALID_ARGUMENTS, "The command has a NUL byte");
 	struct str *list = arena_array(a, most, sizeof *list);
-	struct reader r = { .in = text, .out = arena_alloc(a, text.n) };
+	struct shlex s = { .p = text.p,
+			   .end = text.p + text.n,
+			   .arena = a,
+			   .text = { .max = text.n },
+			   .literal = true };
 	size_t n = 0;
 
-	if (!list || !r.out)
+	while (list && s.p < s.end) {
+		if (is_blank(*s.p))
+			s.p++;
+		else
+			list[n++] = shword_read(&s, 0).text;
+	}
+	buf_done(&s.text);
+	if (a->failed || s.trouble)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory for the command, try again");
-	for (skip_blanks(&r); r.at < text.n; skip_blanks(&r))
-		if (read_word(&r, &list[n++], e) < 0)
-			return -1;
+	if (s.unclosed == '\\')
+		return err_set(e, ERR_INVALID_ARGUMENTS,
+			       "The command ends in a backslash with nothing behind it");
+	if (s.unclosed)
+		return err_set(e, ERR_INVALID_ARGUMENTS, "The command has a %c that is not closed",
+			       s.unclosed);
 	*ret = list;
 	*count = n;
 	return 0;
+}
+
+/* Bash or sh does these itself. Not among them: true and false, whose programs do the same. */
+static bool is_of_shell(const char *word)
+{
+	static const char *const names[] = {
+		".",	   ":",		"alias",    "bg",      "bind",	  "break",   "builtin",
+		"caller",  "case",	"cd",	    "chdir",   "command", "compgen", "complete",
+		"compopt", "continue",	"coproc",   "declare", "dirs",	  "disown",  "do",
+		"done",	   "echo",	"elif",	    "else",    "enable",  "esac",    "eval",
+		"exec",	   "exit",	"export",   "fc",      "fg",	  "fi",	     "for",
+		"getopts", "function",	"hash",	    "help",    "history", "if",	     "in",
+		"jobs",	   "kill",	"let",	    "local",   "logout",  "mapfile", "popd",
+		"printf",  "pushd",	"pwd",	    "read",    "return",  "select",  "set",
+		"shift",   "readarray", "readonly", "shopt",   "source",  "suspend", "test",
+		"then",	   "time",	"times",    "trap",    "type",	  "typeset", "ulimit",
+		"umask",   "unalias",	"unset",    "until",   "wait",	  "while",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(word, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* The name of a program: not an assignment, and nothing like the job %1. */
+static bool is_program_name(const char *word)
+{
+	return !strchr(word, '=') && !strchr("-+:,@%", word[0]) && !is_of_shell(word);
+}
+
+char **words_plain(const char *line, struct arena *a)
+{
+	/* These bytes mean themselves to every shell, at any place in a word. */
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_-+./:,@%= \t";
+	struct str *words;
+	size_t count;
+	struct err e;
+
+	line += strspn(line, " \t\n");
+	const struct str copy = arena_dup(a, (struct str){ line, strspn(line, plain) });
+	const char *rest = line + copy.n;
+	/* Only blank lines may follow: anything else is for the shell to read. */
+	if (rest[strspn(rest, " \t\n")] || words_split(copy, a, &words, &count, &e) < 0)
+		return NULL;
+	char **argv = arena_array(a, count + 1, sizeof *argv);
+	for (size_t i = 0; argv && i < count; i++) {
+		argv[i] = (char *)(uintptr_t)words[i].p; /* in the copy, as nothing is quoted */
+		argv[i][words[i].n] = '\0';
+	}
+	return argv && is_program_name(argv[0]) ? argv : NULL;
 }

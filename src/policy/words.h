@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * words: a command line taken apart as a shell would, without being one.
- *
- * Blanks separate words; '…' is literal, "…" is but for \" and \\, and outside quotes a backslash
- * takes the next byte literally. Nothing else means anything: $, *, ;, |, > and # are text.
+ * words: command lines that are split into words without running a shell.
  */
 #ifndef POLICY_WORDS_H
 #define POLICY_WORDS_H
@@ -12,8 +9,15 @@
 #include "base/err.h"
 #include "base/str.h"
 
-/* The words, in the arena. INVALID_ARGUMENTS when a quote is not closed, a backslash ends the text,
- * there is a NUL byte, or no word at all. */
+/* Split a text at its blanks. '…' is literal, "…" is literal except for \" and \\, and outside
+ * quotes a backslash takes the next byte literally. Nothing else has a meaning: $, *, ;, |, > and #
+ * are text. The words point into the text or into the arena. INVALID_ARGUMENTS if a quote is not
+ * closed, a backslash ends the text, there is a NUL byte, or there is no word. */
 int words_split(struct str text, struct arena *a, struct str **ret, size_t *count, struct err *e);
+
+/* The words of a line that needs no shell, because every shell would only execute the program that
+ * the first word names; in the arena, with a NULL at the end. NULL if the line is not of that kind.
+ */
+char **words_plain(const char *line, struct arena *a);
 
 #endif

@@ -1,11 +1,214 @@
 /* SPDX-License-Identifier: MIT */
-/* wrapper: open the commands that run others. */
+/* wrapper: the table of commands that run others, and how each of them is opened. */
 
 #include "policy/wrapper.h"
 
 #include "policy/rule.h"
-#include "policy/stdin_text.h"
-#include "policy/wrapper_table.h"
+
+enum form {
+	FORM_COMMAND,  /* the words after options and operands are a command */
+	FORM_XARGS,    /* the same, and words from its input follow */
+	FORM_TEXT,     /* they are joined into shell text */
+	FORM_ARGUMENT, /* the first of them is shell text */
+	FORM_PARALLEL, /* joined up to :::, or the arguments after it one by one */
+	FORM_FIND,     /* the words after -exec and the like */
+	FORM_SHELL,    /* bash -c TEXT, or what it reads from its input */
+	FORM_SOURCE,   /* . /dev/stdin */
+	FORM_OPTION,   /* only the value of the text option */
+};
+
+struct wrapper {
+	const char *names; /* separated by blanks */
+	enum form form;
+	const char *values; /* letters of options that take a value */
+	const char *longs;  /* names of long options that take one as the next word */
+	const char *query;  /* letters that make it run nothing */
+	char text;	    /* the option whose value is shell text, or 0 */
+	const char *text_long;
+	unsigned operands; /* words before the command */
+	bool assigns;	   /* NAME=value may stand before the command */
+};
+
+/* A new wrapper is a new row. */
+static const struct wrapper table[] = {
+	{ "nohup setsid builtin busybox toybox valgrind", FORM_COMMAND },
+	{ "env", .values = "uC", .longs = "unset chdir", .text = 'S', .text_long = "split-string",
+	  .assigns = true },
+	{ "time", .values = "fo", .longs = "format output" },
+	{ "timeout", .values = "sk", .longs = "signal kill-after", .operands = 1 },
+	{ "nice", .values = "n", .longs = "adjustment" },
+	{ "ionice", .values = "cn", .longs = "class classdata", .query = "pPu" },
+	{ "chrt", .values = "TPD", .longs = "sched-runtime sched-period sched-deadline",
+	  .query = "mp", .operands = 1 },
+	{ "taskset", .query = "p", .operands = 1 },
+	{ "stdbuf", .values = "ioe", .longs = "input output error" },
+	{ "exec", .values = "a" },
+	{ "command", .query = "vV" },
+	{ "chroot", .longs = "groups userspec", .operands = 1 },
+	{ "unshare", .values = "RwSG", .longs = "root wd setuid setgid" },
+	{ "strace", .values = "abeEIoOpPsSuUX", .longs = "output trace attach user" },
+	{ "ltrace", .values = "aAeDFlnopsuwx", .longs = "output" },
+	{ "sudo", .values = "CDghpRrTtUu", .longs = "user group host prompt chdir chroot",
+	  .assigns = true },
+	{ "doas", .values = "Cu" },
+	{ "xargs", FORM_XARGS, .values = "adEILnPs",
+	  .longs = "arg-file delimiter max-args max-procs max-chars process-slot-var" },
+	{ "find fd fdfind", FORM_FIND },
+	{ "eval", FORM_TEXT },
+	{ "watch", FORM_TEXT, .values = "nq", .longs = "interval equexit" },
+	{ "flock", .values = "wE", .longs = "timeout wait conflict-exit-code", .text = 'c',
+	  .text_long = "command", .operands = 1 },
+	{ "script", FORM_OPTION, .values = "BEImoOT", .text = 'c', .text_long = "command" },
+	{ "su runuser", FORM_OPTION, .values = "gGsTw", .text = 'c', .text_long = "command" },
+	{ "parallel", FORM_PARALLEL, .values = "aCdIjLnNPsS",
+	  .longs = "jobs arg-file colsep delimiter max-args max-procs sshlogin joblog results "
+		   "timeout delay retries workdir" },
+	{ "trap", FORM_ARGUMENT, .query = "lp" },
+	{ "sh bash dash zsh ksh mksh ash rbash", FORM_SHELL },
+	{ ". source", FORM_SOURCE },
+};
+
+/* Is the name among names, which are separated by blanks (or NULL)? Every command asks for every
+ * row, so this is written to be fast. */
+static bool is_listed(const char *names, struct str name)
+{
+	const char *from = names;
+
+	if (!names)
+		return false;
+	for (const char *p = names;; p++) {
+		if (*p && *p != ' ')
+			continue;
+		if ((size_t)(p - from) == name.n && memcmp(from, name.p, name.n) == 0)
+			return true;
+		if (!*p)
+			return false;
+		from = p + 1;
+	}
+}
+
+static const struct wrapper *find_wrapper(struct str name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		if (is_listed(table[i].names, name))
+			return &table[i];
+	}
+	return NULL;
+}
+
+/* What an option means for the words after it. */
+struct wrapper_option {
+	bool query;
+	bool text;	  /* its value is shell text */
+	struct str value; /* if it is attached */
+	bool next;	  /* its value is the next word */
+};
+
+static struct wrapper_option long_option(const struct wrapper *w, struct str name)
+{
+	struct wrapper_option opt = { .query = false };
+	const bool attached = str_cut(name, '=', &name, &opt.value);
+
+	opt.text = w->text_long && name.n && str_starts(str_of(w->text_long), name);
+	opt.next = !attached && (opt.text || is_listed(w->longs, name));
+	return opt;
+}
+
+static struct wrapper_option short_options(const struct wrapper *w, struct str letters)
+{
+	struct wrapper_option opt = { .query = false };
+
+	for (size_t i = 0; i < letters.n; i++) {
+		const char c = letters.p[i];
+		if (!c)
+			break;
+		if (w->query && strchr(w->query, c))
+			opt.query = true;
+		opt.text = c == w->text;
+		if (!opt.text && !(w->values && strchr(w->values, c)))
+			continue;
+		opt.value = str_from(letters, i + 1);
+		opt.next = !opt.value.n;
+		break;
+	}
+	return opt;
+}
+
+/* Read a word that begins with -, and is not -- alone. */
+static struct wrapper_option read_option(const struct wrapper *w, struct str text)
+{
+	if (str_starts(text, STR("--")))
+		return long_option(w, str_from(text, 2));
+	return short_options(w, str_from(text, 1));
+}
+
+/* The words from..n, each with `between` after it; `decode` replaces \n and \t. */
+static struct str join(const struct shell_command *c, size_t from, char between, bool decode,
+		       struct arena *a)
+{
+	size_t n = 0;
+
+	for (size_t i = from; i < c->n; i++)
+		n += c->words[i].text.n + 1;
+	char *const p = arena_alloc(a, n + 1);
+	if (!p)
+		return STR("");
+	n = 0;
+	for (size_t i = from; i < c->n; i++) {
+		const struct str w = c->words[i].text;
+		for (size_t k = 0; k < w.n; k++) {
+			const char next =
+				decode && w.p[k] == '\\' && k + 1 < w.n ? w.p[k + 1] : '\0';
+			const bool escape = next == 'n' || next == 't' || next == '\\';
+			p[n++] = next == 'n' ? '\n' : next == 't' ? '\t' : w.p[k];
+			k += escape;
+		}
+		p[n++] = between;
+	}
+	return (struct str){ p, n };
+}
+
+/* Is the word one of echo's options: -n, -e, -E or a bundle? */
+static bool is_echo_option(struct str w)
+{
+	for (size_t i = 1; i < w.n; i++) {
+		if (w.p[i] != 'n' && w.p[i] != 'e' && w.p[i] != 'E')
+			return false;
+	}
+	return w.n > 1 && w.p[0] == '-';
+}
+
+static struct str echoed(const struct shell_command *c, struct arena *a)
+{
+	bool decode = false;
+	size_t i = 1;
+
+	for (; i < c->n; i++) {
+		if (!is_echo_option(c->words[i].text))
+			break;
+		decode |= str_index(c->words[i].text, 'e') > 0;
+	}
+	return join(c, i, ' ', decode, a);
+}
+
+/* What the command will read from its standard input, if the text itself tells: a here-document, a
+ * here-string, or what echo, printf or a cat of one of these writes into its pipe. It is in the
+ * arena or in the script; "" if it is not known. The format and the arguments of printf are on
+ * lines of their own. */
+static struct str stdin_text(const struct shell_command *c, struct arena *a)
+{
+	while (!c->input && c->from) {
+		const struct str name = rule_basename(c->from->words[0].text);
+		if (str_eq(name, STR("echo")))
+			return echoed(c->from, a);
+		if (str_eq(name, STR("printf")))
+			return join(c->from, 1, '\n', true, a);
+		if (!str_eq(name, STR("tee")) && !(str_eq(name, STR("cat")) && c->from->n == 1))
+			return STR("");
+		c = c->from;
+	}
+	return c->input ? *c->input : STR("");
+}
 
 /* A command being opened. */
 struct opening {
@@ -15,7 +218,7 @@ struct opening {
 	struct wrapped *first, **tail;
 };
 
-/* Is the word nothing but an expansion that may come to nothing? */
+/* Is the word only an expansion, which may be empty? */
 static bool is_variable(const struct shell_word *w)
 {
 	return w->text.n == 1 && !w->text.p[0] && !(w->flags & SHELL_QUOTED);
@@ -58,7 +261,7 @@ static void add_command(struct opening *o, size_t from, size_t to)
 	made->command.next = NULL;
 }
 
-/* The words from..to with blanks between, behind a first text. */
+/* The words from..to after a first text, each with a blank before it. */
 static void add_joined(struct opening *o, struct str head, size_t from, size_t to)
 {
 	size_t n = head.n;
@@ -78,7 +281,7 @@ static void add_joined(struct opening *o, struct str head, size_t from, size_t t
 	add_text(o, (struct str){ p, n });
 }
 
-/* The text option: flock -c TEXT; or env -S WORDS, which go before the others. */
+/* The text option: flock -c TEXT; or env -S WORDS, which come before the others. */
 static void open_text(struct opening *o, struct str text, size_t rest)
 {
 	if (!o->w->assigns) {
@@ -93,12 +296,13 @@ static void open_text(struct opening *o, struct str text, size_t rest)
 	add_joined(o, (struct str){ p, text.n + 4 }, rest, o->c->n);
 }
 
-/* Move over options; false when nothing is run, or the text option told all. */
+/* Move over options; false if nothing is run, or the text option has said it all. */
 static bool skip_options(struct opening *o, size_t *i)
 {
 	for (; *i < o->c->n; ++*i) {
 		const struct str text = word(o, *i);
-		/* An unquoted variable alone is likely options, or nothing; or the operand. */
+		/* A word that is only an unquoted variable is probably options, or nothing; or the
+		 * operand. */
 		if (!o->w->operands && is_variable(&o->c->words[*i]))
 			continue;
 		if (o->w->assigns && str_index(text, '=') > 0 && text.p[0] != '-')
@@ -109,7 +313,7 @@ static bool skip_options(struct opening *o, size_t *i)
 			++*i;
 			return true;
 		}
-		const struct option opt = wrapper_option(o->w, text);
+		const struct wrapper_option opt = read_option(o->w, text);
 		if (opt.query)
 			return false;
 		*i += opt.next;
@@ -130,7 +334,7 @@ static size_t blank(struct str text)
 	return i;
 }
 
-/* The words of the input, where it is known, go behind xargs' own. */
+/* The words of the input, if it is known, come after xargs' own. */
 static void open_xargs(struct opening *o, size_t from)
 {
 	struct str text = stdin_text(o->c, o->arena);
@@ -159,7 +363,7 @@ static void open_find(struct opening *o)
 	static const char actions[] = "-exec -execdir -ok -okdir -x -X --exec --exec-batch";
 
 	for (size_t i = 1; i < o->c->n; i++) {
-		if (!wrapper_listed(actions, word(o, i)))
+		if (!is_listed(actions, word(o, i)))
 			continue;
 		const size_t from = ++i;
 		while (i < o->c->n && !str_eq(word(o, i), STR(";")) &&
@@ -231,7 +435,7 @@ static void open_words(struct opening *o)
 		open_parallel(o, i);
 		break;
 	case FORM_OPTION:
-		/* Behind an operand there may be options still: su root -c TEXT. */
+		/* There may be more options after an operand: su root -c TEXT. */
 		while (i < o->c->n) {
 			i++;
 			if (!skip_options(o, &i))
@@ -249,10 +453,10 @@ static void open_words(struct opening *o)
 struct wrapped *wrapper_open(const struct shell_command *c, struct arena *a)
 {
 	const struct str name = rule_basename(c->words[0].text);
-	struct opening o = { .c = c, .w = wrapper_find(name), .arena = a, .tail = &o.first };
+	struct opening o = { .c = c, .w = find_wrapper(name), .arena = a, .tail = &o.first };
 
 	if (!o.w) {
-		/* $PREFIX sudo: what unquoted variables leave behind when they are empty. */
+		/* $PREFIX sudo: what remains if the unquoted variables are empty. */
 		size_t i = 0;
 		while (i < c->n && is_variable(&c->words[i]))
 			i++;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_policy: any bytes as a command and as rules; a judgement must always come back, and must not
- * depend on what has been judged before. */
+ * depend on what has been judged before. The same bytes are split without a shell. */
 
 #include <stdlib.h>
 
 #include "policy/policy.h"
+#include "policy/words.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -31,5 +32,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	policy_free(p);
 
 	policy_free(policy_new(POLICY_DEFAULT, STR("/srv/desk"), input, &e));
+
+	AUTO_ARENA arena = { .max = 1 << 20 };
+	struct str *words;
+	size_t count;
+	if (words_split(input, &arena, &words, &count, &e) == 0 && count == 0)
+		abort();
 	return 0;
 }
