@@ -119,13 +119,14 @@ struct str arena_dup(struct arena *a, struct str s)
 	return (struct str){ p, s.n };
 }
 
-void arena_reset(struct arena *a)
+/* Free all blocks; with `keep` all but the newest one of moderate size. */
+static void free_blocks(struct arena *a, bool keep)
 {
 	struct arena_block *kept = NULL;
 
 	for (struct arena_block *b = a->block, *older; b; b = older) {
 		older = b->older;
-		if (!kept && b->size <= BLOCK_KEEP)
+		if (keep && !kept && b->size <= BLOCK_KEEP)
 			kept = b;
 		else
 			free(b);
@@ -137,11 +138,12 @@ void arena_reset(struct arena *a)
 	*a = (struct arena){ .block = kept, .total = kept ? kept->size : 0, .max = a->max };
 }
 
+void arena_reset(struct arena *a)
+{
+	free_blocks(a, true);
+}
+
 void arena_done(struct arena *a)
 {
-	for (struct arena_block *b = a->block, *older; b; b = older) {
-		older = b->older;
-		free(b);
-	}
-	*a = (struct arena){ .max = a->max };
+	free_blocks(a, false);
 }

@@ -12,20 +12,17 @@
 #include <time.h>
 #include <unistd.h>
 
-int64_t io_now_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 int64_t io_now_us(void)
 {
 	struct timespec t;
 
 	(void)clock_gettime(CLOCK_MONOTONIC, &t);
 	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+int64_t io_now_ms(void)
+{
+	return io_now_us() / 1000;
 }
 
 int io_timeout(int64_t deadline_ms)

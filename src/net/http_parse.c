@@ -9,50 +9,28 @@
 #include "base/own.h"
 
 enum {
-	HTTP_TARGET = 1 << 1, /* may stand in a request target: visible ASCII but '#' */
-	HTTP_HOST = 1 << 2,   /* may stand in Host: no '@' or '/', which would make it a URL */
+	HTTP_TARGET = 1 << 1, /* allowed in a request target: visible ASCII but '#' */
+	HTTP_HOST = 1 << 2,   /* allowed in Host: no '@' or '/', which would make it a URL */
 };
 
-#define ALL  (HTTP_TOKEN | HTTP_TARGET | HTTP_HOST)
-#define HOST (HTTP_TARGET | HTTP_HOST)
+#define ALL    (HTTP_TOKEN | HTTP_TARGET | HTTP_HOST)
+#define NOHOST (HTTP_TOKEN | HTTP_TARGET)
+#define URL    (HTTP_TARGET | HTTP_HOST)
 
 /* The classes of each byte, or-ed. */
 static const unsigned char classes[256] = {
-	['0' ... '9'] = ALL,
-	['A' ... 'Z'] = ALL,
-	['a' ... 'z'] = ALL,
-	['!'] = ALL,
-	['$'] = ALL,
-	['%'] = ALL,
-	['&'] = ALL,
-	['\''] = ALL,
-	['*'] = ALL,
-	['+'] = ALL,
-	['-'] = ALL,
-	['.'] = ALL,
-	['_'] = ALL,
-	['~'] = ALL,
-	['('] = HOST,
-	[')'] = HOST,
-	[','] = HOST,
-	[':'] = HOST,
-	[';'] = HOST,
-	['='] = HOST,
-	['['] = HOST,
-	[']'] = HOST,
-	['^'] = HTTP_TOKEN | HTTP_TARGET,
-	['`'] = HTTP_TOKEN | HTTP_TARGET,
-	['|'] = HTTP_TOKEN | HTTP_TARGET,
+	/* clang-format off */
+	['0' ... '9'] = ALL, ['A' ... 'Z'] = ALL, ['a' ... 'z'] = ALL,
+	['!'] = ALL, ['$'] = ALL, ['%'] = ALL, ['&'] = ALL, ['\''] = ALL, ['*'] = ALL,
+	['+'] = ALL, ['-'] = ALL, ['.'] = ALL, ['_'] = ALL, ['~'] = ALL,
+	['('] = URL, [')'] = URL, [','] = URL, [':'] = URL,
+	[';'] = URL, ['='] = URL, ['['] = URL, [']'] = URL,
+	['^'] = NOHOST, ['`'] = NOHOST, ['|'] = NOHOST,
 	['#'] = HTTP_TOKEN,
-	['"'] = HTTP_TARGET,
-	['/'] = HTTP_TARGET,
-	['<'] = HTTP_TARGET,
-	['>'] = HTTP_TARGET,
-	['?'] = HTTP_TARGET,
-	['@'] = HTTP_TARGET,
-	['\\'] = HTTP_TARGET,
-	['{'] = HTTP_TARGET,
-	['}'] = HTTP_TARGET,
+	['"'] = HTTP_TARGET, ['/'] = HTTP_TARGET, ['<'] = HTTP_TARGET, ['>'] = HTTP_TARGET,
+	['?'] = HTTP_TARGET, ['@'] = HTTP_TARGET, ['\\'] = HTTP_TARGET,
+	['{'] = HTTP_TARGET, ['}'] = HTTP_TARGET,
+	/* clang-format on */
 };
 
 size_t http_span(struct str s, unsigned char class)
@@ -287,20 +265,17 @@ static int parse_fields(struct str lines, struct http_head *head, struct http_re
 
 static enum http_method method_of(struct str name)
 {
-	static const struct {
-		struct str name;
-		enum http_method method;
-	} known[] = {
-		{ STR("GET"), HTTP_GET },	  { STR("POST"), HTTP_POST },
-		{ STR("HEAD"), HTTP_HEAD },	  { STR("PUT"), HTTP_PUT },
-		{ STR("PATCH"), HTTP_PATCH },	  { STR("DELETE"), HTTP_DELETE },
-		{ STR("OPTIONS"), HTTP_OPTIONS }, { STR("TRACE"), HTTP_TRACE },
-		{ STR("CONNECT"), HTTP_CONNECT },
+	static const struct str names[] = {
+		[HTTP_GET] = STR("GET"),	 [HTTP_HEAD] = STR("HEAD"),
+		[HTTP_POST] = STR("POST"),	 [HTTP_PUT] = STR("PUT"),
+		[HTTP_PATCH] = STR("PATCH"),	 [HTTP_DELETE] = STR("DELETE"),
+		[HTTP_OPTIONS] = STR("OPTIONS"), [HTTP_TRACE] = STR("TRACE"),
+		[HTTP_CONNECT] = STR("CONNECT"),
 	};
 
-	for (size_t i = 0; i < ARRAY_LEN(known); i++)
-		if (str_eq(name, known[i].name))
-			return known[i].method;
+	for (size_t i = HTTP_OTHER + 1; i < ARRAY_LEN(names); i++)
+		if (str_eq(name, names[i]))
+			return (enum http_method)i;
 	return HTTP_OTHER;
 }
 
