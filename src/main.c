@@ -13,7 +13,7 @@
 #include "config/config.h"
 #include "doctor/doctor.h"
 #include "exec/keeper.h"
-#include "mcp/boot.h"
+#include "mcp/serve.h"
 #include "workspace/pending.h"
 
 static int serve_run(struct cli *c, const void *args)
@@ -43,7 +43,7 @@ static const struct verb verb_serve = {
 static int mcp_run(struct cli *c, const void *args)
 {
 	(void)args;
-	return mcp(c->settings_count, c->settings);
+	return mcp_serve(c->settings_count, c->settings);
 }
 
 static const struct verb verb_mcp = {

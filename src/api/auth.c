@@ -31,15 +31,15 @@ static struct str token_of(const struct http_head *head)
 	return http_header(head, STR("x-sidecar-token"));
 }
 
-static bool token_ok(const struct service *s, const struct http_head *head, bool tcp)
+static bool token_ok(const struct auth_rules *a, const struct http_head *head, bool tcp)
 {
 	const struct str given = token_of(head);
 
-	if (s->token.n == 0)
+	if (a->token.n == 0)
 		return true;
 	if (given.p)
-		return str_eq_secret(given, s->token);
-	return !s->require_auth && !tcp;
+		return str_eq_secret(given, a->token);
+	return !a->required && !tcp;
 }
 
 /* "[::1]:80" → "::1", "localhost:80" → "localhost". */
@@ -55,39 +55,39 @@ static struct str without_port(struct str host)
 	return name;
 }
 
-static bool host_ok(const struct service *s, struct str host)
+static bool host_ok(const struct auth_rules *a, struct str host)
 {
 	const struct str name = without_port(host);
 	char address[64];
 
 	(void)snprintf(address, sizeof address, "%.*s", STR_FMT(name));
 	return str_eq_nocase(name, STR("localhost")) || address_host_is_loopback(address) ||
-	       (name.n && str_eq_nocase(name, s->tcp_host)) || auth_listed(s->hosts, name);
+	       (name.n && str_eq_nocase(name, a->tcp_host)) || auth_listed(a->hosts, name);
 }
 
 /* A page of our own origin, or one the operator allows. */
-static bool origin_ok(const struct service *s, struct str origin, struct str host)
+static bool origin_ok(const struct auth_rules *a, struct str origin, struct str host)
 {
 	const struct str http = STR("http://");
 
 	if (str_starts(origin, http) && host.n && str_eq_nocase(str_from(origin, http.n), host))
 		return true;
-	return auth_listed(s->origins, origin);
+	return auth_listed(a->origins, origin);
 }
 
-int auth_check(const struct service *s, const struct http_head *head, bool tcp, const char **why)
+int auth_check(const struct auth_rules *a, const struct http_head *head, bool tcp, const char **why)
 {
 	const struct str origin = http_header(head, STR("origin"));
 
-	if (tcp && !host_ok(s, head->host)) {
+	if (tcp && !host_ok(a, head->host)) {
 		*why = "Forbidden: this Host is not allowed (set SIDECAR_ALLOWED_HOSTS)";
 		return 403;
 	}
-	if (tcp && origin.p && !origin_ok(s, origin, head->host)) {
+	if (tcp && origin.p && !origin_ok(a, origin, head->host)) {
 		*why = "Forbidden: this Origin is not allowed (set SIDECAR_ALLOWED_ORIGINS)";
 		return 403;
 	}
-	if (!token_ok(s, head, tcp)) {
+	if (!token_ok(a, head, tcp)) {
 		*why = "Unauthorized";
 		return 401;
 	}

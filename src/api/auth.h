@@ -11,11 +11,20 @@
 #ifndef API_AUTH_H
 #define API_AUTH_H
 
-#include "service/service.h"
+#include "base/str.h"
 #include "net/http_parse.h"
 
+struct auth_rules {
+	struct str token; /* empty: none is configured */
+	bool required;
+	struct str tcp_host; /* the address that TCP is listened on; empty: none */
+	struct str origins;  /* allowed Origin values on TCP, separated by commas */
+	struct str hosts;    /* allowed Host names on TCP besides loopback, separated by commas */
+};
+
 /* 0, or the status to refuse with: 401 or 403; *why is the sentence. */
-int auth_check(const struct service *s, const struct http_head *head, bool tcp, const char **why);
+int auth_check(const struct auth_rules *a, const struct http_head *head, bool tcp,
+	       const char **why);
 
 /* The header lines that go with a status; NULL when there are none. */
 const char *auth_extra(int status);

@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* observation: call a tool, take the secrets out of its result, and say how it went. */
+/* observation: what models read, and four providers' ways to write the same. */
 
 #include "api/observation.h"
 
-#include "base/jw.h"
-#include "base/limits.h"
+#include "base/own.h"
 
-int observation_tool(struct str name, const struct tool **ret, struct err *e)
+void observation_begin(struct jw *w, struct str tool)
 {
-	char text[512];
-	struct buf names = buf_over(text, sizeof text);
-
-	*ret = tool_by_name(name, TOOL_MODEL);
-	if (*ret)
-		return 0;
-	tool_names(TOOL_MODEL, &names);
-	return err_set(e, ERR_UNKNOWN_TOOL, "There is no tool \"%.*s\". The tools are: %.*s",
-		       STR_FMT(str_upto(name, 100)), STR_FMT(buf_str(&names)));
+	jw_object(w, NULL);
+	jw_bool(w, "success", true);
+	jw_str(w, "tool", tool);
+	jw_object(w, "output");
 }
 
-void observation_fail(struct buf *out, struct str name, const struct err *e)
+void observation_end(struct jw *w)
+{
+	jw_end(w);
+	jw_null(w, "error");
+	jw_end(w);
+}
+
+void observation_fail(struct buf *out, struct str tool, const struct err *e)
 {
 	struct jw w = jw_to(out);
 
+	buf_reset(out, SIZE_MAX);
 	jw_object(&w, NULL);
 	jw_bool(&w, "success", false);
-	jw_str(&w, "tool", name);
+	jw_str(&w, "tool", tool);
 	jw_null(&w, "output");
 	jw_object(&w, "error");
 	jw_str(&w, "code", str_of(err_name(e->code)));
@@ -34,61 +36,112 @@ void observation_fail(struct buf *out, struct str name, const struct err *e)
 	jw_end(&w);
 }
 
-/* What takes the secrets out of one observation. */
-struct cleaner {
-	struct service *service;
-	struct buf *out; /* of the observation: fails when a string could not be looked at */
-	struct buf aside;
-};
-
-static void cleaner_done(struct cleaner *c)
+bool observation_form(struct str name, enum reply_form *ret)
 {
-	buf_done(&c->aside);
+	static const char *const names[REPLY_FORMS] = {
+		[REPLY_PLAIN] = "",	   [REPLY_OLLAMA] = "ollama",
+		[REPLY_OPENAI] = "openai", [REPLY_ANTHROPIC] = "anthropic",
+		[REPLY_GEMINI] = "gemini",
+	};
+
+	for (int i = 0; i < REPLY_FORMS; i++) {
+		if (!str_eq(str_of(names[i]), name))
+			continue;
+		*ret = (enum reply_form)i;
+		return true;
+	}
+	return false;
 }
 
-static struct str clean(void *arg, struct str value)
+/* An object, or a string that holds one; absent or null is empty. */
+static const struct json *read_arguments(const struct json *v, struct arena *a, struct err *e)
 {
-	struct cleaner *c = arg;
-	const struct str text =
-		scrub_text(c->service->scrub, &c->service->scrubbed, value, &c->aside);
-
-	if (c->aside.failed)
-		c->out->failed = true;
-	return text;
+	if (!v || v->type == JSON_NULL || (v->type == JSON_STRING && str_trim(v->string).n == 0))
+		return &json_empty;
+	if (v->type == JSON_STRING && json_parse(v->string, a, &v, e) < 0)
+		return NULL;
+	if (v->type == JSON_OBJECT)
+		return v;
+	(void)err_set(e, ERR_INVALID_ARGUMENTS, "The arguments must be a JSON object, not %s",
+		      json_type_name(v));
+	return NULL;
 }
 
-static int call(struct service *s, struct call *c, const struct tool *t, struct str name,
-		const struct json *arguments, struct buf *out, struct err *e)
+void observation_read_call(const struct json *call, struct arena *a, struct model_call *ret,
+			   struct err *e)
+{
+	static const struct str wrappers[] = { STR("function"), STR("functionCall") };
+	static const struct str members[] = { STR("arguments"), STR("input"), STR("args") };
+	const struct json *inner = call, *arguments = NULL;
+
+	for (size_t i = 0; i < ARRAY_LEN(wrappers); i++) {
+		const struct json *v = json_get(call, wrappers[i]);
+		if (v && v->type == JSON_OBJECT)
+			inner = v;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(members) && !arguments; i++)
+		arguments = json_get(inner, members[i]);
+	ret->name = json_text(inner, STR("name"));
+	ret->session = json_text(call, STR("sessionId"));
+	ret->id = json_text(call, STR("call_id"));
+	ret->responses = ret->id.n > 0;
+	if (!ret->id.n)
+		ret->id = json_text(call, STR("id"));
+	if (!ret->id.n)
+		ret->id = json_text(inner, STR("id"));
+	if (ret->name.n == 0)
+		(void)err_set(e, ERR_INVALID_ARGUMENTS,
+			      "The body is no tool call: it has no name. Send the call as the "
+			      "model wrote it, or the arguments to /tools/<name>.");
+	else
+		ret->arguments = read_arguments(arguments, a, e);
+}
+
+static void write_id(struct jw *w, const char *name, struct str id)
+{
+	if (id.n)
+		jw_str(w, name, id);
+}
+
+static void write_openai(struct jw *w, const struct model_call *call, struct str observation)
+{
+	jw_str(w, call->responses ? "type" : "role",
+	       call->responses ? STR("function_call_output") : STR("tool"));
+	write_id(w, call->responses ? "call_id" : "tool_call_id", call->id);
+	jw_str(w, call->responses ? "output" : "content", observation);
+}
+
+void observation_reply(struct buf *out, enum reply_form form, const struct model_call *call,
+		       struct str observation, bool success)
 {
 	struct jw w = jw_to(out);
-	CLEANUP(cleaner_done)
-	struct cleaner cleaner = { .service = s, .out = out, .aside = { .max = LIMIT_ANSWER } };
-	AUTO_BUF pieces = { .max = LIMIT_ANSWER };
-	const struct jw_filter filter = { .apply = clean, .arg = &cleaner, .pieces = &pieces };
 
-	c->out = &w;
 	jw_object(&w, NULL);
-	jw_bool(&w, "success", true);
-	jw_str(&w, "tool", name);
-	jw_object(&w, "output");
-	if (t->flags & TOOL_SCRUB && s->scrub)
-		jw_set_filter(&w, &filter);
-	if (tool_call(t, c, arguments, e) < 0)
-		return -1;
+	switch (form) {
+	case REPLY_OLLAMA:
+		jw_str(&w, "role", STR("tool"));
+		jw_str(&w, "tool_name", call->name);
+		jw_str(&w, "content", observation);
+		break;
+	case REPLY_OPENAI:
+		write_openai(&w, call, observation);
+		break;
+	case REPLY_ANTHROPIC:
+		jw_str(&w, "type", STR("tool_result"));
+		write_id(&w, "tool_use_id", call->id);
+		jw_str(&w, "content", observation);
+		jw_bool(&w, "is_error", !success);
+		break;
+	case REPLY_GEMINI:
+		jw_object(&w, "functionResponse");
+		write_id(&w, "id", call->id);
+		jw_str(&w, "name", call->name);
+		jw_raw(&w, "response", observation);
+		jw_end(&w);
+		break;
+	case REPLY_PLAIN:
+	case REPLY_FORMS:
+		break;
+	}
 	jw_end(&w);
-	jw_null(&w, "error");
-	jw_end(&w);
-	return out->failed
-		       ? err_set(e, ERR_EXECUTION_ERROR, "The answer is too large: ask for less")
-		       : 0;
-}
-
-bool observation_write(struct service *s, struct call *c, const struct tool *t, struct str name,
-		       const struct json *arguments, struct buf *out, struct err *e)
-{
-	if (t && call(s, c, t, name, arguments, out, e) == 0)
-		return true;
-	buf_reset(out, SIZE_MAX);
-	observation_fail(out, name, e);
-	return false;
 }

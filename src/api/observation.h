@@ -1,31 +1,65 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * observation: what a model is told of its call.
+ * observation: a model's call as its provider writes it, and the form in which the model reads how
+ * its call went.
  *
  *	{"success":true,"tool":…,"output":{…},"error":null}
  *	{"success":false,"tool":…,"output":null,"error":{"code":…,"message":…}}
  *
- * It is the same whatever brought the call: observe.h (HTTP) and mcp.h put it into their envelopes.
- * Secrets are taken out of the results of tools that ask for it (TOOL_SCRUB).
+ * The observation is the same for every front end that serves models: the Model Context Protocol
+ * puts it into its own envelope, POST /tools?reply=… into the message that the provider expects.
+ * Calls are understood in these forms:
+ *
+ *	{"function":{"name":…,"arguments":{…} or "{…}"}, "id"?:…}	Ollama, OpenAI
+ *	{"type":"function_call","name":…,"arguments":"{…}","call_id":…}	OpenAI responses
+ *	{"type":"tool_use","name":…,"input":{…},"id":…}			Anthropic
+ *	{"functionCall":{"name":…,"args":{…},"id"?:…}}			Gemini
+ *	{"name":…,"arguments":{…}}					any other
  */
 #ifndef API_OBSERVATION_H
 #define API_OBSERVATION_H
 
-#include "service/service.h"
+#include <stdbool.h>
+
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "base/jw.h"
 
-/* The tool a model means; UNKNOWN_TOOL, with the names of all there are. */
-int observation_tool(struct str name, const struct tool **ret, struct err *e);
+/* A success, up to the members of its output; and its end. */
+void observation_begin(struct jw *w, struct str tool);
+void observation_end(struct jw *w);
 
-/* Call the tool and write the observation into out, which is empty. `c` has everything but `out`.
- * Without a tool nothing is called, and *e says why. Returns whether it succeeded; else *e is
- * what was written. */
-bool observation_write(struct service *s, struct call *c, const struct tool *t, struct str name,
-		       const struct json *arguments, struct buf *out, struct err *e);
+/* Replace what is in out by a failure. */
+void observation_fail(struct buf *out, struct str tool, const struct err *e);
 
-/* Only the observation of a failure. */
-void observation_fail(struct buf *out, struct str name, const struct err *e);
+struct model_call {
+	struct str name;
+	const struct json *arguments; /* an object; NULL: not understood */
+	struct str id, session;	      /* empty: none was given */
+	bool responses;		      /* an item of OpenAI's responses, answered by another */
+};
+
+/* Take a tool call apart. What can be understood is filled in; if the arguments cannot, they are
+ * NULL and *e says why. */
+void observation_read_call(const struct json *call, struct arena *a, struct model_call *ret,
+			   struct err *e);
+
+enum reply_form {
+	REPLY_PLAIN, /* the observation itself */
+	REPLY_OLLAMA,
+	REPLY_OPENAI,
+	REPLY_ANTHROPIC,
+	REPLY_GEMINI,
+	REPLY_FORMS,
+};
+
+/* The form of that name, empty for the plain one; false if there is no such form. */
+bool observation_form(struct str name, enum reply_form *ret);
+
+/* The message to feed back to the model, with the observation, which is JSON. */
+void observation_reply(struct buf *out, enum reply_form form, const struct model_call *call,
+		       struct str observation, bool success);
 
 #endif

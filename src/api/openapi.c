@@ -364,7 +364,7 @@ static void write_tags(struct jw *w, bool surface)
 	jw_end(w);
 }
 
-void openapi_write(const struct service *s, struct buf *out)
+void openapi_write(bool surface, struct buf *out)
 {
 	struct jw w = jw_to(out);
 
@@ -381,15 +381,15 @@ void openapi_write(const struct service *s, struct buf *out)
 	raw(&w, "servers", "[{\"url\":\"/\"}]");
 	/* On a Unix socket a token may be left out unless it is required. */
 	raw(&w, "security", "[{\"bearer\":[]},{\"header\":[]},{}]");
-	write_tags(&w, s->surface);
+	write_tags(&w, surface);
 	jw_object(&w, "paths");
 	for (size_t i = 0; tool_at(i); i++)
 		write_tool(&w, tool_at(i));
 	for (const struct operation *o = openapi_operations; o->path;)
 		o = write_path(&w, o);
-	for (const struct operation *o = openapi_surface_operations; s->surface && o->path;)
+	for (const struct operation *o = openapi_surface_operations; surface && o->path;)
 		o = write_path(&w, o);
 	jw_end(&w);
-	write_components(&w, s->surface);
+	write_components(&w, surface);
 	jw_end(&w);
 }

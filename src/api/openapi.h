@@ -9,7 +9,6 @@
 #ifndef API_OPENAPI_H
 #define API_OPENAPI_H
 
-#include "service/service.h"
 #include "base/buf.h"
 #include "base/jw.h"
 #include "tools/tool.h"
@@ -46,7 +45,7 @@ void openapi_close(struct jw *w, const char *example);
 /* Content of one type whose schema is JSON. */
 void openapi_content(struct jw *w, const char *type, const char *schema, const char *example);
 
-/* The whole document. */
-void openapi_write(const struct service *s, struct buf *out);
+/* The whole document, with the routes of agent-sandbox or without. */
+void openapi_write(bool surface, struct buf *out);
 
 #endif

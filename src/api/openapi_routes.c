@@ -7,6 +7,8 @@
 /* Only to describe parameters, which are read elsewhere. */
 struct params {
 	int64_t format, set, reply;
+	struct str path, mode;
+	bool recursive;
 };
 
 static const char *const replies[] = { "ollama", "openai", "anthropic", "gemini", NULL };
@@ -110,5 +112,177 @@ const struct operation openapi_operations[] = {
 	{ "/jobs/{id}", "get", "job", "jobs", NULL, .tool = &tool_job, .answer = openapi_result },
 	{ "/jobs/{id}/stop", "post", "stopJob", "jobs", NULL, .tool = &tool_stop_job,
 	  .answer = openapi_result },
+	{ .path = NULL },
+};
+
+static const struct arg path_params[] = {
+	A_STR(struct params, path, "path", REQUIRED, "A path in the workspace, '/' as %2F"),
+	A_END,
+};
+
+static const struct arg put_params[] = {
+	A_STR(struct params, path, "path", REQUIRED, "A path in the workspace, '/' as %2F"),
+	A_STR(struct params, mode, "mode", 0, "Its permissions, as in 0644"),
+	A_END,
+};
+
+static const struct arg delete_params[] = {
+	A_STR(struct params, path, "path", REQUIRED, "A path in the workspace, '/' as %2F"),
+	A_BOOL(struct params, recursive, "recursive", false, "Also what is in a directory"),
+	A_END,
+};
+
+static const char *const entry_types[] = { "file", "directory", NULL };
+static const char *const ok_word[] = { "ok", NULL };
+
+static const struct field home_fields[] = {
+	{ "status", "It runs", FIELD_STR, .choices = ok_word },
+	{ "message", "A sentence", FIELD_STR },
+	F_END,
+};
+
+static const struct field upload_fields[] = { { "message", "A sentence", FIELD_STR }, F_END };
+
+static const struct field exists_fields[] = {
+	{ "path", "What was asked for", FIELD_STR },
+	{ "exists", "Whether it is there", FIELD_BOOL },
+	F_END,
+};
+
+static const struct field entry_fields[] = {
+	{ "name", "Its name", FIELD_STR },
+	{ "size", "Bytes", FIELD_INT },
+	{ "type", "What it is; links are followed", FIELD_STR, .choices = entry_types },
+	{ "modified_at", "When it was changed, RFC 3339", FIELD_STR },
+	{ "mode", "Its permissions, as in 0644", FIELD_STR },
+	F_END,
+};
+
+static const struct field listing_fields[] = {
+	{ "path", "The directory", FIELD_STR },
+	{ "entries", "In byte order of their names", FIELD_OBJECT, FIELD_LIST, entry_fields },
+	F_END,
+};
+
+static const struct field health_fields[] = {
+	{ "status", "It runs", FIELD_STR, .choices = ok_word },
+	{ "uptime_seconds", "Since it was started", FIELD_INT },
+	F_END,
+};
+
+static void fields(struct jw *w, const struct field *table)
+{
+	openapi_open(w, "application/json");
+	schema_fields(w, "schema", table);
+	openapi_close(w, NULL);
+}
+
+static void home_answer(struct jw *w, const struct operation *o)
+{
+	(void)o;
+	fields(w, home_fields);
+}
+
+static void execute_answer(struct jw *w, const struct operation *o)
+{
+	fields(w, o->tool->fields);
+}
+
+static void upload_body(struct jw *w, const struct operation *o)
+{
+	(void)o;
+	openapi_content(w, "multipart/form-data",
+			"{\"type\":\"object\",\"properties\":{\"file\":{\"type\":\"string\","
+			"\"description\":"
+			"\"Its file name is the path\"}},\"required\":[\"file\"]}",
+			NULL);
+}
+
+static void upload_answer(struct jw *w, const struct operation *o)
+{
+	(void)o;
+	fields(w, upload_fields);
+}
+
+static void bytes(struct jw *w, const struct operation *o)
+{
+	(void)o;
+	openapi_content(w, "application/octet-stream", "{}", NULL);
+}
+
+static void list_answer(struct jw *w, const struct operation *o)
+{
+	(void)o;
+	openapi_content(
+		w, "application/json",
+		"{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"name\":"
+		"{\"type\":\"string\"},\"size\":{\"type\":\"integer\"},\"type\":{\"type\":"
+		"\"string\","
+		"\"enum\":[\"file\",\"directory\"]},\"mod_time\":{\"type\":\"number\"}},"
+		"\"required\":"
+		"[\"name\",\"size\",\"type\",\"mod_time\"],\"additionalProperties\":false}}",
+		NULL);
+}
+
+static void exists_answer(struct jw *w, const struct operation *o)
+{
+	(void)o;
+	fields(w, exists_fields);
+}
+
+static void file_answer(struct jw *w, const struct operation *o)
+{
+	(void)o;
+	openapi_open(w, "application/octet-stream");
+	jw_raw(w, "schema", STR("{}"));
+	jw_end(w);
+	jw_object(w, "application/json");
+	schema_fields(w, "schema", listing_fields);
+	openapi_close(w, NULL);
+}
+
+static void health_answer(struct jw *w, const struct operation *o)
+{
+	(void)o;
+	fields(w, health_fields);
+}
+
+static void metadata_answer(struct jw *w, const struct operation *o)
+{
+	(void)o;
+	openapi_content(w, "application/json",
+			"{\"type\":\"object\",\"properties\":{\"env\":{\"type\":\"object\","
+			"\"additionalProperties\":{\"type\":\"string\"}}},\"required\":[\"env\"],"
+			"\"additionalProperties\":false}",
+			NULL);
+}
+
+#define SANDBOX "agent-sandbox"
+
+#define FAILS OPENAPI_REF("responses/Foreign")
+
+const struct operation openapi_surface_operations[] = {
+	{ "/", "get", "runtime", SANDBOX, "Whether it runs", NULL, NULL, NULL, home_answer, FAILS },
+	{ "/execute", "post", "execute", SANDBOX, NULL, NULL, &tool_execute, openapi_args,
+	  execute_answer, FAILS },
+	{ "/upload", "post", "upload", SANDBOX, "Write a file", NULL, NULL, upload_body,
+	  upload_answer, FAILS },
+	{ "/download/{path}", "get", "download", SANDBOX, "Read a file", path_params, NULL, NULL,
+	  bytes, FAILS },
+	{ "/list/{path}", "get", "list", SANDBOX, "List a directory", path_params, NULL, NULL,
+	  list_answer, FAILS },
+	{ "/exists/{path}", "get", "exists", SANDBOX, "Whether something is there", path_params,
+	  NULL, NULL, exists_answer, FAILS },
+	{ "/v1/files/{path}", "get", "getFile", SANDBOX, "Read a file or list a directory",
+	  path_params, NULL, NULL, file_answer, FAILS },
+	{ "/v1/files/{path}", "put", "putFile", SANDBOX, "Write a file", put_params, NULL, bytes,
+	  NULL, FAILS },
+	{ "/v1/files/{path}", "delete", "deleteFile", SANDBOX, "Remove a file or directory",
+	  delete_params, NULL, NULL, NULL, FAILS },
+	{ "/v1/health", "get", "runtimeHealth", SANDBOX, "Whether it runs, and how long", NULL,
+	  NULL, NULL, health_answer, FAILS },
+	{ "/v1/metadata", "get", "runtimeMetadata", SANDBOX,
+	  "Variables called SANDBOX_ that are no secrets", NULL, NULL, NULL, metadata_answer,
+	  FAILS },
 	{ .path = NULL },
 };

@@ -1,201 +1,471 @@
 /* SPDX-License-Identifier: MIT */
-/* routes: find the tool, call it, put its result into the envelope of its route. */
+/* routes: the table of all routes, and the handlers of those that are not somebody else's. */
 
 #include "api/routes.h"
 
-#include "api/auth.h"
-#include "api/jobs_route.h"
-#include "mcp/mcp_http.h"
-#include "service/metrics.h"
-#include "api/observe.h"
+#include "api/observation.h"
 #include "api/openapi.h"
 #include "api/surface.h"
-#include "api/wire.h"
-#include "base/io.h"
-#include "base/jw.h"
-#include "base/log.h"
+#include "base/limits.h"
 #include "base/own.h"
+#include "mcp/http.h"
+#include "net/http_url.h"
+#include "service/health.h"
+#include "tools/schema.h"
 
-#define ALLOW_GET  "Allow: GET, HEAD, OPTIONS\r\n"
-#define ALLOW_POST "Allow: POST, OPTIONS\r\n"
-#define ALLOW_ANY  "Allow: GET, HEAD, POST, OPTIONS\r\n"
+/* The sentence that clients of the existing contract know. */
+static const char *wire_sentence(const struct err *e)
+{
+	if (e->code == ERR_PATH_OUTSIDE_WORKSPACE || e->code == ERR_SYMLINK_OUTSIDE_WORKSPACE)
+		return "Invalid path: access outside workspace is not allowed";
+	return e->msg;
+}
 
-void routes_error_body(struct buf *out, const char *sentence, enum err_code code)
+/* {"ok":true,"result":{…}} */
+static void wire_begin(struct jw *w)
+{
+	jw_object(w, NULL);
+	jw_bool(w, "ok", true);
+	jw_object(w, "result");
+}
+
+static void wire_end(struct jw *w)
+{
+	jw_end(w);
+	jw_end(w);
+}
+
+static void wire_error(struct buf *out, const struct err *e)
+{
+	buf_reset(out, SIZE_MAX);
+	exchange_error_body(out, wire_sentence(e), e->code);
+}
+
+/* The output of a command is a stream of lines: {"type":"delta",…} as it comes, then exactly one
+ * {"type":"done",…} or {"type":"error",…}. */
+static void wire_output_line(struct buf *out, bool is_stderr, struct str text)
 {
 	struct jw w = jw_to(out);
 
 	jw_object(&w, NULL);
-	jw_bool(&w, "ok", false);
-	jw_str(&w, "error", str_of(sentence));
-	if (code != ERR_NONE)
-		jw_str(&w, "code", str_of(err_name(code)));
+	jw_str(&w, "type", STR("delta"));
+	jw_str(&w, "data", text);
+	jw_str(&w, "stream", is_stderr ? STR("stderr") : STR("stdout"));
 	jw_end(&w);
+	buf_addc(out, '\n');
 }
 
-void routes_send(struct exchange *x, int status, const char *extra)
+static void wire_done_line(struct buf *out, struct str members)
 {
-	http_send(x->http, &(struct http_answer){ status, HTTP_JSON, extra, buf_str(x->out) });
+	buf_add(out, STR("{\"type\":\"done\","));
+	buf_add(out, members);
+	buf_add(out, STR("}\n"));
 }
 
-void routes_send_error(struct exchange *x, int status, const char *extra, const char *sentence,
-		       enum err_code code)
+static void wire_error_line(struct buf *out, const struct err *e)
 {
-	buf_reset(x->out, SIZE_MAX);
-	routes_error_body(x->out, sentence, code);
-	routes_send(x, status, extra);
-}
+	struct jw w = jw_to(out);
 
-bool routes_is_json(const struct http_head *head)
-{
-	return str_find_nocase(http_header(head, STR("content-type")), STR("application/json")) >=
-	       0;
-}
-
-const struct json *routes_body(struct exchange *x, const struct http_request *r, struct err *e)
-{
-	const struct json *v = &json_empty;
-
-	if (!routes_is_json(&r->head)) {
-		(void)err_set(e, ERR_INVALID_ARGUMENTS,
-			      "The body must have the Content-Type application/json");
-		return NULL;
-	}
-	if (str_trim(r->body).n && json_parse(r->body, x->arena, &v, e) < 0)
-		return NULL;
-	if (v->type == JSON_OBJECT)
-		return v;
-	(void)err_set(e, ERR_INVALID_ARGUMENTS, "The body must be a JSON object, not %s",
-		      json_type_name(v));
-	return NULL;
-}
-
-static void health(struct exchange *x, const struct http_request *r)
-{
-	const struct service *s = x->service;
-	struct jw w = jw_to(x->out);
-
-	(void)r;
 	jw_object(&w, NULL);
-	jw_bool(&w, "ok", true);
-	jw_str(&w, "version", STR(SIDECAR_VERSION));
-	jw_int(&w, "uptimeMs", io_now_ms() - s->started_ms);
-	buf_addc(x->out, ',');
-	buf_add(x->out, s->facts);
+	jw_str(&w, "type", STR("error"));
+	jw_str(&w, "message", str_of(wire_sentence(e)));
+	jw_str(&w, "code", str_of(err_name(e->code)));
 	jw_end(&w);
-	routes_send(x, 200, NULL);
+	buf_addc(out, '\n');
 }
 
-static void metrics(struct exchange *x, const struct http_request *r)
+/* A call that could not be made now is 503, one that failed 400. */
+static int status_of(const struct err *e)
 {
-	(void)r;
-	metrics_write(x->service, x->http->budget, x->out);
-	http_send(x->http, &(struct http_answer){ 200, METRICS_TYPE, NULL, buf_str(x->out) });
+	return e->code == ERR_TOO_BUSY ? 503 : 400;
 }
 
-static void openapi(struct exchange *x, const struct http_request *r)
+static void send_failure(struct exchange *x, const struct err *e)
 {
-	(void)r;
-	openapi_write(x->service, x->out);
-	routes_send(x, 200, NULL);
+	wire_error(x->out, e);
+	exchange_send(x, status_of(e), NULL);
 }
 
-/* What is asked for by GET. */
-static const struct {
-	const char *path;
-	void (*answer)(struct exchange *x, const struct http_request *r);
-} pages[] = {
-	{ "/health", health },
-	{ "/tools", observe_list },
-	{ "/metrics", metrics },
-	{ "/openapi.json", openapi },
+/* Make the call and answer with its result. */
+static void answer_call(struct exchange *x, const struct dispatch *d)
+{
+	struct jw w = jw_to(x->out);
+	struct err e;
+
+	wire_begin(&w);
+	if (dispatch(x->front->service, d, &w, &e) < 0) {
+		send_failure(x, &e);
+		return;
+	}
+	wire_end(&w);
+	exchange_send(x, 200, NULL);
+}
+
+/* A stream of JSON lines on its way to the client. */
+struct ndjson {
+	struct exchange *x;
+	bool begun;
 };
 
-/* The index in that table, or -1. */
-static int page_of(struct str path)
+static int begin_lines(void *arg)
 {
-	for (size_t i = 0; i < ARRAY_LEN(pages); i++)
-		if (str_eq(str_of(pages[i].path), path))
-			return (int)i;
-	return -1;
+	struct ndjson *n = arg;
+
+	n->begun = true;
+	return n->x->outlet->stream_begin(n->x, "application/x-ndjson; charset=utf-8", NULL);
 }
 
-/* The methods an endpoint has; an unknown one is taken for a tool. */
-static const char *allowed(struct str path)
+/* Send the line in x->out. */
+static int send_line(struct exchange *x)
 {
-	if (str_eq(path, STR("/tools")) || str_eq(path, STR("*")))
-		return ALLOW_ANY;
-	return page_of(path) >= 0 || jobs_route_is_page(path) ? ALLOW_GET : ALLOW_POST;
+	const int rc = x->out->failed ? -1 : x->outlet->stream_write(x, buf_str(x->out));
+
+	buf_reset(x->out, SIZE_MAX);
+	return rc;
 }
 
-static void get(struct exchange *x, const struct http_request *r)
+static int emit_line(void *arg, bool is_stderr, struct str text)
 {
-	const int page = page_of(r->head.path);
+	struct exchange *x = ((struct ndjson *)arg)->x;
 
-	if (page < 0)
-		routes_send_error(x, 405, allowed(r->head.path), "Method not allowed", ERR_NONE);
-	else
-		pages[page].answer(x, r);
+	wire_output_line(x->out, is_stderr, text);
+	return send_line(x);
 }
 
-static void post(struct exchange *x, const struct http_request *r)
+/* Make a call whose output goes out as it comes. An error before the first line is answered like
+ * every other error; a command that goes on in the background has a result and no lines. */
+static void stream_call(struct exchange *x, struct dispatch *d)
 {
-	if (str_eq(r->head.path, STR("/tools"))) {
-		observe_call(x, r);
-		return;
-	}
-	if (str_starts(r->head.path, STR("/tools/"))) {
-		observe_tool(x, r, str_from(r->head.path, sizeof "/tools/" - 1));
-		return;
-	}
-	const struct tool *t = tool_by_name(str_from(r->head.path, 1), TOOL_WIRE);
-
-	if (!t) {
-		const bool page = page_of(r->head.path) >= 0 || jobs_route_is_page(r->head.path);
-		routes_send_error(x, page ? 405 : 404, page ? ALLOW_GET : NULL,
-				  page ? "Method not allowed" : "Not found", ERR_NONE);
-		return;
-	}
+	struct ndjson n = { .x = x };
+	const struct call_stream stream = { .begin = begin_lines, .emit = emit_line, .arg = &n };
+	char room[512];
+	struct buf members = buf_over(room, sizeof room);
+	struct jw w = jw_members_to(&members);
 	struct err e;
-	const struct json *object = routes_body(x, r, &e);
+
+	d->stream = &stream;
+	const int rc = dispatch(x->front->service, d, &w, &e);
+	if (n.begun) {
+		if (rc < 0)
+			wire_error_line(x->out, &e);
+		else
+			wire_done_line(x->out, buf_str(&members));
+		(void)send_line(x);
+		x->outlet->stream_end(x);
+	} else if (rc < 0) {
+		send_failure(x, &e);
+	} else {
+		buf_addf(x->out, "{\"ok\":true,\"result\":{%.*s}}", STR_FMT(buf_str(&members)));
+		exchange_send(x, 200, NULL);
+	}
+}
+
+static void tell_seen(void *arg, int64_t files)
+{
+	struct exchange *x = arg;
+
+	x->outlet->tell_seen(x, files);
+}
+
+/* POST /<tool>: a tool of the existing contract. */
+static void endpoint(struct exchange *x, const struct http_request *r, struct str rest)
+{
+	const struct tool *t = tool_by_name(str_from(r->head.path, 1), TOOL_WIRE);
+	const struct call_progress progress = { .seen = tell_seen, .arg = x };
+	struct err e;
+	const struct json *object = exchange_body(x, r, &e);
+
+	(void)rest;
 	if (!object) {
-		routes_send_error(x, 400, NULL, "Invalid JSON body", ERR_INVALID_ARGUMENTS);
+		exchange_error(x, 400, NULL, "Invalid JSON body", ERR_INVALID_ARGUMENTS);
 		return;
 	}
-	x->tells = http_header(&r->head, STR("sidecar-progress")).n > 0;
-	wire_call(x, t, object);
+	struct dispatch d = exchange_call(x, CALL_WIRE, t, object);
+	if (t->flags & TOOL_STREAM) {
+		stream_call(x, &d);
+		return;
+	}
+	if (http_header(&r->head, STR("sidecar-progress")).n)
+		d.progress = &progress;
+	answer_call(x, &d);
+}
+
+static void list_jobs(struct exchange *x, const struct http_request *r, struct str rest)
+{
+	const struct dispatch d = exchange_call(x, CALL_WIRE, &tool_jobs, &json_empty);
+
+	(void)r;
+	(void)rest;
+	answer_call(x, &d);
+}
+
+/* A number of the query as a member; what is not a number is left out. */
+static size_t query_number(const struct http_request *r, struct str name, struct json *to)
+{
+	char room[32];
+	struct str text;
+	int64_t number;
+
+	if (http_query(r->head.query, name, room, sizeof room, &text) != 1 ||
+	    !str_int(text, &number))
+		return 0;
+	*to = json_of_int(name, number);
+	return 1;
+}
+
+/* GET /jobs/<id>?since=N&waitMs=M */
+static void show_job(struct exchange *x, const struct http_request *r, struct str id)
+{
+	struct json members[3] = { json_of_str(STR("id"), id) };
+	size_t n = 1;
+
+	n += query_number(r, STR("since"), &members[n]);
+	n += query_number(r, STR("waitMs"), &members[n]);
+	const struct json object = json_of_members(members, n);
+	const struct dispatch d = exchange_call(x, CALL_WIRE, &tool_job, &object);
+	answer_call(x, &d);
+}
+
+static void stop_job(struct exchange *x, const struct http_request *r, struct str id)
+{
+	struct json members[] = { json_of_str(STR("id"), id) };
+	const struct json object = json_of_members(members, ARRAY_LEN(members));
+	const struct dispatch d = exchange_call(x, CALL_WIRE, &tool_stop_job, &object);
+
+	(void)r;
+	answer_call(x, &d);
+}
+
+/* The observation of a model's call, in x->out. If its arguments could not be understood *e says
+ * why. Returns whether the call succeeded. */
+static bool observe(struct exchange *x, const struct model_call *m, struct err *e)
+{
+	const struct tool *t = m->arguments ? tool_for_model(m->name, e) : NULL;
+	struct dispatch d = exchange_call(x, CALL_MODEL, t, m->arguments);
+	struct jw w = jw_to(x->out);
+
+	d.session = m->session;
+	if (!t)
+		dispatch_refused(x->front->service, &d, m->name, e);
+	observation_begin(&w, m->name);
+	if (t && dispatch(x->front->service, &d, &w, e) == 0) {
+		observation_end(&w);
+		return true;
+	}
+	observation_fail(x->out, m->name, e);
+	return false;
+}
+
+/* The status is always 200: whatever is wrong with a call is for the model to read, even a body
+ * that is not JSON. Only a request whose query is wrong is 400. */
+static void answer_model(struct exchange *x, const struct http_request *r,
+			 const struct model_call *m, struct err *e)
+{
+	char room[32];
+	AUTO_BUF wrapped = { .max = 2 * (size_t)LIMIT_ANSWER };
+	enum reply_form reply;
+
+	if (!observation_form(exchange_query_word(r, STR("reply"), room), &reply)) {
+		exchange_error(x, 400, NULL, "reply must be ollama, openai, anthropic or gemini",
+			       ERR_INVALID_ARGUMENTS);
+		return;
+	}
+	const bool success = observe(x, m, e);
+	if (reply == REPLY_PLAIN) {
+		exchange_send(x, 200, NULL);
+		return;
+	}
+	observation_reply(&wrapped, reply, m, buf_str(x->out), success);
+	if (wrapped.failed)
+		exchange_error(x, 503, NULL, "Not enough memory for the answer, try again",
+			       ERR_TOO_BUSY);
+	else
+		x->outlet->send(x,
+				&(struct http_answer){ 200, HTTP_JSON, NULL, buf_str(&wrapped) });
+}
+
+/* POST /tools/<name>: the body is the arguments. */
+static void model_tool(struct exchange *x, const struct http_request *r, struct str name)
+{
+	struct err e;
+	const struct model_call m = { .name = name, .arguments = exchange_body(x, r, &e) };
+
+	answer_model(x, r, &m, &e);
+}
+
+/* POST /tools: a model's call as its provider writes it. */
+static void model_call(struct exchange *x, const struct http_request *r, struct str rest)
+{
+	struct err e;
+	struct model_call m = { .name = STR("") };
+	const struct json *body = exchange_body(x, r, &e);
+
+	(void)rest;
+	if (body)
+		observation_read_call(body, x->arena, &m, &e);
+	answer_model(x, r, &m, &e);
+}
+
+/* GET /tools?format=…&set=…: the definitions for a model's request. */
+static void list_tools(struct exchange *x, const struct http_request *r, struct str rest)
+{
+	char format[32], set[32];
+	struct jw w = jw_to(x->out);
+	struct err e;
+
+	(void)rest;
+	if (schema_write_named(&w, exchange_query_word(r, STR("format"), format),
+			       exchange_query_word(r, STR("set"), set), x->front->service->tool_set,
+			       &e) < 0)
+		exchange_error(x, 400, NULL, e.msg, e.code);
+	else
+		exchange_send(x, 200, NULL);
+}
+
+static void health(struct exchange *x, const struct http_request *r, struct str rest)
+{
+	(void)r;
+	(void)rest;
+	health_write(x->front->service, x->out);
+	exchange_send(x, 200, NULL);
+}
+
+static void metrics(struct exchange *x, const struct http_request *r, struct str rest)
+{
+	static const struct http_budget none;
+	const struct service *s = x->front->service;
+	const struct http_budget *b = x->front->connections ? x->front->connections : &none;
+	const struct metrics_now now = {
+		.started_ms = s->started_ms,
+		.commands = service_commands(s),
+		.connections = b->connections,
+		.received = b->received,
+		.sent = b->sent,
+		.scrubbed = &s->scrubbed,
+	};
+
+	(void)r;
+	(void)rest;
+	metrics_write(&s->metrics, &now, x->out);
+	x->outlet->send(x, &(struct http_answer){ 200, METRICS_TYPE, NULL, buf_str(x->out) });
+}
+
+static void openapi(struct exchange *x, const struct http_request *r, struct str rest)
+{
+	(void)r;
+	(void)rest;
+	openapi_write(x->front->surface, x->out);
+	exchange_send(x, 200, NULL);
+}
+
+/* In a path, * is one component and ** is the rest; the handler gets what it stands for. */
+static const struct route {
+	enum http_method method;
+	struct str path;
+	void (*answer)(struct exchange *x, const struct http_request *r, struct str rest);
+	bool surface; /* only when agent-sandbox's routes are served */
+} routes[] = {
+	/* clang-format off */
+	{ HTTP_POST,   STR("/read"),         endpoint },
+	{ HTTP_POST,   STR("/write"),        endpoint },
+	{ HTTP_POST,   STR("/edit"),         endpoint },
+	{ HTTP_POST,   STR("/ls"),           endpoint },
+	{ HTTP_POST,   STR("/find"),         endpoint },
+	{ HTTP_POST,   STR("/grep"),         endpoint },
+	{ HTTP_POST,   STR("/bash"),         endpoint },
+	{ HTTP_POST,   STR("/tools"),        model_call },
+	{ HTTP_POST,   STR("/tools/**"),     model_tool },
+	{ HTTP_GET,    STR("/tools"),        list_tools },
+	{ HTTP_POST,   STR("/mcp"),          mcp_http_post },
+	{ HTTP_DELETE, STR("/mcp"),          mcp_http_delete },
+	{ HTTP_GET,    STR("/health"),       health },
+	{ HTTP_GET,    STR("/jobs"),         list_jobs },
+	{ HTTP_GET,    STR("/jobs/*"),       show_job },
+	{ HTTP_POST,   STR("/jobs/*/stop"),  stop_job },
+	{ HTTP_GET,    STR("/metrics"),      metrics },
+	{ HTTP_GET,    STR("/openapi.json"), openapi },
+	{ HTTP_GET,    STR("/"),             surface_home,     true },
+	{ HTTP_POST,   STR("/execute"),      surface_execute,  true },
+	{ HTTP_POST,   STR("/upload"),       surface_upload,   true },
+	{ HTTP_GET,    STR("/download/**"),  surface_download, true },
+	{ HTTP_GET,    STR("/list/**"),      surface_list,     true },
+	{ HTTP_GET,    STR("/exists/**"),    surface_exists,   true },
+	{ HTTP_GET,    STR("/v1/files/**"),  surface_get,      true },
+	{ HTTP_PUT,    STR("/v1/files/**"),  surface_put,      true },
+	{ HTTP_DELETE, STR("/v1/files/**"),  surface_delete,   true },
+	{ HTTP_GET,    STR("/v1/health"),    surface_health,   true },
+	{ HTTP_GET,    STR("/v1/metadata"),  surface_metadata, true },
+	/* clang-format on */
+};
+
+/* Whether the route is for this path; *rest is what its stars stand for. */
+static bool fits(struct str route, struct str path, struct str *rest)
+{
+	const ptrdiff_t star = str_index(route, '*');
+
+	*rest = STR("");
+	if (star < 0)
+		return str_eq(route, path);
+	if (!str_starts(path, str_upto(route, (size_t)star)))
+		return false;
+	*rest = str_from(path, (size_t)star);
+	const struct str tail = str_from(route, (size_t)star + 1);
+	if (str_eq(tail, STR("*")))
+		return true;
+	const ptrdiff_t slash = str_index(*rest, '/');
+	const size_t n = slash < 0 ? rest->n : (size_t)slash;
+	if (!str_eq(str_from(*rest, n), tail))
+		return false;
+	*rest = str_upto(*rest, n);
+	return true;
+}
+
+/* No route has this method for this path. `allowed` has a bit for each method that one has. */
+static void refuse(struct exchange *x, const struct http_request *r, unsigned allowed)
+{
+	static const struct {
+		enum http_method method;
+		const char *names;
+	} words[] = { { HTTP_GET, "GET, HEAD, " },
+		      { HTTP_POST, "POST, " },
+		      { HTTP_PUT, "PUT, " },
+		      { HTTP_DELETE, "DELETE, " } };
+	char room[80];
+	struct buf allow = buf_over(room, sizeof room);
+
+	if (!allowed && r->head.method == HTTP_POST) {
+		exchange_error(x, 404, NULL, "Not found", ERR_NONE);
+		return;
+	}
+	/* A path that nobody knows is taken for that of a tool. */
+	if (!allowed)
+		allowed = 1U << HTTP_POST | (str_eq(r->head.path, STR("*")) ? 1U << HTTP_GET : 0);
+	buf_add(&allow, STR("Allow: "));
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (allowed & 1U << words[i].method)
+			buf_add(&allow, str_of(words[i].names));
+	buf_add(&allow, (struct str){ "OPTIONS\r\n", sizeof "OPTIONS\r\n" });
+	if (r->head.method == HTTP_OPTIONS)
+		exchange_send_empty(x, 204, room);
+	else
+		exchange_error(x, 405, room, "Method not allowed", ERR_NONE);
 }
 
 void routes_answer(struct exchange *x, const struct http_request *r)
 {
-	const char *why;
+	const enum http_method method = r->head.method == HTTP_HEAD ? HTTP_GET : r->head.method;
+	unsigned allowed = 0;
+	struct str rest;
 
-	buf_reset(x->out, SIZE_MAX);
-	const int refused = auth_check(x->service, &r->head, x->tcp, &why);
-	if (refused) {
-		log_event(LOG_WARN, "request refused", LOG_INT("status", refused),
-			  LOG_STR("error", str_of(why)));
-		routes_send_error(x, refused, auth_extra(refused), why, ERR_NONE);
-		return;
+	for (size_t i = 0; i < ARRAY_LEN(routes); i++) {
+		if ((routes[i].surface && !x->front->surface) ||
+		    !fits(routes[i].path, r->head.path, &rest))
+			continue;
+		if (routes[i].method == method) {
+			routes[i].answer(x, r, rest);
+			return;
+		}
+		allowed |= 1U << routes[i].method;
 	}
-	if (jobs_route(x, &r->head) || (x->service->surface && surface_route(x, r)))
-		return;
-	if (str_eq(r->head.path, STR("/mcp"))) {
-		mcp_http(x, r);
-		return;
-	}
-	switch (r->head.method) {
-	case HTTP_GET:
-	case HTTP_HEAD:
-		get(x, r);
-		break;
-	case HTTP_POST:
-		post(x, r);
-		break;
-	case HTTP_OPTIONS:
-		http_send(x->http,
-			  &(struct http_answer){ 204, HTTP_JSON, allowed(r->head.path), STR("") });
-		break;
-	default:
-		routes_send_error(x, 405, allowed(r->head.path), "Method not allowed", ERR_NONE);
-	}
+	refuse(x, r, allowed);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve: build what all calls share, say what is in force, serve, take it down. */
+/* serve: listen, build the service, say what is in force, serve, take it down. */
 
 #include "api/serve.h"
 
@@ -7,17 +7,15 @@
 #include <unistd.h>
 
 #include "api/server.h"
-#include "base/buf.h"
-#include "base/io.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/own.h"
+#include "config/config.h"
 #include "exec/orphans.h"
-#include "service/executor.h"
-#include "service/facts.h"
+#include "mcp/http.h"
 #include "net/listen.h"
-#include "service/process.h"
-#include "workspace/workspace.h"
+#include "service/health.h"
+#include "service/service.h"
 
 enum { MAX_LISTENERS = CONFIG_ACTIVATED, MAX_UIDS = 64 };
 
@@ -100,48 +98,29 @@ static struct listener on_a_file(const struct listeners *l)
 	return (struct listener){ .fd = -1 };
 }
 
-/* What all front ends of the server share. */
-static struct service make_service(const struct config *c, const struct executor *x,
-				   const struct buf *facts)
+static void front_done(struct front *f)
 {
-	return (struct service){
-		.call = x->call,
-		.model_call = x->model_call,
-		.mcp_call = x->mcp_call,
-		.tool_set = c->tool_set == CONFIG_SET_AUTO   ? 0
-			    : c->tool_set == CONFIG_SET_CORE ? TOOL_CORE
-							     : TOOL_MODEL,
-		.scrub = x->scrub,
-		.surface = c->surface == CONFIG_SURFACE_AGENT_SANDBOX,
-		.token = str_of(c->token),
-		.require_auth = c->require_auth,
-		.tcp_host = str_of(c->tcp_host),
-		.origins = str_of(c->allowed_origins),
-		.hosts = str_of(c->allowed_hosts),
-		.facts = buf_str(facts),
-		.started_ms = io_now_ms(),
-	};
+	mcp_http_free(f->mcp);
 }
 
-static int run(const struct config *config, const struct executor *executor,
-	       struct listeners *listeners, struct err *e)
+static int run(const struct config *config, struct service *service, struct listeners *listeners,
+	       struct err *e)
 {
-	AUTO_BUF facts_text = { .max = LIMIT_FACTS };
 	const struct listener shown = on_a_file(listeners);
-	const struct facts facts = {
-		.config = config,
-		.ws = executor->ws,
-		.sandbox = &executor->report,
-		.socket = shown.path,
-		.socket_mode = shown.mode,
-		.tcp_port = listeners->tcp_port,
+	const struct listening at = { shown.path, shown.mode, listeners->tcp_port };
+	CLEANUP(front_done)
+	struct front front = {
+		.service = service,
+		.auth = { .token = str_of(config->token),
+			  .required = config->require_auth,
+			  .tcp_host = str_of(config->tcp_host),
+			  .origins = str_of(config->allowed_origins),
+			  .hosts = str_of(config->allowed_hosts) },
+		.surface = config->surface == CONFIG_SURFACE_AGENT_SANDBOX,
+		.mcp = mcp_http_new(),
 	};
-	facts_write(&facts, &facts_text);
-	if (facts_text.failed)
-		return err_set(e, ERR_TOO_BUSY, "Not enough memory to start");
-	struct service service = make_service(config, executor, &facts_text);
 	const struct server_options server = {
-		.service = &service,
+		.front = &front,
 		.listeners = listeners->list,
 		.listener_count = listeners->count,
 		.uids = listeners->uids,
@@ -149,9 +128,12 @@ static int run(const struct config *config, const struct executor *executor,
 		.child_ended = orphans_are_ours() ? orphans_reap : NULL,
 		.grace_ms = config->grace_seconds * 1000,
 	};
-	if (log_start(e) < 0)
+
+	if (!front.mcp)
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory to start");
+	if (health_record(service, config, &at, e) < 0 || log_start(e) < 0)
 		return -1;
-	facts_log(&facts);
+	health_log(service, config, &at);
 	const int rc = server_run(&server, e);
 	log_stop();
 	/* The keeper ends what is left when we are gone. */
@@ -162,7 +144,7 @@ static int run(const struct config *config, const struct executor *executor,
 
 int serve(struct config *config, struct err *e)
 {
-	CLEANUP(executor_done) struct executor executor = { 0 };
+	CLEANUP(service_done) struct service service = { 0 };
 	CLEANUP(listeners_done) struct listeners listeners = { .count = 0 };
 	sigset_t signals;
 
@@ -171,14 +153,14 @@ int serve(struct config *config, struct err *e)
 	(void)sigaddset(&signals, SIGINT);
 	if (orphans_are_ours())
 		(void)sigaddset(&signals, SIGCHLD);
-	process_prepare(config, &signals);
+	service_prepare_process(config, &signals);
 	/* The socket before what runs commands: a sandbox can hide only what is there. Whoever
 	 * connects meanwhile waits. */
 	if (open_listeners(config, &listeners, e) < 0)
 		return -1;
 	for (size_t i = 0; listeners.activated && i < listeners.count; i++)
 		config->activated[i] = listeners.list[i].path;
-	if (executor_init(config, &executor, e) < 0)
+	if (service_init(&service, config, e) < 0)
 		return -1;
-	return run(config, &executor, &listeners, e);
+	return run(config, &service, &listeners, e);
 }

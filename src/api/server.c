@@ -3,6 +3,7 @@
 
 #include "api/server.h"
 
+#include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -12,7 +13,6 @@
 #include <unistd.h>
 
 #include "api/auth.h"
-#include "api/door.h"
 #include "api/routes.h"
 #include "api/slots.h"
 #include "api/watch.h"
@@ -20,10 +20,12 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/own.h"
+#include "mcp/http.h"
 
 enum {
 	KEEP_ANSWER = 96 << 10, /* a worker keeps its answer buffer up to this size */
 	STACK = 512 << 10,	/* of a worker: paths and read chunks live there */
+	NO_FILES_MS = 20,	/* pause when no descriptor is left for a new connection */
 };
 
 /* Events of the set that are not connections. */
@@ -36,7 +38,6 @@ struct server {
 	int stop; /* readable for ever once workers are to leave */
 	struct slots slots;
 	struct http_budget budget;
-	struct door door;
 	struct watch watch;
 	_Atomic int workers, waiting;
 	_Atomic int64_t answered;	  /* requests so far */
@@ -47,18 +48,85 @@ struct server {
 };
 
 /* What a worker uses again for each request. */
-struct worker {
+struct server_worker {
 	struct arena arena;
 	struct buf out;
 	struct http_request request;
 };
 
 /* What before_slow needs to know. */
-struct slow {
+struct long_call {
 	struct server *server;
 	struct slot *slot;
 	bool known; /* it has been asked before */
 };
+
+static void log_refusal(int status, const char *sentence)
+{
+	log_event(LOG_WARN, "request refused", LOG_INT("status", status),
+		  LOG_STR("error", str_of(sentence)));
+}
+
+/* An error as the last answer on a connection: {"ok":false,"error":sentence}. */
+static void refuse(struct http *h, int status, const char *sentence)
+{
+	AUTO_BUF body = { .max = 1024 };
+
+	exchange_error_body(&body, sentence, ERR_NONE);
+	log_refusal(status, sentence);
+	http_refuse_with(h, status, auth_extra(status), buf_str(&body));
+}
+
+static bool uid_allowed(const struct server_options *o, uid_t uid)
+{
+	for (size_t i = 0; i < o->uid_count; i++)
+		if (o->uids[i] == uid)
+			return true;
+	return o->uid_count == 0;
+}
+
+/* Too many connections, or one that may not be: an answer, and gone. */
+static void turn_away(struct server *s, int fd, int status, const char *sentence)
+{
+	struct http h;
+
+	http_init(&h, fd, &s->budget);
+	refuse(&h, status, sentence);
+	http_done(&h);
+}
+
+/* Take the next connection of a listener. The slot is the caller's; NULL if there was none. One
+ * whose user may not connect gets that answer. */
+static struct slot *accept_slot(struct server *s, const struct listener *l)
+{
+	struct ucred peer = { .uid = (uid_t)-1 };
+	socklen_t size = sizeof peer;
+	const int fd = accept4(l->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	if (fd < 0) {
+		/* The listener stays readable: without a pause this would spin. */
+		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
+			io_sleep_ms(NO_FILES_MS);
+		return NULL;
+	}
+	if (!l->tcp)
+		(void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
+	struct slot *c = slots_take(&s->slots);
+	if (!c) {
+		turn_away(s, fd, 503, "Too many connections, try again later");
+		return NULL;
+	}
+	c->tcp = l->tcp;
+	c->uid = peer.uid;
+	c->pid = peer.pid;
+	http_init(&c->http, fd, &s->budget);
+	if (!l->tcp && !uid_allowed(s->o, peer.uid)) {
+		log_event(LOG_WARN, "connection refused: uid not allowed", LOG_INT("uid", peer.uid),
+			  LOG_INT("pid", peer.pid));
+		refuse(&c->http, 403, "Forbidden: this user may not connect");
+	}
+	return c;
+}
 
 static bool add_worker(struct server *s);
 
@@ -93,7 +161,7 @@ static int watch_slot(struct server *s, struct slot *c)
 /* Another worker must wait for events meanwhile, among them that the client of this call leaves. */
 static bool before_slow(void *arg)
 {
-	struct slow *slow = arg;
+	struct long_call *slow = arg;
 
 	if (slow->known)
 		return true;
@@ -104,32 +172,39 @@ static bool before_slow(void *arg)
 	return true;
 }
 
-static void answer(struct server *s, struct worker *w, struct slot *c)
+static void answer(struct server *s, struct server_worker *w, struct slot *c)
 {
-	struct slow slow = { .server = s, .slot = c };
+	struct long_call slow = { .server = s, .slot = c };
+	const char *why;
 	struct exchange x = {
-		.service = s->o->service,
-		.http = &c->http,
-		.tcp = c->tcp,
+		.front = s->o->front,
+		.outlet = &exchange_over_http,
+		.to = &c->http,
 		.uid = c->uid,
 		.pid = c->pid,
 		.arena = &w->arena,
 		.out = &w->out,
-		.slow = before_slow,
-		.slow_arg = &slow,
+		.linger = before_slow,
+		.linger_arg = &slow,
 		.cancel = &c->cancel,
 	};
 
 	if (s->stopping)
 		c->http.last = true;
-	routes_answer(&x, &w->request);
+	const int refused = auth_check(&s->o->front->auth, &w->request.head, c->tcp, &why);
+	if (refused) {
+		log_refusal(refused, why);
+		exchange_error(&x, refused, auth_extra(refused), why, ERR_NONE);
+	} else {
+		routes_answer(&x, &w->request);
+	}
 	arena_reset(&w->arena);
 	buf_reset(&w->out, KEEP_ANSWER);
 	s->answered++;
 }
 
 /* Carry a connection as far as it goes now: until its client must do something, or has left. */
-static void carry(struct server *s, struct worker *w, struct slot *c)
+static void carry(struct server *s, struct server_worker *w, struct slot *c)
 {
 	struct http *h = &c->http;
 	struct http_refusal why;
@@ -148,13 +223,13 @@ static void carry(struct server *s, struct worker *w, struct slot *c)
 			break;
 		case HTTP_ANNOUNCED:
 			/* Whoever may not call shall not fill our memory first. */
-			why.status =
-				auth_check(s->o->service, &w->request.head, c->tcp, &why.sentence);
+			why.status = auth_check(&s->o->front->auth, &w->request.head, c->tcp,
+						&why.sentence);
 			if (why.status)
-				door_refuse(h, why.status, why.sentence);
+				refuse(h, why.status, why.sentence);
 			break;
 		case HTTP_REFUSED:
-			door_refuse(h, why.status, why.sentence);
+			refuse(h, why.status, why.sentence);
 			break;
 		case HTTP_GONE:
 			h->state = HTTP_CLOSED;
@@ -165,7 +240,7 @@ static void carry(struct server *s, struct worker *w, struct slot *c)
 		http_linger(h);
 }
 
-static void serve(struct server *s, struct worker *w, struct slot *c)
+static void serve(struct server *s, struct server_worker *w, struct slot *c)
 {
 	do {
 		carry(s, w, c);
@@ -176,11 +251,11 @@ static void serve(struct server *s, struct worker *w, struct slot *c)
 	} while (!slot_let_go(c));
 }
 
-static void welcome(struct server *s, struct worker *w, const struct listener *l)
+static void welcome(struct server *s, struct server_worker *w, const struct listener *l)
 {
 	/* Counted before the question, so that whoever stops the server can wait for the answer. */
 	s->accepting++;
-	struct slot *c = s->stopping ? NULL : door_open(&s->door, l);
+	struct slot *c = s->stopping ? NULL : accept_slot(s, l);
 	s->accepting--;
 	if (!c)
 		return;
@@ -203,7 +278,7 @@ static bool may_leave(struct server *s)
 static void *work(void *arg)
 {
 	struct server *s = arg;
-	struct worker w = {
+	struct server_worker w = {
 		.arena = { .max = LIMIT_CALL_MEMORY },
 		.out = { .max = LIMIT_ANSWER },
 	};
@@ -275,11 +350,11 @@ static void sweep(void *arg)
 		if (!slot_claim_expired(c, now, s->stopping))
 			continue;
 		body.n = 0;
-		routes_error_body(&body, "The request was not complete in time", ERR_NONE);
+		exchange_error_body(&body, "The request was not complete in time", ERR_NONE);
 		http_expire(&c->http, buf_str(&body));
 		close_slot(s, c);
 	}
-	mcp_runs_tick(&s->o->service->runs);
+	mcp_http_tick(s->o->front->mcp);
 	/* All busy with the same requests as a tick ago: the next client should not wait. */
 	const int64_t answered = s->answered;
 	if (s->waiting == 0 && answered == s->answered_before && !s->stopping)
@@ -327,7 +402,7 @@ static void stop(struct server *s)
 			  LOG_INT("after_ms", s->o->grace_ms));
 		/* Commands end and their clients are told; then whoever takes no answer goes. */
 		slots_cancel_all(&s->slots);
-		mcp_runs_cancel_all(&s->o->service->runs, NULL);
+		mcp_http_stop(s->o->front->mcp);
 		wait_until_idle(s, LIMIT_STOP_MS);
 		hang_up(s);
 		wait_until_idle(s, LIMIT_STOP_MS);
@@ -373,7 +448,7 @@ int server_run(const struct server_options *o, struct err *e)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory for the server");
 	s->o = o;
 	s->budget.left = LIMIT_BODIES;
-	s->door = (struct door){ &s->slots, &s->budget, o->uids, o->uid_count };
+	o->front->connections = &s->budget;
 	s->epoll = s->stop = s->watch.signals = s->watch.kick = -1;
 	(void)pthread_mutex_init(&s->closing, NULL);
 	if (start(s, e) == 0) {

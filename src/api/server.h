@@ -13,12 +13,12 @@
 
 #include <sys/types.h>
 
-#include "service/service.h"
+#include "api/exchange.h"
 #include "base/err.h"
 #include "net/listen.h"
 
 struct server_options {
-	struct service *service;
+	struct front *front;
 	struct listener *listeners;
 	size_t listener_count;
 	const uid_t *uids; /* who may connect to a Unix socket; empty: its mode decides */

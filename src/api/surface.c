@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* surface: the routes of agent-sandbox, on the tools of this server. */
+/* surface: the routes of agent-sandbox, as calls of tools. */
 
 #include "api/surface.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
-#include "api/calls.h"
-#include "api/visit.h"
 #include "base/io.h"
-#include "base/json.h"
 #include "base/own.h"
 #include "net/http_url.h"
+#include "net/multipart.h"
+
+#define BYTES	"application/octet-stream"
+#define NOSNIFF "X-Content-Type-Options: nosniff\r\n"
 
 static const struct {
 	enum err_code code;
@@ -32,55 +33,316 @@ static const struct {
 	{ ERR_EXECUTION_ERROR, 500, "INTERNAL" },
 };
 
-void visit_refuse(struct visit *v, int status, const char *name, const char *sentence)
+static void refuse(struct exchange *x, int status, const char *name, const char *sentence)
 {
-	struct jw w = jw_to(v->x->out);
+	struct jw w = jw_to(x->out);
 
-	buf_reset(v->x->out, SIZE_MAX);
+	buf_reset(x->out, SIZE_MAX);
 	jw_object(&w, NULL);
 	jw_str(&w, "code", str_of(name));
 	jw_str(&w, "message", str_of(sentence));
 	jw_end(&w);
-	routes_send(v->x, status, NULL);
+	exchange_send(x, status, NULL);
 }
 
-static void fail(struct visit *v, const struct err *e)
+static void fail(struct exchange *x, const struct err *e)
 {
-	for (size_t i = 0; i < ARRAY_LEN(failures); i++) {
-		if (failures[i].code != e->code)
-			continue;
-		visit_refuse(v, failures[i].status, failures[i].name, e->msg);
-		return;
-	}
-	visit_refuse(v, 400, "INVALID_ARGUMENT", e->msg);
+	size_t i = 0;
+
+	while (i < ARRAY_LEN(failures) && failures[i].code != e->code)
+		i++;
+	if (i < ARRAY_LEN(failures))
+		refuse(x, failures[i].status, failures[i].name, e->msg);
+	else
+		refuse(x, 400, "INVALID_ARGUMENT", e->msg);
 }
 
-int visit_done(struct visit *v, struct err *e)
+/* One request for a file: its arguments, and what may be wrong with them. */
+struct visit {
+	struct exchange *x;
+	struct json members[3];
+	size_t count;
+	struct str path;
+	struct call_file file;
+};
+
+static struct visit visit_of(struct exchange *x)
 {
-	jw_end(&v->w);
-	if (v->x->out->failed)
-		return err_set(e, ERR_EXECUTION_ERROR, "The answer is too large");
-	routes_send(v->x, 200, NULL);
+	return (struct visit){ .x = x, .file = { .fd = -1 } };
+}
+
+static void add(struct visit *v, struct json member)
+{
+	v->members[v->count++] = member;
+}
+
+/* The path of the request, without its escapes. */
+static int take_path(struct visit *v, struct str raw, struct err *e)
+{
+	char *path = arena_alloc(v->x->arena, raw.n + 1);
+	const ptrdiff_t n = path ? http_path_decode(raw, path) : -1;
+
+	if (n < 0)
+		return err_set(e, ERR_INVALID_PATH, "The path has an escape that is malformed");
+	v->path = (struct str){ path, (size_t)n };
 	return 0;
 }
 
-static int home(struct visit *v, struct err *e)
+/* Make the call, whose arguments have been taken (taken < 0: they could not be, because of *e). Its
+ * result is in x->out, or its file is in v->file. */
+static int call(struct visit *v, const struct tool *t, bool list, int taken, struct err *e)
 {
-	jw_object(&v->w, NULL);
-	jw_str(&v->w, "status", STR("ok"));
-	jw_str(&v->w, "message", STR("The sandbox runtime is active."));
-	return visit_done(v, e);
+	struct exchange *x = v->x;
+	struct jw w = jw_to(x->out);
+
+	add(v, json_of_str(STR("path"), v->path));
+	const struct json object = json_of_members(v->members, v->count);
+	struct dispatch d = exchange_call(x, CALL_SURFACE, t, &object);
+	d.file = &v->file;
+	if (taken < 0) {
+		dispatch_refused(x->front->service, &d, str_of(t->name), e);
+		return -1;
+	}
+	if (list)
+		jw_array(&w, NULL);
+	else
+		jw_object(&w, NULL);
+	if (dispatch(x->front->service, &d, &w, e) < 0)
+		return -1;
+	jw_end(&w);
+	return 0;
 }
 
-static int health(struct visit *v, struct err *e)
+/* Send the file that the call has left, or else what it has written. */
+static void send_result(struct visit *v)
 {
-	jw_object(&v->w, NULL);
-	jw_str(&v->w, "status", STR("ok"));
-	jw_int(&v->w, "uptime_seconds", (io_now_ms() - v->x->service->started_ms) / 1000);
-	return visit_done(v, e);
+	if (v->file.fd < 0) {
+		exchange_send(v->x, 200, NULL);
+		return;
+	}
+	http_send_file(v->x->to, BYTES, NOSNIFF, v->file.fd, v->file.size);
+	fd_closep(&v->file.fd);
 }
 
-/* What is not a secret by its name: whoever runs in the sandbox may ask for it. */
+/* Answer a request whose only argument is its path. */
+static void answer(struct exchange *x, struct str raw, const struct tool *t, bool list)
+{
+	struct visit v = visit_of(x);
+	struct err e;
+
+	if (call(&v, t, list, take_path(&v, raw, &e), &e) < 0)
+		fail(x, &e);
+	else
+		send_result(&v);
+}
+
+void surface_download(struct exchange *x, const struct http_request *r, struct str path)
+{
+	(void)r;
+	answer(x, path, &tool_download, false);
+}
+
+void surface_list(struct exchange *x, const struct http_request *r, struct str path)
+{
+	(void)r;
+	answer(x, path, &tool_list, true);
+}
+
+void surface_exists(struct exchange *x, const struct http_request *r, struct str path)
+{
+	(void)r;
+	answer(x, path, &tool_exists, false);
+}
+
+void surface_get(struct exchange *x, const struct http_request *r, struct str path)
+{
+	(void)r;
+	answer(x, path, &tool_get_file, false);
+}
+
+/* The part of a form called "file": its content, and its name if it has one. */
+static int take_form(struct exchange *x, const struct http_request *r, struct str *content,
+		     struct str *name, struct err *e)
+{
+	struct multipart_part part = { .name = STR("") };
+	struct http_refusal why = { 400, "The form has no part called \"file\"" };
+	struct multipart m;
+	int rc = multipart_begin(&m, http_header(&r->head, STR("content-type")), r->body, &why);
+
+	while (rc >= 0 && (rc = multipart_next(&m, &part, &why)) > 0)
+		if (str_eq(part.name, STR("file")))
+			break;
+	if (rc <= 0)
+		return err_set(e, ERR_INVALID_ARGUMENTS, "%s", why.sentence);
+	char *text = arena_alloc(x->arena, part.filename.n + 1);
+	if (!text)
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory for the form, try again");
+	*name = (struct str){ text, multipart_unescape(part.filename, text) };
+	*content = part.content;
+	return 0;
+}
+
+static int take_upload(struct visit *v, const struct http_request *r, struct err *e)
+{
+	struct str content;
+
+	if (take_form(v->x, r, &content, &v->path, e) < 0)
+		return -1;
+	if (v->path.n == 0)
+		return err_set(e, ERR_INVALID_ARGUMENTS, "The file in the form must have a name");
+	add(v, json_of_str(STR("content"), content));
+	return 0;
+}
+
+void surface_upload(struct exchange *x, const struct http_request *r, struct str path)
+{
+	struct visit v = visit_of(x);
+	struct err e;
+
+	(void)path;
+	if (call(&v, &tool_upload, false, take_upload(&v, r, &e), &e) < 0)
+		fail(x, &e);
+	else
+		send_result(&v);
+}
+
+/* "0644": a zero and three octal digits. */
+static int take_mode(struct visit *v, const struct http_request *r, struct err *e)
+{
+	char room[8];
+	struct str text = STR("");
+	const int given = http_query(r->head.query, STR("mode"), room, sizeof room, &text);
+	bool good = given == 1 && text.n == 4 && text.p[0] == '0';
+	int64_t mode = 0;
+
+	if (given == 0)
+		return 0;
+	for (size_t i = 0; good && i < text.n; i++) {
+		good = text.p[i] >= '0' && text.p[i] <= '7';
+		mode = mode * 8 + (text.p[i] - '0');
+	}
+	if (!good)
+		return err_set(e, ERR_INVALID_ARGUMENTS, "mode must be as in 0644");
+	add(v, json_of_int(STR("mode"), mode));
+	return 0;
+}
+
+static int take_put(struct visit *v, const struct http_request *r, struct str raw, struct err *e)
+{
+	struct str content = r->body, name;
+
+	if (take_path(v, raw, e) < 0 || take_mode(v, r, e) < 0)
+		return -1;
+	if (multipart_is_form(http_header(&r->head, STR("content-type"))) &&
+	    take_form(v->x, r, &content, &name, e) < 0)
+		return -1;
+	add(v, json_of_str(STR("content"), content));
+	return 0;
+}
+
+void surface_put(struct exchange *x, const struct http_request *r, struct str path)
+{
+	struct visit v = visit_of(x);
+	struct err e;
+
+	if (call(&v, &tool_put_file, false, take_put(&v, r, path, &e), &e) < 0)
+		fail(x, &e);
+	else
+		exchange_send_empty(x, 204, NULL);
+}
+
+static int take_delete(struct visit *v, const struct http_request *r, struct str raw, struct err *e)
+{
+	char room[8];
+	struct str text = STR("");
+	const int given = http_query(r->head.query, STR("recursive"), room, sizeof room, &text);
+	const bool tree = str_truthy(text);
+
+	if (take_path(v, raw, e) < 0)
+		return -1;
+	if (given < 0 ||
+	    (given == 1 && !tree && !str_eq_nocase(text, STR("false")) && !str_eq(text, STR("0"))))
+		return err_set(e, ERR_INVALID_ARGUMENTS, "recursive must be true or false");
+	add(v, json_of_bool(STR("recursive"), tree));
+	return 0;
+}
+
+void surface_delete(struct exchange *x, const struct http_request *r, struct str path)
+{
+	struct visit v = visit_of(x);
+	struct err e;
+
+	if (call(&v, &tool_delete_file, false, take_delete(&v, r, path, &e), &e) == 0)
+		exchange_send_empty(x, 204, NULL);
+	else if (e.code == ERR_NOT_A_FILE)
+		refuse(x, 409, "CONFLICT",
+		       "The directory is not empty: pass recursive=true to remove it");
+	else
+		fail(x, &e);
+}
+
+/* A program that cannot be started is an answer, as a shell would give it. */
+static void send_not_started(struct exchange *x, const struct err *e)
+{
+	struct jw w = jw_to(x->out);
+
+	buf_reset(x->out, SIZE_MAX);
+	jw_object(&w, NULL);
+	jw_str(&w, "stdout", STR(""));
+	jw_open_str(&w, "stderr");
+	jw_piece(&w, STR("Failed to execute command: "));
+	jw_piece(&w, str_of(e->msg));
+	jw_close_str(&w);
+	jw_int(&w, "exit_code", 1);
+	jw_end(&w);
+	exchange_send(x, 200, NULL);
+}
+
+void surface_execute(struct exchange *x, const struct http_request *r, struct str path)
+{
+	struct jw w = jw_to(x->out);
+	struct err e;
+	const struct json *object = exchange_body(x, r, &e);
+	const struct dispatch d =
+		exchange_call(x, CALL_SURFACE, &tool_execute, object ? object : &json_empty);
+
+	(void)path;
+	if (!object) {
+		(void)err_set(&e, ERR_INVALID_ARGUMENTS, "Invalid JSON body");
+		dispatch_refused(x->front->service, &d, str_of(tool_execute.name), &e);
+		fail(x, &e);
+		return;
+	}
+	jw_object(&w, NULL);
+	if (dispatch(x->front->service, &d, &w, &e) == 0) {
+		jw_end(&w);
+		exchange_send(x, 200, NULL);
+	} else if (e.code == ERR_SPAWN_FAILED) {
+		send_not_started(x, &e);
+	} else {
+		fail(x, &e);
+	}
+}
+
+void surface_home(struct exchange *x, const struct http_request *r, struct str path)
+{
+	(void)r;
+	(void)path;
+	buf_add(x->out, STR("{\"status\":\"ok\",\"message\":\"The sandbox runtime is active.\"}"));
+	exchange_send(x, 200, NULL);
+}
+
+void surface_health(struct exchange *x, const struct http_request *r, struct str path)
+{
+	(void)r;
+	(void)path;
+	buf_addf(x->out, "{\"status\":\"ok\",\"uptime_seconds\":%lld}",
+		 (long long)(io_now_ms() - x->front->service->started_ms) / 1000);
+	exchange_send(x, 200, NULL);
+}
+
+/* Whether a variable may be shown: every program in the sandbox may ask, so one whose name says
+ * that it is a secret may not. */
 static bool is_public(struct str name)
 {
 	static const struct str secret[] = { STR("TOKEN"), STR("SECRET"), STR("PASSWORD"),
@@ -92,138 +354,24 @@ static bool is_public(struct str name)
 	return str_starts(name, STR("SANDBOX_"));
 }
 
-static int metadata(struct visit *v, struct err *e)
+void surface_metadata(struct exchange *x, const struct http_request *r, struct str path)
 {
+	struct jw w = jw_to(x->out);
 	char name[256];
 	struct str key, value;
 
-	jw_object(&v->w, NULL);
-	jw_object(&v->w, "env");
+	(void)r;
+	(void)path;
+	jw_object(&w, NULL);
+	jw_object(&w, "env");
 	for (char **variable = environ; *variable; variable++) {
 		if (!str_cut(str_of(*variable), '=', &key, &value) || !is_public(key) ||
 		    key.n >= sizeof name)
 			continue;
 		(void)snprintf(name, sizeof name, "%.*s", STR_FMT(key));
-		jw_str(&v->w, name, value);
+		jw_str(&w, name, value);
 	}
-	jw_end(&v->w);
-	return visit_done(v, e);
-}
-
-/* A program that cannot be started is an answer, as that of a shell would be. */
-static int not_started(struct visit *v, struct err *e)
-{
-	char text[sizeof e->msg + 64];
-
-	(void)snprintf(text, sizeof text, "Failed to execute command: %s", e->msg);
-	buf_reset(v->x->out, SIZE_MAX);
-	v->w = jw_to(v->x->out);
-	jw_object(&v->w, NULL);
-	jw_str(&v->w, "stdout", STR(""));
-	jw_str(&v->w, "stderr", str_of(text));
-	jw_int(&v->w, "exit_code", 1);
-	return visit_done(v, e);
-}
-
-static int execute(struct visit *v, struct err *e)
-{
-	const struct json *object = routes_body(v->x, v->r, e);
-
-	if (!object)
-		return err_set(e, ERR_INVALID_ARGUMENTS, "Invalid JSON body");
-	/* Its callers are agents, though they come by HTTP: the rules for models hold. */
-	v->call.rules = v->x->service->model_call.rules;
-	v->call.out = &v->w;
-	jw_object(&v->w, NULL);
-	if (tool_call(&tool_execute, &v->call, object, e) < 0)
-		return e->code == ERR_SPAWN_FAILED ? not_started(v, e) : -1;
-	return visit_done(v, e);
-}
-
-static const struct route {
-	const char *path; /* with a '/' at its end: what begins with it, but for "/" itself */
-	enum http_method method;
-	const char *name; /* in the log; NULL: it is not worth a line */
-	visit_run *run;
-} routes[] = {
-	{ "/", HTTP_GET, NULL, home },
-	{ "/execute", HTTP_POST, "execute", execute },
-	{ "/upload", HTTP_POST, "upload", visit_upload },
-	{ "/download/", HTTP_GET, "download", visit_download },
-	{ "/list/", HTTP_GET, "list", visit_list },
-	{ "/exists/", HTTP_GET, "exists", visit_exists },
-	{ "/v1/files/", HTTP_GET, "get_file", visit_get_file },
-	{ "/v1/files/", HTTP_PUT, "put_file", visit_put_file },
-	{ "/v1/files/", HTTP_DELETE, "delete_file", visit_delete_file },
-	{ "/v1/health", HTTP_GET, NULL, health },
-	{ "/v1/metadata", HTTP_GET, NULL, metadata },
-};
-
-static bool fits(const struct route *route, struct str path)
-{
-	const struct str own = str_of(route->path);
-
-	if (own.n > 1 && own.p[own.n - 1] == '/')
-		return str_starts(path, own);
-	return str_eq(path, own);
-}
-
-static void run(const struct route *route, struct exchange *x, const struct http_request *r)
-{
-	/* The time of commands is theirs; that of a file is the client's, which the route tells. */
-	const struct tool *t = route->run == execute ? &tool_execute : &(struct tool){ .flags = 0 };
-	const struct str raw = str_from(r->head.path, str_of(route->path).n);
-	struct visit v = { .x = x, .r = r, .w = jw_to(x->out) };
-	struct err e = { .code = ERR_NONE };
-	char *path = arena_alloc(x->arena, raw.n + 1);
-	const ptrdiff_t n = path ? http_path_decode(raw, path) : -1;
-
-	v.call = calls_begin(x, &x->service->call, t, &json_empty);
-	v.path = (struct str){ path, n > 0 ? (size_t)n : 0 };
-	if (n < 0)
-		(void)err_set(&e, ERR_INVALID_PATH, "The path has an escape that is malformed");
-	if (n < 0 || route->run(&v, &e) < 0)
-		fail(&v, &e);
-	if (route->name)
-		calls_log(x, str_of(route->name), v.call.session, e.code);
-}
-
-/* What can be done with a path, for a client that tried something else, or asks. */
-static void send_methods(struct exchange *x, struct str path, bool asked)
-{
-	static const char *const words[] = { [HTTP_GET] = "GET, HEAD, ",
-					     [HTTP_POST] = "POST, ",
-					     [HTTP_PUT] = "PUT, ",
-					     [HTTP_DELETE] = "DELETE, " };
-	char text[80];
-	struct buf allow = buf_over(text, sizeof text);
-
-	buf_add(&allow, STR("Allow: "));
-	for (size_t i = 0; i < ARRAY_LEN(routes); i++)
-		if (fits(&routes[i], path))
-			buf_add(&allow, str_of(words[routes[i].method]));
-	buf_add(&allow, (struct str){ "OPTIONS\r\n", sizeof "OPTIONS\r\n" });
-	if (asked)
-		http_send(x->http, &(struct http_answer){ 204, HTTP_JSON, text, STR("") });
-	else
-		routes_send_error(x, 405, text, "Method not allowed", ERR_NONE);
-}
-
-bool surface_route(struct exchange *x, const struct http_request *r)
-{
-	const enum http_method method = r->head.method == HTTP_HEAD ? HTTP_GET : r->head.method;
-	bool found = false;
-
-	for (size_t i = 0; i < ARRAY_LEN(routes); i++) {
-		if (!fits(&routes[i], r->head.path))
-			continue;
-		found = true;
-		if (routes[i].method != method)
-			continue;
-		run(&routes[i], x, r);
-		return true;
-	}
-	if (found)
-		send_methods(x, r->head.path, method == HTTP_OPTIONS);
-	return found;
+	jw_end(&w);
+	jw_end(&w);
+	exchange_send(x, 200, NULL);
 }

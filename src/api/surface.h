@@ -14,15 +14,19 @@
  *	GET  /v1/health, /v1/metadata
  *
  * A failure is {"code","message"}: 403 for what is refused, 404 for what is not there, 409 for a
- * directory that is not empty. Off unless the operator turns it on; everything else is served
- * beside it. Files are reached and commands held as by every other route.
+ * directory that is not empty. Off unless the operator turns it on; all other routes are served
+ * beside it. Its files are reached, and its commands judged and sandboxed, as by every other route.
  */
 #ifndef API_SURFACE_H
 #define API_SURFACE_H
 
-#include "api/routes.h"
+#include "api/exchange.h"
 
-/* Answer a request for one of these. False when the path is none of them. */
-bool surface_route(struct exchange *x, const struct http_request *r);
+/* Each answers a request. `path` is the part of the request's path after the route, still escaped.
+ */
+typedef void surface_handler(struct exchange *x, const struct http_request *r, struct str path);
+
+surface_handler surface_home, surface_health, surface_metadata, surface_execute, surface_upload,
+	surface_download, surface_list, surface_exists, surface_get, surface_put, surface_delete;
 
 #endif

@@ -62,6 +62,38 @@ static inline struct str json_text(const struct json *object, struct str name)
 	return v && v->type == JSON_STRING ? v->string : (struct str){ NULL, 0 };
 }
 
+/* Values made by hand: a member, and an object of n members, which it links and which must outlive
+ * it. */
+static inline struct json json_of_str(struct str name, struct str value)
+{
+	return (struct json){ .type = JSON_STRING, .name = name, .string = value };
+}
+
+static inline struct json json_of_int(struct str name, int64_t value)
+{
+	struct json v = { .type = JSON_NUMBER, .whole = true, .name = name };
+
+	v.number = (double)value;
+	v.integer = value;
+	return v;
+}
+
+static inline struct json json_of_bool(struct str name, bool value)
+{
+	return (struct json){ .type = JSON_BOOL, .name = name, .boolean = value };
+}
+
+static inline struct json json_of_members(struct json *members, size_t n)
+{
+	struct json object = { .type = JSON_OBJECT };
+
+	for (size_t i = n; i-- > 0;) {
+		members[i].next = object.first;
+		object.first = &members[i];
+	}
+	return object;
+}
+
 /* {} */
 extern const struct json json_empty;
 

@@ -74,6 +74,12 @@ static inline bool jw_failed(const struct jw *w)
 	return w->out->failed;
 }
 
+/* The buf that is written to. */
+static inline struct buf *jw_buf(const struct jw *w)
+{
+	return w->out;
+}
+
 static inline size_t jw_length(const struct jw *w)
 {
 	return w->out->n;

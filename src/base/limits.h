@@ -57,6 +57,9 @@ enum {
 	/* The largest answer: the largest image in base64 fits with its envelope. */
 	LIMIT_ANSWER = 40 << 20,
 
+	/* Bytes that an envelope adds after a result, at most. */
+	LIMIT_ENVELOPE_END = 64,
+
 	/* Memory for one call: parsed arguments (at most a body) and what the tool needs. */
 	LIMIT_CALL_MEMORY = 128 << 20,
 

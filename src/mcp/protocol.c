@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mcp: from a JSON-RPC message to its answer, in both eras. */
+/* protocol: from a JSON-RPC message to its answer, in both eras. */
 
 #include "mcp/protocol.h"
 
@@ -7,19 +7,115 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "mcp/mcp_out.h"
 #include "api/observation.h"
 #include "base/jw.h"
 #include "base/limits.h"
 #include "tools/schema.h"
 
-#define META_VERSION MCP_META "protocolVersion"
-#define META_INFO    MCP_META "clientInfo"
-#define META_CAN     MCP_META "clientCapabilities"
+#define META	       "io.modelcontextprotocol/"
+#define LEGACY_VERSION "2025-11-25" /* offered to a client that asks for one we do not know */
+#define META_VERSION   META "protocolVersion"
+#define META_INFO      META "clientInfo"
+#define META_CAN       META "clientCapabilities"
 
 static const char instructions[] =
 	"Tools to read, search and change the files of one workspace and to run commands in it. "
 	"Paths are relative to the workspace. Read a file before you change it.";
+
+/* Newest first. */
+static const char *const legacy[] = { LEGACY_VERSION, "2025-06-18", "2025-03-26", "2024-11-05" };
+
+const char *mcp_legacy_version(struct str version)
+{
+	for (size_t i = 0; i < ARRAY_LEN(legacy); i++)
+		if (str_eq(str_of(legacy[i]), version))
+			return legacy[i];
+	return NULL;
+}
+
+static void write_id(struct jw *w, const char *name, const struct json *id)
+{
+	if (!id)
+		jw_null(w, name);
+	else if (id->type == JSON_STRING)
+		jw_str(w, name, id->string);
+	else
+		jw_int(w, name, id->integer);
+}
+
+static void write_versions(struct jw *w, const char *name)
+{
+	jw_array(w, name);
+	jw_str(w, NULL, STR(MCP_MODERN));
+	for (size_t i = 0; i < ARRAY_LEN(legacy); i++)
+		jw_str(w, NULL, str_of(legacy[i]));
+	jw_end(w);
+}
+
+void mcp_error(const struct mcp_request *r, struct buf *out)
+{
+	struct jw w = jw_to(out);
+
+	jw_object(&w, NULL);
+	jw_str(&w, "jsonrpc", STR("2.0"));
+	write_id(&w, "id", r->id);
+	jw_object(&w, "error");
+	jw_int(&w, "code", r->code);
+	jw_str(&w, "message", str_of(r->why));
+	if (r->code == MCP_UNSUPPORTED_VERSION) {
+		jw_object(&w, "data");
+		write_versions(&w, "supported");
+		jw_str(&w, "requested", r->version);
+		jw_end(&w);
+	}
+	jw_end(&w);
+	jw_end(&w);
+}
+
+void mcp_progress(const struct json *token, int64_t progress, struct str message, struct buf *out)
+{
+	struct jw w = jw_to(out);
+
+	jw_object(&w, NULL);
+	jw_str(&w, "jsonrpc", STR("2.0"));
+	jw_str(&w, "method", STR("notifications/progress"));
+	jw_object(&w, "params");
+	write_id(&w, "progressToken", token);
+	jw_int(&w, "progress", progress);
+	jw_str(&w, "message", message);
+	jw_end(&w);
+	jw_end(&w);
+}
+
+static void begin_result(struct jw *w, const struct mcp_request *r)
+{
+	jw_object(w, NULL);
+	jw_str(w, "jsonrpc", STR("2.0"));
+	write_id(w, "id", r->id);
+	jw_object(w, "result");
+	if (r->modern)
+		jw_str(w, "resultType", STR("complete"));
+}
+
+static void write_server(struct jw *w, const char *name)
+{
+	jw_object(w, name);
+	jw_str(w, "name", STR("sidecar"));
+	jw_str(w, "title", STR("Coding sidecar"));
+	jw_str(w, "version", STR(SIDECAR_VERSION));
+	jw_end(w);
+}
+
+static void end_result(struct jw *w, const struct mcp_request *r)
+{
+	if (r->modern) {
+		jw_object(w, "_meta");
+		write_server(w, META "serverInfo");
+		jw_end(w);
+	}
+	jw_end(w);
+	jw_end(w);
+}
 
 int mcp_refuse(struct mcp_request *r, int status, enum mcp_code code, const char *fmt, ...)
 {
@@ -119,17 +215,17 @@ static int check_modern(struct mcp_request *r)
 	return 0;
 }
 
-static unsigned tool_set(const struct service *s)
+unsigned mcp_tool_set(unsigned chosen)
 {
-	return s->tool_set ? s->tool_set : schema_default_set(SCHEMA_MCP);
+	return chosen ? chosen : schema_default_set(SCHEMA_MCP);
 }
 
-static enum mcp_verb initialize(const struct service *s, struct mcp_request *r, struct buf *out)
+static enum mcp_verb initialize(unsigned tool_set, struct mcp_request *r, struct buf *out)
 {
 	const struct json *wanted = json_get(r->params, STR("protocolVersion"));
 	struct jw w = jw_to(out);
 
-	(void)s;
+	(void)tool_set;
 	if (!wanted || wanted->type != JSON_STRING) {
 		(void)mcp_refuse(r, 200, MCP_INVALID_PARAMS,
 				 "params.protocolVersion must be a string");
@@ -137,23 +233,23 @@ static enum mcp_verb initialize(const struct service *s, struct mcp_request *r, 
 	}
 	r->agreed = mcp_legacy_version(wanted->string);
 	if (!r->agreed)
-		r->agreed = mcp_legacy_version(STR(MCP_LEGACY));
-	mcp_begin_result(&w, r);
+		r->agreed = mcp_legacy_version(STR(LEGACY_VERSION));
+	begin_result(&w, r);
 	jw_str(&w, "protocolVersion", str_of(r->agreed));
 	jw_raw(&w, "capabilities", STR("{\"tools\":{}}"));
-	mcp_write_server(&w, "serverInfo");
+	write_server(&w, "serverInfo");
 	jw_str(&w, "instructions", str_of(instructions));
-	mcp_end_result(&w, r);
+	end_result(&w, r);
 	return MCP_OPENED;
 }
 
-static enum mcp_verb ping(const struct service *s, struct mcp_request *r, struct buf *out)
+static enum mcp_verb ping(unsigned tool_set, struct mcp_request *r, struct buf *out)
 {
 	struct jw w = jw_to(out);
 
-	(void)s;
-	mcp_begin_result(&w, r);
-	mcp_end_result(&w, r);
+	(void)tool_set;
+	begin_result(&w, r);
+	end_result(&w, r);
 	return MCP_ANSWERED;
 }
 
@@ -166,21 +262,21 @@ static void write_caching(struct jw *w, const struct mcp_request *r)
 	jw_str(w, "cacheScope", STR("public"));
 }
 
-static enum mcp_verb discover(const struct service *s, struct mcp_request *r, struct buf *out)
+static enum mcp_verb discover(unsigned tool_set, struct mcp_request *r, struct buf *out)
 {
 	struct jw w = jw_to(out);
 
-	(void)s;
-	mcp_begin_result(&w, r);
-	mcp_write_versions(&w, "supportedVersions");
+	(void)tool_set;
+	begin_result(&w, r);
+	write_versions(&w, "supportedVersions");
 	jw_raw(&w, "capabilities", STR("{\"tools\":{}}"));
 	jw_str(&w, "instructions", str_of(instructions));
 	write_caching(&w, r);
-	mcp_end_result(&w, r);
+	end_result(&w, r);
 	return MCP_ANSWERED;
 }
 
-static enum mcp_verb list_tools(const struct service *s, struct mcp_request *r, struct buf *out)
+static enum mcp_verb list_tools(unsigned tool_set, struct mcp_request *r, struct buf *out)
 {
 	const struct json *cursor = json_get(r->params, STR("cursor"));
 	struct jw w = jw_to(out);
@@ -190,14 +286,14 @@ static enum mcp_verb list_tools(const struct service *s, struct mcp_request *r, 
 				 "There is no such cursor: all tools are listed at once");
 		return MCP_ANSWERED;
 	}
-	mcp_begin_result(&w, r);
-	schema_write(&w, "tools", SCHEMA_MCP, tool_set(s));
+	begin_result(&w, r);
+	schema_write(&w, "tools", SCHEMA_MCP, tool_set);
 	write_caching(&w, r);
-	mcp_end_result(&w, r);
+	end_result(&w, r);
 	return MCP_ANSWERED;
 }
 
-static int find_tool(const struct service *s, struct mcp_request *r)
+static int find_tool(unsigned tool_set, struct mcp_request *r)
 {
 	const struct json *name = json_get(r->params, STR("name"));
 	char text[256];
@@ -205,9 +301,9 @@ static int find_tool(const struct service *s, struct mcp_request *r)
 
 	if (!name || name->type != JSON_STRING)
 		return mcp_refuse(r, 200, MCP_INVALID_PARAMS, "params.name must be a string");
-	r->tool = tool_by_name(name->string, tool_set(s));
+	r->tool = tool_by_name(name->string, tool_set);
 	if (!r->tool) {
-		tool_names(tool_set(s), &names);
+		tool_names(tool_set, &names);
 		return mcp_refuse(r, 200, MCP_INVALID_PARAMS, "Unknown tool: %.*s. There are: %.*s",
 				  STR_FMT(str_upto(name->string, 60)), STR_FMT(buf_str(&names)));
 	}
@@ -221,10 +317,10 @@ static int find_tool(const struct service *s, struct mcp_request *r)
 	return 0;
 }
 
-static enum mcp_verb call_tool(const struct service *s, struct mcp_request *r, struct buf *out)
+static enum mcp_verb call_tool(unsigned tool_set, struct mcp_request *r, struct buf *out)
 {
 	(void)out;
-	return find_tool(s, r) == 0 ? MCP_CALL : MCP_ANSWERED;
+	return find_tool(tool_set, r) == 0 ? MCP_CALL : MCP_ANSWERED;
 }
 
 enum { LEGACY = 1, MODERN = 2 };
@@ -232,7 +328,7 @@ enum { LEGACY = 1, MODERN = 2 };
 static const struct {
 	const char *name;
 	unsigned eras;
-	enum mcp_verb (*answer)(const struct service *s, struct mcp_request *r, struct buf *out);
+	enum mcp_verb (*answer)(unsigned tool_set, struct mcp_request *r, struct buf *out);
 } methods[] = {
 	{ "tools/call", LEGACY | MODERN, call_tool },
 	{ "tools/list", LEGACY | MODERN, list_tools },
@@ -251,7 +347,7 @@ static enum mcp_verb notified(struct mcp_request *r)
 	return MCP_CANCEL;
 }
 
-static enum mcp_verb answer(const struct service *s, struct mcp_request *r, struct buf *out)
+static enum mcp_verb answer(unsigned tool_set, struct mcp_request *r, struct buf *out)
 {
 	const unsigned era = r->modern ? MODERN : LEGACY;
 
@@ -259,17 +355,17 @@ static enum mcp_verb answer(const struct service *s, struct mcp_request *r, stru
 		return MCP_ANSWERED;
 	for (size_t i = 0; i < ARRAY_LEN(methods); i++)
 		if (methods[i].eras & era && str_eq(str_of(methods[i].name), r->method))
-			return methods[i].answer(s, r, out);
+			return methods[i].answer(tool_set, r, out);
 	(void)mcp_refuse(r, r->modern ? 404 : 200, MCP_NO_METHOD, "Method not found: %.*s",
 			 STR_FMT(str_upto(r->method, 100)));
 	return MCP_ANSWERED;
 }
 
-enum mcp_verb mcp_answer(const struct service *s, struct mcp_request *r, struct buf *out)
+enum mcp_verb mcp_answer(unsigned tool_set, struct mcp_request *r, struct buf *out)
 {
 	if (r->method.n == 0 || !r->id)
 		return r->method.n ? notified(r) : MCP_SILENT;
-	const enum mcp_verb verb = answer(s, r, out);
+	const enum mcp_verb verb = answer(tool_set, r, out);
 	if (r->code)
 		mcp_error(r, out);
 	return verb;
@@ -280,7 +376,7 @@ static void write_called(const struct mcp_request *r, struct str observation, bo
 {
 	struct jw w = jw_to(out);
 
-	mcp_begin_result(&w, r);
+	begin_result(&w, r);
 	jw_array(&w, "content");
 	jw_object(&w, NULL);
 	jw_str(&w, "type", STR("text"));
@@ -289,7 +385,7 @@ static void write_called(const struct mcp_request *r, struct str observation, bo
 	jw_end(&w);
 	jw_raw(&w, "structuredContent", observation);
 	jw_bool(&w, "isError", !success);
-	mcp_end_result(&w, r);
+	end_result(&w, r);
 }
 
 void mcp_fail(const struct mcp_request *r, const struct err *e, struct buf *out)
@@ -300,22 +396,69 @@ void mcp_fail(const struct mcp_request *r, const struct err *e, struct buf *out)
 	write_called(r, buf_str(&observation), false, out);
 }
 
-enum err_code mcp_call(struct service *s, struct call *c, const struct mcp_request *r,
-		       struct buf *out)
+void mcp_result(const struct mcp_request *r, struct str observation, bool success, struct buf *out)
 {
-	AUTO_BUF observation = { .max = LIMIT_MCP_MESSAGE };
-	struct err e = { .code = ERR_NONE };
-	const struct str name = str_of(r->tool->name);
-	const bool success = observation_write(s, c, r->tool, name, r->arguments, &observation, &e);
 	const size_t start = out->n;
+	struct err e;
 
-	write_called(r, buf_str(&observation), success, out);
+	write_called(r, observation, success, out);
 	if (!out->failed && out->n - start <= LIMIT_MCP_MESSAGE)
-		return e.code;
+		return;
 	/* The result stands in it twice, once with all quotes escaped. */
 	(void)err_set(&e, ERR_EXECUTION_ERROR, "The answer is too large: ask for less");
 	out->n = start;
 	out->failed = false;
 	mcp_fail(r, &e, out);
-	return e.code;
+}
+
+int mcp_batch_check(const char *version, const struct json *batch, struct mcp_request *r)
+{
+	if (!version || !str_eq(str_of(version), STR("2025-03-26")))
+		return mcp_refuse(r, 400, MCP_INVALID_REQUEST,
+				  "Batches are not part of this protocol version: send one message "
+				  "at a time");
+	if (!batch->first)
+		return mcp_refuse(r, 400, MCP_INVALID_REQUEST, "The batch is empty");
+	return 0;
+}
+
+static void answer_item(unsigned tool_set, const struct mcp_batch *b, const struct json *item,
+			struct buf *out)
+{
+	struct mcp_request r;
+
+	if (mcp_open(item, &r) < 0 ||
+	    (str_eq(r.method, STR("initialize")) &&
+	     mcp_refuse(&r, 400, MCP_INVALID_REQUEST, "initialize must not be part of a batch"))) {
+		mcp_error(&r, out);
+		return;
+	}
+	switch (mcp_answer(tool_set, &r, out)) {
+	case MCP_CALL:
+		b->call(b->arg, &r, out);
+		break;
+	case MCP_CANCEL:
+		b->cancel(b->arg, r.cancel);
+		break;
+	default:
+		break;
+	}
+}
+
+void mcp_batch_answer(unsigned tool_set, const struct mcp_batch *b, const struct json *batch,
+		      struct buf *out)
+{
+	buf_addc(out, '[');
+	for (const struct json *item = batch->first; item; item = item->next) {
+		const size_t before = out->n;
+		if (before > 1)
+			buf_addc(out, ',');
+		const size_t start = out->n;
+		answer_item(tool_set, b, item, out);
+		if (out->n == start)
+			out->n = before;
+	}
+	buf_addc(out, ']');
+	if (!out->failed && out->n == 2)
+		out->n = 0;
 }

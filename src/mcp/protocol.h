@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mcp: the Model Context Protocol, message by message: what one JSON-RPC message asks for, and what
- * is answered. How messages travel is the carriers' business (mcp_stdio.h, mcp_http.h).
+ * protocol: the Model Context Protocol, message by message: what one JSON-RPC message asks for, and
+ *what is answered. How messages travel is the carriers' business (stdio.h, http.h).
  *
  * Two eras share one endpoint. A request with modern metadata in params._meta (2026-07-28) stands
  * for itself: no handshake, no session, every result says so. Every other request is of the legacy
  * era (2024-11-05 to 2025-11-25), which begins with initialize. The only thing remembered of it is
  * the version that was agreed on, and only the carrier remembers it.
  *
- *	mcp_parse	text → JSON value (an array is a batch: mcp_batch.h)
+ *	mcp_parse	text → JSON value (an array is a batch)
  *	mcp_open	JSON value → request: its id, method, era
- *	mcp_answer	everything but the call of a tool is answered
- *	mcp_call	the call of a tool; may take long
+ *	mcp_answer	answers everything but the call of a tool
+ *	mcp_result	answers the call of a tool, once the carrier has made it
  *
- * Each that fails has filled in the request's error, which mcp_error writes. Whatever is wrong with
- * a tool's arguments, or is refused by a guard, is no error but a result (observation.h) that the
- * model can read, with isError.
+ * A function that fails has filled in the request's error, which mcp_error writes. If a tool's
+ * arguments are wrong, or a guard refuses the call, that is not an error of the protocol but a
+ * result with isError, which the model can read.
  */
 #ifndef MCP_PROTOCOL_H
 #define MCP_PROTOCOL_H
 
 #include <stdbool.h>
 
-#include "service/service.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
@@ -45,15 +44,15 @@ enum mcp_code {
 /* One message. Everything points into the JSON value it was read from. */
 struct mcp_request {
 	const struct json *id; /* NULL: a notification, or it could not be read */
-	struct str method;     /* empty: a response, which nobody waits for */
+	struct str method;     /* empty: a response, which is not waited for */
 	const struct json *params;
 	bool modern;
 	struct str version; /* modern: the one it names */
 
-	const struct json *token; /* whom progress is for; NULL: it is not wanted */
+	const struct json *token; /* names the progress that the client wants; or NULL */
 	const struct tool *tool;  /* of a call … */
 	const struct json *arguments;
-	const struct json *cancel; /* the id of the request that is not wanted any more */
+	const struct json *cancel; /* the id of the request to cancel */
 	const char *agreed;	   /* the version that initialize was answered with */
 
 	/* What is wrong with it: a JSON-RPC code, the status for HTTP, a sentence. */
@@ -80,15 +79,18 @@ int mcp_parse(struct str text, struct arena *a, const struct json **ret, struct 
 /* The shape of a message; *r is filled in anew. */
 int mcp_open(const struct json *message, struct mcp_request *r);
 
-/* Answer into out (which is empty) whatever takes no time. */
-enum mcp_verb mcp_answer(const struct service *s, struct mcp_request *r, struct buf *out);
+/* The tools that MCP clients see: those that the operator chose, or (0) all, because clients choose
+ * themselves. */
+unsigned mcp_tool_set(unsigned chosen);
 
-/* Call the tool of a request for which mcp_answer returned MCP_CALL, and write the answer. `c` has
- * everything but `out`. Returns how it went, for the log. */
-enum err_code mcp_call(struct service *s, struct call *c, const struct mcp_request *r,
-		       struct buf *out);
+/* Answer into out (which is empty) what takes no time. `tool_set` is from mcp_tool_set. */
+enum mcp_verb mcp_answer(unsigned tool_set, struct mcp_request *r, struct buf *out);
 
-/* Instead of that: the answer that the call failed with *e. */
+/* The answer to a request for which mcp_answer returned MCP_CALL: the observation of its call. One
+ * that would be too large is replaced by a failure that says so. */
+void mcp_result(const struct mcp_request *r, struct str observation, bool success, struct buf *out);
+
+/* The answer that the call failed with *e. */
 void mcp_fail(const struct mcp_request *r, const struct err *e, struct buf *out);
 
 /* The answer that says what is wrong with the request. */
@@ -97,10 +99,28 @@ void mcp_error(const struct mcp_request *r, struct buf *out);
 /* A notification of progress, which grows from one to the next. */
 void mcp_progress(const struct json *token, int64_t progress, struct str message, struct buf *out);
 
-/* The legacy version of that name as a constant; NULL when there is none. */
+/* The legacy version of that name as a constant; NULL if there is no such version. */
 const char *mcp_legacy_version(struct str version);
 
 /* Whether two ids are the same. */
 bool mcp_same_id(const struct json *a, const struct json *b);
+
+/*
+ * Several messages in one JSON array, as only revision 2025-03-26 has them. They are answered one
+ * after the other, in an array without those that have no answer.
+ */
+struct mcp_batch {
+	/* How the carrier calls a tool, and cancels another request. */
+	void (*call)(void *arg, struct mcp_request *r, struct buf *out);
+	void (*cancel)(void *arg, const struct json *id);
+	void *arg;
+};
+
+/* Whether a session of that version may send this batch; else the request's error is set. */
+int mcp_batch_check(const char *version, const struct json *batch, struct mcp_request *r);
+
+/* Answer all; out stays empty if there is nothing to answer. */
+void mcp_batch_answer(unsigned tool_set, const struct mcp_batch *b, const struct json *batch,
+		      struct buf *out);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* mcp_runs: a list of what is running, and what is told of it meanwhile. */
+/* runs: a list of what is running, and what is told of it meanwhile. */
 
 #include "mcp/runs.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
-#include "mcp/protocol.h"
+#include "api/observation.h"
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
@@ -49,26 +49,18 @@ static void tell(struct mcp_run *run, int64_t now_ms, struct str message)
 		run->notify(run->arg, buf_str(&out));
 }
 
-/* Of all that a command puts out only the end is kept. */
-static void keep_tail(struct mcp_run *run, bool is_stderr, struct str piece)
-{
-	run->bytes += (int64_t)piece.n;
-	if (run->scrub)
-		scrubber_feed(&run->scrubbers[is_stderr], piece, &run->tail);
-	else
-		buf_add(&run->tail, piece);
-	if (run->tail.n > LIMIT_MCP_TAIL)
-		buf_drop(&run->tail, run->tail.n - LIMIT_MCP_TAIL);
-}
-
-static void output(void *arg, bool is_stderr, struct str piece)
+static void output(void *arg, bool is_stderr, struct str piece, size_t bytes)
 {
 	struct mcp_run *run = arg;
 	const int64_t now = io_now_ms();
 	char text[64];
 
+	(void)is_stderr;
 	(void)pthread_mutex_lock(&run->lock);
-	keep_tail(run, is_stderr, piece);
+	run->bytes += (int64_t)bytes;
+	buf_add(&run->tail, piece);
+	if (run->tail.n > LIMIT_MCP_TAIL)
+		buf_drop(&run->tail, run->tail.n - LIMIT_MCP_TAIL);
 	if (now - run->told_ms >= LIMIT_MCP_PROGRESS_MS) {
 		(void)snprintf(text, sizeof text, "%lld bytes of output", (long long)run->bytes);
 		const struct str line = run->tail.failed ? STR("") : last_line(buf_str(&run->tail));
@@ -86,10 +78,8 @@ int mcp_runs_enter(struct mcp_runs *r, struct mcp_run *run, struct err *e)
 	(void)pthread_mutex_init(&run->lock, NULL);
 	run->began_ms = run->told_ms = io_now_ms();
 	run->value = run->bytes = 0;
-	/* A read, and what the scrubber has held back of both outputs, come at once. */
+	/* A piece is a read at most, with what was held back of both outputs. */
 	run->tail.max = LIMIT_MCP_TAIL + LIMIT_OUTPUT_CHUNK + 4 * LIMIT_SCRUB_HELD;
-	for (size_t i = 0; i < ARRAY_LEN(run->scrubbers); i++)
-		run->scrubbers[i] = (struct scrubber){ .rules = run->scrub };
 	(void)pthread_mutex_lock(&r->lock);
 	if (r->ended) {
 		rc = err_set(e, ERR_TOO_BUSY, "The server is ending");
@@ -123,21 +113,19 @@ bool mcp_runs_leave(struct mcp_runs *r, struct mcp_run *run)
 		break;
 	}
 	(void)pthread_mutex_unlock(&r->lock);
-	/* Nobody else knows of it any more. */
+	/* No other thread knows of it any more. */
 	cancel_done(&run->cancel);
 	buf_done(&run->tail);
-	for (size_t i = 0; i < ARRAY_LEN(run->scrubbers); i++)
-		scrubber_done(&run->scrubbers[i]);
 	(void)pthread_mutex_destroy(&run->lock);
 	return !cancel_asked(&run->cancel);
 }
 
-void mcp_run_call(struct mcp_run *run, struct call *c)
+void mcp_run_follow(struct mcp_run *run, struct dispatch *d)
 {
 	if (run->token)
-		c->progress = &run->progress;
+		d->progress = &run->progress;
 	if (run->session.n)
-		c->cancel = &run->cancel;
+		d->cancel = &run->cancel;
 }
 
 void mcp_runs_cancel(struct mcp_runs *r, struct str session, const struct json *id)
@@ -163,7 +151,7 @@ static void tick(struct mcp_run *run, int64_t now)
 {
 	char text[64];
 
-	/* Whoever holds it is telling something at this moment. */
+	/* The thread that holds it is telling something at this moment. */
 	if (pthread_mutex_trylock(&run->lock) != 0)
 		return;
 	const int64_t silence = !run->token	  ? LIMIT_MCP_KEEP_ALIVE_MS
@@ -185,4 +173,21 @@ void mcp_runs_tick(struct mcp_runs *r)
 	for (struct mcp_run *run = r->first; run; run = run->next)
 		tick(run, now);
 	(void)pthread_mutex_unlock(&r->lock);
+}
+
+void mcp_call(struct service *s, const struct dispatch *d, const struct mcp_request *r,
+	      struct buf *out)
+{
+	const struct str name = str_of(r->tool->name);
+	AUTO_BUF observation = { .max = LIMIT_MCP_MESSAGE };
+	struct jw w = jw_to(&observation);
+	struct err e;
+
+	observation_begin(&w, name);
+	const bool success = dispatch(s, d, &w, &e) == 0;
+	if (success)
+		observation_end(&w);
+	else
+		observation_fail(&observation, name, &e);
+	mcp_result(r, buf_str(&observation), success, out);
 }

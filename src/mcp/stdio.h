@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mcp_stdio: MCP on a pair of pipes, one message a line.
+ * stdio: MCP on a pair of pipes, one message a line.
  *
  * One thread reads. What takes no time it answers itself, in order; a tool that may take long gets
  * a thread of its own, so that a command never holds up a tools/list, and its answer comes when it
  * comes. Whole lines are written under one lock, and nothing but messages is ever written.
  *
- * A line that is too long, not UTF-8 or no JSON is answered by an error, and the connection goes
+ * A line that is too long, not UTF-8 or not JSON is answered by an error, and the connection goes
  * on. notifications/cancelled ends a running call with all its processes and leaves it unanswered.
  *
- * It ends when the input ends (calls under way get LIMIT_MCP_GRACE_MS), when nobody reads the
- * output any more, and on SIGTERM or SIGINT. What still runs then is ended.
+ * It ends when the input ends (running calls get LIMIT_MCP_GRACE_MS), when the reader of the
+ * output is gone, and on SIGTERM or SIGINT. What still runs then is ended.
  */
 #ifndef MCP_STDIO_H
 #define MCP_STDIO_H
 
-#include "service/service.h"
 #include "base/err.h"
+#include "service/service.h"
 
 struct mcp_stdio_options {
 	struct service *service;
 	int in, out;
-	/* Called before the first call of a tool: until then only tool_set of the service is used.
-	 * NULL: everything is ready. */
+	unsigned tool_set; /* as of mcp_tool_set */
+	/* Called before the first call of a tool: until then the service is not used. NULL: it is
+	 * ready. */
 	void (*ready)(void *arg);
 	void *arg;
 };

@@ -5,11 +5,10 @@
 
 #include <time.h>
 
-#include "service/service.h"
 #include "base/io.h"
 #include "base/own.h"
-#include "net/http.h"
-#include "tools/gauges.h"
+#include "exec/usage.h"
+#include "scrub/scrub.h"
 #include "tools/tool.h"
 
 /* From what a read takes to what a command may. */
@@ -22,32 +21,20 @@ static const struct {
 	{ 2500000, "2.5" }, { 10000000, "10" }, { 60000000, "60" }, { 300000000, "300" },
 };
 
-/* Operations of agent-sandbox (surface.h) that are no tools; they stand behind the tools. */
-static const char *const operations[] = { "upload",   "download", "list",	"exists",
-					  "get_file", "put_file", "delete_file" };
-
-static size_t index_of(struct str name)
+static size_t index_of(const struct tool *t)
 {
 	size_t i = 0;
 
-	for (; tool_at(i); i++)
-		if (str_eq(str_of(tool_at(i)->name), name))
-			return i;
-	for (size_t j = 0; j < ARRAY_LEN(operations); j++)
-		if (str_eq(str_of(operations[j]), name))
-			return i + j;
-	return LIMIT_METRIC_TOOLS;
+	while (tool_at(i) && tool_at(i) != t)
+		i++;
+	return tool_at(i) && i < LIMIT_METRIC_TOOLS ? i : LIMIT_METRIC_TOOLS;
 }
 
-static const char *name_at(size_t at)
+static const char *name_at(size_t i)
 {
-	size_t tools = 0;
+	const struct tool *t = i < LIMIT_METRIC_TOOLS ? tool_at(i) : NULL;
 
-	while (tool_at(tools))
-		tools++;
-	if (at < tools)
-		return tool_at(at)->name;
-	return at - tools < ARRAY_LEN(operations) ? operations[at - tools] : "unknown";
+	return t ? t->name : "unknown";
 }
 
 static void add(_Atomic uint64_t *to, uint64_t n)
@@ -60,17 +47,16 @@ static uint64_t get(const _Atomic uint64_t *from)
 	return atomic_load_explicit(from, memory_order_relaxed);
 }
 
-void metrics_count(struct metrics *m, struct str tool, enum err_code code, int64_t us)
+void metrics_count(struct metrics *m, const struct tool *t, enum err_code code, int64_t us)
 {
-	const size_t at = index_of(tool);
-	struct metrics_tool *t = &m->tools[at < LIMIT_METRIC_TOOLS ? at : LIMIT_METRIC_TOOLS];
+	struct metrics_tool *counts = &m->tools[index_of(t)];
 	size_t step = 0;
 
 	while (step < ARRAY_LEN(steps) && us > steps[step].us)
 		step++;
-	add(&t->ended[code], 1);
-	add(&t->within[step], 1);
-	add(&t->us, (uint64_t)us);
+	add(&counts->ended[code], 1);
+	add(&counts->within[step], 1);
+	add(&counts->us, (uint64_t)us);
 }
 
 static void begin(struct buf *out, const char *name, const char *type, const char *help)
@@ -161,53 +147,54 @@ static void write_scrubbed(const struct scrub_counts *counts, struct buf *out)
 			 (unsigned long long)get(&counts->of[kind]));
 }
 
-static void write_connections(const struct http_budget *b, struct buf *out)
+static void write_traffic(const struct metrics_now *t, struct buf *out)
 {
 	write_one(out, "sidecar_connections", "gauge", "Connections that are open.",
-		  (double)b->connections);
+		  (double)t->connections);
 	begin(out, "sidecar_bytes_total", "counter", "Bytes received from and sent to clients.");
 	buf_addf(out,
 		 "sidecar_bytes_total{direction=\"in\"} %lld\n"
 		 "sidecar_bytes_total{direction=\"out\"} %lld\n",
-		 (long long)b->received, (long long)b->sent);
+		 (long long)t->received, (long long)t->sent);
 }
 
-static void write_process(const struct service *s, const struct gauges *g, struct buf *out)
+static void write_process(int64_t started_ms, const struct usage *u, struct buf *out)
 {
-	struct timespec now;
+	struct timespec clock;
 
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	const int64_t now_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	(void)clock_gettime(CLOCK_REALTIME, &clock);
+	const int64_t now_ms = (int64_t)clock.tv_sec * 1000 + clock.tv_nsec / 1000000;
 	/* Rounded, so that it is the same in every scrape. */
-	const int64_t started = (now_ms - (io_now_ms() - s->started_ms) + 500) / 1000;
+	const int64_t started = (now_ms - (io_now_ms() - started_ms) + 500) / 1000;
 
 	write_one(out, "process_cpu_seconds_total", "counter",
 		  "CPU time of the server itself, in user and system mode.",
-		  (double)g->cpu_ms / 1e3);
+		  (double)u->cpu_ms / 1e3);
 	write_one(out, "process_resident_memory_bytes", "gauge", "Memory in use.",
-		  (double)g->resident_bytes);
+		  (double)u->resident_bytes);
 	write_one(out, "process_virtual_memory_bytes", "gauge", "Address space in use.",
-		  (double)g->virtual_bytes);
-	write_one(out, "process_open_fds", "gauge", "Open descriptors.", (double)g->open_fds);
+		  (double)u->virtual_bytes);
+	write_one(out, "process_open_fds", "gauge", "Open descriptors.", (double)u->open_fds);
 	write_one(out, "process_max_fds", "gauge", "Descriptors that may be open.",
-		  (double)g->max_fds);
+		  (double)u->max_fds);
 	write_one(out, "process_start_time_seconds", "gauge", "When it was started, since 1970.",
 		  (double)started);
 }
 
-void metrics_write(const struct service *s, const struct http_budget *connections, struct buf *out)
+void metrics_write(const struct metrics *m, const struct metrics_now *now, struct buf *out)
 {
-	struct gauges g;
+	struct usage u;
 
-	gauges_read(&s->call, &g);
-	write_calls(&s->metrics, out);
-	write_durations(&s->metrics, out);
+	usage_read(&u);
+	write_calls(m, out);
+	write_durations(m, out);
 	write_one(out, "sidecar_commands_running", "gauge",
-		  "Commands that run now, those in the background included.", (double)g.commands);
-	write_connections(connections, out);
-	write_refusals(&s->metrics, out);
-	write_scrubbed(&s->scrubbed, out);
+		  "Commands that run now, those in the background included.",
+		  (double)now->commands);
+	write_traffic(now, out);
+	write_refusals(m, out);
+	write_scrubbed(now->scrubbed, out);
 	begin(out, "sidecar_build_info", "gauge", "The version that runs.");
 	buf_addf(out, "sidecar_build_info{version=\"%s\"} 1\n", SIDECAR_VERSION);
-	write_process(s, &g, out);
+	write_process(now->started_ms, &u, out);
 }

@@ -1,46 +1,70 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * service: what every front end shares: the call all calls are copied from, who may call, and what
- * is said about it all. Built at start, constant while the server runs but for its counters.
+ * service: one running sidecar: its workspace, its guards, the runner of its commands, and what it
+ * counts.
+ *
+ * `sidecar serve`, `sidecar mcp` and the client library's local mode each build one from the
+ * configuration. It is constant after service_init, except for its counters and the state that its
+ * parts lock themselves. Every call of every front end goes through dispatch (dispatch.h).
  */
 #ifndef SERVICE_SERVICE_H
 #define SERVICE_SERVICE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "mcp/runs.h"
-#include "mcp/sessions.h"
-#include "service/metrics.h"
-#include "base/str.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "config/config.h"
+#include "exec/proc.h"
+#include "sandbox/sandbox.h"
 #include "scrub/scrub.h"
-#include "tools/tool.h"
+#include "service/metrics.h"
+#include "tools/call.h"
 
 struct service {
-	/* Everything but arena, out, session and cancel is filled in: for the existing wire
-	 * contract; for models, whose commands are judged and whose paths are read strictly; and
-	 * for models that come by MCP, who also change only what they have read. */
-	struct call call, model_call, mcp_call;
-	unsigned tool_set; /* the tools shown to models: TOOL_CORE, TOOL_MODEL; 0: by format */
+	struct workspace *ws;
+	struct tracker *tracker; /* NULL: files may be changed unread */
+	struct policy *rules;	 /* which commands are refused */
+	struct scrub *scrub;	 /* NULL: secrets stay in results */
+	struct runner *runner;	 /* NULL: commands are refused, and sandbox.why says why */
+	struct jobs *jobs;
+	struct sandbox_report sandbox;
+	struct proc_limits limits; /* of every command */
+	struct buf excludes;	   /* the user's own ignore rules */
+	struct call call;	   /* what every call has in common */
 
-	const struct scrub
-		*scrub; /* secrets are taken out of what models see; NULL: they are not */
-	struct scrub_counts scrubbed;
+	/* As configured; the kind of a call decides what "auto" means (dispatch.c). */
+	enum config_paths absolute_paths;
+	enum config_reads read_before_write;
+	unsigned tool_set; /* as of service_tool_set */
 
-	struct str token; /* empty: none is configured */
-	bool require_auth;
-	bool surface;	     /* the routes of agent-sandbox are served, too (surface.h) */
-	struct str tcp_host; /* the address TCP is listened on; empty: none */
-	struct str origins;  /* allowed Origin values on TCP, separated by commas */
-	struct str hosts;    /* allowed Host names on TCP besides loopback, separated by commas */
-
-	struct str facts; /* members of the answer to /health, as JSON: what is in force */
+	bool quiet;	  /* calls are not logged */
+	struct buf facts; /* what is in force, as members of a JSON object (health.h) */
 	int64_t started_ms;
-	_Atomic int64_t requests; /* numbers the calls in the log */
-
-	struct mcp_runs runs; /* MCP over HTTP: calls under way, and legacy sessions */
-	struct mcp_sessions sessions;
+	_Atomic int64_t calls; /* numbers the calls in the log */
 	struct metrics metrics;
+	struct scrub_counts scrubbed;
 };
+
+/* Make this process ready to serve, before it has threads. The signals in the set wait to be read
+ * from a descriptor. A write to a client that left, or to a file that is too large, is an error and
+ * not a death. The process may have as many descriptors as it can; the configuration keeps how many
+ * it had, which is what commands get. There is one heap, and the log is as configured. */
+void service_prepare_process(struct config *c, const sigset_t *signals);
+
+/* The tools that the operator wants models to see: TOOL_CORE, TOOL_MODEL, or 0: as the format of
+ * the definitions has it. */
+unsigned service_tool_set(const struct config *c);
+
+/* Build it. If this fails, a workspace directory that was made for it is removed again. */
+int service_init(struct service *s, const struct config *c, struct err *e);
+
+/* How many commands are running, those in the background included. */
+int64_t service_commands(const struct service *s);
+
+/* End what still runs and release everything. Accepts a zeroed one. */
+void service_done(struct service *s);
 
 #endif

@@ -27,26 +27,32 @@ struct workspace;
 
 /* Where the output of a command goes while it runs, if the front end wants it then. */
 struct call_stream {
-	/* The answer begins: whatever fails from here on is said within the stream. */
+	/* The answer begins: from here on failures are reported within the stream. */
 	int (*begin)(void *arg);
-	/* A piece of output, whole characters; waits for a slow client. -1: nobody wants it. */
+	/* A piece of output, whole characters; waits for a slow client. -1: it is not wanted. */
 	int (*emit)(void *arg, bool is_stderr, struct str text);
 	void *arg;
 };
 
-/* Who is told of what goes on before there is a result: of a command's output, though all of it is
- * part of the result, and of how many files a search has looked at. Either may be NULL. */
+/* What a front end is told before there is a result: a command's output, though all of it is part
+ * of the result, and how many files a search has looked at. Either may be NULL. */
 struct call_progress {
-	void (*output)(void *arg, bool is_stderr, struct str piece);
+	/* So many bytes have come; `piece` is what can be shown of them and of earlier ones. */
+	void (*output)(void *arg, bool is_stderr, struct str piece, size_t bytes);
 	void (*seen)(void *arg, int64_t files);
 	void *arg;
 };
 
-/* Everything one execution may use. The server keeps one filled with what all calls share and
- * copies it for each. */
+/* A file that is the result of a call itself, instead of members. */
+struct call_file {
+	int fd; /* -1: the result is not a file; else the front end closes it */
+	int64_t size;
+};
+
+/* Everything one execution may use. dispatch makes one for each call (service/dispatch.h). */
 struct call {
 	struct workspace *ws;
-	struct tracker *tracker;    /* what sessions have read; NULL when nobody asks for that */
+	struct tracker *tracker;    /* what sessions have read; NULL: files may be changed unread */
 	enum path_policy policy;    /* what an absolute path means */
 	bool read_only;		    /* nothing may be changed */
 	const struct scrub *scrub;  /* secrets are taken out of what is seen; NULL: they are not */
@@ -66,6 +72,7 @@ struct call {
 	struct str session;		      /* as the client calls it; or empty */
 	const struct call_stream *stream;     /* NULL: output is part of the result */
 	const struct call_progress *progress; /* or NULL */
+	struct call_file *file;		      /* where a tool may leave a file; or NULL */
 	struct cancel *cancel; /* asked when the answer is no longer wanted; or NULL */
 	/* Asked before work that takes long; false: no thread would be left for other calls. NULL:
 	 * every call has a thread of its own. */

@@ -30,7 +30,7 @@ static const struct field edit_wire_fields[] = {
 };
 
 /* Edits of one file, in order, all or none. */
-struct job {
+struct edit_job {
 	struct str path; /* as requested */
 	const struct edit *edits;
 	size_t count;
@@ -39,7 +39,7 @@ struct job {
 };
 
 /* Say which of several edits it was. */
-static int fail_edit(const struct job *job, size_t i, struct err *e)
+static int fail_edit(const struct edit_job *job, size_t i, struct err *e)
 {
 	const struct err why = *e;
 
@@ -50,8 +50,8 @@ static int fail_edit(const struct job *job, size_t i, struct err *e)
 }
 
 /* The edited content; returns the number of replacements. */
-static int64_t apply_edits(struct call *c, const struct job *job, struct str old, struct buf *new,
-			   struct err *e)
+static int64_t apply_edits(struct call *c, const struct edit_job *job, struct str old,
+			   struct buf *new, struct err *e)
 {
 	int64_t total = 0;
 	AUTO_BUF last = { .max = LIMIT_EDIT_BYTES };
@@ -70,7 +70,7 @@ static int64_t apply_edits(struct call *c, const struct job *job, struct str old
 	return total;
 }
 
-static bool replaces_all(const struct job *job)
+static bool replaces_all(const struct edit_job *job)
 {
 	for (size_t i = 0; i < job->count; i++)
 		if (job->edits[i].replace_all)
@@ -84,7 +84,7 @@ static bool replaces_all(const struct job *job)
  * in what it last saw, as far as that is remembered, and *known becomes that, edited. Everything
  * else the session must look at again.
  */
-static int64_t apply_seen(struct call *c, const struct job *job, enum tracker_verdict verdict,
+static int64_t apply_seen(struct call *c, const struct edit_job *job, enum tracker_verdict verdict,
 			  const struct path *path, struct str old, struct buf *new,
 			  struct buf *known, struct err *e)
 {
@@ -104,7 +104,7 @@ static int64_t apply_seen(struct call *c, const struct job *job, enum tracker_ve
 }
 
 /* Do the edits and show the diff; returns the number of replacements. */
-static int64_t edit_file(struct call *c, const struct job *job, const struct path *path,
+static int64_t edit_file(struct call *c, const struct edit_job *job, const struct path *path,
 			 struct err *e)
 {
 	AUTO_REPLACE r = REPLACE_NONE;
@@ -152,7 +152,7 @@ static int edit_run(struct call *c, const void *args, struct err *e)
 	const struct edit edit = { .old_text = a->old_text,
 				   .new_text = a->new_text,
 				   .exact_words = true };
-	const struct job job = { a->path, &edit, 1, false, show_whole };
+	const struct edit_job job = { a->path, &edit, 1, false, show_whole };
 	struct path path;
 
 	if (a->old_text.n == 0)
@@ -213,7 +213,7 @@ static void show_start(struct call *c, struct str diff)
 	jw_str(c->out, "diff", buf_str(&shown));
 }
 
-static int run_job(struct call *c, const struct job *job, struct err *e)
+static int run_job(struct call *c, const struct edit_job *job, struct err *e)
 {
 	char shown[2 * PATH_MAX];
 	struct path path;
@@ -239,7 +239,7 @@ static int edit_file_run(struct call *c, const void *args, struct err *e)
 	const struct edit edit = { .old_text = a->old_text,
 				   .new_text = a->new_text,
 				   .replace_all = a->replace_all };
-	const struct job job = { a->path, &edit, 1, a->dry_run, show_start };
+	const struct edit_job job = { a->path, &edit, 1, a->dry_run, show_start };
 
 	return run_job(c, &job, e);
 }
@@ -282,7 +282,7 @@ static const struct arg multi_edit_table[] = {
 static int multi_edit_run(struct call *c, const void *args, struct err *e)
 {
 	const struct multi_edit_args *a = args;
-	struct job job = { .path = a->path, .dry_run = a->dry_run, .show = show_start };
+	struct edit_job job = { .path = a->path, .dry_run = a->dry_run, .show = show_start };
 	size_t n = 0;
 
 	for (const struct json *v = a->edits->first; v; v = v->next)

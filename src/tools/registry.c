@@ -24,6 +24,8 @@ static const struct tool *const tools[] = {
 	&tool_job_output,
 	&tool_job_stop,
 	&tool_jobs, &tool_job, &tool_stop_job, &tool_execute,
+	&tool_upload, &tool_download, &tool_list, &tool_exists, &tool_get_file, &tool_put_file,
+	&tool_delete_file,
 	/* clang-format on */
 };
 
@@ -37,6 +39,20 @@ const struct tool *tool_by_name(struct str name, unsigned flags)
 	for (size_t i = 0; i < ARRAY_LEN(tools); i++)
 		if (tools[i]->flags & flags && str_eq(str_of(tools[i]->name), name))
 			return tools[i];
+	return NULL;
+}
+
+const struct tool *tool_for_model(struct str name, struct err *e)
+{
+	const struct tool *t = tool_by_name(name, TOOL_MODEL);
+	char room[512];
+	struct buf names = buf_over(room, sizeof room);
+
+	if (t)
+		return t;
+	tool_names(TOOL_MODEL, &names);
+	(void)err_set(e, ERR_UNKNOWN_TOOL, "There is no tool \"%.*s\". The tools are: %.*s",
+		      STR_FMT(str_upto(name, 100)), STR_FMT(buf_str(&names)));
 	return NULL;
 }
 

@@ -263,7 +263,7 @@ static int keep(void *arg, enum proc_stream which, struct str piece)
 
 	ends_add(&o->ends[which], piece);
 	if (o->progress && o->progress->output)
-		o->progress->output(o->progress->arg, which == PROC_STDERR, piece);
+		o->progress->output(o->progress->arg, which == PROC_STDERR, piece, piece.n);
 	return 0;
 }
 

@@ -158,14 +158,18 @@ struct tool {
 	int (*run)(struct call *c, const void *args, struct err *e);
 };
 
-/* Those that have routes of their own (TOOL_ROUTE), for whoever serves these. */
-extern const struct tool tool_jobs, tool_job, tool_stop_job, tool_execute;
+/* Tools with routes of their own (TOOL_ROUTE), for the front end that serves these. */
+extern const struct tool tool_jobs, tool_job, tool_stop_job, tool_execute, tool_upload,
+	tool_download, tool_list, tool_exists, tool_get_file, tool_put_file, tool_delete_file;
 
 /* The registry, in a fixed order; NULL behind the last. */
 const struct tool *tool_at(size_t i);
 
 /* The tool of that name with at least one of the flags, or NULL. */
 const struct tool *tool_by_name(struct str name, unsigned flags);
+
+/* The tool for models of that name; or NULL and UNKNOWN_TOOL, with the names of all there are. */
+const struct tool *tool_for_model(struct str name, struct err *e);
 
 /* Whether a call with these arguments may take long. */
 bool tool_is_slow(const struct tool *t, const struct json *object);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "mcp/protocol.h"
-#include "mcp/batch.h"
 
 enum { ROOM = 4 << 20 };
 
@@ -61,9 +60,9 @@ static void check(struct str text, bool batch)
 		check_answer(item);
 }
 
-static void answer_one(const struct service *s, struct mcp_request *r, struct buf *out)
+static void answer_one(struct mcp_request *r, struct buf *out)
 {
-	switch (mcp_answer(s, r, out)) {
+	switch (mcp_answer(TOOL_MODEL, r, out)) {
 	case MCP_CALL:
 		call(NULL, r, out);
 		break;
@@ -80,7 +79,6 @@ static void answer_one(const struct service *s, struct mcp_request *r, struct bu
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct service service = { .tool_set = TOOL_MODEL };
 	const struct mcp_batch ops = { .call = call, .cancel = cancel };
 	AUTO_ARENA arena = { .max = ROOM };
 	AUTO_BUF out = { .max = ROOM };
@@ -98,11 +96,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (mcp_batch_check("2025-03-26", message, &r) < 0)
 			mcp_error(&r, &out);
 		else
-			mcp_batch_answer(&service, &ops, message, &out);
+			mcp_batch_answer(TOOL_MODEL, &ops, message, &out);
 	} else if (mcp_open(message, &r) < 0) {
 		mcp_error(&r, &out);
 	} else {
-		answer_one(&service, &r, &out);
+		answer_one(&r, &out);
 	}
 	/* A batch of many tools/list may be too much; the carrier says so. */
 	if (!out.failed)

@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include "api/auth.h"
+#include "base/own.h"
 
 enum { UNIX, TCP };
 
@@ -11,7 +12,7 @@ struct request {
 	const char *host, *headers;
 };
 
-static int check(const struct service *s, const char *host, const char *headers, bool tcp)
+static int check(const struct auth_rules *s, const char *host, const char *headers, bool tcp)
 {
 	char text[512];
 	struct http_scan scan = { 0 };
@@ -55,8 +56,8 @@ static const struct {
 
 static void a_wrong_token_is_refused_and_a_missing_one_may_be(void **state)
 {
-	const struct service none = { 0 }, optional = { .token = STR("tok") },
-			     required = { .token = STR("tok"), .require_auth = true };
+	const struct auth_rules none = { 0 }, optional = { .token = STR("tok") },
+				required = { .token = STR("tok"), .required = true };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(tokens); i++) {
@@ -101,7 +102,8 @@ static const struct {
 
 static void a_foreign_host_is_refused_on_tcp(void **state)
 {
-	const struct service s = { .tcp_host = STR("10.1.2.3"), .hosts = STR(" box.example ,x") };
+	const struct auth_rules s = { .tcp_host = STR("10.1.2.3"),
+				      .hosts = STR(" box.example ,x") };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
@@ -130,7 +132,7 @@ static const struct {
 
 static void a_foreign_page_is_refused_on_tcp(void **state)
 {
-	const struct service s = { .origins = STR("https://app.example,") };
+	const struct auth_rules s = { .origins = STR("https://app.example,") };
 	char header[128];
 
 	(void)state;

@@ -3,7 +3,7 @@
 
 #include "unit.h"
 
-#include "mcp/lines.h"
+#include "base/lines.h"
 
 enum { LONGEST = 8 };
 

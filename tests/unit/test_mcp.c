@@ -3,9 +3,8 @@
 
 #include "unit.h"
 
-#include "mcp/protocol.h"
-#include "mcp/batch.h"
 #include "base/limits.h"
+#include "mcp/runs.h"
 
 #define MODERN                                                                                     \
 	"\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                   \
@@ -276,15 +275,13 @@ static const struct {
 	    "\"requested\":\"2025-11-25\"}" } },
 };
 
-static const struct service service = { .tool_set = TOOL_MODEL };
-
 /* As a carrier does it. */
 static enum mcp_verb carry(struct str text, struct arena *a, struct mcp_request *r, struct buf *out)
 {
 	const struct json *message;
 
 	if (mcp_parse(text, a, &message, r) == 0 && mcp_open(message, r) == 0)
-		return mcp_answer(&service, r, out);
+		return mcp_answer(TOOL_MODEL, r, out);
 	mcp_error(r, out);
 	return MCP_ANSWERED;
 }
@@ -314,7 +311,6 @@ static void messages_are_answered(void **state)
 
 static void only_listed_tools_can_be_called(void **state)
 {
-	static const struct service core = { .tool_set = TOOL_CORE };
 	AUTO_ARENA arena = { .max = LIMIT_CALL_MEMORY };
 	AUTO_BUF out = { .max = LIMIT_ANSWER };
 	const struct json *message;
@@ -326,7 +322,7 @@ static void only_listed_tools_can_be_called(void **state)
 				   &arena, &message, &r),
 			 0);
 	assert_int_equal(mcp_open(message, &r), 0);
-	assert_int_equal(mcp_answer(&core, &r, &out), MCP_ANSWERED);
+	assert_int_equal(mcp_answer(TOOL_CORE, &r, &out), MCP_ANSWERED);
 	assert_int_equal(r.code, MCP_INVALID_PARAMS);
 }
 
@@ -363,7 +359,7 @@ static const struct arg no_args[] = { A_END };
 static void call(int (*run)(struct call *, const void *, struct err *), bool modern,
 		 enum err_code code, const char *want)
 {
-	struct service s = { .tool_set = TOOL_MODEL };
+	static struct service s; /* too large for a stack */
 	const struct tool tool = {
 		.name = "tool", .args = no_args, .args_size = 1, .flags = TOOL_MODEL, .run = run
 	};
@@ -374,9 +370,13 @@ static void call(int (*run)(struct call *, const void *, struct err *), bool mod
 	};
 	AUTO_ARENA arena = { .max = LIMIT_CALL_MEMORY };
 	AUTO_BUF out = { .max = LIMIT_ANSWER };
-	struct call c = { .arena = &arena };
+	const struct dispatch d = {
+		.kind = CALL_MCP, .tool = &tool, .arguments = &none, .arena = &arena
+	};
+	const uint64_t before = s.metrics.tools[LIMIT_METRIC_TOOLS].ended[code];
 
-	assert_int_equal(mcp_call(&s, &c, &r, &out), code);
+	mcp_call(&s, &d, &r, &out);
+	assert_int_equal(s.metrics.tools[LIMIT_METRIC_TOOLS].ended[code], before + 1);
 	assert_false(out.failed);
 	assert_str(buf_str(&out), want);
 }
@@ -406,7 +406,7 @@ static void a_result_stands_in_the_answer_twice(void **state)
 static void a_result_too_large_for_a_client_is_a_failure(void **state)
 {
 	(void)state;
-	call(flood, false, ERR_EXECUTION_ERROR,
+	call(flood, false, ERR_NONE, /* the tool has succeeded */
 	     RPC "\"id\":5,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"success\\\":"
 		 "false,\\\"tool\\\":\\\"tool\\\",\\\"output\\\":null,\\\"error\\\":{\\\"code\\\":"
 		 "\\\"EXECUTION_ERROR\\\",\\\"message\\\":\\\"The answer is too large: ask for "
@@ -463,7 +463,7 @@ static void batches_are_answered_by_an_array(void **state)
 		assert_int_equal(mcp_batch_check("2025-03-26", batch, &r), 0);
 		assert_int_equal(mcp_batch_check("2025-06-18", batch, &r), -1);
 		assert_int_equal(mcp_batch_check(NULL, batch, &r), -1);
-		mcp_batch_answer(&service, &ops, batch, &out);
+		mcp_batch_answer(TOOL_MODEL, &ops, batch, &out);
 		assert_str(buf_str(&out), batches[i].want);
 	}
 	assert_int_equal(cancelled, 4);

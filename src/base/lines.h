@@ -9,8 +9,8 @@
  * A line above the maximum is told once, as LINES_LONG, as soon as it is known to be too long; the
  * rest of it goes by without being kept.
  */
-#ifndef MCP_LINES_H
-#define MCP_LINES_H
+#ifndef BASE_LINES_H
+#define BASE_LINES_H
 
 #include <stdbool.h>
 #include <stddef.h>

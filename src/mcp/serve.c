@@ -1,26 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* mcp: set up what tools are run with while the client already talks to us. */
+/* serve: build the service while the client already talks to us. */
 
-#include "mcp/boot.h"
+#include "mcp/serve.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "mcp/stdio.h"
-#include "base/io.h"
 #include "base/log.h"
 #include "config/config.h"
-#include "service/executor.h"
-#include "service/facts.h"
-#include "service/process.h"
+#include "mcp/protocol.h"
+#include "mcp/stdio.h"
+#include "service/health.h"
+#include "service/service.h"
 
-/* A client first asks who we are and what tools there are, and may go away after that: neither
- * needs what is built here. */
+/* A client first asks who we are and what tools there are, and may leave after that: neither needs
+ * the service. */
 struct boot {
 	const struct config *config;
-	struct executor executor;
 	struct service service;
 	pthread_t thread;
 	bool joined;
@@ -36,7 +34,7 @@ static void *build(void *arg)
 	struct boot *b = arg;
 	struct err e;
 
-	if (executor_init(b->config, &b->executor, &e) == 0)
+	if (service_init(&b->service, b->config, &e) == 0)
 		return NULL;
 	complain(&e);
 	_exit(1);
@@ -51,29 +49,17 @@ static void ready(void *arg)
 		return;
 	(void)pthread_join(b->thread, NULL);
 	b->joined = true;
-	b->service.mcp_call = b->executor.mcp_call;
-	b->service.scrub = b->executor.scrub;
-	const struct facts facts = {
-		.config = b->config,
-		.ws = b->executor.ws,
-		.sandbox = &b->executor.report,
-		.socket = "",
-	};
-	facts_log(&facts);
+	health_log(&b->service, b->config, &(struct listening){ 0 });
 }
 
 static int serve_pipes(const struct config *config, struct err *e)
 {
-	struct boot boot = {
-		.config = config,
-		.service = { .tool_set =
-				     config->tool_set == CONFIG_SET_CORE ? TOOL_CORE : TOOL_MODEL,
-			     .started_ms = io_now_ms() },
-	};
+	struct boot boot = { .config = config };
 	const struct mcp_stdio_options options = {
 		.service = &boot.service,
 		.in = STDIN_FILENO,
 		.out = STDOUT_FILENO,
+		.tool_set = mcp_tool_set(service_tool_set(config)),
 		.ready = ready,
 		.arg = &boot,
 	};
@@ -88,11 +74,11 @@ static int serve_pipes(const struct config *config, struct err *e)
 	/* The keeper ends what is left when we are gone. */
 	if (rc == MCP_STUCK)
 		_exit(0);
-	executor_done(&boot.executor);
+	service_done(&boot.service);
 	return rc;
 }
 
-int mcp(int argc, char **argv)
+int mcp_serve(int argc, char **argv)
 {
 	AUTO_CONFIG config = { 0 };
 	sigset_t signals;
@@ -105,7 +91,7 @@ int mcp(int argc, char **argv)
 	(void)sigemptyset(&signals);
 	(void)sigaddset(&signals, SIGTERM);
 	(void)sigaddset(&signals, SIGINT);
-	process_prepare(&config, &signals);
+	service_prepare_process(&config, &signals);
 	if (isatty(STDIN_FILENO))
 		(void)fprintf(stderr, "sidecar: waiting for an MCP client's messages on standard "
 				      "input; Ctrl-D ends it\n");

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* facts: the configuration as it came out, said twice: as JSON and as log lines. */
+/* health: the configuration as it came out, as JSON and as log lines. */
 
-#include "service/facts.h"
+#include "service/health.h"
 
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/io.h"
 #include "base/jw.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/own.h"
-#include "policy/policy.h"
 #include "exec/tree.h"
+#include "policy/policy.h"
+#include "workspace/workspace.h"
 
 static struct str auth_word(const struct config *c)
 {
@@ -62,20 +64,20 @@ static struct str resolver_word(const struct workspace *ws)
 }
 
 /* The permissions of the Unix socket, or empty. */
-static struct str mode_word(const struct facts *f, char out[8])
+static struct str mode_word(const struct listening *at, char out[8])
 {
-	if (!*f->socket)
+	if (str_of(at->socket).n == 0)
 		return STR("");
-	(void)snprintf(out, 8, "%04o", (unsigned)f->socket_mode & 07777);
+	(void)snprintf(out, 8, "%04o", (unsigned)at->socket_mode & 07777);
 	return str_of(out);
 }
 
 /* "host:port", or empty. */
-static struct str tcp_word(const struct facts *f, char out[300])
+static struct str tcp_word(const struct config *c, const struct listening *at, char out[300])
 {
-	if (!f->config->tcp_host)
+	if (!c->tcp_host)
 		return STR("");
-	(void)snprintf(out, 300, "%s:%lld", f->config->tcp_host, (long long)f->tcp_port);
+	(void)snprintf(out, 300, "%s:%lld", c->tcp_host, (long long)at->tcp_port);
 	return str_of(out);
 }
 
@@ -106,28 +108,28 @@ static void write_sandbox(struct jw *w, const struct sandbox_report *r)
 	jw_end(w);
 }
 
-void facts_write(const struct facts *f, struct buf *out)
+int health_record(struct service *s, const struct config *c, const struct listening *at,
+		  struct err *e)
 {
-	const struct config *c = f->config;
-	const struct path_rules *rules = ws_rules(f->ws);
+	const struct path_rules *rules = ws_rules(s->ws);
 	char mode[8], tcp[300];
-	struct jw w = jw_members_to(out);
+	struct jw w = jw_members_to(&s->facts);
 
 	jw_str(&w, "workspace", rules->root);
-	optional(&w, "socket", str_of(f->socket));
-	optional(&w, "socketMode", mode_word(f, mode));
-	optional(&w, "tcp", tcp_word(f, tcp));
+	optional(&w, "socket", str_of(at->socket));
+	optional(&w, "socketMode", mode_word(at, mode));
+	optional(&w, "tcp", tcp_word(c, at, tcp));
 	jw_str(&w, "auth", auth_word(c));
 	jw_str(&w, "absolutePaths", paths_word(c));
 	optional(&w, "allowedRoot", rules->allowed);
 	optional(&w, "dataDir", rules->data);
-	jw_str(&w, "resolver", resolver_word(f->ws));
+	jw_str(&w, "resolver", resolver_word(s->ws));
 	jw_bool(&w, "readOnly", c->read_only);
 	jw_str(&w, "commandPolicy", policy_word(c));
 	jw_str(&w, "survivors", survivors_word(c));
 	jw_bool(&w, "readBeforeWrite", c->read_before_write == CONFIG_READS_ON);
 	jw_bool(&w, "scrub", c->scrub);
-	write_sandbox(&w, f->sandbox);
+	write_sandbox(&w, &s->sandbox);
 	jw_object(&w, "limits");
 	jw_int(&w, "bodyBytes", LIMIT_BODY);
 	jw_int(&w, "connections", LIMIT_CONNECTIONS);
@@ -137,35 +139,48 @@ void facts_write(const struct facts *f, struct buf *out)
 		if (limit_of(c, i))
 			jw_int(&w, command_limits[i].member, limit_of(c, i));
 	jw_end(&w);
+	return s->facts.failed ? err_set(e, ERR_TOO_BUSY, "Not enough memory to start") : 0;
 }
 
-void facts_log(const struct facts *f)
+void health_write(const struct service *s, struct buf *out)
 {
-	const struct config *c = f->config;
-	const struct path_rules *r = ws_rules(f->ws);
+	struct jw w = jw_to(out);
+
+	jw_object(&w, NULL);
+	jw_bool(&w, "ok", true);
+	jw_str(&w, "version", STR(SIDECAR_VERSION));
+	jw_int(&w, "uptimeMs", io_now_ms() - s->started_ms);
+	buf_addc(out, ',');
+	buf_add(out, buf_str(&s->facts));
+	jw_end(&w);
+}
+
+void health_log(const struct service *s, const struct config *c, const struct listening *at)
+{
+	const struct path_rules *r = ws_rules(s->ws);
 	char mode[8], tcp[300];
 
 	log_event(LOG_INFO, "sidecar " SIDECAR_VERSION " is ready", LOG_STR("workspace", r->root),
-		  LOG_STR("socket", str_of(f->socket)), LOG_STR("mode", mode_word(f, mode)),
-		  LOG_STR("tcp", tcp_word(f, tcp)), LOG_STR("auth", auth_word(c)));
+		  LOG_STR("socket", str_of(at->socket)), LOG_STR("mode", mode_word(at, mode)),
+		  LOG_STR("tcp", tcp_word(c, at, tcp)), LOG_STR("auth", auth_word(c)));
 	log_event(LOG_INFO, "boundary", LOG_STR("allowed_root", r->allowed),
 		  LOG_STR("data_dir", r->data), LOG_STR("absolute_paths", paths_word(c)),
-		  LOG_STR("resolver", resolver_word(f->ws)), LOG_BOOL("read_only", c->read_only));
-	log_event(LOG_INFO, "sandbox", LOG_STR("mode", str_of(sandbox_mode_name(f->sandbox->mode))),
-		  LOG_BOOL("namespaces", f->sandbox->namespaces),
-		  LOG_STR("why", str_of(f->sandbox->why)), LOG_STR("policy", policy_word(c)),
+		  LOG_STR("resolver", resolver_word(s->ws)), LOG_BOOL("read_only", c->read_only));
+	log_event(LOG_INFO, "sandbox", LOG_STR("mode", str_of(sandbox_mode_name(s->sandbox.mode))),
+		  LOG_BOOL("namespaces", s->sandbox.namespaces),
+		  LOG_STR("why", str_of(s->sandbox.why)), LOG_STR("policy", policy_word(c)),
 		  LOG_INT("max_commands", c->max_commands),
 		  LOG_STR("survivors", survivors_word(c)));
 	for (size_t i = 0; i < ARRAY_LEN(command_limits); i++)
 		if (limit_of(c, i))
 			log_event(LOG_INFO, "limit of commands",
 				  LOG_INT(command_limits[i].name, limit_of(c, i)));
-	for (size_t i = 0; i < f->sandbox->count; i++)
-		if (!f->sandbox->fact[i].in_force &&
-		    strcmp(f->sandbox->fact[i].note, SANDBOX_NOT_ASKED) != 0)
+	for (size_t i = 0; i < s->sandbox.count; i++)
+		if (!s->sandbox.fact[i].in_force &&
+		    strcmp(s->sandbox.fact[i].note, SANDBOX_NOT_ASKED) != 0)
 			log_event(LOG_WARN, "protection not in force",
-				  LOG_STR("name", str_of(f->sandbox->fact[i].name)),
-				  LOG_STR("note", str_of(f->sandbox->fact[i].note)));
+				  LOG_STR("name", str_of(s->sandbox.fact[i].name)),
+				  LOG_STR("note", str_of(s->sandbox.fact[i].note)));
 	if (!tree_is_listed())
 		log_event(LOG_WARN,
 			  "/proc does not list children: commands are ended more slowly, and "

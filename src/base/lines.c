@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lines: find the ends of lines, each byte looked at once. */
 
-#include "mcp/lines.h"
+#include "base/lines.h"
 
 enum { PIECE = 64 << 10 };
 

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * exchange: one request and its answer, on its way through a worker.
+ *
+ * Handlers read the request and answer through the functions below. They do not know where the
+ * answer goes: to a connection, or (in the client library's local mode) into the memory of the
+ * process that asked. A request is answered once: by exchange_send, exchange_error, or a stream.
+ */
+#ifndef API_EXCHANGE_H
+#define API_EXCHANGE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "api/auth.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/json.h"
+#include "net/http.h"
+#include "service/dispatch.h"
+
+struct mcp_http;
+
+/* What all requests of one front end share. */
+struct front {
+	struct service *service;
+	struct auth_rules auth;
+	bool surface;			       /* the routes of agent-sandbox are served, too */
+	struct mcp_http *mcp;		       /* NULL: /mcp is not served */
+	const struct http_budget *connections; /* NULL: there are no connections */
+};
+
+struct exchange;
+
+/* How an answer leaves. */
+struct exchange_outlet {
+	void (*send)(struct exchange *x, const struct http_answer *answer);
+	/* A body in pieces. -1: the client has gone. */
+	int (*stream_begin)(struct exchange *x, const char *type, const char *extra);
+	int (*stream_write)(struct exchange *x, struct str piece);
+	void (*stream_end)(struct exchange *x);
+	/* Whether a piece would be taken without waiting. */
+	bool (*is_ready)(struct exchange *x);
+	/* Before the answer: a search has looked at so many files. */
+	void (*tell_seen)(struct exchange *x, int64_t files);
+};
+
+extern const struct exchange_outlet exchange_over_http;
+
+struct exchange {
+	struct front *front;
+	const struct exchange_outlet *outlet;
+	void *to;  /* the outlet's: of exchange_over_http the struct http */
+	uid_t uid; /* of the client; (uid_t)-1 on TCP */
+	pid_t pid;
+	struct arena *arena;	   /* memory of this request */
+	struct buf *out;	   /* the answer is built here; empty at first */
+	struct cancel *cancel;	   /* asked when the client has left or the server stops */
+	bool (*linger)(void *arg); /* see struct call */
+	void *linger_arg;
+};
+
+/* Whether the message says that its body is JSON. */
+bool exchange_is_json(const struct http_head *head);
+
+/* The body of a request as a JSON object, in the arena; an empty body is an empty object. NULL and
+ * INVALID_ARGUMENTS if it is something else. */
+const struct json *exchange_body(struct exchange *x, const struct http_request *r, struct err *e);
+
+/* A parameter of the query that must be one of a few words. Absent: the empty word. Empty, or too
+ * long to be one of them: "?", which is none. */
+struct str exchange_query_word(const struct http_request *r, struct str name, char room[32]);
+
+/* A call of that kind and tool, for dispatch. */
+struct dispatch exchange_call(struct exchange *x, enum call_kind kind, const struct tool *t,
+			      const struct json *arguments);
+
+/* Answer with x->out as JSON; with a status alone; with an error instead of x->out. `extra` is
+ * header lines, each with its CRLF; or NULL. */
+void exchange_send(struct exchange *x, int status, const char *extra);
+void exchange_send_empty(struct exchange *x, int status, const char *extra);
+void exchange_error(struct exchange *x, int status, const char *extra, const char *sentence,
+		    enum err_code code);
+
+/* {"ok":false,"error":sentence,"code":…}; `code` may be ERR_NONE. */
+void exchange_error_body(struct buf *out, const char *sentence, enum err_code code);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* dispatch: make the call, run the tool, clean its result, count and log it. */
+
+#include "service/dispatch.h"
+
+#include "base/io.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/own.h"
+
+/* What a kind of caller may do, and how it is treated. Nothing else depends on the kind. */
+static const struct {
+	enum path_policy paths; /* what an absolute path means unless the operator decides */
+	bool judged;		/* the command policy applies */
+	bool scrubbed;		/* secrets are taken out of results */
+	bool tracked;		/* only what was read may be changed, unless the operator decides */
+} kinds[CALL_KINDS] = {
+	/* clang-format off */
+	[CALL_WIRE]    = { PATH_SHORTHAND, .judged = false, .scrubbed = false, .tracked = false },
+	[CALL_MODEL]   = { PATH_STRICT,    .judged = true,  .scrubbed = true,  .tracked = false },
+	[CALL_MCP]     = { PATH_STRICT,    .judged = true,  .scrubbed = true,  .tracked = true  },
+	[CALL_SURFACE] = { PATH_SHORTHAND, .judged = true,  .scrubbed = false, .tracked = false },
+	/* clang-format on */
+};
+
+static struct call make_call(const struct service *s, const struct dispatch *d, struct jw *out)
+{
+	struct call c = s->call;
+
+	c.policy = s->absolute_paths == CONFIG_PATHS_AUTO ? kinds[d->kind].paths
+		   : s->absolute_paths == CONFIG_STRICT	  ? PATH_STRICT
+							  : PATH_SHORTHAND;
+	if (kinds[d->kind].judged)
+		c.rules = s->rules;
+	if (kinds[d->kind].scrubbed)
+		c.scrub = s->scrub;
+	if (kinds[d->kind].tracked || s->read_before_write == CONFIG_READS_ON)
+		c.tracker = s->tracker;
+	c.arena = d->arena;
+	c.out = out;
+	c.session = d->session.n ? d->session : json_text(d->arguments, STR("sessionId"));
+	c.cancel = d->cancel;
+	c.linger = d->linger;
+	c.linger_arg = d->linger_arg;
+	c.stream = d->stream;
+	c.progress = d->progress;
+	c.file = d->file;
+	return c;
+}
+
+/* Takes secrets out of the strings of a result, and out of the output a command shows on its way.
+ */
+struct cleaner {
+	struct service *service;
+	struct buf *out; /* the result: fails if a string could not be looked at */
+	struct buf aside, pieces;
+	struct jw_filter filter;
+
+	const struct call_progress *told; /* follows the output */
+	struct call_progress progress;
+	struct scrubber scrubbers[2];
+	struct buf shown;
+};
+
+static void cleaner_done(struct cleaner *c)
+{
+	buf_done(&c->aside);
+	buf_done(&c->pieces);
+	buf_done(&c->shown);
+	for (size_t i = 0; i < ARRAY_LEN(c->scrubbers); i++)
+		scrubber_done(&c->scrubbers[i]);
+}
+
+static struct str clean_string(void *arg, struct str value)
+{
+	struct cleaner *c = arg;
+	const struct str text =
+		scrub_text(c->service->scrub, &c->service->scrubbed, value, &c->aside);
+
+	if (c->aside.failed)
+		c->out->failed = true;
+	return text;
+}
+
+static void clean_output(void *arg, bool is_stderr, struct str piece, size_t bytes)
+{
+	struct cleaner *c = arg;
+
+	buf_reset(&c->shown, SIZE_MAX);
+	scrubber_feed(&c->scrubbers[is_stderr], piece, &c->shown);
+	c->told->output(c->told->arg, is_stderr, c->shown.failed ? STR("") : buf_str(&c->shown),
+			bytes);
+}
+
+static void pass_seen(void *arg, int64_t files)
+{
+	const struct cleaner *c = arg;
+
+	if (c->told->seen)
+		c->told->seen(c->told->arg, files);
+}
+
+/* Have everything that the call shows pass the cleaner. */
+static void clean(struct cleaner *c, struct service *s, const struct tool *t, struct call *call)
+{
+	*c = (struct cleaner){
+		.service = s,
+		.out = jw_buf(call->out),
+		.aside = { .max = LIMIT_ANSWER },
+		.pieces = { .max = LIMIT_ANSWER },
+		.filter = { .apply = clean_string, .arg = c, .pieces = &c->pieces },
+		.told = call->progress,
+		.progress = { .output = clean_output, .seen = pass_seen, .arg = c },
+		.scrubbers = { { .rules = s->scrub }, { .rules = s->scrub } },
+		/* One read, and what the scrubber has held back of both outputs, come at once. */
+		.shown = { .max = LIMIT_OUTPUT_CHUNK + 4 * LIMIT_SCRUB_HELD },
+	};
+	if (t->flags & TOOL_SCRUB)
+		jw_set_filter(call->out, &c->filter);
+	if (call->progress && call->progress->output)
+		call->progress = &c->progress;
+}
+
+static void note(struct service *s, const struct dispatch *d, struct str name, struct str session,
+		 int64_t us, enum err_code code)
+{
+	const int64_t id = ++s->calls;
+
+	metrics_count(&s->metrics, d->tool, code, us);
+	if (s->quiet)
+		return;
+	log_event(LOG_INFO, "call", LOG_STR("tool", name),
+		  LOG_STR("session", str_upto(session, LIMIT_LOG_SESSION)),
+		  LOG_INT("request_id", id), LOG_INT("uid", d->uid), LOG_INT("pid", d->pid),
+		  LOG_INT("duration_ms", us / 1000), LOG_BOOL("success", code == ERR_NONE),
+		  LOG_STR("code", str_of(err_name(code))));
+}
+
+int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct err *e)
+{
+	const int64_t began_us = io_now_us();
+	struct call c = make_call(s, d, out);
+	CLEANUP(cleaner_done) struct cleaner cleaner = { .service = s };
+
+	if (c.scrub)
+		clean(&cleaner, s, d->tool, &c);
+	int rc = tool_call(d->tool, &c, d->arguments, e);
+	jw_set_filter(out, NULL);
+	/* Room for the end of the envelope, so that the front end cannot fail to write it. */
+	if (rc == 0 && !buf_room(jw_buf(out), LIMIT_ENVELOPE_END))
+		rc = err_set(e, ERR_EXECUTION_ERROR, "The answer is too large: ask for less");
+	note(s, d, str_of(d->tool->name), c.session, io_now_us() - began_us,
+	     rc < 0 ? e->code : ERR_NONE);
+	return rc;
+}
+
+void dispatch_refused(struct service *s, const struct dispatch *d, struct str name,
+		      const struct err *e)
+{
+	note(s, d, name, d->session, 0, e->code);
+}

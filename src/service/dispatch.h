@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dispatch: one call of a tool from its beginning to its end, for every front end.
+ *
+ * The front end says which tool, with which arguments, for what kind of caller, and opens an object
+ * in its answer. dispatch makes the struct call, sees to it that a long call leaves a thread for
+ * others, runs the tool, takes secrets out of what it writes, counts the call and logs it. Then the
+ * front end closes its envelope, or writes the error instead.
+ *
+ *	struct jw w = jw_to(out);
+ *	wire_begin(&w);
+ *	if (dispatch(service, &d, &w, &e) < 0)
+ *		wire_error(out, &e);
+ *	else
+ *		wire_end(&w);
+ *
+ * What differs between kinds of callers is one table in dispatch.c.
+ */
+#ifndef SERVICE_DISPATCH_H
+#define SERVICE_DISPATCH_H
+
+#include "base/arena.h"
+#include "base/cancel.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "base/jw.h"
+#include "base/str.h"
+#include "service/service.h"
+#include "tools/tool.h"
+
+enum call_kind {
+	CALL_WIRE,    /* a program, by the HTTP endpoints of the existing contract */
+	CALL_MODEL,   /* a model, by /tools */
+	CALL_MCP,     /* a model, by the Model Context Protocol */
+	CALL_SURFACE, /* an agent's runtime, by the routes of agent-sandbox */
+	CALL_KINDS,
+};
+
+struct dispatch {
+	enum call_kind kind;
+	const struct tool *tool;
+	const struct json *arguments;
+	struct str session; /* empty: the member sessionId of the arguments, if there is one */
+	int64_t uid, pid;   /* of the caller, for the log; -1: not known */
+	struct arena *arena;
+
+	/* The rest may be absent: see struct call. */
+	struct cancel *cancel;
+	bool (*linger)(void *arg);
+	void *linger_arg;
+	const struct call_stream *stream;
+	const struct call_progress *progress;
+	struct call_file *file;
+};
+
+/* Make the call: its members are in `out`, an open object; or -1 and *e, and what was written into
+ * `out` is to be dropped. */
+int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct err *e);
+
+/* Count and log a call that cannot be made because of *e. `name` is the tool that was asked for,
+ * be there such a tool or not. */
+void dispatch_refused(struct service *s, const struct dispatch *d, struct str name,
+		      const struct err *e);
+
+#endif

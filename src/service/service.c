@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* service: from the configuration to everything that calls are run with. */
+
+#include "service/service.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <malloc.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/own.h"
+#include "exec/jobs.h"
+#include "policy/policy.h"
+#include "service/commands.h"
+#include "tools/tool.h"
+#include "workspace/tracker.h"
+#include "workspace/workspace.h"
+
+void service_prepare_process(struct config *c, const sigset_t *signals)
+{
+	const bool text =
+		c->log == CONFIG_LOG_TEXT || (c->log == CONFIG_LOG_AUTO && isatty(STDERR_FILENO));
+	struct rlimit files;
+
+	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGXFSZ, SIG_IGN);
+	(void)sigprocmask(SIG_BLOCK, signals, NULL);
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+		c->open_files = (int64_t)files.rlim_cur;
+		files.rlim_cur = files.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &files);
+	}
+	/* One heap for all workers. Memory of large requests is used again while there is work, and
+	 * given back when it is quiet (server.c), not after every request. */
+	(void)mallopt(M_ARENA_MAX, 1);
+	(void)mallopt(M_TRIM_THRESHOLD, 4 << 20);
+	(void)mallopt(M_MMAP_THRESHOLD, 4 << 20);
+	log_configure((enum log_level)c->log_level, text ? LOG_TEXT : LOG_JSON);
+}
+
+/* One search uses as many threads as this process has processors. */
+static unsigned search_threads(void)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof set, &set) < 0)
+		return 1;
+	const int n = CPU_COUNT(&set);
+	return n < 1 ? 1 : n > LIMIT_SEARCH_THREADS ? LIMIT_SEARCH_THREADS : (unsigned)n;
+}
+
+/* The user's own ignore rules, where git keeps them. Most users have none. */
+static void read_excludes(struct buf *out)
+{
+	const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	char path[PATH_MAX];
+
+	if (xdg && *xdg)
+		(void)snprintf(path, sizeof path, "%s/git/ignore", xdg);
+	else if (home && *home)
+		(void)snprintf(path, sizeof path, "%s/.config/git/ignore", home);
+	else
+		return;
+	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	char *to = fd < 0 ? NULL : buf_room(out, out->max);
+	const ssize_t n = to ? io_read_full(fd, to, out->max) : 0;
+	buf_filled(out, n > 0 ? (size_t)n : 0);
+}
+
+static int make_guards(struct service *s, const struct config *c, struct err *e)
+{
+	const struct str token = str_of(c->token); /* the server's own token is a secret, too */
+	const struct scrub_options options = {
+		.secrets = &token,
+		.secret_count = token.n ? 1 : 0,
+		.patterns = str_of(c->scrub_patterns),
+	};
+
+	if (c->scrub && scrub_new(&options, &s->scrub, e) < 0)
+		return -1;
+	s->rules = policy_new((enum policy_mode)c->command_policy, ws_rules(s->ws)->root,
+			      str_of(c->command_rules), e);
+	if (!s->rules)
+		return -1;
+	if (s->read_before_write == CONFIG_READS_OFF)
+		return 0;
+	s->tracker = tracker_new(LIMIT_TRACKED_FILES);
+	return s->tracker ? 0 : err_set(e, ERR_TOO_BUSY, "Not enough memory to start");
+}
+
+static int start_commands(struct service *s, const struct config *c, struct err *e)
+{
+	struct err refused;
+
+	if (commands_start(c, s->ws, &s->runner, &refused, e) < 0)
+		return -1;
+	s->limits = commands_limits(c);
+	if (s->runner) {
+		runner_report(s->runner, &s->sandbox);
+		return jobs_new(s->runner, &s->jobs, e);
+	}
+	(void)snprintf(s->sandbox.why, sizeof s->sandbox.why, "%s%.200s",
+		       c->program ? "" : "commands are refused: ", refused.msg);
+	return 0;
+}
+
+static void fill_call(struct service *s, const struct config *c)
+{
+	s->call = (struct call){
+		.ws = s->ws,
+		.runner = s->runner,
+		.jobs = s->jobs,
+		.limits = &s->limits,
+		.keep_survivors = c->survivors == 1,
+		.no_commands = str_of(s->runner ? NULL : s->sandbox.why),
+		.read_only = c->read_only,
+		.sync = c->fsync,
+		.excludes = buf_str(&s->excludes),
+		.threads = search_threads(),
+		.search_ms = c->search_seconds * 1000,
+	};
+}
+
+unsigned service_tool_set(const struct config *c)
+{
+	return c->tool_set == CONFIG_SET_AUTO	? 0
+	       : c->tool_set == CONFIG_SET_CORE ? TOOL_CORE
+						: TOOL_MODEL;
+}
+
+int service_init(struct service *s, const struct config *c, struct err *e)
+{
+	const struct ws_options options = {
+		.root = c->workspace,
+		.data_dir = c->data_dir,
+		.allowed_root = c->allowed_root,
+		.allow_outside = c->allow_outside,
+		.walk_only = c->openat2 == 0,
+	};
+
+	*s = (struct service){
+		.sandbox = { .mode = SANDBOX_OFF },
+		.excludes = { .max = LIMIT_IGNORE_BYTES },
+		.facts = { .max = LIMIT_FACTS },
+		.absolute_paths = (enum config_paths)c->absolute_paths,
+		.read_before_write = (enum config_reads)c->read_before_write,
+		.tool_set = service_tool_set(c),
+		.started_ms = io_now_ms(),
+	};
+	if (ws_new(&options, &s->ws, e) < 0)
+		return -1;
+	if (make_guards(s, c, e) < 0 || start_commands(s, c, e) < 0) {
+		ws_unmake(s->ws);
+		service_done(s);
+		return -1;
+	}
+	read_excludes(&s->excludes);
+	fill_call(s, c);
+	return 0;
+}
+
+int64_t service_commands(const struct service *s)
+{
+	return s->runner ? (int64_t)runner_running(s->runner) : 0;
+}
+
+void service_done(struct service *s)
+{
+	jobs_free(s->jobs);
+	runner_free(s->runner);
+	tracker_free(s->tracker);
+	policy_free(s->rules);
+	scrub_free(s->scrub);
+	ws_free(s->ws);
+	buf_done(&s->excludes);
+	buf_done(&s->facts);
+	s->jobs = NULL;
+	s->runner = NULL;
+	s->tracker = NULL;
+	s->rules = NULL;
+	s->scrub = NULL;
+	s->ws = NULL;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* What a kind of caller may do, and what every call goes through. */
+
+#include "unit.h"
+
+#include "base/limits.h"
+#include "base/own.h"
+#include "service/dispatch.h"
+#include "workspace/tracker.h"
+
+static struct service service; /* too large for a stack */
+static struct call seen;       /* what the last tool was given */
+
+static int look(struct call *c, const void *args, struct err *e)
+{
+	(void)args;
+	(void)e;
+	seen = *c;
+	jw_str(c->out, "text", STR("key AKIAIOSFODNN7EXAMPL3 end"));
+	return 0;
+}
+
+static int fill(struct call *c, const void *args, struct err *e)
+{
+	(void)args;
+	(void)e;
+	for (int i = 0; i < 100; i++)
+		jw_int(c->out, "n", 123456789);
+	return 0;
+}
+
+static int refuse(struct call *c, const void *args, struct err *e)
+{
+	(void)args;
+	jw_str(c->out, "text", STR("half a result"));
+	return err_set(e, ERR_FILE_NOT_FOUND, "There is no such file");
+}
+
+/* A command that writes its output byte by byte. */
+static int speak(struct call *c, const void *args, struct err *e)
+{
+	(void)args;
+	(void)e;
+	for (const char *p = "key AKIAIOSFODNN7EXAMPL3 end\n"; *p; p++)
+		c->progress->output(c->progress->arg, false, (struct str){ p, 1 }, 1);
+	c->progress->seen(c->progress->arg, 7);
+	return 0;
+}
+
+static const struct arg no_args[] = { A_END };
+
+static struct tool tool_of(int (*run)(struct call *, const void *, struct err *), unsigned flags)
+{
+	return (struct tool){
+		.name = "tool", .args = no_args, .args_size = 1, .flags = flags, .run = run
+	};
+}
+
+static int call(enum call_kind kind, const struct tool *t, size_t max, struct buf *out,
+		struct err *e)
+{
+	AUTO_ARENA arena = { .max = LIMIT_CALL_MEMORY };
+	const struct dispatch d = {
+		.kind = kind, .tool = t, .arguments = &json_empty, .arena = &arena
+	};
+
+	*out = (struct buf){ .max = max };
+	struct jw w = jw_to(out);
+	jw_object(&w, NULL);
+	return dispatch(&service, &d, &w, e);
+}
+
+static const struct {
+	enum call_kind kind;
+	enum config_paths paths;
+	enum config_reads reads;
+	enum path_policy policy;
+	bool judged, scrubbed, tracked;
+} kinds[] = {
+	{ CALL_WIRE, CONFIG_PATHS_AUTO, CONFIG_READS_AUTO, PATH_SHORTHAND, false, false, false },
+	{ CALL_WIRE, CONFIG_STRICT, CONFIG_READS_ON, PATH_STRICT, false, false, true },
+	{ CALL_MODEL, CONFIG_PATHS_AUTO, CONFIG_READS_AUTO, PATH_STRICT, true, true, false },
+	{ CALL_MODEL, CONFIG_SHORTHAND, CONFIG_READS_ON, PATH_SHORTHAND, true, true, true },
+	{ CALL_MCP, CONFIG_PATHS_AUTO, CONFIG_READS_AUTO, PATH_STRICT, true, true, true },
+	{ CALL_MCP, CONFIG_SHORTHAND, CONFIG_READS_ON, PATH_SHORTHAND, true, true, true },
+	{ CALL_SURFACE, CONFIG_PATHS_AUTO, CONFIG_READS_AUTO, PATH_SHORTHAND, true, false, false },
+	{ CALL_SURFACE, CONFIG_STRICT, CONFIG_READS_ON, PATH_STRICT, true, false, true },
+};
+
+static void each_kind_is_treated_as_the_table_says(void **state)
+{
+	const struct tool tool = tool_of(look, TOOL_MODEL | TOOL_SCRUB);
+	struct policy *rules = (struct policy *)&service; /* only its address is looked at */
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		AUTO_BUF out = { .max = 0 };
+		service.absolute_paths = kinds[i].paths;
+		service.read_before_write = kinds[i].reads;
+		service.rules = rules;
+		assert_int_equal(call(kinds[i].kind, &tool, 1 << 20, &out, &e), 0);
+		assert_int_equal(seen.policy, kinds[i].policy);
+		assert_ptr_equal(seen.rules, kinds[i].judged ? rules : NULL);
+		assert_ptr_equal(seen.scrub, kinds[i].scrubbed ? service.scrub : NULL);
+		assert_ptr_equal(seen.tracker, kinds[i].tracked ? service.tracker : NULL);
+		assert_int_equal(str_find(buf_str(&out), STR("AKIA")) < 0, kinds[i].scrubbed);
+	}
+	service.rules = NULL;
+}
+
+static void only_tools_that_ask_for_it_are_scrubbed(void **state)
+{
+	const struct tool tool = tool_of(look, TOOL_MODEL);
+	AUTO_BUF out = { .max = 0 };
+	struct err e;
+
+	(void)state;
+	assert_int_equal(call(CALL_MODEL, &tool, 1 << 20, &out, &e), 0);
+	assert_true(str_find(buf_str(&out), STR("AKIAIOSFODNN7EXAMPL3")) > 0);
+}
+
+static void a_result_leaves_room_for_its_envelope(void **state)
+{
+	const struct tool tool = tool_of(fill, TOOL_MODEL);
+	struct err e;
+
+	(void)state;
+	for (size_t max = 1200; max < 1600; max++) {
+		AUTO_BUF out = { .max = 0 };
+		if (call(CALL_MODEL, &tool, max, &out, &e) == 0) {
+			assert_false(out.failed);
+			assert_true(out.n + LIMIT_ENVELOPE_END <= max);
+		} else {
+			assert_int_equal(e.code, ERR_EXECUTION_ERROR);
+		}
+	}
+}
+
+static void every_call_is_counted_once(void **state)
+{
+	const struct tool tool = tool_of(refuse, TOOL_WIRE);
+	struct metrics_tool *unknown = &service.metrics.tools[LIMIT_METRIC_TOOLS];
+	const uint64_t failed = unknown->ended[ERR_FILE_NOT_FOUND];
+	const int64_t calls = service.calls;
+	AUTO_BUF out = { .max = 0 };
+	const struct dispatch none = { .kind = CALL_MODEL };
+	struct err e;
+
+	(void)state;
+	assert_int_equal(call(CALL_WIRE, &tool, 1 << 20, &out, &e), -1);
+	assert_int_equal(unknown->ended[ERR_FILE_NOT_FOUND], failed + 1);
+	dispatch_refused(&service, &none, STR("nosuch"), &e);
+	assert_int_equal(unknown->ended[ERR_FILE_NOT_FOUND], failed + 2);
+	assert_int_equal(service.calls, calls + 2);
+}
+
+struct heard {
+	struct buf text;
+	size_t bytes;
+	int64_t files;
+};
+
+static void hear(void *arg, bool is_stderr, struct str piece, size_t bytes)
+{
+	struct heard *h = arg;
+
+	assert_false(is_stderr);
+	buf_add(&h->text, piece);
+	h->bytes += bytes;
+}
+
+static void hear_files(void *arg, int64_t files)
+{
+	((struct heard *)arg)->files = files;
+}
+
+static void no_secret_is_told_even_in_pieces(void **state)
+{
+	const struct tool tool = tool_of(speak, TOOL_MODEL | TOOL_SCRUB);
+	AUTO_ARENA arena = { .max = LIMIT_CALL_MEMORY };
+	AUTO_BUF out = { .max = 1 << 10 };
+	struct heard heard = { .text = { .max = 1 << 10 } };
+	const struct call_progress progress = { hear, hear_files, &heard };
+	const struct dispatch d = { .kind = CALL_MCP,
+				    .tool = &tool,
+				    .arguments = &json_empty,
+				    .arena = &arena,
+				    .progress = &progress };
+	struct jw w = jw_to(&out);
+	struct err e;
+
+	(void)state;
+	assert_int_equal(dispatch(&service, &d, &w, &e), 0);
+	assert_true(str_find(buf_str(&heard.text), STR("[REDACTED:aws-access-key]")) > 0);
+	assert_true(str_find(buf_str(&heard.text), STR("AKIA")) < 0);
+	assert_int_equal(heard.bytes, 29);
+	assert_int_equal(heard.files, 7);
+	buf_done(&heard.text);
+}
+
+static bool no_room(void *arg)
+{
+	++*(int *)arg;
+	return false;
+}
+
+static void a_slow_call_without_a_thread_to_spare_is_refused(void **state)
+{
+	struct tool tool = tool_of(look, TOOL_MODEL | TOOL_SLOW);
+	AUTO_ARENA arena = { .max = LIMIT_CALL_MEMORY };
+	AUTO_BUF out = { .max = 1 << 10 };
+	int asked = 0;
+	const struct dispatch d = { .kind = CALL_MODEL,
+				    .tool = &tool,
+				    .arguments = &json_empty,
+				    .arena = &arena,
+				    .linger = no_room,
+				    .linger_arg = &asked };
+	struct jw w = jw_to(&out);
+	struct err e;
+
+	(void)state;
+	assert_int_equal(dispatch(&service, &d, &w, &e), -1);
+	assert_int_equal(e.code, ERR_TOO_BUSY);
+	assert_int_equal(asked, 1);
+	tool.flags = TOOL_MODEL;
+	jw_object(&w, NULL);
+	assert_int_equal(dispatch(&service, &d, &w, &e), 0);
+	assert_int_equal(asked, 1);
+}
+
+static int set_up(void **state)
+{
+	const struct scrub_options options = { .secrets = NULL };
+	struct err e;
+
+	(void)state;
+	service.quiet = true;
+	service.tracker = tracker_new(10);
+	return service.tracker ? scrub_new(&options, &service.scrub, &e) : -1;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	scrub_free(service.scrub);
+	tracker_free(service.tracker);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_kind_is_treated_as_the_table_says),
+		cmocka_unit_test(only_tools_that_ask_for_it_are_scrubbed),
+		cmocka_unit_test(a_result_leaves_room_for_its_envelope),
+		cmocka_unit_test(every_call_is_counted_once),
+		cmocka_unit_test(no_secret_is_told_even_in_pieces),
+		cmocka_unit_test(a_slow_call_without_a_thread_to_spare_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
