@@ -34,8 +34,8 @@ def alive(mark):
 
 
 def wait_until_gone(mark):
-    """Fails when one of them is left after some time to end."""
-    until(lambda: not alive(mark), lambda: "these end: %s" % alive(mark))
+    """Fails when one of them is left after some time to end, in which none ends by itself (they sleep for 60 s)."""
+    until(lambda: not alive(mark), lambda: "these end: %s" % alive(mark), 30)
 
 
 def has_become(name):

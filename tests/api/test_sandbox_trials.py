@@ -24,7 +24,7 @@ PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 ATTEMPTS = (PROGRAMS / "attempts.py").read_text()
 
 # Held with namespaces only; docs/security.md says so.
-NAMESPACES = {"Files.change_mode", "Files.change_times", "Files.change_attributes"}
+NAMESPACES = {"Files.change_mode", "Files.change_mode_by_a_relative_name", "Files.change_times", "Files.change_attributes"}
 # Descriptors of the server are not inherited by any command.
 NEVER = {"Machine.an_inherited_descriptor"}
 # May fail without a sandbox as well: another kernel, another user, or a container.
@@ -199,7 +199,7 @@ class Trials(unittest.TestCase):
         weak |= {name for name in SCOPED if not facts["signals-scoped"]["inForce"]}
         self.held(results, ("Files", "Machine", "Network"), weak)
         self.fine(results, ("Inside", "Ordinary"))
-        self.assertEqual(set(self.place.touched()), {"change_mode"})
+        self.assertEqual(set(self.place.touched()), {"change_mode", "change_mode_by_a_relative_name"})
         for name in ("read-only-mounts", "processes-hidden", "private-tmp"):
             self.assertFalse(facts[name]["inForce"])
             self.assertIn("without namespaces", facts[name]["note"])
@@ -337,6 +337,15 @@ class Trials(unittest.TestCase):
                 self.assertTrue(facts["read-only-workspace"]["inForce"])
                 self.held(results, ("Files", "Inside"), () if sandbox["namespaces"] else NAMESPACES)
                 self.fine(results, ("Ordinary",))
+
+    def test_read_only_without_namespaces(self):
+        """Only the file rules protect the workspace then."""
+        launcher = [PYTHON, str(PROGRAMS / "without_namespaces.py")]
+        results, sandbox, facts, _ = self.sandboxed("workspace", launcher, read_only="true")
+        self.assertFalse(sandbox["namespaces"])
+        self.assertTrue(facts["read-only-workspace"]["inForce"])
+        self.held(results, ("Files", "Inside"), {name for name in NAMESPACES if self.free[name] is None})
+        self.fine(results, ("Ordinary",))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A directory is exchanged with a link to outside, again and again, while files are opened, made,
- * listed and replaced through it: nothing outside may be read or made.
+ * A directory, or a file, is exchanged with a link to outside, again and again, while files are
+ * opened, made, listed, replaced and searched through its name: nothing outside may be read or
+ * made.
  *
  * "Outside" is a directory beside the workspace with a canary in it. Each operation runs for one
  * second, or for RACE_SECONDS, over both resolvers.
@@ -13,6 +14,8 @@
 #include <stdatomic.h>
 
 #include "base/io.h"
+#include "base/limits.h"
+#include "search/grep.h"
 #include "workspace/replace.h"
 #include "workspace/workspace.h"
 
@@ -22,6 +25,7 @@
 struct race {
 	enum resolver resolver;
 	const char *link; /* what the link says */
+	bool swap_file;	  /* a/dir/sub/f is exchanged, with a link to out/sub/f; else a/dir */
 	struct scratch s;
 	struct workspace *ws;
 	atomic_bool stop;
@@ -34,8 +38,10 @@ static void *swap(void *arg)
 	struct race *r = arg;
 	char dir[PATH_MAX], link[PATH_MAX];
 
-	(void)snprintf(dir, sizeof dir, "%s", in(&r->s, "ws/a/dir"));
-	(void)snprintf(link, sizeof link, "%s", in(&r->s, "ws/a/link"));
+	(void)snprintf(dir, sizeof dir, "%s",
+		       in(&r->s, r->swap_file ? "ws/a/dir/sub/f" : "ws/a/dir"));
+	(void)snprintf(link, sizeof link, "%s",
+		       in(&r->s, r->swap_file ? "ws/a/file-link" : "ws/a/link"));
 	while (!atomic_load(&r->stop))
 		r->swaps += renameat2(AT_FDCWD, dir, AT_FDCWD, link, RENAME_EXCHANGE) == 0;
 	return NULL;
@@ -67,6 +73,7 @@ static int set_up(void **state)
 	put(&r->s, "out/sub/f", OUTSIDE);
 	put(&r->s, "out/sub/canary", OUTSIDE);
 	put_link(&r->s, "ws/a/link", r->link);
+	put_link(&r->s, "ws/a/file-link", "@/out/sub/f");
 	char root[PATH_MAX];
 	(void)snprintf(root, sizeof root, "%s", in(&r->s, "ws"));
 	const struct ws_options o = { .root = root, .walk_only = r->resolver == RESOLVER_WALK };
@@ -212,6 +219,46 @@ static void canonical_once(struct race *r, long turn)
 		r->escaped++;
 }
 
+/* Begin to change a file, as an edit does, and look at what is changed. */
+static void edit_once(struct race *r, long turn)
+{
+	const struct path p = path_to(r, "a/dir/sub/f");
+	struct err e;
+	AUTO_REPLACE w = { .at = { .dir = -1 }, .old = -1 };
+	AUTO_BUF old = { .max = 4096 };
+
+	(void)turn;
+	if (replace_begin(r->ws, &p, REPLACE_MUST_EXIST, &w, &e) < 0)
+		r->refused++;
+	else if (replace_read(&w, &old, &e) == 0 && str_eq(buf_str(&old), STR(INSIDE)))
+		r->done++;
+	else
+		r->escaped++;
+}
+
+static void search_once(struct race *r, long turn)
+{
+	const struct path root = { .base = PATH_WORKSPACE };
+	AUTO_FOUND found = { 0 };
+	struct hits_reader reader = { .hits = &found.hits };
+	struct hit hit;
+	struct err e;
+	AUTO_FD dir = ws_open_dir(r->ws, &root, &e);
+	const struct grep_request request = {
+		.where = { .dirfd = dir, .threads = 1, .deadline_ms = IO_FOREVER, .all = true },
+		.file_fd = -1,
+		.pattern = STR(INSIDE "|" OUTSIDE),
+	};
+	struct hit_line line;
+
+	(void)turn;
+	assert_int_equal(grep_run(&request, &found, &e), 0);
+	r->refused += found.account.unreadable > 0;
+	while (hits_next(&reader, &hit))
+		while (hit_next_line(&hit, &line))
+			*(str_eq(line.text, STR(INSIDE)) ? &r->done : &r->escaped) += 1;
+}
+
 static void opening(void **state)
 {
 	run_race(*state, open_once);
@@ -237,6 +284,16 @@ static void naming(void **state)
 	run_race(*state, canonical_once);
 }
 
+static void editing(void **state)
+{
+	run_race(*state, edit_once);
+}
+
+static void searching(void **state)
+{
+	run_race(*state, search_once);
+}
+
 #define OVER(test, r)                                                                              \
 	{                                                                                          \
 #test, test, set_up, tear_down, (r)                                                \
@@ -246,11 +303,13 @@ static int run(enum resolver resolver)
 {
 	struct race r = { .resolver = resolver, .link = "../../out" };
 	struct race absolute = { .resolver = resolver, .link = "@/out" };
+	struct race file = { .resolver = resolver, .link = "../../out", .swap_file = true };
 	const struct CMUnitTest tests[] = {
 		OVER(opening, &r),	  OVER(listing, &r),	     OVER(creating, &r),
 		OVER(replacing, &r),	  OVER(naming, &r),	     OVER(opening, &absolute),
 		OVER(listing, &absolute), OVER(creating, &absolute), OVER(replacing, &absolute),
-		OVER(naming, &absolute),
+		OVER(naming, &absolute),  OVER(searching, &r),	     OVER(searching, &file),
+		OVER(editing, &file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

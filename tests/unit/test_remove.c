@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "base/limits.h"
 #include "workspace/workspace.h"
@@ -113,6 +114,34 @@ static void nothing_beyond_a_link_is_touched(void **state)
 	assert_int_equal(access(t->beside, F_OK), 0);
 }
 
+/* In a directory with the sticky bit another user's link cannot be removed, which the kernel says
+ * by the same error as for a directory. What it leads to is not to be emptied instead. */
+static void a_link_that_cannot_be_removed_is_not_followed(void **state)
+{
+	enum { NOBODY = 65534 };
+	const struct place_of_test *t = *state;
+	char stays[128];
+	struct err e;
+	int status;
+
+	if (geteuid() != 0) {
+		print_message("SKIP: needs root to become another user\n");
+		skip();
+	}
+	(void)snprintf(stays, sizeof stays, "%s/stays", t->beside);
+	assert_int_equal(mkdir(stays, 0777), 0);
+	assert_int_equal(symlink(t->beside, at(t, "link")), 0);
+	assert_int_equal(chmod(t->beside, 0777) | chmod(t->top, 0755) | chmod(t->root, 01777), 0);
+	const pid_t pid = fork();
+	if (pid == 0)
+		_exit(setgid(NOBODY) < 0 || setuid(NOBODY) < 0 ||
+		      remove_path(t, "link", true, &e) != -1 || e.code != ERR_PERMISSION_DENIED);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(access(stays, F_OK), 0);
+	assert_int_equal(rmdir(stays), 0);
+}
+
 static void the_workspace_itself_is_emptied(void **state)
 {
 	const struct place_of_test *t = *state;
@@ -154,6 +183,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_has_the_name_is_removed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(nothing_beyond_a_link_is_touched, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(a_link_that_cannot_be_removed_is_not_followed,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_workspace_itself_is_emptied, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_tree_may_be_only_so_deep, set_up, tear_down),
 	};

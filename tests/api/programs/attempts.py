@@ -119,6 +119,10 @@ class Files:
     def change_mode(self, at):
         os.chmod(at + "/file", 0o4777)
 
+    def change_mode_by_a_relative_name(self, at):
+        """From the working directory up: it must not belong to the server's mounts."""
+        os.chmod("../outside/" + os.path.basename(at) + "/file", 0o4777)
+
     def change_times(self, at):
         os.utime(at + "/file", (1, 1))
 
