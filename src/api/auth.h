@@ -26,10 +26,10 @@ struct auth_rules {
 int auth_check(const struct auth_rules *a, const struct http_head *head, bool tcp,
 	       const char **why);
 
-/* The header lines that go with a status; NULL when there are none. */
+/* The header lines that go with a status; or NULL. */
 const char *auth_extra(int status);
 
-/* Whether the value stands in a comma-separated list; "*" stands for every value. */
+/* Whether a comma-separated list has the value; "*" in it stands for every value. */
 bool auth_listed(struct str list, struct str value);
 
 #endif

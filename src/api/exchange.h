@@ -68,7 +68,7 @@ bool exchange_is_json(const struct http_head *head);
 const struct json *exchange_body(struct exchange *x, const struct http_request *r, struct err *e);
 
 /* A parameter of the query that must be one of a few words. Absent: the empty word. Empty, or too
- * long to be one of them: "?", which is none. */
+ * long to be one of them: "?", which is not one of them either. */
 struct str exchange_query_word(const struct http_request *r, struct str name, char room[32]);
 
 /* A call of that kind and tool, for dispatch. */

@@ -119,7 +119,7 @@ static void write_observation(struct jw *w, const struct operation *o)
 	openapi_close(w, NULL);
 }
 
-/* What ends a stream: the fields of the tool behind a type. */
+/* The last line of a stream: a type, then the fields of the tool. */
 static void write_done(struct jw *w, const struct field *fields)
 {
 	static const char *const done[] = { "done", NULL };

@@ -19,7 +19,7 @@
 /* One operation: a method of a path. */
 struct operation {
 	const char *path, *method, *id;
-	const char *tag;	  /* the chapter it stands in */
+	const char *tag;	  /* its chapter */
 	const char *about;	  /* a sentence; NULL: the tool's */
 	const struct arg *params; /* in the path, if that has {name}, else in the query; NULL: the
 				     tool's arguments, unless they are the body */
@@ -31,7 +31,8 @@ struct operation {
 	bool notified;	      /* also answered by 202 without a body */
 };
 
-/* The operations that are no tool's, those of one path in a row; NULL paths end the tables. */
+/* The operations that are not one tool each; those of one path in a row; NULL paths end the tables.
+ */
 extern const struct operation openapi_operations[], openapi_surface_operations[];
 
 /* Writers for bodies and answers. */

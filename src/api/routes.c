@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* routes: the table of all routes, and the handlers of those that are not somebody else's. */
+/* routes: the table of all routes, and the handlers of most of them. */
 
 #include "api/routes.h"
 
@@ -437,7 +437,7 @@ static void refuse(struct exchange *x, const struct http_request *r, unsigned al
 		exchange_error(x, 404, NULL, "Not found", ERR_NONE);
 		return;
 	}
-	/* A path that nobody knows is taken for that of a tool. */
+	/* An unknown path is taken for that of a tool. */
 	if (!allowed)
 		allowed = 1U << HTTP_POST | (str_eq(r->head.path, STR("*")) ? 1U << HTTP_GET : 0);
 	buf_add(&allow, STR("Allow: "));

@@ -23,7 +23,7 @@ struct listeners {
 	struct listener list[MAX_LISTENERS];
 	size_t count;
 	int64_t tcp_port;
-	bool activated;	      /* they came from the service manager; none of the settings holds */
+	bool activated;	      /* they came from the service manager; the settings do not apply */
 	uid_t uids[MAX_UIDS]; /* who may connect by a Unix socket; none: everybody */
 	size_t uid_count;
 };
@@ -154,8 +154,8 @@ int serve(struct config *config, struct err *e)
 	if (orphans_are_ours())
 		(void)sigaddset(&signals, SIGCHLD);
 	service_prepare_process(config, &signals);
-	/* The socket before what runs commands: a sandbox can hide only what is there. Whoever
-	 * connects meanwhile waits. */
+	/* The socket comes before the sandbox, which can hide only what is there. Clients that
+	 * connect meanwhile wait. */
 	if (open_listeners(config, &listeners, e) < 0)
 		return -1;
 	for (size_t i = 0; listeners.activated && i < listeners.count; i++)

@@ -7,11 +7,11 @@
 
 #include "base/err.h"
 
-/* Serve until a signal ends it. Sockets taken over from a service manager are noted in the
- * configuration. 0 after an orderly end; -1 with one sentence for the operator when it could not
- * start. */
 struct config;
 
+/* Serve until a signal ends it. Sockets taken over from a service manager are noted in the
+ * configuration. Returns 0 after an orderly end, or -1 with one sentence for the operator if it
+ * could not start. */
 int serve(struct config *config, struct err *e);
 
 #endif

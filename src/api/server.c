@@ -35,7 +35,7 @@ static const uint64_t KEY_STOP = UINT64_MAX;
 struct server {
 	const struct server_options *o;
 	int epoll;
-	int stop; /* readable for ever once workers are to leave */
+	int stop; /* readable forever once workers are to leave */
 	struct slots slots;
 	struct http_budget budget;
 	struct watch watch;
@@ -54,11 +54,11 @@ struct server_worker {
 	struct http_request request;
 };
 
-/* What before_slow needs to know. */
+/* A call that may take long. */
 struct long_call {
 	struct server *server;
 	struct slot *slot;
-	bool known; /* it has been asked before */
+	bool known; /* before_slow has been asked before */
 };
 
 static void log_refusal(int status, const char *sentence)
@@ -67,7 +67,7 @@ static void log_refusal(int status, const char *sentence)
 		  LOG_STR("error", str_of(sentence)));
 }
 
-/* An error as the last answer on a connection: {"ok":false,"error":sentence}. */
+/* Send an error as the last answer on a connection. */
 static void refuse(struct http *h, int status, const char *sentence)
 {
 	AUTO_BUF body = { .max = 1024 };
@@ -85,7 +85,7 @@ static bool uid_allowed(const struct server_options *o, uid_t uid)
 	return o->uid_count == 0;
 }
 
-/* Too many connections, or one that may not be: an answer, and gone. */
+/* Answer a connection that has no slot, and close it. */
 static void turn_away(struct server *s, int fd, int status, const char *sentence)
 {
 	struct http h;
@@ -139,8 +139,8 @@ static void close_slot(struct server *s, struct slot *c)
 	slots_give(&s->slots, c);
 }
 
-/* Have the set tell when there is something to take in, or (once an answer is waiting) when the
- * client takes more. -1 when the connection cannot be watched. */
+/* Wait in the epoll set until there is something to take in, or (once an answer is waiting) until
+ * the client takes more. Returns -1 if the connection cannot be watched. */
 static int watch_slot(struct server *s, struct slot *c)
 {
 	const bool for_out = c->http.state == HTTP_OUT;
@@ -149,7 +149,8 @@ static int watch_slot(struct server *s, struct slot *c)
 		.data.u64 = slots_key(&s->slots, c),
 	};
 
-	/* An edge: what is already there when the interest changes is told as well. */
+	/* The set is edge-triggered, but reports what is already there when the interest changes.
+	 */
 	if (c->watched && c->for_out == for_out)
 		return 0;
 	const int op = c->watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
@@ -222,7 +223,7 @@ static void carry(struct server *s, struct server_worker *w, struct slot *c)
 				return;
 			break;
 		case HTTP_ANNOUNCED:
-			/* Whoever may not call shall not fill our memory first. */
+			/* A client that may not call must not fill our memory first. */
 			why.status = auth_check(&s->o->front->auth, &w->request.head, c->tcp,
 						&why.sentence);
 			if (why.status)
@@ -253,7 +254,7 @@ static void serve(struct server *s, struct server_worker *w, struct slot *c)
 
 static void welcome(struct server *s, struct server_worker *w, const struct listener *l)
 {
-	/* Counted before the question, so that whoever stops the server can wait for the answer. */
+	/* Counted before `stopping` is looked at, so that stop() can wait for this. */
 	s->accepting++;
 	struct slot *c = s->stopping ? NULL : accept_slot(s, l);
 	s->accepting--;
@@ -264,7 +265,7 @@ static void welcome(struct server *s, struct server_worker *w, const struct list
 	serve(s, w, c);
 }
 
-/* Whether this worker, which has had nothing to do, may leave; it is not counted any more then. */
+/* Whether this worker, which has had nothing to do, may leave. Then it is no longer counted. */
 static bool may_leave(struct server *s)
 {
 	int n = s->workers;
@@ -367,7 +368,7 @@ static void sweep(void *arg)
 	s->answered_before = answered;
 }
 
-/* Hang up on whoever does not take its answer. */
+/* Hang up on clients that do not take their answers. */
 static void hang_up(struct server *s)
 {
 	(void)pthread_mutex_lock(&s->closing);
@@ -400,7 +401,7 @@ static void stop(struct server *s)
 	if (slots_any_busy(&s->slots)) {
 		log_event(LOG_WARN, "ending calls that are still running",
 			  LOG_INT("after_ms", s->o->grace_ms));
-		/* Commands end and their clients are told; then whoever takes no answer goes. */
+		/* Commands end and their clients are told; then those that take no answer go. */
 		slots_cancel_all(&s->slots);
 		mcp_http_stop(s->o->front->mcp);
 		wait_until_idle(s, LIMIT_STOP_MS);

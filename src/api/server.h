@@ -2,11 +2,11 @@
 /*
  * server: workers on one epoll set, each carrying one request from socket to socket.
  *
- * Whoever wakes takes in what has arrived on that connection; an incomplete request goes back to
- * the set, a complete one is carried through to its answer. A connection belongs to nobody while it
- * waits and to exactly one thread otherwise; a slow or idle one costs a buffer, not a thread. A few
- * workers are always there; when a call may take long, or all of them have been busy for a while,
- * another one is started, up to a limit.
+ * The worker that wakes takes in what has arrived on that connection. An incomplete request goes
+ * back to the set; the worker carries a complete one through to its answer. A connection has no
+ * owner while it waits, and exactly one thread owns it otherwise; a slow or idle connection costs a
+ * buffer, not a thread. A few workers are always there. When a call may take long, or all workers
+ * have been busy for a while, the server starts another one, up to a limit.
  */
 #ifndef API_SERVER_H
 #define API_SERVER_H
@@ -21,9 +21,9 @@ struct server_options {
 	struct front *front;
 	struct listener *listeners;
 	size_t listener_count;
-	const uid_t *uids; /* who may connect to a Unix socket; empty: its mode decides */
+	const uid_t *uids; /* that may connect to a Unix socket; empty: its mode decides */
 	size_t uid_count;
-	void (*child_ended)(void); /* as process 1: orphans are to be waited for; or NULL */
+	void (*child_ended)(void); /* as process 1: wait for orphans; or NULL */
 	int64_t grace_ms;	   /* how long running calls may take after a signal to stop */
 };
 

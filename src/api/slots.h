@@ -2,7 +2,7 @@
 /*
  * slots: the connections of a server, and who owns each.
  *
- * A slot is free, waiting (owned by nobody) or busy (owned by one thread). Its descriptor stays in
+ * A slot is free, waiting (without an owner) or busy (owned by one thread). Its descriptor stays in
  * the epoll set, edge-triggered, so that a request costs no system call for waiting again: an event
  * for a waiting slot makes a worker its owner; an event for a busy one is noted, and the owner
  * looks again before it lets go.
@@ -60,8 +60,8 @@ void slots_give(struct slots *s, struct slot *c);
 /* What identifies the slot's present connection in an event. */
 uint64_t slots_key(const struct slots *s, const struct slot *c);
 
-/* Own the connection an event speaks of. NULL when it is gone, or when another thread owns it: that
- * one is told to look again. */
+/* Own the connection an event speaks of. NULL if it is gone, or if another thread owns it: that
+ * thread is told to look again. */
 struct slot *slots_claim(struct slots *s, uint64_t key);
 
 /* The client of that connection has hung up, or (half) has stopped sending. A Unix socket tells

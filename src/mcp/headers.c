@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mcp_headers: compare headers with the body. */
+/* headers: compare headers with the body. */
 
 #include "mcp/headers.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mcp_headers: the headers in which a modern request repeats parts of its body, so that what stands
- * between client and server can decide without reading it. They must say the same.
+ * headers: the headers in which a modern request repeats parts of its body, so that a proxy can
+ * decide without reading the body. They must say the same.
  *
  *	MCP-Protocol-Version	params._meta["io.modelcontextprotocol/protocolVersion"]
  *	Mcp-Method		method
@@ -13,8 +13,8 @@
 #include "mcp/protocol.h"
 #include "net/http_parse.h"
 
-/* 0, or -1 with the request's error set: HeaderMismatch for a header that is missing, there twice,
- * or different. A version that we do not know is for mcp_answer to refuse. */
+/* 0, or -1 with the request's error set: HeaderMismatch for a header that is missing, given
+ * twice, or different. mcp_answer refuses a version that we do not know. */
 int mcp_headers_check(const struct http_head *head, struct mcp_request *r);
 
 #endif

@@ -4,7 +4,7 @@
  *
  * A modern request carries headers that repeat its body (headers.h) and has no session. A
  * legacy client begins with initialize and gets an MCP-Session-Id, which it sends from then on;
- * DELETE ends the session. There is no stream of our own for GET.
+ * DELETE ends the session. GET has no stream.
  *
  * The answer is JSON. Only when a call takes long and the client accepts it, it becomes a stream of
  * events: progress as it comes (a comment, when none is wanted, to keep the connection alive), and

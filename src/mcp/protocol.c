@@ -253,7 +253,7 @@ static enum mcp_verb ping(unsigned tool_set, struct mcp_request *r, struct buf *
 	return MCP_ANSWERED;
 }
 
-/* What we are and have is the same for everybody until the process ends. */
+/* The answer is the same for every client until the process ends. */
 static void write_caching(struct jw *w, const struct mcp_request *r)
 {
 	if (!r->modern)

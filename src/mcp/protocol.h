@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * protocol: the Model Context Protocol, message by message: what one JSON-RPC message asks for, and
- *what is answered. How messages travel is the carriers' business (stdio.h, http.h).
+ * what is answered. How messages travel is the carriers' business (stdio.h, http.h).
  *
  * Two eras share one endpoint. A request with modern metadata in params._meta (2026-07-28) stands
  * for itself: no handshake, no session, every result says so. Every other request is of the legacy
@@ -64,19 +64,19 @@ struct mcp_request {
 enum mcp_verb {
 	MCP_ANSWERED, /* the answer is written, be it an error */
 	MCP_OPENED,   /* the same, and a legacy session begins: request.agreed */
-	MCP_CALL,     /* call request.tool, then answer: mcp_call */
+	MCP_CALL,     /* call request.tool, then answer: mcp_result */
 	MCP_CANCEL,   /* end request.cancel; there is no answer */
-	MCP_SILENT,   /* nothing is to be done, and there is no answer */
+	MCP_SILENT,   /* do nothing; there is no answer */
 };
 
 /* Sets the error and returns -1, so that a refusal is one line. */
 int mcp_refuse(struct mcp_request *r, int status, enum mcp_code code, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* The text of a message, strict JSON, into the arena; both outlive the value. */
+/* Parse the text of a message, strict JSON, into the arena; both outlive the value. */
 int mcp_parse(struct str text, struct arena *a, const struct json **ret, struct mcp_request *r);
 
-/* The shape of a message; *r is filled in anew. */
+/* Take a message apart; fills in *r. */
 int mcp_open(const struct json *message, struct mcp_request *r);
 
 /* The tools that MCP clients see: those that the operator chose, or (0) all, because clients choose

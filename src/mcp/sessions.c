@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mcp_sessions: a small table, searched from end to end. */
+/* sessions: a small table, searched from end to end. */
 
 #include "mcp/sessions.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mcp_sessions: the legacy MCP sessions of HTTP clients: a random name, and the version agreed on.
+ * sessions: the legacy MCP sessions of HTTP clients: a random name, and the version agreed on.
  *
- * There are at most LIMIT_MCP_SESSIONS. When one more begins, the one that was not used for longest
- * ends: its client is told that it is unknown and begins anew. The zero value is ready for use.
- * Safe for many threads.
+ * There are at most LIMIT_MCP_SESSIONS. When one more begins, the least recently
+ * used one ends: its client is told that it is unknown and begins anew. The zero value is ready for
+ * use. Safe for many threads.
  */
 #ifndef MCP_SESSIONS_H
 #define MCP_SESSIONS_H
@@ -30,10 +30,10 @@ struct mcp_sessions {
 
 void mcp_sessions_begin(struct mcp_sessions *s, const char *version, char id[MCP_SESSION_ID + 1]);
 
-/* The version of the session, which counts as used; NULL when there is none of that name. */
+/* The version of the session, which counts as used; NULL if there is no session of that name. */
 const char *mcp_sessions_find(struct mcp_sessions *s, struct str id);
 
-/* False when there was none. */
+/* Returns false if there was no such session. */
 bool mcp_sessions_end(struct mcp_sessions *s, struct str id);
 
 #endif

@@ -78,8 +78,8 @@ static void pipe_init(struct pipe_out *p, int fd, int stop)
 	(void)pthread_mutex_init(&p->lock, NULL);
 }
 
-/* What can be written without waiting: of a pipe that takes anything PIPE_BUF bytes, of one that
- * is empty all it holds. */
+/* How much can be written without waiting: a pipe that is ready takes PIPE_BUF bytes, an empty one
+ * takes its whole size. */
 static size_t room(const struct pipe_out *p)
 {
 	const int size = fcntl(p->fd, F_GETPIPE_SZ);
@@ -147,7 +147,7 @@ static void task_free(struct task *t)
 	mem_free(t);
 }
 
-/* The task's answer, if it has one; its memory is ready for the next. */
+/* Send the task's answer, if it has one, and make its memory ready for the next. */
 static void send_answer(struct task *t)
 {
 	if (t->out.failed) {
@@ -372,7 +372,7 @@ static struct task *take_task(struct stdio *s)
 	return t;
 }
 
-/* Answer a message; a blank line is none. */
+/* Answer a message. A blank line is not a message. */
 static void take_message(struct stdio *s, struct str text)
 {
 	if (str_trim(text).n == 0)
