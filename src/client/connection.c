@@ -311,7 +311,7 @@ int conn_request(struct conn *c, const struct request *q, struct str fields,
 		 struct err *e)
 {
 	UNINITIALISED struct http_head head;
-	struct err why, unread;
+	UNINITIALISED struct err why, unread;
 
 	*outcome = (struct conn_outcome){ 0 };
 	ret->streamed = false;

@@ -328,7 +328,7 @@ int remote_call(struct remote *r, const struct request *q, struct answer *ret, s
 {
 	int64_t deadline_ms = IO_FOREVER; /* for connecting; set when that becomes necessary */
 	struct conn_outcome outcome;
-	struct err why;
+	UNINITIALISED struct err why;
 
 	for (int lost = 0;;) {
 		if (attempt(r, q, &deadline_ms, ret, &outcome, &why) == 0)
