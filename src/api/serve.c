@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/own.h"
 #include "config/config.h"
-#include "exec/orphans.h"
+#include "exec/tree.h"
 #include "mcp/http.h"
 #include "net/listen.h"
 #include "service/health.h"
@@ -125,7 +125,7 @@ static int run(const struct config *config, struct service *service, struct list
 		.listener_count = listeners->count,
 		.uids = listeners->uids,
 		.uid_count = listeners->uid_count,
-		.child_ended = orphans_are_ours() ? orphans_reap : NULL,
+		.child_ended = getpid() == 1 ? tree_reap : NULL,
 		.grace_ms = config->grace_seconds * 1000,
 	};
 
@@ -151,7 +151,7 @@ int serve(struct config *config, struct err *e)
 	(void)sigemptyset(&signals);
 	(void)sigaddset(&signals, SIGTERM);
 	(void)sigaddset(&signals, SIGINT);
-	if (orphans_are_ours())
+	if (getpid() == 1)
 		(void)sigaddset(&signals, SIGCHLD);
 	service_prepare_process(config, &signals);
 	/* The socket comes before the sandbox, which can hide only what is there. Clients that

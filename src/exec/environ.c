@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* environ: the environment of commands, without what is the server's own. */
+/* environ: the environment of commands, without the server's own variables. */
 
 #include "exec/environ.h"
 

@@ -10,9 +10,9 @@
 
 #include <stddef.h>
 
-/* A list like environ, NULL at its end: the variables of base that are not private, with those of
- * extra added or put in their place (the last one of a name counts). The list is one piece of
- * memory for mem_free; the strings stay where they are. NULL when there is no memory. */
+/* A list like environ, with a NULL at its end: the variables of base that are not private, with
+ * those of extra added or in their place (the last one of a name counts). The list is for mem_free;
+ * the strings stay where they are. NULL if there is no memory. */
 char **environ_merge(char *const *base, char *const *extra, size_t extra_count);
 
 #endif

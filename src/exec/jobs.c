@@ -16,7 +16,7 @@
 #include "base/own.h"
 #include "base/utf8.h"
 
-/* The oldest output that is given has context, too. */
+/* There is context before the oldest output, too. */
 enum { RING = LIMIT_JOB_OUTPUT + LIMIT_JOB_CONTEXT };
 
 struct job {
@@ -32,8 +32,8 @@ struct job {
 
 struct jobs {
 	struct runner *runner;
-	pthread_mutex_t lock;	     /* over everything below, and each job's ring and state */
-	pthread_cond_t news;	     /* some job has output or has ended */
+	pthread_mutex_t lock;	     /* protects all below, and each job's ring and state */
+	pthread_cond_t news;	     /* a job has new output or has ended */
 	struct job *job[LIMIT_JOBS]; /* oldest first */
 	size_t count;
 	uint64_t last_id;
@@ -52,7 +52,7 @@ static void job_free(struct job *b)
 	mem_free(b);
 }
 
-/* The request's strings, all in one buf that no longer grows once they are pointed to. */
+/* Copy the request's strings into one buf, and point to them when it does not grow any more. */
 static int copy_request(struct job *b, const struct proc_request *q)
 {
 	const size_t count = q->argc + q->env_count;
@@ -156,14 +156,14 @@ static void *run_job(void *arg)
 	return NULL;
 }
 
-int jobs_new(struct runner *s, struct jobs **ret, struct err *e)
+int jobs_new(struct runner *runner, struct jobs **ret, struct err *e)
 {
 	pthread_condattr_t attr;
 	struct jobs *j = mem_new(1, sizeof(*j));
 
 	if (!j)
 		return err_set(e, ERR_SPAWN_FAILED, "There is not enough memory for jobs");
-	j->runner = s;
+	j->runner = runner;
 	(void)pthread_mutex_init(&j->lock, NULL);
 	(void)pthread_condattr_init(&attr);
 	(void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -202,7 +202,7 @@ static int make_room(struct jobs *j)
 	struct job *old = j->job[at];
 	memmove(&j->job[at], &j->job[at + 1], (j->count - at - 1) * sizeof(struct job *));
 	j->count--;
-	/* It ends without the lock it has just given back. */
+	/* The thread has given the lock back and does not need it again. */
 	(void)pthread_join(old->thread, NULL);
 	job_free(old);
 	return 0;
@@ -234,7 +234,7 @@ static int add(struct jobs *j, struct job *b, struct err *e)
 
 int jobs_start(struct jobs *j, const struct proc_request *q, uint64_t *ret, struct err *e)
 {
-	/* Whoever is told a job's number may rely on it. */
+	/* A client that is told a job's number can rely on it, so the place is taken first. */
 	if (proc_admit(j->runner, q, e) < 0)
 		return -1;
 	struct job *b = job_new(j, q, e);
@@ -271,7 +271,7 @@ static struct job *find(struct jobs *j, uint64_t id, struct err *e)
 	return NULL;
 }
 
-/* Sleep on the condition for a moment, in which a cancelled caller is noticed. */
+/* Wait for news, but return often enough to notice a cancelled caller. */
 static void wait_a_moment(struct jobs *j, int64_t deadline_ms)
 {
 	const int64_t now = io_now_ms();
@@ -282,8 +282,8 @@ static void wait_a_moment(struct jobs *j, int64_t deadline_ms)
 	(void)pthread_cond_timedwait(&j->news, &j->lock, &t);
 }
 
-/* The job once it has something new, has ended, or the caller need not wait longer. It is looked up
- * again after each wait: it may have been forgotten. */
+/* Wait until the job has something new, has ended, or the caller need not wait longer. It is looked
+ * up again after each wait, because it may have been forgotten. */
 static struct job *await(struct jobs *j, uint64_t id, const struct job_wait *w, struct err *e)
 {
 	struct job *b;
@@ -299,26 +299,31 @@ static int64_t clamp(int64_t n, int64_t least, int64_t most)
 	return n < least ? least : n > most ? most : n;
 }
 
-static void take(const struct job *b, int64_t since, struct job_piece *p)
+static int take(const struct job *b, int64_t since, struct job_piece *p, struct err *e)
 {
 	const int64_t end = b->state.cursor;
 	const int64_t kept = clamp(end - LIMIT_JOB_OUTPUT, 0, end);
 	const int64_t from = clamp(since, kept, end);
 	const int64_t last = clamp(from + LIMIT_JOB_PIECE, from, end);
 	int64_t at = clamp(from - LIMIT_JOB_CONTEXT, 0, from);
+	const size_t context = (size_t)(from - at);
 
 	p->text.max = LIMIT_JOB_CONTEXT + LIMIT_JOB_PIECE;
 	buf_reset(&p->text, p->text.max);
-	p->context = (size_t)(from - at);
 	while (at < last) {
 		const size_t i = (size_t)(at % RING);
-		const struct str part = { b->ring + i, RING - i };
-		buf_add(&p->text, str_upto(part, (size_t)(last - at)));
-		at += (int64_t)str_upto(part, (size_t)(last - at)).n;
+		const struct str part =
+			str_upto((struct str){ b->ring + i, RING - i }, (size_t)(last - at));
+		buf_add(&p->text, part);
+		at += (int64_t)part.n;
 	}
+	if (p->text.failed)
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory for the output, try again");
+	p->context = context;
 	p->cursor = last;
 	p->dropped = from > since ? from - since : 0;
 	p->state = b->state;
+	return 0;
 }
 
 int jobs_output(struct jobs *j, uint64_t id, int64_t since, const struct job_wait *w,
@@ -326,12 +331,9 @@ int jobs_output(struct jobs *j, uint64_t id, int64_t since, const struct job_wai
 {
 	(void)pthread_mutex_lock(&j->lock);
 	const struct job *b = await(j, id, w, e);
-	if (b)
-		take(b, since < 0 ? 0 : since, p);
+	const int done = b ? take(b, since < 0 ? 0 : since, p, e) : -1;
 	(void)pthread_mutex_unlock(&j->lock);
-	if (b && p->text.failed)
-		return err_set(e, ERR_TOO_BUSY, "Not enough memory for the output, try again");
-	return b ? 0 : -1;
+	return done;
 }
 
 int jobs_stop(struct jobs *j, uint64_t id, struct err *e)

@@ -2,13 +2,13 @@
 /*
  * jobs: commands that outlive the request that started them.
  *
- * A job is a command with a thread that carries its output, stdout and stderr as they come, into a
- * ring of LIMIT_JOB_OUTPUT bytes. A place in the output is a cursor: how many bytes came before it,
- * counted from the start of the job, so asking again with the cursor of the last answer continues
+ * A job is a command with a thread that puts its output, stdout and stderr as they come, into a
+ * ring of LIMIT_JOB_OUTPUT bytes. A cursor is a position in the output: how many bytes came before
+ * it, counted from the start of the job. Asking again with the cursor of the last answer continues
  * there. What the ring has lost by then is counted as dropped.
  *
- * An ended job stays, with its output, until LIMIT_JOBS newer ones push it out. Everything here is
- * safe from several threads. Ending the table ends all jobs.
+ * An ended job stays, with its output, until LIMIT_JOBS newer ones have replaced it. All functions
+ * may be called from several threads. Freeing the table ends all jobs.
  */
 #ifndef EXEC_JOBS_H
 #define EXEC_JOBS_H
@@ -29,18 +29,18 @@ struct job_state {
 	bool running;
 	bool failed; /* it could not be run: err says why; result is empty */
 	struct err err;
-	struct proc_result result; /* once it has ended */
+	struct proc_result result; /* after it has ended */
 	int64_t started_ms;	   /* on the wall clock, since 1970 */
 	int64_t cursor;		   /* bytes of output so far */
 };
 
-int jobs_new(struct runner *s, struct jobs **ret, struct err *e);
+int jobs_new(struct runner *runner, struct jobs **ret, struct err *e);
 
 /* Stop every job (SIGTERM, LIMIT_TERM_GRACE_MS, SIGKILL) and wait for them. */
 void jobs_free(struct jobs *j);
 
-/* Start a job. The request is copied, its directory descriptor duplicated. TOO_BUSY when LIMIT_JOBS
- * are running, or as many commands as may. */
+/* Start a job. The request is copied, its directory descriptor duplicated. TOO_BUSY if LIMIT_JOBS
+ * are running, or the runner has no place left. */
 int jobs_start(struct jobs *j, const struct proc_request *q, uint64_t *ret, struct err *e);
 
 /* At most max jobs, oldest first; returns how many there are. */
@@ -49,21 +49,21 @@ size_t jobs_list(struct jobs *j, struct job_state *to, size_t max);
 /* A piece of a job's output, and the job as it was then. */
 struct job_piece {
 	struct buf text;
-	size_t context;	 /* so much of the text lies before the place asked for */
-	int64_t cursor;	 /* behind the text */
-	int64_t dropped; /* bytes behind the place asked for that are lost */
+	size_t context;	 /* how many bytes of the text come before `since` */
+	int64_t cursor;	 /* the end of the text */
+	int64_t dropped; /* bytes after `since` that are lost */
 	struct job_state state;
 };
 
 struct job_wait {
-	int64_t seen;		     /* for output behind this, or the end of the job */
-	int64_t deadline_ms;	     /* not longer */
-	const struct cancel *cancel; /* nor when this is asked; or NULL */
+	int64_t seen;		     /* until there is output after this, or the job ends */
+	int64_t deadline_ms;	     /* or until this time */
+	const struct cancel *cancel; /* or until this is asked; may be NULL */
 };
 
-/* Wait, then take what there is behind since, at most LIMIT_JOB_PIECE bytes, and before it up to
- * LIMIT_JOB_CONTEXT bytes of context. What p->text had is replaced. -1 with INVALID_ARGUMENTS when
- * there is no such job. */
+/* Wait, then take the output after `since`, at most LIMIT_JOB_PIECE bytes, and before it up to
+ * LIMIT_JOB_CONTEXT bytes of context. The bytes in p->text are replaced. -1 with INVALID_ARGUMENTS
+ * if there is no such job, or TOO_BUSY. */
 int jobs_output(struct jobs *j, uint64_t id, int64_t since, const struct job_wait *w,
 		struct job_piece *p, struct err *e);
 

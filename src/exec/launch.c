@@ -21,7 +21,7 @@
 
 /*
  * Runs a script from descriptor 3 as if it had been given to -c: $0 and $# are the same, the
- * descriptor is closed before it begins, no variable is left behind, lines keep their numbers.
+ * descriptor is closed before the script begins, no variable remains, lines keep their numbers.
  */
 static const char script_reader[] = "set -- \"$(cat <&3)\"; exec 3<&-; eval \"shift; $1\"";
 
@@ -95,7 +95,7 @@ static int set_limit(__rlimit_resource_t which, int64_t value, rlim_t spare)
 		return 0;
 	if (getrlimit(which, &r) < 0)
 		return -1;
-	/* Only ever lowered: what the operator set for the server holds for its commands. */
+	/* Never raised: the limits that the operator set for the server apply to its commands. */
 	if (r.rlim_max > (rlim_t)value + spare)
 		r.rlim_max = (rlim_t)value + spare;
 	r.rlim_cur = r.rlim_max < (rlim_t)value ? r.rlim_max : (rlim_t)value;
@@ -104,7 +104,8 @@ static int set_limit(__rlimit_resource_t which, int64_t value, rlim_t spare)
 
 static int set_limits(const struct proc_limits *l)
 {
-	/* At the hard limit of CPU time the kernel kills; SIGXCPU a second before says why. */
+	/* At the hard limit of CPU time the kernel kills. It sends SIGXCPU a second earlier, by
+	 * which we know why. */
 	if (set_limit(RLIMIT_AS, l->address_space_bytes, 0) < 0 ||
 	    set_limit(RLIMIT_FSIZE, l->file_size_bytes, 0) < 0 ||
 	    set_limit(RLIMIT_NPROC, l->processes, 0) < 0 ||
@@ -114,8 +115,8 @@ static int set_limits(const struct proc_limits *l)
 }
 
 /*
- * A directory descriptor of the server belongs to the server's mounts: from there ".." would lead
- * out of the sandbox's. So the same directory is opened anew by name and must be the same one.
+ * A directory descriptor of the server belongs to the server's mounts: ".." would lead from there
+ * out of the sandbox's mounts. So the directory is opened again by name, and must be the same one.
  */
 static int enter_cwd(const struct launch *l)
 {
@@ -135,10 +136,10 @@ static int enter_cwd(const struct launch *l)
 
 static int place_descriptors(const struct launch *l)
 {
-	/* Standard input is /dev/null in the spawner already. */
+	/* Standard input is already /dev/null in the spawner. */
 	if (dup2(l->fd[ORDER_OUT], STDOUT_FILENO) < 0 || dup2(l->fd[ORDER_ERR], STDERR_FILENO) < 0)
 		return -1;
-	/* Every descriptor here is close-on-exec; this is the second lock on the same door. */
+	/* Every descriptor here is close-on-exec anyway; this makes it certain. */
 	(void)syscall(SYS_close_range, SCRIPT_FD, ~0U, CLOSE_RANGE_CLOEXEC);
 	if (!l->order->script)
 		return 0;
@@ -146,21 +147,21 @@ static int place_descriptors(const struct launch *l)
 	return fd == SCRIPT_FD ? fcntl(fd, F_SETFD, 0) : dup2(fd, SCRIPT_FD);
 }
 
-struct failure {
+struct launch_failure {
 	enum launch_step step;
 	int error;
 };
 
 _Noreturn static void fail(int to, enum launch_step step)
 {
-	const struct failure f = { step, errno };
+	const struct launch_failure f = { step, errno };
 
 	(void)!write(to, &f, sizeof(f));
 	_exit(127);
 }
 
-/* Runs in the memory of the reaper, which waits: it changes nothing there. Until the program runs,
- * it can say through the pipe which step failed. */
+/* Runs in the memory of the reaper, which waits, and must change nothing there. Until the program
+ * runs, the pipe can tell which step failed. */
 _Noreturn static void child(const struct launch *l, int to)
 {
 	sigset_t none;
@@ -188,7 +189,7 @@ _Noreturn static void child(const struct launch *l, int to)
 
 pid_t launch_start(struct launch *l)
 {
-	struct failure f;
+	struct launch_failure f;
 	int p[2];
 
 	l->failed = LAUNCH_FORK;
@@ -197,8 +198,8 @@ pid_t launch_start(struct launch *l)
 		return -1;
 	}
 	AUTO_FD from = p[0];
-	AUTO_FD to = p[1]; /* above `from`, so never where the script's descriptor goes */
-	/* execvp looks along the PATH of the environment that the command will have. */
+	AUTO_FD to = p[1]; /* greater than `from`, so it is never SCRIPT_FD */
+	/* execvp searches the PATH of the environment that the command will have. */
 	environ = l->env;
 	const pid_t pid = vfork();
 	if (pid == 0)

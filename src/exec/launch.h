@@ -2,10 +2,10 @@
 /*
  * launch: from an order to a running program.
  *
- * An order is what the server asks of the spawner: a struct, descriptors in the order of
- * enum order_fd, and a block of strings. A launch is the order made ready: everything the new
- * process needs, prepared before it exists, so that the process itself only applies it step by
- * step. The step that fails, and why, comes back; launch_error turns it into a sentence.
+ * An order is what the server asks for: a struct, descriptors in the order of enum order_fd, and a
+ * block of strings. A launch is the order made ready: everything that the new process needs is
+ * prepared before it exists, so that the process itself only applies it step by step. If a step
+ * fails, it comes back with its errno; launch_error turns that into a sentence.
  */
 #ifndef EXEC_LAUNCH_H
 #define EXEC_LAUNCH_H
@@ -20,12 +20,12 @@
 
 struct sandbox;
 
-/* Resource limits of every process of a command; 0: as the server has it. */
+/* Resource limits of every process of a command; 0: the server's own limit. */
 struct proc_limits {
 	int64_t address_space_bytes;
 	int64_t file_size_bytes;
-	int64_t processes; /* of the user, by the kernel, but for root; of the tree, by the reaper
-			    */
+	int64_t processes; /* of the user (by the kernel, except for root) and of the tree (by the
+			    * reaper) */
 	int64_t cpu_seconds;
 };
 
@@ -35,26 +35,26 @@ enum order_fd {
 	ORDER_ERR,
 	ORDER_CWD,
 	ORDER_STRINGS,
-	ORDER_SCRIPT,	/* from here on only if needed */
-	ORDER_OUT_READ, /* the other ends, for kept survivors to go on writing */
+	ORDER_SCRIPT,	/* this and the next ones only if needed */
+	ORDER_OUT_READ, /* the other ends, so that kept survivors can continue to write */
 	ORDER_ERR_READ,
 };
 
 struct order {
-	int64_t timeout_ms; /* 0: none */
+	int64_t timeout_ms; /* 0: never */
 	struct proc_limits limits;
 	uint32_t argc; /* the strings: name of the directory, argc arguments, variables */
 	uint32_t umask;
 	bool shell;  /* the only argument is a script for the shell */
-	bool script; /* the script is in ORDER_SCRIPT, being too long for an argument */
-	bool keep;   /* survivors go on running */
+	bool script; /* the script is in ORDER_SCRIPT because it is too long for an argument */
+	bool keep;   /* survivors continue to run */
 };
 
 enum launch_step {
 	LAUNCH_DONE,
 	LAUNCH_ORDER,	/* the order could not be read */
-	LAUNCH_FORK,	/* no new process */
-	LAUNCH_SESSION, /* no session of its own */
+	LAUNCH_FORK,	/* no process could be made */
+	LAUNCH_SESSION, /* it could not get its own session */
 	LAUNCH_CWD,	/* the working directory cannot be entered */
 	LAUNCH_SANDBOX, /* a protection could not be put in force */
 	LAUNCH_LIMITS,	/* a resource limit was refused */
@@ -63,32 +63,33 @@ enum launch_step {
 };
 
 struct launch {
-	const struct sandbox *sandbox; /* NULL: none */
+	const struct sandbox *sandbox; /* or NULL */
 	const struct order *order;
-	const char *cwd_name; /* where the directory is, for a process that sees other mounts */
-	const char *program;  /* with a slash: where it is; else looked for along PATH */
+	const char *cwd_name; /* the directory's path, for a process that sees other mounts */
+	const char *program;  /* a path, or a name that is searched in PATH */
 	const char *const *argv;
 	char **env;
-	bool is_plain;	     /* then this is tried first, */
-	struct plain plain;  /* without a shell */
+	bool is_plain; /* first try to execute `plain`, without a shell */
+	struct plain plain;
 	int fd[MESSAGE_FDS]; /* as in enum order_fd */
 	enum launch_step failed;
 	int error; /* errno of the step that failed */
 };
 
-/* The shell commands run in: bash when there is one, else sh. */
+/* The shell in which commands run: bash if there is one, otherwise sh. */
 const char *launch_shell(void);
 
-/* Make the order ready: map its strings, put the arguments together, merge the variables with base.
- * What it allocates is never freed; the calling process is made for one command. 0, or -1 with
+/* Make the order ready: map its strings, collect the arguments, merge the variables with base. What
+ * it allocates is never freed, because the calling process runs only one command. 0, or -1 with
  * failed and error set. */
 int launch_prepare(struct launch *l, const char *shell, char *const *base);
 
-/* Start the program. Returns its pid once it runs, or -1 with failed and error set; then nothing is
- * left of it but a zombie that the caller reaps with its other children. */
+/* Start the program. Returns its pid once it runs, or -1 with failed and error set; then there is
+ * only a zombie left, which the caller reaps with its other children. */
 pid_t launch_start(struct launch *l);
 
-/* The sentence for a step that failed, with the program asked for; empty: the shell. Returns -1. */
+/* The sentence for a step that failed, with the name of the program; "" if it is the shell. Returns
+ * -1. */
 int launch_error(struct err *e, enum launch_step step, int error, struct str program);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * message: what server, spawner and reapers tell each other.
+ * message: how server, keeper, spawner and reapers talk to each other.
  *
- * All of them are the same program, so a message is a struct as it lies in memory, sent whole over
- * a SOCK_SEQPACKET socket together with descriptors. Strings of any number and length travel beside
- * it, in a memfd that holds them one after the other, each with its NUL.
+ * All of them are the same program, so a message is a struct as it is in memory, sent as a whole
+ * over a SOCK_SEQPACKET socket together with descriptors. Strings are sent as one of these
+ * descriptors: a memfd that contains them one after the other, each with its NUL.
  */
 #ifndef EXEC_MESSAGE_H
 #define EXEC_MESSAGE_H
@@ -26,15 +26,15 @@ int message_pair(int pair[2]);
 int message_send(int sock, const void *what, size_t size, const int *fds, size_t fd_count,
 		 int64_t deadline_ms);
 
-/* Receive one message, waiting for it. Returns its size, 0 when the other side is gone, -1 with
- * errno. The descriptors received are the caller's; unused places in fds are -1. A message larger
- * than size, or one with too many descriptors, is EBADMSG. */
+/* Wait for one message. Returns its size, 0 if the other side is gone, or -1 with errno. The
+ * descriptors received are the caller's; unused places in fds are -1. A message larger than size,
+ * or one with too many descriptors, is EBADMSG. */
 ssize_t message_recv(int sock, void *to, size_t size, int fds[static MESSAGE_FDS]);
 
-/* The bytes as a memfd, whose position is at its start; or -1 with errno. */
+/* A memfd that contains the bytes, with its position at the start; or -1 with errno. */
 int message_memfd(const char *name, struct str bytes);
 
-/* Strings that were received: count pointers, closed by a NULL, into a private mapping. */
+/* Strings that were received: count pointers and a NULL, into a private mapping. */
 struct strings {
 	char **item;
 	size_t count;
@@ -42,7 +42,7 @@ struct strings {
 	size_t map_size;
 };
 
-/* Map the strings in a memfd made from a buf filled by strings_add. 0, or -1 with errno. */
+/* Map a memfd that was made from a buf filled by strings_add. 0, or -1 with errno. */
 int strings_map(int fd, struct strings *ret);
 void strings_done(struct strings *s);
 void strings_add(struct buf *block, struct str s);

@@ -23,7 +23,7 @@ static const char *value_of(char *const *env, const char *name)
 	return NULL;
 }
 
-/* Variables that make bash do something before or instead of what it is told. */
+/* Are there variables that make bash do something before, or instead of, its command? */
 static bool is_shell_prepared(char *const *env)
 {
 	for (size_t i = 0; env[i]; i++)
@@ -39,8 +39,8 @@ static bool is_program(const char *path)
 	return access(path, X_OK) == 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* Look along PATH as the shell does. A directory of it that depends on the working directory is
- * left to the shell, like a program that is not found. */
+/* Search PATH as the shell does. If a directory in it depends on the working directory, or the
+ * program is not found, the shell has to search. */
 static bool find_program(const char *name, const char *path, char *at, size_t size)
 {
 	if (strchr(name, '/'))
@@ -66,7 +66,7 @@ static char *variable(struct arena *a, const char *name, const char *value)
 	return text;
 }
 
-/* What the shell sets for the programs it becomes. */
+/* Add what the shell sets for the programs that it executes. */
 static char **complete(char *const *env, const char *program, const char *cwd, struct arena *a)
 {
 	char *more[] = { variable(a, "PWD", cwd), variable(a, "_", program) };
@@ -77,7 +77,7 @@ static char **complete(char *const *env, const char *program, const char *cwd, s
 bool plain_prepare(struct plain *p, const char *line, char *const *env, const char *cwd,
 		   struct arena *a)
 {
-	/* A directory without a name leaves PWD to the shell. */
+	/* Without the name of the directory only the shell can set PWD. */
 	p->argv = *cwd != '/' || is_shell_prepared(env) ? NULL : words_plain(line, a);
 	if (!p->argv ||
 	    !find_program(p->argv[0], value_of(env, "PATH"), p->program, sizeof(p->program)))

@@ -2,11 +2,11 @@
 /*
  * plain: a command line that needs no shell.
  *
- * "git status" means the same to every shell: words, of which the first names a program. All the
- * shell would do is to find it and become it, and starting the shell for that takes longer than
- * most programs do. So such a line is started directly, as make and perl do it, with the variables
- * the shell would have set. Whoever cannot start it lets the shell try: it knows what else to do,
- * and says what is wrong in the words users know.
+ * "git status" means the same to every shell: words, of which the first names a program. The shell
+ * would only find the program and execute it, and starting the shell takes longer than most
+ * programs run. So such a line is executed directly, as make and perl do it, with the variables
+ * that the shell would have set. If it cannot be executed, the shell gets the line after all: it
+ * knows what else to do, and reports what is wrong in words that users know.
  */
 #ifndef EXEC_PLAIN_H
 #define EXEC_PLAIN_H
@@ -22,8 +22,8 @@ struct plain {
 	char **env;
 };
 
-/* Whether the line is plain in this environment, and its program is there. Then *p is what to hand
- * to execve: env is for mem_free, the rest in the arena. */
+/* Is the line plain in this environment, and does its program exist? Then *p is for execve: env
+ * must be freed by mem_free, the rest is in the arena. */
 bool plain_prepare(struct plain *p, const char *line, char *const *env, const char *cwd,
 		   struct arena *a);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* proc: write the order, carry the output, read the report. */
+/* proc: send the order, pass the output on, read the report. */
 
 #include "exec/proc.h"
 
@@ -20,11 +20,11 @@
 struct run {
 	const struct proc_sink *sink;
 	int control;
-	int output[2];	 /* reading ends, by enum proc_stream; -1 at their end */
-	int cancel;	 /* -1 once seen */
+	int output[2];	 /* reading ends, by enum proc_stream; -1 after the end of the output */
+	int cancel;	 /* -1 after it was seen */
 	bool ending;	 /* the reaper has been told to end the command */
-	bool deaf;	 /* the sink does not want any more */
-	struct buf tail; /* the last words on stderr */
+	bool unwanted;	 /* the sink does not want any more output */
+	struct buf tail; /* the end of stderr */
 	char *chunk;
 };
 
@@ -69,8 +69,8 @@ static int make_strings(const struct proc_request *q, bool script, struct err *e
 	AUTO_BUF b = { .max = LIMIT_ARGUMENTS };
 	char link[32], name[4096];
 
-	/* A name that cannot be read or is too long stays empty; only a sandbox with its own mounts
-	 * needs it, and says so. */
+	/* A name that cannot be read or is too long stays empty. Only a sandbox with its own mounts
+	 * needs it; there the command will fail. */
 	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", q->cwd_fd);
 	const ssize_t n = readlink(link, name, sizeof(name));
 	strings_add(&b, (struct str){ name, n > 0 && n < (ssize_t)sizeof(name) ? (size_t)n : 0 });
@@ -96,12 +96,12 @@ static int make_pipe(int *reading, int *writing)
 		return -1;
 	*reading = p[0];
 	*writing = p[1];
-	/* A refusal only costs wake-ups. */
+	/* If this is refused there are only more wake-ups. */
 	(void)fcntl(p[1], F_SETPIPE_SZ, LIMIT_OUTPUT_PIPE);
 	return fcntl(p[0], F_SETFL, O_NONBLOCK);
 }
 
-static int submit(struct run *r, struct runner *s, const struct proc_request *q, struct err *e)
+static int submit(struct run *r, struct runner *runner, const struct proc_request *q, struct err *e)
 {
 	static const char none[] = "The server has no descriptor left for the command's output";
 	AUTO_FD out = -1;
@@ -134,14 +134,14 @@ static int submit(struct run *r, struct runner *s, const struct proc_request *q,
 		[ORDER_ERR] = err,
 		[ORDER_CWD] = q->cwd_fd,
 		[ORDER_STRINGS] = strings,
-		[ORDER_SCRIPT] = order.script ? script : strings, /* no gap can be sent */
+		[ORDER_SCRIPT] = order.script ? script : strings, /* gaps cannot be sent */
 		[ORDER_OUT_READ] = r->output[PROC_STDOUT],
 		[ORDER_ERR_READ] = r->output[PROC_STDERR],
 	};
 	size_t count = order.script ? ORDER_SCRIPT + 1 : ORDER_STRINGS + 1;
 	if (order.keep)
 		count = ARRAY_LEN(fds);
-	return runner_send(s, &order, fds, count, e);
+	return runner_send(runner, &order, fds, count, e);
 }
 
 static void end_command(struct run *r)
@@ -163,7 +163,7 @@ static void keep_tail(struct run *r, struct str piece)
 	buf_add(&r->tail, piece);
 }
 
-/* Hand on what one pipe holds now, at most one chunk. False when it holds nothing. */
+/* Pass on what is in one pipe now, at most one chunk. False if it is empty. */
 static bool carry(struct run *r, enum proc_stream stream)
 {
 	const ssize_t n = read(r->output[stream], r->chunk, LIMIT_OUTPUT_CHUNK);
@@ -179,14 +179,14 @@ static bool carry(struct run *r, enum proc_stream stream)
 	const struct str piece = { r->chunk, (size_t)n };
 	if (stream == PROC_STDERR)
 		keep_tail(r, piece);
-	if (!r->deaf && r->sink->write(r->sink->arg, stream, piece) < 0) {
-		r->deaf = true;
+	if (!r->unwanted && r->sink->write(r->sink->arg, stream, piece) < 0) {
+		r->unwanted = true;
 		end_command(r);
 	}
 	return true;
 }
 
-/* Carry output until the report is there. */
+/* Pass output on until the report arrives. */
 static int follow(struct run *r, struct reaper_report *report, struct err *e)
 {
 	int fds[MESSAGE_FDS];
@@ -219,54 +219,54 @@ static int follow(struct run *r, struct reaper_report *report, struct err *e)
 	}
 }
 
-/* Everybody who could write has ended, or is not waited for: what the pipes hold now is all. */
+/* All writers have ended, or are survivors that are kept: what is in the pipes now is all. */
 static void drain(struct run *r)
 {
 	for (int stream = PROC_STDOUT; stream <= PROC_STDERR; stream++) {
 		size_t left = 2 * LIMIT_OUTPUT_PIPE / LIMIT_OUTPUT_CHUNK;
-		/* A kept survivor may write for ever: more than a full pipe is not owed. */
+		/* A kept survivor may write forever: a full pipe is enough. */
 		while (r->output[stream] >= 0 && left-- && carry(r, (enum proc_stream)stream))
 			;
 	}
 }
 
-/* How programs put it that a file, memory or a process was refused to them. */
-static const char *const of_denial[] = { "Permission denied",
-					 "Read-only file system",
-					 "Operation not permitted",
-					 "EACCES",
-					 "EROFS",
-					 "EPERM",
-					 NULL };
-static const char *const of_memory[] = { "annot allocate memory",
-					 "emory exhausted",
-					 "ut of memory",
-					 "MemoryError",
-					 "bad_alloc",
-					 "ENOMEM",
-					 NULL };
-static const char *const of_processes[] = { "Resource temporarily unavailable", "Cannot fork",
-					    "EAGAIN", NULL };
+/* How programs report that they were refused a file, memory or a process. */
+static const char *const denied_words[] = { "Permission denied",
+					    "Read-only file system",
+					    "Operation not permitted",
+					    "EACCES",
+					    "EROFS",
+					    "EPERM",
+					    NULL };
+static const char *const memory_words[] = { "annot allocate memory",
+					    "emory exhausted",
+					    "ut of memory",
+					    "MemoryError",
+					    "bad_alloc",
+					    "ENOMEM",
+					    NULL };
+static const char *const process_words[] = { "Resource temporarily unavailable", "Cannot fork",
+					     "EAGAIN", NULL };
 
-static bool speaks(const struct run *r, const char *const *of)
+static bool tail_has(const struct run *r, const char *const *words)
 {
-	while (*of && str_find(buf_str(&r->tail), str_of(*of)) < 0)
-		of++;
-	return *of != NULL;
+	while (*words && str_find(buf_str(&r->tail), str_of(*words)) < 0)
+		words++;
+	return *words != NULL;
 }
 
-/* Some refusals only the command itself sees: what it said when it failed is all there is. */
-static void conclude(const struct run *r, const struct proc_limits *l, bool sandboxed,
-		     struct proc_result *ret)
+/* Only the command itself sees some refusals: all we have is what it wrote when it failed. */
+static void guess_reason(const struct run *r, const struct proc_limits *l, bool sandboxed,
+			 struct proc_result *ret)
 {
 	if (ret->exit_code == 0)
 		return;
-	ret->denied = sandboxed && speaks(r, of_denial);
+	ret->denied = sandboxed && tail_has(r, denied_words);
 	if (ret->limit != PROC_LIMIT_NONE)
 		return;
-	if (l->address_space_bytes > 0 && speaks(r, of_memory))
+	if (l->address_space_bytes > 0 && tail_has(r, memory_words))
 		ret->limit = PROC_LIMIT_MEMORY;
-	else if (l->processes > 0 && speaks(r, of_processes))
+	else if (l->processes > 0 && tail_has(r, process_words))
 		ret->limit = PROC_LIMIT_PROCESSES;
 }
 
@@ -295,9 +295,9 @@ static void fill_result(const struct reaper_report *p, struct proc_result *ret)
 	}
 }
 
-static int run_in_place(struct runner *s, const struct proc_request *q,
-			const struct proc_sink *sink, struct cancel *cancel,
-			struct proc_result *ret, struct err *e)
+static int run_order(struct runner *runner, const struct proc_request *q,
+		     const struct proc_sink *sink, struct cancel *cancel, struct proc_result *ret,
+		     struct err *e)
 {
 	CLEANUP(run_done)
 	struct run r = { .sink = sink,
@@ -312,35 +312,36 @@ static int run_in_place(struct runner *s, const struct proc_request *q,
 		return err_errno(e, "The command cannot be made to end when it is not wanted");
 	if (!r.chunk)
 		return err_set(e, ERR_SPAWN_FAILED, "There is not enough memory for the command");
-	if (submit(&r, s, q, e) < 0 || follow(&r, &report, e) < 0)
+	if (submit(&r, runner, q, e) < 0 || follow(&r, &report, e) < 0)
 		return -1;
 	if (report.failed != LAUNCH_DONE)
 		return launch_error(e, report.failed, report.error, q->argc ? q->argv[0] : STR(""));
 	drain(&r);
 	fill_result(&report, ret);
-	conclude(&r, &q->limits, runner_is_sandboxed(s), ret);
+	guess_reason(&r, &q->limits, runner_is_sandboxed(runner), ret);
 	return 0;
 }
 
-int proc_admit(struct runner *s, const struct proc_request *q, struct err *e)
+int proc_admit(struct runner *runner, const struct proc_request *q, struct err *e)
 {
-	return check(q, e) < 0 ? -1 : runner_enter(s, e);
+	return check(q, e) < 0 ? -1 : runner_enter(runner, e);
 }
 
-int proc_run_admitted(struct runner *s, const struct proc_request *q, const struct proc_sink *sink,
-		      struct cancel *cancel, struct proc_result *ret, struct err *e)
+int proc_run_admitted(struct runner *runner, const struct proc_request *q,
+		      const struct proc_sink *sink, struct cancel *cancel, struct proc_result *ret,
+		      struct err *e)
 {
-	const int done = run_in_place(s, q, sink, cancel, ret, e);
-	runner_leave(s);
+	const int done = run_order(runner, q, sink, cancel, ret, e);
+	runner_leave(runner);
 	return done;
 }
 
-int proc_run(struct runner *s, const struct proc_request *q, const struct proc_sink *sink,
+int proc_run(struct runner *runner, const struct proc_request *q, const struct proc_sink *sink,
 	     struct cancel *cancel, struct proc_result *ret, struct err *e)
 {
-	if (proc_admit(s, q, e) < 0)
+	if (proc_admit(runner, q, e) < 0)
 		return -1;
-	return proc_run_admitted(s, q, sink, cancel, ret, e);
+	return proc_run_admitted(runner, q, sink, cancel, ret, e);
 }
 
 const char *proc_limit_name(enum proc_limit limit)

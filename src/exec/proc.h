@@ -3,14 +3,14 @@
  * proc: run one command.
  *
  * proc_run blocks the calling thread until the command and everything it started are gone. Output
- * is handed on as it comes; while the sink is busy nothing is read, so a slow reader slows the
- * command down and no more than LIMIT_OUTPUT_CHUNK and two pipes hold output. Time is kept by the
- * command's reaper and runs on while the sink blocks.
+ * is passed on as it comes; while the sink is busy nothing is read, so a slow reader slows the
+ * command down, and at most LIMIT_OUTPUT_CHUNK and two full pipes of output are in memory. The
+ * command's reaper watches the time, also while the sink blocks.
  *
- * The command has a clean environment (exec/environ.h), /dev/null as standard input, no other
- * descriptor than 0 to 2, a session of its own, default signal dispositions, and the sandbox of the
- * spawner. A script longer than one argument may be is handed over through a descriptor; the script
- * cannot tell, but for $BASH_EXECUTION_STRING.
+ * The command has a clean environment (exec/environ.h), /dev/null as standard input, no descriptors
+ * other than 0 to 2, its own session, default signal dispositions, and the spawner's sandbox. A
+ * script that is too long for an argument is passed through a descriptor; the script can notice
+ * this only by $BASH_EXECUTION_STRING.
  */
 #ifndef EXEC_PROC_H
 #define EXEC_PROC_H
@@ -22,16 +22,16 @@
 #include "exec/runner.h"
 
 struct proc_request {
-	struct str command;	/* a script for the shell; used when argc is 0 */
+	struct str command;	/* a script for the shell; used if argc is 0 */
 	const struct str *argv; /* a program and its arguments, run without a shell */
 	size_t argc;
-	const struct str *env; /* "NAME=value", added to or replacing the server's */
+	const struct str *env; /* "NAME=value", in addition to or instead of the server's */
 	size_t env_count;
 	int cwd_fd;	     /* the directory it runs in */
 	int64_t timeout_ms;  /* SIGTERM after this long, SIGKILL LIMIT_TERM_GRACE_MS later; 0: never
 			      */
-	bool keep_survivors; /* what it left running goes on until the server ends; what that writes
-				from then on is thrown away */
+	bool keep_survivors; /* what it left running continues until the server ends, but its output
+				is thrown away */
 	mode_t umask;
 	struct proc_limits limits;
 };
@@ -39,54 +39,57 @@ struct proc_request {
 enum proc_stream { PROC_STDOUT, PROC_STDERR };
 
 struct proc_sink {
-	/* Take a piece of output; it may block. Negative: nobody wants it, end the command. */
+	/* Take a piece of output; it may block. Negative: the output is not wanted, end the
+	 * command.
+	 */
 	int (*write)(void *arg, enum proc_stream stream, struct str piece);
 	void *arg;
 };
 
 struct proc_result {
-	int exit_code; /* -1 after a timeout or cancel, 128+n when signal n ended it */
-	int signal;    /* 0: it exited by itself (also when it was timed out or cancelled) */
+	int exit_code; /* -1 after a timeout or cancel, 128+n if signal n ended it */
+	int signal;    /* 0: it exited by itself (also if it was timed out or cancelled) */
 	bool timed_out;
 	bool cancelled;
-	bool stuck;  /* some process could not be ended: not ours to kill, or in the kernel */
-	bool denied; /* sandboxed, failed, and its last words on stderr sound like a refused
-			write: a guess, good for a hint */
+	bool stuck;  /* a process could not be ended: another user's, or stuck in the kernel */
+	bool denied; /* sandboxed, failed, and the end of stderr looks like a refused write: a
+			guess, good for a hint */
 	int64_t duration_ms;
 	/*
 	 * The receipt. CPU time is that of all processes that were waited for, memory the peak of
-	 * the largest single one. oom_killed is a conclusion: somebody died of SIGKILL while the
-	 * kernel's counter of such kills, which is for the whole machine, went up. The CPU and file
-	 * limits are seen by the signal they send, too many processes by counting. A refused
-	 * allocation or fork is not visible from outside: where such a limit is set and the command
-	 * failed with words for it on stderr, they are believed.
+	 * the largest single one. oom_killed is inferred: a process died of SIGKILL while the
+	 * kernel killed for memory somewhere on the machine. The CPU and file limits are recognised
+	 * by the signals they send, too many processes by counting. A refused allocation or fork
+	 * cannot be seen from outside: if such a limit is set and the command failed with a
+	 * matching message on stderr, the message is believed.
 	 */
 	int64_t cpu_ms;
 	int64_t peak_memory_bytes;
 	bool oom_killed;
 	enum proc_limit limit;
 	bool survivors_kept;
-	size_t survivor_count; /* may be more than are described; with namespaces their numbers are
+	size_t survivor_count; /* may be more than are described; with namespaces their pids are
 				  those that commands see */
 	struct survivor survivors[LIMIT_SURVIVORS];
 };
 
 /*
  * Run the command. When the cancel (or NULL) is asked, the command is ended as after a timeout.
- * Returns 0 and the result however the command ended; or -1 when it did not run: INVALID_ARGUMENTS,
+ * Returns 0 and the result however the command ended; or -1 if it did not run: INVALID_ARGUMENTS,
  * TOO_BUSY, SPAWN_FAILED.
  */
-int proc_run(struct runner *s, const struct proc_request *q, const struct proc_sink *sink,
+int proc_run(struct runner *runner, const struct proc_request *q, const struct proc_sink *sink,
 	     struct cancel *cancel, struct proc_result *ret, struct err *e);
 
 /*
- * The same in two steps, for who has to promise somebody that it will run. proc_admit takes one of
- * the spawner's places, or says INVALID_ARGUMENTS or TOO_BUSY; proc_run_admitted gives it back, and
- * so does runner_leave when nothing is run after all.
+ * The same in two steps, for a caller that has to promise its client that the command will run.
+ * proc_admit takes one of the runner's places, or says INVALID_ARGUMENTS or TOO_BUSY;
+ * proc_run_admitted gives it back, and so does runner_leave if nothing is run after all.
  */
-int proc_admit(struct runner *s, const struct proc_request *q, struct err *e);
-int proc_run_admitted(struct runner *s, const struct proc_request *q, const struct proc_sink *sink,
-		      struct cancel *cancel, struct proc_result *ret, struct err *e);
+int proc_admit(struct runner *runner, const struct proc_request *q, struct err *e);
+int proc_run_admitted(struct runner *runner, const struct proc_request *q,
+		      const struct proc_sink *sink, struct cancel *cancel, struct proc_result *ret,
+		      struct err *e);
 
 /* "SIGKILL"; "" for 0. */
 const char *proc_signal_name(int signal);

@@ -18,6 +18,7 @@
 
 #include "base/io.h"
 #include "base/own.h"
+#include "exec/procfs.h"
 
 enum phase { RUNNING, LINGERING, TERMINATING, KILLING, KEPT };
 
@@ -26,38 +27,24 @@ struct reaper {
 	const struct order *order;
 	int control; /* -1 once the server hung up */
 	int lifeline;
-	int output[2]; /* reading ends, to empty once the survivors are kept; else -1 */
+	int output[2]; /* reading ends, to be emptied once the survivors are kept; or -1 */
 	pid_t shell;
 	bool shell_ended;
-	bool was_killed; /* somebody died of a SIGKILL that is not ours */
+	bool was_killed; /* a process died of a SIGKILL that is not ours */
 	bool reported;
 	enum phase phase;
 	int64_t started_ms;
 	int64_t next_ms;     /* when the phase ends */
 	int64_t timeout_ms;  /* when the command has to end */
-	int64_t patience_ms; /* until a tree that cannot be killed is reported as it is */
+	int64_t patience_ms; /* when a tree that cannot be killed is reported as stuck */
 	int64_t census_ms;   /* when the tree is to be counted */
 	int64_t oom_kills;   /* counted before or just after the start */
 	struct reaper_report report;
 };
 
-int64_t reaper_count_oom_kills(void)
-{
-	char text[16384];
-	AUTO_FD fd = open("/proc/vmstat", O_RDONLY | O_CLOEXEC);
-	const ssize_t n = fd < 0 ? -1 : io_read_full(fd, text, sizeof(text) - 1);
-
-	if (n <= 0)
-		return 0;
-	text[n] = '\0';
-	const char *p = strstr(text, "\noom_kill ");
-	return p ? strtoll(p + sizeof("\noom_kill ") - 1, NULL, 10) : 0;
-}
-
 static void note_status(struct reaper *r, int status)
 {
-	/* A shell passes on what ended its child as 128 and the signal; or it just said so itself.
-	 */
+	/* A shell reports a signal that ended its child by exiting with 128 and its number. */
 	const bool signaled = WIFSIGNALED(status);
 	const int sig = signaled ? WTERMSIG(status) : WEXITSTATUS(status) - 128;
 	const struct proc_limits *l = &r->order->limits;
@@ -70,7 +57,7 @@ static void note_status(struct reaper *r, int status)
 		r->was_killed = true;
 }
 
-/* Reap whoever has ended. True when no child is left. */
+/* Reap all that have ended. True if no child is left. */
 static bool reap(struct reaper *r)
 {
 	for (;;) {
@@ -81,7 +68,7 @@ static bool reap(struct reaper *r)
 		if (pid == 0)
 			return false;
 		note_status(r, status);
-		/* Killing thousands takes time; as long as they end, none is stuck. */
+		/* Killing thousands takes time; as long as some end, the tree is not stuck. */
 		r->patience_ms = io_now_ms() + LIMIT_KILL_PATIENCE_MS;
 		if (pid == r->shell) {
 			r->shell_ended = true;
@@ -107,7 +94,7 @@ static void send_report(struct reaper *r)
 	p->cpu_ms = (int64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000 +
 		    (u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1000;
 	p->peak_memory_bytes = (int64_t)u.ru_maxrss * 1024;
-	if (r->was_killed && reaper_count_oom_kills() > r->oom_kills)
+	if (r->was_killed && procfs_oom_kills() > r->oom_kills)
 		p->oom_killed = true;
 	if (p->oom_killed)
 		p->limit = PROC_LIMIT_MEMORY;
@@ -163,20 +150,6 @@ static void kill_round(struct reaper *r)
 	}
 }
 
-/* Processes and threads on the whole machine. */
-static int64_t count_tasks(void)
-{
-	char text[128];
-	AUTO_FD fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
-	const ssize_t n = fd < 0 ? -1 : io_read_full(fd, text, sizeof(text) - 1);
-
-	if (n <= 0)
-		return INT64_MAX;
-	text[n] = '\0';
-	const char *slash = strchr(text, '/');
-	return slash ? strtoll(slash + 1, NULL, 10) : INT64_MAX;
-}
-
 /* Kill a tree that has become too large. */
 static void take_census(struct reaper *r)
 {
@@ -184,14 +157,14 @@ static void take_census(struct reaper *r)
 	const int64_t limit = asked > 0 ? asked : LIMIT_PROCESSES;
 
 	r->census_ms = io_now_ms() + LIMIT_CENSUS_MS;
-	/* While there are fewer in all, the tree need not be walked. */
-	if (count_tasks() <= limit || (int64_t)tree_count() <= limit)
+	/* If the whole machine has fewer, the tree need not be counted. */
+	if (procfs_tasks() <= limit || (int64_t)tree_count() <= limit)
 		return;
 	r->report.limit = PROC_LIMIT_PROCESSES;
 	kill_round(r);
 }
 
-/* What the clock and the shell's end make due. */
+/* Do what is due by the clock, or because the shell has ended. */
 static void advance(struct reaper *r)
 {
 	const int64_t now = io_now_ms();
@@ -211,7 +184,7 @@ static void advance(struct reaper *r)
 	}
 }
 
-/* Nobody reads what kept survivors write, but they must be able to. */
+/* Kept survivors must be able to write, although nothing reads their output any more. */
 static void discard(int *from)
 {
 	char text[4096];
@@ -271,8 +244,9 @@ void reaper_prepare(void)
 }
 
 /*
- * Until the program runs the reaper sleeps in vfork, where only what kills it can wake it. So time
- * is kept by a deadly alarm: the spawner, who sees a reaper die, ends what that has begun.
+ * Until the program runs the reaper sleeps in vfork, from which only a deadly signal can wake it.
+ * So an alarm kills it when the time is over, and the spawner, which sees it die, ends what it has
+ * started.
  */
 static pid_t start_in_time(struct launch *l)
 {
@@ -309,9 +283,9 @@ void reaper_main(const struct reaper_home *home, struct launch *l)
 		_exit(0);
 	}
 	r.census_ms = r.started_ms + LIMIT_CENSUS_MS;
-	/* An old count is taken anew now, while the program is being loaded. */
+	/* If the count is old, count again now, while the program is being loaded. */
 	if (r.started_ms - home->oom_counted_ms >= LIMIT_OOM_AGE_MS)
-		r.oom_kills = reaper_count_oom_kills();
+		r.oom_kills = procfs_oom_kills();
 	while (!reap(&r)) {
 		advance(&r);
 		wait_for_news(&r);

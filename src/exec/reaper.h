@@ -3,18 +3,18 @@
  * reaper: the process above one command.
  *
  * The spawner forks one for each order, in advance. It is a child subreaper: all descendants of the
- * command stay below it, and it lives until none of them is left. It alone watches the time: a
- * server that is busy, or gone, changes nothing about that.
+ * command stay below it, and it lives until none of them is left. It alone watches the time, so a
+ * server that is busy or gone makes no difference.
  *
  *	running ──shell ended──► lingering ──some still run──► terminating ──grace over──► killing
  *	   └──────timeout, cancel, server gone──────────────────┘                (or kept, if asked)
  *
  * A tree that grows beyond the order's number of processes, or LIMIT_PROCESSES, is killed at once:
- * the kernel's own limit does not hold for root, and a fork bomb deserves no grace.
+ * the kernel's own limit does not apply to root, and a fork bomb gets no grace.
  *
- * To the server it says exactly one thing over the order's control socket: a struct reaper_report,
- *when the command and everything it left are gone (or kept, or could not be ended). The server says
- * at most one thing back, any message or hanging up: end the command.
+ * The reaper sends one message to the server over the order's control socket: a struct
+ * reaper_report, when the command and everything it left are gone (or kept, or could not be ended).
+ * Any message from the server, and hanging up, means: end the command.
  */
 #ifndef EXEC_REAPER_H
 #define EXEC_REAPER_H
@@ -38,11 +38,11 @@ enum proc_limit {
 struct reaper_report {
 	enum launch_step failed; /* not LAUNCH_DONE: it never ran; error says why, the rest is 0 */
 	int error;
-	int status; /* of the shell, as from waitpid; -1 when it could not be ended */
+	int status; /* of the shell, as from waitpid; -1 if it could not be ended */
 	bool timed_out, cancelled;
-	bool kept;	 /* the survivors go on running */
+	bool kept;	 /* the survivors continue to run */
 	bool stuck;	 /* some process could not be ended */
-	bool oom_killed; /* killed by SIGKILL while the kernel counted a kill for memory */
+	bool oom_killed; /* killed by SIGKILL while the kernel killed for memory */
 	enum proc_limit limit;
 	int64_t duration_ms;	   /* until the shell ended */
 	int64_t cpu_ms;		   /* of all processes that were waited for */
@@ -51,22 +51,20 @@ struct reaper_report {
 	struct survivor survivors[LIMIT_SURVIVORS];
 };
 
+/* What all reapers of a spawner share. */
 struct reaper_home {
 	int lifeline; /* hangs up when the server is gone */
 	int signals;  /* signalfd for SIGCHLD, which is blocked */
 	const char *shell;
 	char *const *env;
-	int64_t oom_kills; /* reaper_count_oom_kills, and when that was */
+	int64_t oom_kills; /* procfs_oom_kills, and when that was */
 	int64_t oom_counted_ms;
 };
 
-/* How many processes the kernel has killed for want of memory, on the whole machine. */
-int64_t reaper_count_oom_kills(void);
-
-/* What a reaper does before it has an order: be one. */
+/* Make the calling process a reaper, before it has an order. */
 void reaper_prepare(void);
 
-/* Run the order to its end. The descriptors in l are closed on the way. */
+/* Run the order to its end. Closes the descriptors in l. */
 _Noreturn void reaper_main(const struct reaper_home *home, struct launch *l);
 
 /* Send a report that the order could not be carried out. */

@@ -20,6 +20,7 @@
 #include "base/limits.h"
 #include "base/own.h"
 #include "exec/environ.h"
+#include "exec/procfs.h"
 #include "exec/reaper.h"
 
 struct spawner {
@@ -56,7 +57,7 @@ static void count_oom_kills(struct spawner *s)
 
 	if (s->home.oom_counted_ms && now - s->home.oom_counted_ms < LIMIT_OOM_AGE_MS)
 		return;
-	s->home.oom_kills = reaper_count_oom_kills();
+	s->home.oom_kills = procfs_oom_kills();
 	s->home.oom_counted_ms = now;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tree: find, signal and end every descendant, through /proc where there is one. */
+/* tree: find, signal and end every descendant, through /proc if there is one. */
 
 #include "exec/tree.h"
 
@@ -11,49 +11,47 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/io.h"
 #include "base/own.h"
-#include "exec/children.h"
-#include "exec/ports.h"
+#include "exec/procfs.h"
 
 struct member {
 	pid_t pid;
 	pid_t parent;
 };
 
-struct walk {
-	bool listed; /* /proc lists children; else only our own are found, one number after another
-		      */
+struct members {
+	bool listed; /* /proc lists children; otherwise only our own are found, one pid at a time */
 	struct member *list;
 	size_t count, room;
 };
 
-enum state { GONE, DEAD, STOPPED, RUNNING };
+enum member_state { GONE, DEAD, STOPPED, RUNNING };
 
-static void walk_done(struct walk *w)
+static void members_done(struct members *m)
 {
-	mem_free(w->list);
+	mem_free(m->list);
 }
 
-static void walk_add(struct walk *w, pid_t pid, pid_t parent)
+static void members_add(struct members *m, pid_t pid, pid_t parent)
 {
-	if (w->count == w->room) {
-		const size_t room = w->room ? w->room * 2 : 64;
+	if (m->count == m->room) {
+		const size_t room = m->room ? m->room * 2 : 64;
 		struct member *list =
-			room > LIMIT_TREE ? NULL : mem_resize(w->list, room, sizeof(*list));
-		/* Without memory this round ends fewer; the next one finds the rest. */
+			room > LIMIT_TREE ? NULL : mem_resize(m->list, room, sizeof(*list));
+		/* Without memory this round ends fewer processes; the next one finds the rest. */
 		if (!list)
 			return;
-		w->list = list;
-		w->room = room;
+		m->list = list;
+		m->room = room;
 	}
-	w->list[w->count++] = (struct member){ pid, parent };
+	m->list[m->count++] = (struct member){ pid, parent };
 }
 
 /* The children that one thread has started. */
-static void add_children(struct walk *w, pid_t pid, const char *tid)
+static void add_children(struct members *m, pid_t pid, const char *tid)
 {
 	char path[64], text[4096];
 	size_t have = 0;
@@ -68,7 +66,7 @@ static void add_children(struct walk *w, pid_t pid, const char *tid)
 		have += (size_t)n;
 		text[have] = '\0';
 		while ((blank = strchr(p, ' '))) {
-			walk_add(w, (pid_t)strtol(p, NULL, 10), pid);
+			members_add(m, (pid_t)strtol(p, NULL, 10), pid);
 			p = blank + 1;
 		}
 		have = (size_t)(text + have - p);
@@ -76,7 +74,7 @@ static void add_children(struct walk *w, pid_t pid, const char *tid)
 	}
 }
 
-static void add_children_of(struct walk *w, pid_t pid)
+static void add_children_of(struct members *m, pid_t pid)
 {
 	char path[32];
 
@@ -86,8 +84,61 @@ static void add_children_of(struct walk *w, pid_t pid)
 		return;
 	for (const struct dirent *d; (d = readdir(threads));)
 		if (d->d_name[0] != '.')
-			add_children(w, pid, d->d_name);
+			add_children(m, pid, d->d_name);
 	(void)closedir(threads);
+}
+
+/* What the process does; GONE if it is not a child of ours. This does not reap it. */
+static enum member_state state_of_child(pid_t pid)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) < 0)
+		return GONE;
+	if (!info.si_pid)
+		return RUNNING;
+	return info.si_code == CLD_STOPPED || info.si_code == CLD_TRAPPED ? STOPPED : DEAD;
+}
+
+/* The pid that the kernel gives next, found by taking it; 0 if there is none. */
+static pid_t next_pid(void)
+{
+	const pid_t pid = vfork();
+
+	if (pid == 0)
+		_exit(0);
+	if (pid < 0)
+		return 0;
+	(void)waitpid(pid, NULL, 0);
+	return pid;
+}
+
+static size_t add_own_between(struct members *m, pid_t from, pid_t to)
+{
+	size_t count = 0;
+
+	for (pid_t pid = from; pid < to; pid++) {
+		if (state_of_child(pid) == GONE)
+			continue;
+		members_add(m, pid, getpid());
+		count++;
+	}
+	return count;
+}
+
+/* Our own children, the dead included, found without /proc. The kernel gives pids in rising order,
+ * so all that have been started since this process lie between its own pid and the next one; only
+ * if none is found there, all pids are tried. */
+static void add_own_children(struct members *m)
+{
+	const pid_t mine = getpid(), next = next_pid();
+
+	if (next > mine && add_own_between(m, mine + 1, next) > 0)
+		return;
+	/* Pids have wrapped around since then, or there are no children. */
+	siginfo_t info;
+	if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0)
+		(void)add_own_between(m, 1, LIMIT_PID);
 }
 
 static bool is_spared(pid_t pid, const pid_t *spare, size_t spare_count)
@@ -98,32 +149,28 @@ static bool is_spared(pid_t pid, const pid_t *spare, size_t spare_count)
 	return false;
 }
 
-static void add_child(void *arg, pid_t pid)
-{
-	walk_add(arg, pid, getpid());
-}
-
-static void walk_tree(struct walk *w, const pid_t *spare, size_t spare_count)
+static void find_members(struct members *m, const pid_t *spare, size_t spare_count)
 {
 	size_t kept = 0;
 
-	w->listed = tree_is_listed();
-	if (w->listed)
-		add_children_of(w, getpid());
+	m->listed = tree_is_listed();
+	if (m->listed)
+		add_children_of(m, getpid());
 	else
-		children_each(add_child, w);
-	for (size_t i = 0; i < w->count; i++)
-		if (!is_spared(w->list[i].pid, spare, spare_count))
-			w->list[kept++] = w->list[i];
-	w->count = kept;
-	for (size_t i = 0; w->listed && i < w->count; i++)
-		add_children_of(w, w->list[i].pid);
+		add_own_children(m);
+	for (size_t i = 0; i < m->count; i++)
+		if (!is_spared(m->list[i].pid, spare, spare_count))
+			m->list[kept++] = m->list[i];
+	m->count = kept;
+	for (size_t i = 0; m->listed && i < m->count; i++)
+		add_children_of(m, m->list[i].pid);
 }
 
-/* The number of threads, from the state in a line of /proc/PID/stat on; 0 when it is not there. */
+/* The number of threads in a line of /proc/PID/stat that begins with the state; 0 if it is missing.
+ */
 static long threads_in(const char *state)
 {
-	enum { FIELDS = 17 }; /* from the state to it */
+	enum { FIELDS = 17 }; /* between them */
 	const char *p = state;
 
 	for (int i = 0; p && i < FIELDS; i++) {
@@ -133,18 +180,14 @@ static long threads_in(const char *state)
 	return p ? strtol(p, NULL, 10) : 0;
 }
 
-/* What the process does, provided that it still has that parent (or has fallen to us). */
-static enum state state_of(const struct member *m)
+/* What the process does, if it still has that parent or has become our child. */
+static enum member_state state_of(const struct member *m)
 {
 	char path[32], text[512];
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)m->pid);
-	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
-	const ssize_t n = fd < 0 ? -1 : io_read_full(fd, text, sizeof(text) - 1);
-	if (n <= 0)
-		return GONE;
-	text[n] = '\0';
-	/* "pid (name) state parent": the name may hold anything, so look for its end from behind.
+	(void)procfs_text(path, text, sizeof(text));
+	/* "pid (name) state parent": the name may contain anything, so find its end from the right.
 	 */
 	const char *p = strrchr(text, ')');
 	if (!p || strlen(p) < 5)
@@ -152,7 +195,7 @@ static enum state state_of(const struct member *m)
 	const pid_t parent = (pid_t)strtol(p + 4, NULL, 10);
 	if (parent != m->parent && parent != getpid())
 		return GONE;
-	/* It is the state of the first thread, which may have ended long before the others. */
+	/* This is the state of the first thread, which may have ended long before the others. */
 	if (p[2] == 'Z' && threads_in(p + 2) > 1)
 		return RUNNING;
 	if (p[2] == 'Z' || p[2] == 'X')
@@ -160,21 +203,11 @@ static enum state state_of(const struct member *m)
 	return p[2] == 'T' || p[2] == 't' ? STOPPED : RUNNING;
 }
 
-static enum state state_of_child(pid_t pid)
+/* Signal a child and, because its descendants cannot be seen, the group that it may lead. Only we
+ * reap our children, so their pids stay theirs. */
+static enum member_state signal_child(pid_t pid, int signal)
 {
-	static const enum state states[] = { [CHILD_NONE] = GONE,
-					     [CHILD_DEAD] = DEAD,
-					     [CHILD_STOPPED] = STOPPED,
-					     [CHILD_RUNNING] = RUNNING };
-
-	return states[children_state(pid)];
-}
-
-/* Signal a child and, as its descendants cannot be seen, the group that it leads if it does. Nobody
- * else reaps our children, so their numbers stay theirs. */
-static enum state signal_child(pid_t pid, int signal)
-{
-	const enum state state = state_of_child(pid);
+	const enum member_state state = state_of_child(pid);
 
 	(void)kill(-pid, signal);
 	if (state == GONE || state == DEAD)
@@ -182,15 +215,15 @@ static enum state signal_child(pid_t pid, int signal)
 	return kill(pid, signal) < 0 ? GONE : state;
 }
 
-/* Signal one process. Returns its state before, GONE when it could not be signalled. */
-static enum state signal_member(const struct member *m, int signal)
+/* Signal one process. Returns its state before that; GONE if it could not be signalled. */
+static enum member_state signal_member(const struct member *m, int signal)
 {
 	AUTO_FD fd = (int)syscall(SYS_pidfd_open, m->pid, 0);
 	const bool by_number = fd < 0 && errno == ENOSYS;
 
 	if (fd < 0 && !by_number)
 		return GONE;
-	const enum state state = state_of(m);
+	const enum member_state state = state_of(m);
 	if (state == GONE || state == DEAD)
 		return state;
 	if (by_number)
@@ -198,18 +231,18 @@ static enum state signal_member(const struct member *m, int signal)
 	return syscall(SYS_pidfd_send_signal, fd, signal, NULL, 0) < 0 ? GONE : state;
 }
 
-/* One walk with a signal for everybody. Returns how many got it; *running counts those among them
- * that were not stopped. */
+/* Signal all processes in the tree. Returns how many got it; *running counts those among them that
+ * were not stopped. */
 static size_t signal_all(int signal, const pid_t *spare, size_t spare_count, size_t *running)
 {
-	CLEANUP(walk_done) struct walk w = { 0 };
+	CLEANUP(members_done) struct members m = { 0 };
 	size_t reached = 0;
 
-	walk_tree(&w, spare, spare_count);
+	find_members(&m, spare, spare_count);
 	*running = 0;
-	for (size_t i = 0; i < w.count; i++) {
-		const enum state state = w.listed ? signal_member(&w.list[i], signal)
-						  : signal_child(w.list[i].pid, signal);
+	for (size_t i = 0; i < m.count; i++) {
+		const enum member_state state = m.listed ? signal_member(&m.list[i], signal)
+							 : signal_child(m.list[i].pid, signal);
 		reached += state >= STOPPED;
 		*running += state == RUNNING;
 	}
@@ -218,11 +251,11 @@ static size_t signal_all(int signal, const pid_t *spare, size_t spare_count, siz
 
 size_t tree_count(void)
 {
-	CLEANUP(walk_done) struct walk w = { 0 };
+	CLEANUP(members_done) struct members m = { 0 };
 
 	if (tree_is_listed())
-		walk_tree(&w, NULL, 0);
-	return w.count;
+		find_members(&m, NULL, 0);
+	return m.count;
 }
 
 size_t tree_signal(int signal)
@@ -234,14 +267,114 @@ size_t tree_signal(int signal)
 
 size_t tree_kill(const pid_t *spare, size_t spare_count)
 {
-	/* Stopping helps when everybody can be stopped. */
+	/* Stopping helps if all processes can be stopped. */
 	size_t running = tree_is_listed();
 
 	/* A stopped fork bomb keeps its places in the process table and cannot refill those that
-	 * killing frees. A process in the kernel may take a while to stop: hence the bound. */
+	 * killing frees. A process in the kernel may take a while to stop, hence the limit. */
 	for (int round = 0; running && round < LIMIT_STOP_ROUNDS; round++)
 		(void)signal_all(SIGSTOP, spare, spare_count, &running);
 	return signal_all(SIGKILL, spare, spare_count, &running);
+}
+
+struct own_sockets {
+	unsigned long inode[LIMIT_SURVIVOR_SOCKETS];
+	size_t count;
+};
+
+static void sockets_of(pid_t pid, struct own_sockets *ret)
+{
+	char path[32];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	DIR *dir = opendir(path);
+	if (!dir)
+		return;
+	for (const struct dirent *d; (d = readdir(dir)) && ret->count < LIMIT_SURVIVOR_SOCKETS;) {
+		char link[64];
+		const ssize_t n = readlinkat(dirfd(dir), d->d_name, link, sizeof(link) - 1);
+		if (n <= 8)
+			continue;
+		link[n] = '\0';
+		if (strncmp(link, "socket:[", 8) == 0)
+			ret->inode[ret->count++] = strtoul(link + 8, NULL, 10);
+	}
+	(void)closedir(dir);
+}
+
+static size_t add_port(uint16_t *to, size_t count, size_t max, uint16_t port)
+{
+	size_t at = 0;
+
+	while (at < count && to[at] < port)
+		at++;
+	if (count == max || (at < count && to[at] == port))
+		return count;
+	memmove(to + at + 1, to + at, (count - at) * sizeof(*to));
+	to[at] = port;
+	return count + 1;
+}
+
+/* One line of the kernel's tables: slot, local address:port, remote, state, …, the inode tenth. */
+struct socket_row {
+	uint16_t port;
+	unsigned long state, inode;
+};
+
+static bool parse_row(char *line, struct socket_row *ret)
+{
+	enum { LOCAL = 1, STATE = 3, INODE = 9, FIELDS };
+	const char *field[FIELDS];
+	size_t n = 0;
+
+	for (char *next = line, *word; n < FIELDS && (word = strsep(&next, " \n"));)
+		if (*word)
+			field[n++] = word;
+	const char *colon = n == FIELDS ? strchr(field[LOCAL], ':') : NULL;
+	if (!colon)
+		return false;
+	*ret = (struct socket_row){ .port = (uint16_t)strtoul(colon + 1, NULL, 16),
+				    .state = strtoul(field[STATE], NULL, 16),
+				    .inode = strtoul(field[INODE], NULL, 10) };
+	return true;
+}
+
+static size_t match(pid_t pid, const char *table, unsigned long state, const struct own_sockets *s,
+		    uint16_t *to, size_t count, size_t max)
+{
+	char path[32], line[512];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/net/%s", (int)pid, table);
+	FILE *f = fopen(path, "re");
+	if (!f)
+		return count;
+	while (fgets(line, sizeof(line), f)) {
+		struct socket_row row;
+		if (!parse_row(line, &row) || row.state != state)
+			continue;
+		for (size_t i = 0; i < s->count; i++)
+			if (s->inode[i] == row.inode)
+				count = add_port(to, count, max, row.port);
+	}
+	(void)fclose(f);
+	return count;
+}
+
+/* Where the process can be reached: at most max ports, each once, in rising order. */
+static size_t ports_of(pid_t pid, uint16_t *to, size_t max)
+{
+	/* The states of a listening TCP and of an unconnected UDP socket in these tables. */
+	enum { LISTENING = 0x0a, UNCONNECTED = 0x07 };
+	struct own_sockets s = { .count = 0 };
+	size_t count = 0;
+
+	sockets_of(pid, &s);
+	if (!s.count)
+		return 0;
+	count = match(pid, "tcp", LISTENING, &s, to, count, max);
+	count = match(pid, "tcp6", LISTENING, &s, to, count, max);
+	count = match(pid, "udp", UNCONNECTED, &s, to, count, max);
+	return match(pid, "udp6", UNCONNECTED, &s, to, count, max);
 }
 
 static void describe(pid_t pid, struct survivor *to)
@@ -250,9 +383,7 @@ static void describe(pid_t pid, struct survivor *to)
 
 	*to = (struct survivor){ .pid = pid };
 	(void)snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
-	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
-	const ssize_t n = fd < 0 ? -1 : io_read_full(fd, to->command, sizeof(to->command) - 1);
-	size_t len = n > 0 ? (size_t)n : 0;
+	size_t len = procfs_text(path, to->command, sizeof(to->command));
 	while (len && to->command[len - 1] == '\0')
 		len--;
 	for (size_t i = 0; i < len; i++)
@@ -263,13 +394,13 @@ static void describe(pid_t pid, struct survivor *to)
 
 size_t tree_survivors(struct survivor *to, size_t max)
 {
-	CLEANUP(walk_done) struct walk w = { 0 };
+	CLEANUP(members_done) struct members m = { 0 };
 	size_t count = 0;
 
-	walk_tree(&w, NULL, 0);
-	for (size_t i = 0; i < w.count; i++) {
-		const pid_t pid = w.list[i].pid;
-		if ((w.listed ? state_of(&w.list[i]) : state_of_child(pid)) < STOPPED)
+	find_members(&m, NULL, 0);
+	for (size_t i = 0; i < m.count; i++) {
+		const pid_t pid = m.list[i].pid;
+		if ((m.listed ? state_of(&m.list[i]) : state_of_child(pid)) < STOPPED)
 			continue;
 		if (count < max)
 			describe(pid, &to[count]);
@@ -281,4 +412,13 @@ size_t tree_survivors(struct survivor *to, size_t max)
 bool tree_is_listed(void)
 {
 	return access("/proc/thread-self/children", R_OK) == 0;
+}
+
+void tree_reap(void)
+{
+	siginfo_t info;
+
+	do
+		info.si_pid = 0;
+	while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG) == 0 && info.si_pid != 0);
 }

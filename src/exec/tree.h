@@ -2,12 +2,18 @@
 /*
  * tree: every process below the calling one.
  *
- * The calling process is a child subreaper: whoever in the tree loses its parent becomes its child,
- * also after setsid or a double fork. So the tree is what can be reached by following
- * /proc/<pid>/task/<tid>/children, and nobody can leave it.
+ * The calling process is a child subreaper: a process in the tree that loses its parent becomes its
+ * child, also after setsid or a double fork. So the tree is what can be reached by following
+ * /proc/<pid>/task/<tid>/children, and no process can leave it.
  *
- * A signal is sent through a pidfd after its process has been seen below its parent, so that a
- * number given to a stranger in the meantime is never hit (where the kernel has pidfds).
+ * A signal is sent through a pidfd after its process has been seen below its parent, so that it
+ * never hits another process that has got the same pid in the meantime (where the kernel has
+ * pidfds).
+ *
+ * In an empty root, or on a kernel that does not list children there, the tree is ended from the
+ * top, one layer of parents after another: the kernel can still be asked whether one pid is a child
+ * of ours. That is slower, processes are not counted, and a command that forks faster than it is
+ * killed can survive for a while.
  */
 #ifndef EXEC_TREE_H
 #define EXEC_TREE_H
@@ -23,28 +29,30 @@
 struct survivor {
 	pid_t pid;
 	char command[LIMIT_SURVIVOR_TEXT];    /* its arguments with blanks between them */
-	uint16_t ports[LIMIT_SURVIVOR_PORTS]; /* TCP it listens on, UDP it is bound to */
+	uint16_t ports[LIMIT_SURVIVOR_PORTS]; /* TCP it listens on, UDP it is bound to; rising */
 	size_t port_count;
 };
 
-/* Send the signal to everybody in the tree. Returns how many got it. */
+/* Send the signal to every process in the tree. Returns how many got it. */
 size_t tree_signal(int signal);
 
-/* One round of ending the tree: stop everybody until nobody runs, so that none can fork any more,
+/* One round of ending the tree: stop the processes until none runs, so that none can fork any more,
  * then kill them. The children named in spare are left alone, with all below them. Returns how many
- * were killed; 0 means that nobody could be. The caller reaps, and repeats while it has children.
- */
+ * were killed; 0 means that none could be. The caller reaps, and repeats while it has children. */
 size_t tree_kill(const pid_t *spare, size_t spare_count);
 
-/* How many processes the tree has, zombies included; 0 when /proc does not list them. */
+/* How many processes the tree has, zombies included; 0 if /proc does not list them. */
 size_t tree_count(void);
 
-/* Describe the tree's processes: how many there are; at most max are written. */
+/* Describe at most max of the tree's processes. Returns how many there are. */
 size_t tree_survivors(struct survivor *to, size_t max);
 
-/* Does this system list children in /proc? Without that the tree is ended from the top, one layer
- * of parents after another (exec/children.h): slower, not counted, and a command that forks faster
- * than it is killed can hold out. */
+/* Does this system list children in /proc? */
 bool tree_is_listed(void);
+
+/* Reap every child that has ended, without waiting. A server that is process 1 of a container must
+ * do this: the kernel makes it the parent of every process whose parent has ended, and their
+ * zombies would fill the process table. (Commands do not get there: their reapers reap them.) */
+void tree_reap(void);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "base/io.h"
 #include "base/own.h"
-#include "exec/usage.h"
+#include "exec/procfs.h"
 #include "scrub/scrub.h"
 #include "tools/tool.h"
 
@@ -158,7 +158,7 @@ static void write_traffic(const struct metrics_now *t, struct buf *out)
 		 (long long)t->received, (long long)t->sent);
 }
 
-static void write_process(int64_t started_ms, const struct usage *u, struct buf *out)
+static void write_process(int64_t started_ms, const struct procfs_usage *u, struct buf *out)
 {
 	struct timespec clock;
 
@@ -183,9 +183,9 @@ static void write_process(int64_t started_ms, const struct usage *u, struct buf 
 
 void metrics_write(const struct metrics *m, const struct metrics_now *now, struct buf *out)
 {
-	struct usage u;
+	struct procfs_usage u;
 
-	usage_read(&u);
+	procfs_usage(&u);
 	write_calls(m, out);
 	write_durations(m, out);
 	write_one(out, "sidecar_commands_running", "gauge",
