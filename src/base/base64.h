@@ -23,7 +23,8 @@ static inline size_t base64_room(size_t n)
 }
 
 /* Write the bytes to `to`. Returns how many they are, or -1 when the text is not exactly what
- * base64_encode writes: another character, no padding, or an unused bit that is set. */
+ * base64_encode writes: another character, no padding, or an unused bit that is set. Then the bytes
+ * at `to` mean nothing. */
 ptrdiff_t base64_decode(struct str text, char *to);
 
 #endif

@@ -154,8 +154,11 @@ int multipart_next(struct multipart *m, struct multipart_part *ret, struct http_
 	const ptrdiff_t end = str_find(str_upto(part, LIMIT_MULTIPART_HEAD), STR("\r\n\r\n"));
 	if (end < 0)
 		return http_refuse(why, 400, "A part of the form has no head, or too long a one");
-	*ret = (struct multipart_part){ .content = str_from(part, (size_t)end + 4) };
-	return read_head(str_upto(part, (size_t)end + 2), ret, why) < 0 ? -1 : 1;
+	struct multipart_part found = { .content = str_from(part, (size_t)end + 4) };
+	if (read_head(str_upto(part, (size_t)end + 2), &found, why) < 0)
+		return -1;
+	*ret = found;
+	return 1;
 }
 
 size_t multipart_unescape(struct str raw, char *out)
