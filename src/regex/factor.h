@@ -16,7 +16,7 @@
 #include "regex/kernels.h"
 
 enum {
-	FACTOR_WORDS = LITERALS_MAX,
+	FACTOR_WORDS = 64,
 	FACTOR_LENGTH = 32, /* bytes of a word; longer ones are not found faster */
 	FACTOR_RUN = 16,    /* sets of a run */
 };

@@ -3,8 +3,6 @@
 
 #include "regex/kernels.h"
 
-#include "base/str.h"
-
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -17,27 +15,6 @@ static inline bool same_text(const uint8_t *text, const uint8_t *needle, size_t 
 		if ((uint8_t)str_lower((char)text[i]) != needle[i])
 			return false;
 	return true;
-}
-
-/* Whether a needle of one of the buckets begins at i. */
-static inline bool literals_at(const struct literals *l, unsigned buckets, const uint8_t *p,
-			       size_t n, size_t i)
-{
-	const bool heads = l->bytes == LITERALS_BYTES;
-	uint32_t head = 0;
-
-	if (heads)
-		memcpy(&head, p + i, LITERALS_BYTES);
-	for (; buckets; buckets &= buckets - 1) {
-		const unsigned b = (unsigned)__builtin_ctz(buckets);
-
-		for (unsigned k = l->first[b]; k < l->first[b + 1]; k++)
-			if ((!heads || (head | l->needles[k].fold) == l->needles[k].head) &&
-			    l->needles[k].n <= n - i &&
-			    same_text(p + i, l->needles[k].p, l->needles[k].n, l->nocase))
-				return true;
-	}
-	return false;
 }
 
 static size_t portable_literal(const struct literal *l, const uint8_t *p, size_t n, size_t from)
@@ -79,14 +56,9 @@ static size_t portable_bytesets(const struct bytesets *b, const uint8_t *p, size
 
 static size_t portable_literals(const struct literals *l, const uint8_t *p, size_t n, size_t from)
 {
-	for (size_t i = from; i + l->shortest <= n; i++) {
-		unsigned buckets = 0xff;
-
-		for (unsigned k = 0; k < l->bytes; k++)
-			buckets &= nibbles_get(&l->tests[k].nibbles, p[i + l->tests[k].at]);
-		if (buckets && literals_at(l, buckets, p, n, i))
+	for (size_t i = from; i + l->key <= n; i++)
+		if (literals_first(l, (const char *)p + i, n - i))
 			return i;
-	}
 	return n;
 }
 
@@ -121,9 +93,11 @@ static const struct kernels portable = {
 #define TARGET	__attribute__((target("ssse3")))
 #define NAME(f) ssse3_##f
 #define WITH_SHUFFLE
+#define NARROWER(f) portable_##f
 #include "regex/kernels_vector.h"
 #undef TARGET
 #undef NAME
+#undef NARROWER
 
 #undef VEC
 #undef WIDTH
@@ -152,6 +126,7 @@ static const struct kernels portable = {
 #define MASK(v)	    ((uint32_t)_mm256_movemask_epi8(v))
 #define TARGET	    __attribute__((target("avx2")))
 #define NAME(f)	    avx2_##f
+#define NARROWER(f) ssse3_##f
 #include "regex/kernels_vector.h"
 
 /* Without a byte shuffle only the search for one literal gains. */

@@ -3,28 +3,22 @@
  * kernels: the three inner loops of searching, once for each kind of processor.
  *
  * literals.h and bytesets.h build the structs below and are what others use. A kernel reads only
- * p[0] to p[n - 1], and returns the first place at or after `from` where a match begins that fits
- * into the text, or n. kernels_best() chooses by what the processor supports; tests run each of
- * kernels_all().
+ * p[0] to p[n - 1], and returns the first place at or after `from` where a match begins, or n.
+ * kernels_best() chooses by what the processor supports; tests run each of kernels_all().
  */
 #ifndef REGEX_KERNELS_H
 #define REGEX_KERNELS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include <endian.h>
 
 #include "base/byteset.h"
+#include "base/str.h"
 
 enum {
 	BYTESETS_MAX = 4,     /* positions tested; more hardly make a candidate rarer */
-	LITERALS_MAX = 64,    /* needles of one search */
 	LITERALS_BUCKETS = 8, /* bits of a byte */
-	LITERALS_BYTES = 4,   /* leading bytes of a needle that are tested */
+	LITERALS_BYTES = 4,   /* leading bytes of a needle that are tested and hashed */
 };
-
-struct kernels;
 
 /* A byte c passes when low[c & 15] & high[c >> 4] is not 0. */
 struct nibbles {
@@ -57,31 +51,55 @@ struct bytesets {
 	} tests[BYTESETS_MAX];
 };
 
+/* One of several texts to be found. It is not empty. */
+struct needle {
+	struct str text;	     /* lower case when nocase */
+	bool nocase;		     /* for ASCII letters */
+	const struct byteset *after; /* what may follow the text; NULL: any byte */
+};
+
 struct literals {
 	const struct kernels *kernels;
-	bool nocase;
-	unsigned n;
-	struct {
-		const uint8_t *p;
-		size_t n;
-		uint32_t head;	 /* its first LITERALS_BYTES, when all are that long … */
-		uint32_t fold;	 /* … and what is or-ed to the text before comparing */
-	} needles[LITERALS_MAX]; /* sorted by bucket */
-	uint8_t first[LITERALS_BUCKETS + 1]; /* needles of a bucket: first[b] to first[b + 1] */
-	unsigned bytes;			     /* leading bytes tested */
-	size_t shortest;
-	/* Those bytes, the most selective one first; then tests that every byte passes. */
-	struct literals_test {
-		unsigned at;
-		struct nibbles nibbles; /* bit: bucket */
-	} tests[LITERALS_BYTES];
-	uint8_t *memory;
+	const struct needle *needles;
+	size_t key;	    /* bytes hashed: LITERALS_BYTES, or fewer if a needle is shorter */
+	uint32_t key_mask;  /* of these bytes */
+	unsigned key_shift; /* from a product to a slot */
+	/* Lists of needles whose keys have the same hash, in order: numbers from 1, and 0 at the
+	 * end. */
+	uint16_t *first; /* for each slot */
+	uint16_t *next;	 /* for each needle */
+	/* For each of the first bytes, a bit for each bucket of needles. */
+	struct nibbles tests[LITERALS_BYTES];
+	uint8_t order[LITERALS_BYTES]; /* the most selective one first */
+	bool by_four;		       /* two tests alone decide too little */
 };
+
+/* The slot of the key at p, where `left` bytes are left, at least `key`. */
+static inline uint32_t literals_slot(const struct literals *l, const char *p, size_t left)
+{
+	uint32_t k = 0;
+
+	if (left >= sizeof k) {
+		memcpy(&k, p, sizeof k);
+		k = le32toh(k);
+	} else {
+		for (size_t i = 0; i < left; i++)
+			k |= (uint32_t)(uint8_t)p[i] << 8 * i;
+	}
+	return ((k | 0x20202020) & l->key_mask) * UINT32_C(2654435761) >> l->key_shift;
+}
+
+/* The first of the needles whose key may be at p; the others follow by `next`. */
+static inline unsigned literals_first(const struct literals *l, const char *p, size_t left)
+{
+	return l->first[literals_slot(l, p, left)];
+}
 
 struct kernels {
 	const char *name;
 	size_t (*literal)(const struct literal *l, const uint8_t *p, size_t n, size_t from);
 	size_t (*bytesets)(const struct bytesets *b, const uint8_t *p, size_t n, size_t from);
+	/* Finds the key of a needle; the rest of the needle need not be there. */
 	size_t (*literals)(const struct literals *l, const uint8_t *p, size_t n, size_t from);
 };
 

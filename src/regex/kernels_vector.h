@@ -4,7 +4,8 @@
  *
  * kernels.c defines VEC (the type), WIDTH (its bytes), TARGET (the attribute), NAME(f) and the
  * operations LOAD, STORE, SPLAT, TABLE (16 bytes in every lane), EQ, AND, OR, HIGH (the upper half
- * of each byte), SHUFFLE and MASK (a bit for each byte); WITH_SHUFFLE if SHUFFLE exists.
+ * of each byte), SHUFFLE and MASK (a bit for each byte); WITH_SHUFFLE if SHUFFLE exists, and then
+ * NARROWER(f), the function for texts that are shorter than a block.
  *
  * Places are tested in blocks of two vectors. The last block overlaps the one before it, so that no
  * remainder is left; results for places tested before are shifted away. A text with fewer places
@@ -13,8 +14,10 @@
  * This file is a template and has no include guard.
  */
 
-#define BLOCK	   (2 * WIDTH)
-#define INLINED	   TARGET static inline __attribute__((always_inline))
+#define BLOCK	(2 * WIDTH)
+#define INLINED TARGET static inline __attribute__((always_inline))
+/* Its caller uses no vectors: a call at the end of a function that does lacks vzeroupper in gcc. */
+#define OUTLINED   TARGET static __attribute__((noinline))
 #define FROM(m, k) ((m) >> (k) << (k)) /* without the lowest k bits */
 
 INLINED VEC NAME(literal_test)(const struct literal *l, const uint8_t *p, bool fold)
@@ -114,51 +117,126 @@ TARGET static size_t NAME(bytesets)(const struct bytesets *b, const uint8_t *p, 
 	}
 }
 
-/* For each place the buckets of the needles that may begin there, judged by two bytes. */
-INLINED VEC NAME(literals_test)(const struct literals *l, const uint8_t *p, unsigned k)
+/* The tables for one byte of the needles. */
+struct NAME(tables) {
+	VEC low, high;
+	size_t at;
+};
+
+INLINED struct NAME(tables) NAME(load)(const struct literals *l, unsigned at)
 {
-	return AND(NAME(look_up)(&l->tests[k].nibbles, LOAD(p + l->tests[k].at)),
-		   NAME(look_up)(&l->tests[k + 1].nibbles, LOAD(p + l->tests[k + 1].at)));
+	return (struct NAME(tables)){ TABLE(l->tests[at].low), TABLE(l->tests[at].high), at };
 }
 
-TARGET static size_t NAME(literals)(const struct literals *l, const uint8_t *p, size_t n,
-				    size_t from)
+/* For each place from p on the buckets of the needles that may begin there, judged by one byte. */
+INLINED VEC NAME(buckets)(struct NAME(tables) t, const uint8_t *p)
 {
-	if (n < l->shortest + BLOCK)
-		return portable_literals(l, p, n, from);
+	const VEC v = LOAD(p + t.at);
 
-	const uint64_t all = UINT64_MAX >> (64 - BLOCK);
-	const size_t places = n - l->shortest + 1;
-	const VEC zero = SPLAT(0);
+	return AND(SHUFFLE(t.low, AND(v, SPLAT(15))), SHUFFLE(t.high, HIGH(v)));
+}
 
-	for (size_t i = from; i < places; i += BLOCK) {
-		const size_t at = i + BLOCK <= places ? i : places - BLOCK;
-		VEC a = NAME(literals_test)(l, p + at, 0);
-		VEC b = NAME(literals_test)(l, p + at + WIDTH, 0);
+/* The first place of the mask, which begins at p + at, where the key of a needle may be; or n. */
+INLINED size_t NAME(check)(const struct literals *l, const uint8_t *p, size_t n, size_t at,
+			   uint64_t mask)
+{
+	for (; mask; mask &= mask - 1) {
+		const size_t k = at + (unsigned)__builtin_ctzll(mask);
 
-		if (MASK(EQ(OR(a, b), zero)) == UINT32_MAX >> (32 - WIDTH))
-			continue;
-		a = AND(a, NAME(literals_test)(l, p + at, 2));
-		b = AND(b, NAME(literals_test)(l, p + at + WIDTH, 2));
-
-		const uint64_t none = MASK(EQ(a, zero)) | (uint64_t)MASK(EQ(b, zero)) << WIDTH;
-		uint64_t m = FROM(~none & all, i - at);
-		uint8_t buckets[BLOCK];
-
-		STORE(buckets, a);
-		STORE(buckets + WIDTH, b);
-		for (; m; m &= m - 1) {
-			const unsigned k = (unsigned)__builtin_ctzll(m);
-
-			if (literals_at(l, buckets[k], p, n, at + k))
-				return at + k;
-		}
+		if (literals_first(l, (const char *)p + k, LITERALS_BYTES))
+			return k;
 	}
 	return n;
+}
+
+/* The two most selective tests of a block, and the other two only if something passes. */
+OUTLINED size_t NAME(literals_by_two)(const struct literals *l, const uint8_t *p, size_t n,
+				      size_t from)
+{
+	const struct NAME(tables) t0 = NAME(load)(l, l->order[0]), t1 = NAME(load)(l, l->order[1]);
+	const size_t places = n - LITERALS_BYTES + 1, last = places - BLOCK;
+	const VEC zero = SPLAT(0);
+	size_t known = 0;
+
+	for (size_t i = from;; i += BLOCK) {
+		if (i > last) {
+			if (i >= places)
+				return n;
+			known = i - last;
+			i = last;
+		}
+
+		const uint8_t *a = p + i, *b = a + WIDTH;
+		VEC v = AND(NAME(buckets)(t0, a), NAME(buckets)(t1, a));
+		VEC w = AND(NAME(buckets)(t0, b), NAME(buckets)(t1, b));
+
+		if (MASK(EQ(OR(v, w), zero)) == UINT32_MAX >> (32 - WIDTH))
+			continue;
+
+		const struct NAME(tables) t2 = NAME(load)(l, l->order[2]);
+		const struct NAME(tables) t3 = NAME(load)(l, l->order[3]);
+
+		v = AND(v, AND(NAME(buckets)(t2, a), NAME(buckets)(t3, a)));
+		w = AND(w, AND(NAME(buckets)(t2, b), NAME(buckets)(t3, b)));
+
+		const uint64_t none = MASK(EQ(v, zero)) | (uint64_t)MASK(EQ(w, zero)) << WIDTH;
+		const uint64_t some = FROM(~none & (UINT64_MAX >> (64 - BLOCK)), known);
+		const size_t got = NAME(check)(l, p, n, i, some);
+
+		if (got < n)
+			return got;
+	}
+}
+
+/* All four tests at once, for short texts and where two would leave something in most blocks. */
+OUTLINED size_t NAME(literals_by_four)(const struct literals *l, const uint8_t *p, size_t n,
+				       size_t from)
+{
+	const struct NAME(tables) t0 = NAME(load)(l, 0), t1 = NAME(load)(l, 1);
+	const struct NAME(tables) t2 = NAME(load)(l, 2), t3 = NAME(load)(l, 3);
+	const size_t places = n - LITERALS_BYTES + 1, last = places - WIDTH;
+	size_t known = 0;
+
+	for (size_t i = from;; i += WIDTH) {
+		if (i > last) {
+			if (i >= places)
+				return n;
+			known = i - last;
+			i = last;
+		}
+
+		const VEC v = AND(NAME(buckets)(t0, p + i), NAME(buckets)(t1, p + i));
+		const VEC w = AND(NAME(buckets)(t2, p + i), NAME(buckets)(t3, p + i));
+		const uint32_t none = MASK(EQ(AND(v, w), SPLAT(0)));
+		const uint32_t all = UINT32_MAX >> (32 - WIDTH);
+		const size_t got =
+			none == all ? n : NAME(check)(l, p, n, i, FROM(~none & all, known));
+
+		if (got < n)
+			return got;
+	}
+}
+
+static size_t NAME(literals)(const struct literals *l, const uint8_t *p, size_t n, size_t from)
+{
+	if (n < LITERALS_BYTES + WIDTH)
+		return NARROWER(literals)(l, p, n, from);
+
+	const size_t got = l->by_four || n < LITERALS_BYTES + BLOCK
+				   ? NAME(literals_by_four)(l, p, n, from)
+				   : NAME(literals_by_two)(l, p, n, from);
+
+	if (got < n)
+		return got;
+	/* Keys shorter than what the tables test may begin at the last places, too. */
+	const size_t last = n - LITERALS_BYTES + 1;
+
+	return portable_literals(l, p, n, from > last ? from : last);
 }
 
 #endif
 
 #undef BLOCK
 #undef INLINED
+#undef OUTLINED
 #undef FROM

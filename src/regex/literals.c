@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* literals: choose the rarest bytes of one needle; spread several over buckets. */
+/* literals: choose the rarest bytes of one needle; spread several over eight buckets. */
 
 #include "regex/literals.h"
 
-#include <stdlib.h>
+#include <math.h>
 
 #include "base/own.h"
 #include "regex/bytesets.h"
@@ -51,48 +51,172 @@ size_t literal_find(const struct literal *l, struct str text, size_t from)
 	return l->kernels->literal(l, (const uint8_t *)text.p, text.n, from);
 }
 
-static int compare(const void *a, const void *b)
-{
-	const struct str *x = a, *y = b;
+/* Needles that share a bit in the tables: the halves of bytes that occur at each position. */
+struct bucket {
+	uint16_t low[LITERALS_BYTES], high[LITERALS_BYTES];
+	uint8_t first, second; /* how its needles begin: a byte, and the upper half of another */
+	double passing;	       /* the share of places that pass the tables, roughly */
+};
 
-	return str_cmp(*x, *y);
+/* How often bytes have one of the upper halves in a set, by the lower and the upper byte of it. */
+struct weights {
+	double of[2][256];
+};
+
+enum { BUCKETS_MOST = 96, SLOTS_LEAST = 64, SLOTS_EACH = 16 };
+
+#define TWO_LEAVE_MUCH 0.04 /* this share of places means some in most blocks of 64 */
+
+static void admit(struct bucket *b, unsigned at, uint8_t c)
+{
+	b->low[at] |= (uint16_t)(1u << (c & 15));
+	b->high[at] |= (uint16_t)(1u << (c >> 4));
 }
 
-static void admit(struct nibbles *t, uint8_t byte, unsigned bucket)
+static void add_needle(struct bucket *b, const struct needle *n)
 {
-	t->low[byte & 15] |= (uint8_t)(1u << bucket);
-	t->high[byte >> 4] |= (uint8_t)(1u << bucket);
-}
+	for (unsigned at = 0; at < LITERALS_BYTES; at++) {
+		const struct byteset *after = at == n->text.n ? n->after : NULL;
 
-/* Neighbours in sorted order share their first bytes, so they go into one bucket. */
-static void fill(struct literals *l, const struct str *sorted)
-{
-	uint8_t *to = l->memory;
+		if (at < n->text.n) {
+			const uint8_t c = (uint8_t)n->text.p[at];
 
-	for (unsigned i = 0; i < l->n; i++) {
-		const unsigned bucket = i * LITERALS_BUCKETS / l->n;
-
-		memcpy(to, sorted[i].p, sorted[i].n);
-		l->needles[i].p = to;
-		l->needles[i].n = sorted[i].n;
-		to += sorted[i].n;
-		for (unsigned b = bucket + 1; b <= LITERALS_BUCKETS; b++)
-			l->first[b] = (uint8_t)(i + 1);
-		for (unsigned k = 0; k < l->bytes; k++) {
-			const uint8_t c = l->needles[i].p[k];
-
-			admit(&l->tests[k].nibbles, c, bucket);
-			if (!l->nocase || c < 'a' || c > 'z')
-				continue;
-			admit(&l->tests[k].nibbles, c & 0xdf, bucket);
-			((uint8_t *)&l->needles[i].fold)[k] = 0x20;
+			admit(b, at, c);
+			if (n->nocase && is_letter(c))
+				admit(b, at, c & 0xdf);
+		} else if (after) {
+			for (unsigned c = 0; c < 256; c++)
+				if (byteset_has(after, (uint8_t)c))
+					admit(b, at, (uint8_t)c);
+		} else {
+			b->low[at] = b->high[at] = UINT16_MAX;
 		}
-		memcpy(&l->needles[i].head, l->needles[i].p, l->bytes);
 	}
 }
 
-/* The share of bytes that pass the table for a bucket. */
-static double passing(const struct nibbles *t, unsigned bucket)
+static void weigh(struct weights *w)
+{
+	/* Each upper half of a byte in program text, roughly. */
+	static const double often[16] = { .02, .01, .18, .05, .03, .04, .40, .24,
+					  .01, .01, .01, .01, .01, .01, .01, .01 };
+
+	for (unsigned set = 0; set < 256; set++) {
+		w->of[0][set] = w->of[1][set] = 0;
+		for (unsigned bit = 0; bit < 8; bit++) {
+			w->of[0][set] += (set >> bit & 1) * often[bit];
+			w->of[1][set] += (set >> bit & 1) * often[bit + 8];
+		}
+	}
+}
+
+static double passing(const struct bucket *b, const struct weights *w)
+{
+	double share = 1;
+
+	for (unsigned at = 0; at < LITERALS_BYTES; at++)
+		share *= (w->of[0][b->high[at] & 255] + w->of[1][b->high[at] >> 8]) *
+			 __builtin_popcount(b->low[at]) / 16;
+	return share;
+}
+
+static struct bucket joined(const struct bucket *a, const struct bucket *b, const struct weights *w)
+{
+	struct bucket both = { 0 };
+
+	for (unsigned at = 0; at < LITERALS_BYTES; at++) {
+		both.low[at] = a->low[at] | b->low[at];
+		both.high[at] = a->high[at] | b->high[at];
+	}
+	both.passing = passing(&both, w);
+	return both;
+}
+
+/* Join the two buckets that add the fewest passing places. */
+static void join_two(struct bucket *buckets, size_t n, const struct weights *w)
+{
+	struct bucket best = { 0 };
+	double least = INFINITY;
+	size_t first = 0, second = 1;
+
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = i + 1; k < n; k++) {
+			const struct bucket both = joined(&buckets[i], &buckets[k], w);
+			const double more = both.passing - buckets[i].passing - buckets[k].passing;
+
+			if (more < least) {
+				least = more;
+				best = both;
+				first = i;
+				second = k;
+			}
+		}
+	}
+	buckets[first] = best;
+	buckets[second] = buckets[n - 1];
+}
+
+/* The bucket of the needles that begin like this one. */
+static struct bucket *bucket_of(struct bucket *buckets, size_t *n, struct str text)
+{
+	const uint8_t first = (uint8_t)text.p[0];
+	const uint8_t second = text.n > 1 ? (uint8_t)text.p[1] >> 4 : 0;
+
+	for (size_t i = 0; i < *n; i++)
+		if (buckets[i].first == first && buckets[i].second == second)
+			return &buckets[i];
+	if (*n == BUCKETS_MOST) /* the last one takes all that are left */
+		return &buckets[BUCKETS_MOST - 1];
+	buckets[*n] = (struct bucket){ .first = first, .second = second };
+	return &buckets[(*n)++];
+}
+
+/* Needles that are alike share a bucket; buckets are joined until eight are left. */
+static void fill_tables(struct literals *l, size_t count)
+{
+	struct bucket buckets[BUCKETS_MOST] = { 0 };
+	struct weights w;
+	size_t n = 0;
+
+	for (size_t i = count; i-- > 0;)
+		add_needle(bucket_of(buckets, &n, l->needles[i].text), &l->needles[i]);
+	if (n > LITERALS_BUCKETS) {
+		weigh(&w);
+		for (size_t i = 0; i < n; i++)
+			buckets[i].passing = passing(&buckets[i], &w);
+	}
+	for (; n > LITERALS_BUCKETS; n--)
+		join_two(buckets, n, &w);
+	for (unsigned at = 0; at < LITERALS_BYTES; at++) {
+		struct nibbles *t = &l->tests[at];
+
+		for (unsigned i = 0; i < 16 * n; i++) {
+			const struct bucket *b = &buckets[i / 16];
+
+			t->low[i % 16] |= (uint8_t)((b->low[at] >> i % 16 & 1) << i / 16);
+			t->high[i % 16] |= (uint8_t)((b->high[at] >> i % 16 & 1) << i / 16);
+		}
+	}
+}
+
+/* The most selective byte comes first: two tests decide about most places. */
+static void sort_tests(struct literals *l)
+{
+	double passes[LITERALS_BYTES] = { 0 };
+
+	for (unsigned k = 0; k < LITERALS_BYTES; k++) {
+		unsigned i = k;
+
+		for (unsigned c = 0; c < 256; c++)
+			passes[k] += bytefreq[c] *
+				     __builtin_popcount(nibbles_get(&l->tests[k], (uint8_t)c));
+		for (; i > 0 && passes[l->order[i - 1]] > passes[k]; i--)
+			l->order[i] = l->order[i - 1];
+		l->order[i] = (uint8_t)k;
+	}
+}
+
+/* The share of bytes that pass a table for a bucket. */
+static double share_passing(const struct nibbles *t, unsigned bucket)
 {
 	double sum = 0;
 
@@ -102,77 +226,104 @@ static double passing(const struct nibbles *t, unsigned bucket)
 	return sum / BYTEFREQ_ALL;
 }
 
-/* Bring the most selective bytes to the front: two tests decide about most places. */
-static void sort_tests(struct literals *l)
-{
-	double passes[LITERALS_BYTES] = { 0 };
-
-	for (unsigned k = 0; k < l->bytes; k++)
-		for (unsigned c = 0; c < 256; c++)
-			passes[k] +=
-				bytefreq[c] *
-				__builtin_popcount(nibbles_get(&l->tests[k].nibbles, (uint8_t)c));
-	for (unsigned i = 0; i + 1 < l->bytes; i++) {
-		unsigned best = i;
-		for (unsigned k = i + 1; k < l->bytes; k++)
-			if (passes[k] < passes[best])
-				best = k;
-		const struct literals_test test = l->tests[best];
-		l->tests[best] = l->tests[i];
-		l->tests[i] = test;
-		passes[best] = passes[i];
-	}
-}
-
-int literals_init(struct literals *l, const struct str *needles, unsigned n, bool nocase)
-{
-	struct str sorted[LITERALS_MAX] = { 0 };
-	size_t total = 0;
-
-	*l = (struct literals){ .kernels = kernels_best(), .nocase = nocase, .n = n };
-	l->shortest = needles[0].n;
-	for (unsigned i = 0; i < n; i++) {
-		sorted[i] = needles[i];
-		total += needles[i].n;
-		if (needles[i].n < l->shortest)
-			l->shortest = needles[i].n;
-	}
-	qsort(sorted, n, sizeof(*sorted), compare);
-	l->bytes = l->shortest < LITERALS_BYTES ? (unsigned)l->shortest : LITERALS_BYTES;
-	l->memory = mem_new(total, 1);
-	if (!l->memory)
-		return -1;
-	for (unsigned k = 0; k < LITERALS_BYTES; k++)
-		if (k < l->bytes)
-			l->tests[k].at = k;
-		else
-			memset(&l->tests[k].nibbles, 0xff, sizeof(l->tests[k].nibbles));
-	fill(l, sorted);
-	sort_tests(l);
-	return 0;
-}
-
-void literals_done(struct literals *l)
-{
-	mem_free(l->memory);
-	*l = (struct literals){ 0 };
-}
-
-double literals_compared(const struct literals *l)
+/* The share of places that the first tests leave. */
+static double share_left(const struct literals *l, unsigned tests)
 {
 	double sum = 0;
 
 	for (unsigned b = 0; b < LITERALS_BUCKETS; b++) {
-		double share = l->first[b + 1] - l->first[b];
+		double share = 1;
 
-		for (unsigned k = 0; k < l->bytes; k++)
-			share *= passing(&l->tests[k].nibbles, b);
+		for (unsigned k = 0; k < tests && share > 0; k++)
+			share *= share_passing(&l->tests[l->order[k]], b);
 		sum += share;
 	}
 	return sum;
 }
 
+double literals_left(const struct literals *l)
+{
+	return share_left(l, LITERALS_BYTES);
+}
+
+static int fill_lists(struct literals *l, size_t n)
+{
+	size_t slots = SLOTS_LEAST;
+
+	while (slots < SLOTS_EACH * n)
+		slots *= 2;
+	l->key_mask = UINT32_MAX >> (32 - 8 * l->key);
+	l->key_shift = 32 - (unsigned)__builtin_ctzll(slots);
+	l->first = mem_new(slots, sizeof(*l->first));
+	l->next = mem_new(n, sizeof(*l->next));
+	if (!l->first || !l->next)
+		return -1;
+	/* The last one added becomes the first of its list. */
+	for (size_t i = n; i-- > 0;) {
+		uint16_t *first =
+			&l->first[literals_slot(l, l->needles[i].text.p, l->needles[i].text.n)];
+
+		l->next[i] = *first;
+		*first = (uint16_t)(i + 1);
+	}
+	return 0;
+}
+
+int literals_init(struct literals *l, const struct needle *needles, size_t n)
+{
+	*l = (struct literals){ .kernels = kernels_best(),
+				.needles = needles,
+				.key = LITERALS_BYTES };
+	for (size_t i = 0; i < n; i++)
+		if (needles[i].text.n < l->key)
+			l->key = needles[i].text.n;
+	if (fill_lists(l, n) < 0) {
+		literals_done(l);
+		return -1;
+	}
+	fill_tables(l, n);
+	sort_tests(l);
+	l->by_four = share_left(l, 2) > TWO_LEAVE_MUCH;
+	return 0;
+}
+
+void literals_done(struct literals *l)
+{
+	mem_free(l->first);
+	mem_free(l->next);
+	*l = (struct literals){ 0 };
+}
+
+/* Whether a needle of the list that begins with k is at the start of text. */
+static bool needle_at(const struct literals *l, unsigned k, struct str text)
+{
+	for (; k; k = l->next[k - 1]) {
+		const struct needle *n = &l->needles[k - 1];
+		const struct str there = { text.p, n->text.n };
+
+		if (n->text.n <= text.n &&
+		    (n->nocase ? str_eq_nocase(there, n->text) : str_eq(there, n->text)))
+			return true;
+	}
+	return false;
+}
+
 size_t literals_find(const struct literals *l, struct str text, size_t from)
 {
-	return l->kernels->literals(l, (const uint8_t *)text.p, text.n, from);
+	unsigned k;
+
+	do {
+		from = literals_candidate(l, text, from);
+		/* Near misses may come in runs, and a kernel is slow to start for each. */
+		for (; from + l->key <= text.n; from++) {
+			const struct str rest = { text.p + from, text.n - from };
+
+			k = literals_first(l, rest.p, rest.n);
+			if (!k)
+				break;
+			if (needle_at(l, k, rest))
+				return from;
+		}
+	} while (from + l->key <= text.n);
+	return text.n;
 }

@@ -5,29 +5,53 @@
  * For one needle, its two rarest bytes are compared at all places of a vector at once, and the
  * whole needle only where both match. Several needles are spread over eight buckets. Small tables
  * tell for each of the first bytes which buckets have a needle with that byte there; combined for
- * 16 or 32 places at once, they leave few places at which needles are compared (an idea known as
- * Teddy).
+ * 16 or 32 places at once, they leave few places (an idea known as Teddy). At these, the hash of
+ * the first bytes leads to the needles that may be there.
  *
- * No needle is empty. When case is ignored, which applies to ASCII letters, needles are lower case.
- * The finders return the first place at or after `from` where a needle begins, or text.n.
+ * Needles are borrowed and must outlive the finder. Ignoring case means ASCII letters; such a
+ * needle is lower case. The finders return the first place at or after `from`, or text.n.
  */
 #ifndef REGEX_LITERALS_H
 #define REGEX_LITERALS_H
 
-#include "base/str.h"
 #include "regex/kernels.h"
 
-/* The needle is borrowed. */
+/* One needle, which is not empty. */
 void literal_init(struct literal *l, struct str needle, bool nocase);
 size_t literal_find(const struct literal *l, struct str text, size_t from);
 
-/* 1 to LITERALS_MAX needles, which are copied. Returns 0, or -1 when there is no memory. */
-int literals_init(struct literals *l, const struct str *needles, unsigned n, bool nocase);
+/* Any of 1 to LITERALS_MAX needles. Returns 0, or -1 when there is no memory. */
+enum { LITERALS_MAX = 0xfffe };
+
+int literals_init(struct literals *l, const struct needle *needles, size_t n);
 void literals_done(struct literals *l);
+
+/* Where a needle begins. */
 size_t literals_find(const struct literals *l, struct str text, size_t from);
 
-/* How many needles will have to be compared per byte of ordinary text: the more needles there are,
- * the less selective the tables. */
-double literals_compared(const struct literals *l);
+/*
+ * Where the first bytes of a needle (l->key of them) may be, also when the text ends before the
+ * needle does. For callers that compare by rules of their own:
+ *
+ *	for (unsigned k = literals_first(l, text.p + at, text.n - at); k; k = l->next[k - 1])
+ *		… l->needles[k - 1] may begin at `at` …
+ *
+ * The needles come in the order in which they were given.
+ */
+static inline size_t literals_candidate(const struct literals *l, struct str text, size_t from)
+{
+	enum { SHORT = 20 }; /* names of files, mostly: not worth a call */
+
+	if (text.n - from >= SHORT)
+		return l->kernels->literals(l, (const uint8_t *)text.p, text.n, from);
+	for (; from + l->key <= text.n; from++)
+		if (literals_first(l, text.p + from, text.n - from))
+			return from;
+	return text.n;
+}
+
+/* How many places per byte of ordinary text the tables will leave: the more needles there are, the
+ * less selective the tables. */
+double literals_left(const struct literals *l);
 
 #endif

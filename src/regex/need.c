@@ -24,7 +24,7 @@ struct known {
 /* Roughly, in nanoseconds; only speed depends on them. */
 #define READ_NS	   1.5	 /* a byte through the automaton */
 #define LINE_NS	   100.0 /* a line through the automaton */
-#define COMPARE_NS 4.0	 /* a needle compared */
+#define COMPARE_NS 4.0	 /* a place at which needles are compared */
 
 struct analysis {
 	const struct factor_form *form;
@@ -202,22 +202,34 @@ static int plain_text(const struct ast *t, bool nocase, struct buf *to)
 
 static int need_literal(struct need *n, struct str text, bool nocase)
 {
-	n->memory = mem_new(text.n, 1);
-	if (!n->memory)
+	char *copy = n->memory = mem_new(text.n, 1);
+
+	if (!copy)
 		return -1;
-	memcpy(n->memory, text.p, text.n);
+	memcpy(copy, text.p, text.n);
 	n->kind = NEED_LITERAL;
 	n->length = text.n;
-	literal_init(&n->literal, (struct str){ (const char *)n->memory, text.n }, nocase);
+	literal_init(&n->literal, (struct str){ copy, text.n }, nocase);
 	return 0;
 }
 
-static int need_words(struct need *n, const struct factor *p)
+static int need_literals(struct need *n, const struct factor *f)
 {
-	if (p->n == 1)
-		return need_literal(n, p->words[0], p->anycase);
+	struct needle *needles = n->memory = mem_new(f->n, sizeof(*needles) + FACTOR_LENGTH);
+	char *to = (char *)(needles + f->n);
+
+	if (!needles)
+		return -1;
+	for (unsigned i = 0; i < f->n; i++) {
+		const size_t length = f->words[i].n;
+
+		memcpy(to, f->words[i].p, length);
+		needles[i].text = (struct str){ to, length };
+		needles[i].nocase = f->anycase;
+		to += length;
+	}
 	n->kind = NEED_LITERALS;
-	return literals_init(&n->literals, p->words, p->n, p->anycase);
+	return literals_init(&n->literals, needles, f->n);
 }
 
 static int need_plain_text(struct need *n, const struct ast *root)
@@ -240,13 +252,15 @@ static double cost(double search, double rarity)
 	return search + LINE_NS * exp2(rarity);
 }
 
-/* The words, unless there are so many that comparing them costs more than reading everything. */
+/* The words, unless comparing them costs more than reading everything. */
 static int try_words(struct need *n, const struct known *w)
 {
-	if (need_words(n, w->inner) < 0)
+	const struct factor *f = w->inner;
+
+	if (f->n == 1 ? need_literal(n, f->words[0], f->anycase) < 0 : need_literals(n, f) < 0)
 		return -1;
 	n->lead = w->lead;
-	if (n->kind != NEED_LITERALS || COMPARE_NS * literals_compared(&n->literals) < READ_NS)
+	if (n->kind == NEED_LITERAL || COMPARE_NS * literals_left(&n->literals) < READ_NS)
 		return 1;
 	need_done(n);
 	return 0;

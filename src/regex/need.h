@@ -26,7 +26,7 @@ struct need {
 		struct literals literals;
 		struct bytesets bytesets;
 	};
-	uint8_t *memory; /* the literal's bytes */
+	void *memory; /* of the needles */
 };
 
 /* *n is zeroed. Returns 0, or -1 when there is no memory. */

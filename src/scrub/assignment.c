@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* assignment: judges "password = value" in all its spellings; what looks like code passes. */
+/* assignment: judges "password = value" in all its spellings; what looks like code is let through.
+ */
 
 #include "base/limits.h"
 #include "base/own.h"
-#include "scrub/cursor.h"
 #include "scrub/shape.h"
 
 static const struct byteset name_bytes = { { BYTES_DIGIT | BYTE('-'), BYTES_LETTER | BYTE('_') } };
 
-/* Everything but what ends a value: blanks, quotes and the punctuation of programs and shells. */
+/* All bytes except those that end a value: blanks, quotes and the punctuation of programs. */
 static const struct byteset open_value = {
 	{ ~(BYTE(' ') * 2 - 1) & ~(BYTE('"') | BYTE('\'') | BYTE(',') | BYTE(';') | BYTE('&') |
 				   BYTE('<') | BYTE('>') | BYTE('(') | BYTE(')')),
@@ -17,13 +17,13 @@ static const struct byteset open_value = {
 	  UINT64_MAX, UINT64_MAX },
 };
 
-/* Inside quotes only blanks and other quotes end it. */
+/* Inside quotes only blanks and other quotes end a value. */
 static const struct byteset quoted_value = {
 	{ ~(BYTE(' ') * 2 - 1) & ~(BYTE('"') | BYTE('\'')), ~(BYTE('`') | BYTE('\\') | BYTE(0x7f)),
 	  UINT64_MAX, UINT64_MAX },
 };
 
-/* A name that goes on like this is not the secret's but that of something about it. */
+/* A name that ends like this does not name the secret but something about it. */
 static const char *const about[] = {
 	"file",	   "path",   "dir",	"url",	  "uri",   "id",       "ids",
 	"name",	   "type",   "len",	"length", "size",  "count",    "expiry",
@@ -33,7 +33,7 @@ static const char *const about[] = {
 	"index",   "format", "kind",	"status", "error", "endpoint",
 };
 
-/* What stands where a secret is to be filled in, or says where it comes from. */
+/* What stands in for a secret that is to be filled in, or says where it comes from. */
 static const char *const placeholders[] = {
 	"xxxx",	      "****",	   "....",	  "your",     "changeme",
 	"change_me",  "change-me", "placeholder", "redacted", "process.env",
@@ -52,7 +52,7 @@ struct value {
 struct tally {
 	size_t lower, upper, digits, marks, joins;
 	size_t turns;	 /* bytes that differ from the one before */
-	size_t switches; /* bytes of another sort than the one before */
+	size_t switches; /* bytes of another class than the one before */
 };
 
 static bool is_lower(int b)
@@ -65,17 +65,17 @@ static bool is_upper(int b)
 	return b >= 'A' && b <= 'Z';
 }
 
-/* Behind the keyword: nothing, or more of the name ("secret_key", "passwordProd"), but not the same
- * word going on ("tokens", "secretary"). */
-static bool rest_of_name(struct cursor *c)
+/* After the keyword: nothing, or more of the name ("secret_key", "passwordProd"), but not the rest
+ * of a longer word ("tokens", "secretary"). */
+static bool rest_of_name(struct rest *c)
 {
 	enum { LONGEST = 40 };
 	const size_t from = c->i;
-	const int last = (unsigned char)c->text.p[from - 1], b = cursor_peek(c);
+	const int last = (unsigned char)c->text.p[from - 1], b = rest_peek(c);
 
 	if (is_lower(b) || (is_upper(b) && is_upper(last)))
 		return false;
-	if (cursor_run(c, &name_bytes, LONGEST) == LONGEST)
+	if (rest_run(c, &name_bytes, LONGEST) == LONGEST)
 		return false;
 	size_t word = c->i;
 	while (word > from && c->text.p[word - 1] != '_' && c->text.p[word - 1] != '-' &&
@@ -88,51 +88,51 @@ static bool rest_of_name(struct cursor *c)
 	return true;
 }
 
-/* The sign between name and value; *tight when nothing stands around it. Comparisons, arrows and
- * scopes are none. */
-static bool assigns(struct cursor *c, bool *tight)
+/* The sign between name and value; *tight when no quote or blank is around it. Comparisons, arrows
+ * and scopes do not count. */
+static bool assigns(struct rest *c, bool *tight)
 {
 	const size_t from = c->i;
 
-	(void)cursor_skip(c, '\\');
-	if (!cursor_skip(c, '"'))
-		(void)cursor_skip(c, '\'');
-	(void)cursor_skip(c, ']');
-	if (!cursor_blanks(c))
+	(void)rest_skip(c, '\\');
+	if (!rest_skip(c, '"'))
+		(void)rest_skip(c, '\'');
+	(void)rest_skip(c, ']');
+	if (!rest_blanks(c))
 		return false;
-	const bool colon = cursor_skip(c, ':');
-	const bool equal = cursor_skip(c, '=');
+	const bool colon = rest_skip(c, ':');
+	const bool equal = rest_skip(c, '=');
 	if (!colon && !equal)
 		return false;
 	if (equal && !colon)
-		(void)cursor_skip(c, '>');
+		(void)rest_skip(c, '>');
 	*tight = equal && c->i == from + 1;
-	const int next = cursor_peek(c);
+	const int next = rest_peek(c);
 	if (next == '=' || next == ':' || next == '~')
 		return false;
 	const size_t blanks = c->i;
-	if (!cursor_blanks(c))
+	if (!rest_blanks(c))
 		return false;
 	*tight &= c->i == blanks;
 	return true;
 }
 
-/* Read the value. False when it is none: empty, prose, or an expression. */
-static bool read_value(struct cursor *c, struct value *v)
+/* Read the value. False when it is an expression, or when its end is not that of a value. */
+static bool read_value(struct rest *c, struct value *v)
 {
-	const bool escaped = cursor_skip(c, '\\');
-	const int first = cursor_peek(c);
+	const bool escaped = rest_skip(c, '\\');
+	const int first = rest_peek(c);
 
 	v->quoted = first == '"' || first == '\'' || first == '`';
 	if (escaped && !v->quoted)
 		return false;
 	c->i += v->quoted;
 	const size_t from = c->i;
-	const size_t n = cursor_run(c, v->quoted ? &quoted_value : &open_value, LIMIT_SCRUB_VALUE);
+	const size_t n = rest_run(c, v->quoted ? &quoted_value : &open_value, LIMIT_SCRUB_VALUE);
 	v->text = (struct str){ c->text.p + from, n };
 	if (n == LIMIT_SCRUB_VALUE)
 		return true;
-	const int end = cursor_peek(c);
+	const int end = rest_peek(c);
 	if (v->quoted)
 		return end == (escaped ? '\\' : first);
 	return end < 0 || !strchr("([{<>\"'`\\|", end) || end == 0;
@@ -145,19 +145,19 @@ static struct tally tally(struct str v)
 
 	for (size_t i = 0; i < v.n; i++) {
 		const char c = v.p[i];
-		size_t *sort = &t.marks;
+		size_t *class = &t.marks;
 		if (is_lower(c))
-			sort = &t.lower;
+			class = &t.lower;
 		else if (is_upper(c))
-			sort = &t.upper;
+			class = &t.upper;
 		else if (c >= '0' && c <= '9')
-			sort = &t.digits;
+			class = &t.digits;
 		else if (c == '_' || c == '-' || c == '.' || c == '/' || c == ':')
-			sort = &t.joins;
-		++*sort;
+			class = &t.joins;
+		++*class;
 		t.turns += i > 0 && c != v.p[i - 1];
-		t.switches += before && sort != before && sort != &t.joins && before != &t.joins;
-		before = sort;
+		t.switches += before && class != before && class != &t.joins && before != &t.joins;
+		before = class;
 	}
 	return t;
 }
@@ -171,8 +171,8 @@ static bool is_placeholder(struct str v)
 	       str_find_nocase(v, STR("example")) == 0;
 }
 
-/* Names and numbers of programs: snake_case, Module.Name, 0x10. Between small letters, capitals and
- * digits a name changes rarely, random text at every second or third byte. */
+/* Names and numbers of programs: snake_case, Module.Name, 0x10. A name rarely switches between
+ * small letters, capitals and digits; random text does at every second or third byte. */
 static bool is_code(struct str v, const struct tally *t)
 {
 	bool dotted = memchr(v.p, '.', v.n);
@@ -183,7 +183,7 @@ static bool is_code(struct str v, const struct tally *t)
 	       str_starts(v, STR("0x"));
 }
 
-/* Whether somebody made it up or a machine drew it; a word or the name of a variable is neither. */
+/* Whether it looks like a chosen password or a random value, not like a word or a variable. */
 static bool looks_secret(const struct value *v, bool bare_name)
 {
 	enum { LEAST = 8, LEAST_OPEN = 12, LONG = 16 };
@@ -205,7 +205,7 @@ static bool looks_secret(const struct value *v, bool bare_name)
 	return v->setting && t.digits >= 1;
 }
 
-/* What Amazon draws: 40 characters of base64. */
+/* What Amazon generates: 40 characters of base64. */
 static bool looks_aws(struct str v)
 {
 	static const struct byteset base64 = { { BYTES_DIGIT | BYTE('+') | BYTE('/') | BYTE('='),
@@ -217,23 +217,24 @@ static bool looks_aws(struct str v)
 	return v.n == 40 && tally(v).digits > 0;
 }
 
-enum verdict shape_assignment(const struct shape *s, const struct place *at, struct find *ret)
+enum shape_verdict shape_assignment(const struct shape *s, const struct shape_place *at,
+				    struct redaction *ret)
 {
-	struct cursor c = cursor_behind(at, s->begins.n);
+	struct rest c = rest_from(at, s->begins.n);
 	struct value v = { 0 };
 	bool tight = false;
 
 	if (!rest_of_name(&c))
-		return cursor_verdict(&c, NO);
+		return rest_verdict(&c, NO);
 	const bool bare_name = c.i == s->begins.n;
 	if (!assigns(&c, &tight) || !read_value(&c, &v) || c.beyond)
-		return cursor_verdict(&c, NO);
+		return rest_verdict(&c, NO);
 	v.setting = tight && !v.quoted && is_upper(at->text.p[0]);
 	v.shell = v.setting && is_upper(at->text.p[1]);
 	if (s->kind == SCRUB_AWS_SECRET ? !looks_aws(v.text) : !looks_secret(&v, bare_name))
 		return NO;
 	const size_t from = (size_t)(v.text.p - at->text.p);
-	*ret = (struct find){ .from = from, .to = from + v.text.n };
+	*ret = (struct redaction){ .from = from, .to = from + v.text.n };
 	if (v.text.n == LIMIT_SCRUB_VALUE)
 		ret->swallow = v.quoted ? &quoted_value : &open_value;
 	return HIT;

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* pattern: parses an operator's pattern. */
+/* pattern: parse an operator's pattern. */
 
 #include "scrub/pattern.h"
 
 #include "base/buf.h"
 #include "base/limits.h"
 
-/* What is wrong; the line it is wrong in is added where the error leaves. */
-struct parse {
+struct pattern_parser {
 	struct str rest;
-	const char *wrong;
+	const char *wrong; /* the reason of a refusal; pattern_next adds the line */
 };
 
-static int peek(const struct parse *p)
+static int peek(const struct pattern_parser *p)
 {
 	return p->rest.n ? (unsigned char)p->rest.p[0] : -1;
 }
 
-static int take(struct parse *p)
+static int take(struct pattern_parser *p)
 {
 	const int c = peek(p);
 
@@ -25,19 +24,19 @@ static int take(struct parse *p)
 	return c;
 }
 
-static bool refuse(struct parse *p, const char *why)
+static bool refuse(struct pattern_parser *p, const char *why)
 {
 	p->wrong = why;
 	return false;
 }
 
-static void skip_blanks(struct parse *p)
+static void skip_blanks(struct pattern_parser *p)
 {
 	while (peek(p) == ' ' || peek(p) == '\t' || peek(p) == '\r')
 		(void)take(p);
 }
 
-static void skip_comment(struct parse *p)
+static void skip_comment(struct pattern_parser *p)
 {
 	skip_blanks(p);
 	if (peek(p) == '#')
@@ -50,7 +49,7 @@ static bool is_name(int c)
 	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
 }
 
-static bool parse_name(struct parse *p, struct str *name)
+static bool parse_name(struct pattern_parser *p, struct str *name)
 {
 	*name = p->rest;
 	while (is_name(peek(p)))
@@ -66,15 +65,15 @@ static bool parse_name(struct parse *p, struct str *name)
 	return true;
 }
 
-/* One character, or the one behind a backslash; -1 at the end of the line. */
-static int take_char(struct parse *p)
+/* One character, or the one after a backslash; -1 at the end of the line. */
+static int take_char(struct pattern_parser *p)
 {
 	if (peek(p) == '\\')
 		(void)take(p);
 	return peek(p) == '\n' ? -1 : take(p);
 }
 
-static bool parse_prefix(struct parse *p, struct buf *prefix)
+static bool parse_prefix(struct pattern_parser *p, struct buf *prefix)
 {
 	while (peek(p) != '[') {
 		const int c = peek(p) == ';' ? -1 : take_char(p);
@@ -89,7 +88,7 @@ static bool parse_prefix(struct parse *p, struct buf *prefix)
 	return true;
 }
 
-static bool parse_class(struct parse *p, struct byteset *set)
+static bool parse_class(struct pattern_parser *p, struct byteset *set)
 {
 	bool any = false;
 
@@ -115,7 +114,7 @@ static bool parse_class(struct parse *p, struct byteset *set)
 	return any || refuse(p, "the class is empty");
 }
 
-static bool parse_number(struct parse *p, uint16_t *ret)
+static bool parse_number(struct pattern_parser *p, uint16_t *ret)
 {
 	unsigned n = 0;
 
@@ -127,7 +126,7 @@ static bool parse_number(struct parse *p, uint16_t *ret)
 	return n >= 1 && n <= LIMIT_SCRUB_PATTERN_RUN;
 }
 
-static bool parse_count(struct parse *p, struct shape *s)
+static bool parse_count(struct pattern_parser *p, struct shape *s)
 {
 	static const char why[] =
 		"how many follow must be written {8}, {8,} or {8,64}, with numbers "
@@ -150,7 +149,7 @@ static bool parse_count(struct parse *p, struct shape *s)
 int pattern_next(struct str *rest, struct arena *a, struct shape *ret, struct err *e)
 {
 	enum { PREFIX_MAX = 256, SHOWN = 120 };
-	struct parse p = { .rest = *rest };
+	struct pattern_parser p = { .rest = *rest };
 	AUTO_BUF prefix = { .max = PREFIX_MAX };
 	struct byteset *set = arena_array(a, 1, sizeof *set);
 	struct shape s = { .rest = shape_token, .set = set, .kind = SCRUB_PATTERN };

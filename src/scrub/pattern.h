@@ -4,13 +4,13 @@
  *
  *	acme-token: acme_[A-Za-z0-9]{32}
  *	ticket:     TCK-[0-9A-F-]{8,64}		# at least 8, at most 64
- *	session:    sess\[[a-z]{20,}		# 20 and all that follow
+ *	session:    sess\[[a-z]{20,}		# at least 20, and all that follow
  *
- * A name for the mark (lower-case letters, digits, dashes), a colon, at least three characters that
- * stand at the beginning as they are, a class of ASCII characters, and how many of them follow.
- * With a largest number, one character more of the class means that it is something else. A
- * backslash takes the next character as it is; # begins a comment at the start of a line and behind
- * a pattern; a newline or a semicolon ends a pattern.
+ * A name for the mark (lower-case letters, digits, dashes), a colon, at least three literal
+ * characters, a class of ASCII characters, and how many of them follow. If there is a maximum, one
+ * more character of the class means that it is something else. A backslash makes the next character
+ * literal; # begins a comment at the start of a line and after a pattern; a newline or a semicolon
+ * ends a pattern.
  */
 #ifndef SCRUB_PATTERN_H
 #define SCRUB_PATTERN_H
@@ -19,8 +19,8 @@
 #include "base/err.h"
 #include "scrub/shape.h"
 
-/* Read the next pattern off the front of *rest. 1: *ret is one, in memory of the arena; 0: there is
- * none left; -1: it cannot be understood. */
+/* Take the next pattern from the front of *rest. 1: *ret is set, its memory is the arena's; 0:
+ * there is no further pattern; -1: it is invalid. */
 int pattern_next(struct str *rest, struct arena *a, struct shape *ret, struct err *e);
 
 #endif

@@ -1,29 +1,103 @@
 /* SPDX-License-Identifier: MIT */
-/* rules: gathers all shapes into one finder. */
+/* rules: gather all shapes: secrets in all their spellings, patterns, known ones. */
 
 #include "scrub/rules.h"
 
 #include <stdlib.h>
 
+#include "base/buf.h"
+#include "base/jw.h"
 #include "base/limits.h"
 #include "base/own.h"
 #include "scrub/pattern.h"
-#include "scrub/variants.h"
 
 enum { DISCORD_SHAPES = 9 * 10, MEMORY = 8 << 20 };
 
-const char *scrub_kind_name(enum scrub_kind kind)
-{
-	static const char *const names[SCRUB_KIND_COUNT] = {
-#define X(id, name) name,
-		SCRUB_KINDS(X)
-#undef X
-	};
+/* The spellings of a secret: as it is; URL-encoded (%2F and %2f, and with + for a blank); as in
+ * JSON; and in base64, three times in each alphabet: encoded together with what surrounds it, a
+ * secret may begin at any of three places of a group. */
+enum { VARIANTS_MAX = 11, ENCODED_MAX = LIMIT_SCRUB_SECRET_MAX * 6 + 16 };
 
-	return names[kind];
+static const char standard[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+static const char url_safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/* With `lead` unknown bytes before the secret in its group of three: only the digits that the
+ * secret alone determines. */
+static void add_base64(struct buf *to, struct str s, size_t lead, const char *digits)
+{
+	const size_t first = (lead * 8 + 5) / 6, end = (lead + s.n) * 8 / 6;
+
+	for (size_t i = first; i < end; i++) {
+		/* Six bits from one byte or from two. */
+		const size_t bit = i * 6 - lead * 8, at = bit / 8;
+		const unsigned two = (unsigned)(unsigned char)s.p[at] << 8 |
+				     (at + 1 < s.n ? (unsigned char)s.p[at + 1] : 0);
+		buf_addc(to, digits[two >> (10 - bit % 8) & 63]);
+	}
 }
 
-/* Longest first: of two secrets that begin alike the longer one is to be found. */
+static void add_url(struct buf *to, struct str s, const char *hex, bool form)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		const unsigned char c = (unsigned char)s.p[i];
+		const unsigned char l = c | 0x20;
+		const bool plain = (l >= 'a' && l <= 'z') || (c >= '0' && c <= '9') ||
+				   (c && strchr("-._~", c));
+		if (plain) {
+			buf_addc(to, s.p[i]);
+		} else if (form && c == ' ') {
+			buf_addc(to, '+');
+		} else {
+			buf_addc(to, '%');
+			buf_addc(to, hex[c >> 4]);
+			buf_addc(to, hex[c & 15]);
+		}
+	}
+}
+
+static void encode(struct buf *to, struct str s, unsigned way)
+{
+	switch (way) {
+	case 0:
+		buf_add(to, s);
+		break;
+	case 1:
+		add_url(to, s, "0123456789ABCDEF", false);
+		break;
+	case 2:
+		add_url(to, s, "0123456789abcdef", false);
+		break;
+	case 3:
+		add_url(to, s, "0123456789ABCDEF", true);
+		break;
+	case 4:
+		jw_escape(to, s);
+		break;
+	default:
+		add_base64(to, s, (way - 5) % 3, way < 8 ? standard : url_safe);
+		break;
+	}
+}
+
+/* The different spellings; how many, or 0 when there is no memory. */
+static size_t variants_of(struct str secret, struct arena *a, struct str variants[VARIANTS_MAX])
+{
+	AUTO_BUF b = { .max = ENCODED_MAX };
+	size_t n = 0;
+
+	for (unsigned way = 0; way < VARIANTS_MAX; way++) {
+		bool known = false;
+		buf_reset(&b, ENCODED_MAX);
+		encode(&b, secret, way);
+		for (size_t i = 0; i < n; i++)
+			known |= str_eq(variants[i], buf_str(&b));
+		if (!known)
+			variants[n++] = arena_dup(a, buf_str(&b));
+	}
+	return b.failed || a->failed ? 0 : n;
+}
+
+/* Longest first: of two secrets that begin alike the longer one is found. */
 static int by_length(const void *a, const void *b)
 {
 	const struct shape *x = a, *y = b;
@@ -31,19 +105,18 @@ static int by_length(const void *a, const void *b)
 	return x->begins.n < y->begins.n ? 1 : x->begins.n > y->begins.n ? -1 : 0;
 }
 
-static int add_secrets(struct scrub *r, const struct scrub_options *o, struct err *e)
+static int add_secrets(struct scrub *r, const struct str *secrets, size_t count, struct err *e)
 {
-	for (size_t i = 0; i < o->secret_count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct str found[VARIANTS_MAX];
-		if (o->secrets[i].n < LIMIT_SCRUB_SECRET_MIN)
+		if (secrets[i].n < LIMIT_SCRUB_SECRET_MIN)
 			continue;
-		if (o->secrets[i].n > LIMIT_SCRUB_SECRET_MAX)
+		if (secrets[i].n > LIMIT_SCRUB_SECRET_MAX)
 			return err_set(e, ERR_INVALID_ARGUMENTS,
 				       "Secret %zu of %zu to be scrubbed has %zu bytes; at most %d "
 				       "are possible.",
-				       i + 1, o->secret_count, o->secrets[i].n,
-				       LIMIT_SCRUB_SECRET_MAX);
-		const size_t n = variants_of(o->secrets[i], &r->memory, found);
+				       i + 1, count, secrets[i].n, LIMIT_SCRUB_SECRET_MAX);
+		const size_t n = variants_of(secrets[i], &r->memory, found);
 		for (size_t k = 0; k < n; k++)
 			r->shapes[r->count++] = (struct shape){ .begins = found[k],
 								.kind = SCRUB_CONFIGURED,
@@ -71,8 +144,9 @@ static int add_patterns(struct scrub *r, struct str patterns, struct err *e)
 	}
 }
 
-/* Discord's bot tokens begin with the base64 of an account's number: its first digit makes the
- * first two characters, its second digit the third, and its third one of ten the fourth. */
+/* Discord's bot tokens begin with the base64 of an account's number: its first digit determines the
+ * first two characters, its second digit the third, and its third digit which of ten the fourth is.
+ */
 static void add_discord(struct scrub *r)
 {
 	static const char *const first[] = { "MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT" };
@@ -98,46 +172,84 @@ static void add_known(struct scrub *r)
 	add_discord(r);
 }
 
-static int fill(struct scrub *r, const struct scrub_options *o, struct err *e)
+static int add_keys(struct scrub *r)
 {
-	const size_t most = o->secret_count * VARIANTS_MAX + LIMIT_SCRUB_PATTERNS +
+	struct needle *needles = arena_array(&r->memory, r->count, sizeof *needles);
+
+	for (size_t i = 0; needles && i < r->count; i++) {
+		const struct shape *s = &r->shapes[i];
+		const unsigned char c = (unsigned char)s->begins.p[0];
+		const bool nocase = s->flags & SHAPE_NOCASE;
+
+		needles[i] = (struct needle){ .text = str_from(s->begins, s->key),
+					      .nocase = nocase,
+					      .after = s->set };
+		byteset_add(&r->initial, c);
+		if (nocase && c >= 'a' && c <= 'z')
+			byteset_add(&r->initial, c & (unsigned char)~0x20);
+		if (s->key > r->reach)
+			r->reach = s->key;
+	}
+	return needles ? literals_init(&r->keys, needles, r->count) : -1;
+}
+
+int rules_init(struct scrub *r, const struct str *secrets, size_t secret_count, struct str patterns,
+	       struct err *e)
+{
+	const size_t most = secret_count * VARIANTS_MAX + LIMIT_SCRUB_PATTERNS +
 			    shapes_known_count + DISCORD_SHAPES;
 
-	if (o->secret_count > LIMIT_SCRUB_SECRETS)
+	if (secret_count > LIMIT_SCRUB_SECRETS)
 		return err_set(e, ERR_INVALID_ARGUMENTS,
 			       "There are %zu secrets to be scrubbed; at most %d are possible.",
-			       o->secret_count, LIMIT_SCRUB_SECRETS);
-	r->shapes = mem_new(most, sizeof *r->shapes);
-	if (r->shapes && (add_secrets(r, o, e) < 0 || add_patterns(r, o->patterns, e) < 0))
-		return -1;
-	if (r->shapes)
-		add_known(r);
-	if (!r->shapes || r->memory.failed || finder_init(&r->finder, r->shapes, r->count) < 0)
-		return err_set(e, ERR_EXECUTION_ERROR, "No memory for the scrubber.");
-	return 0;
-}
-
-int scrub_new(const struct scrub_options *o, struct scrub **ret, struct err *e)
-{
-	struct scrub *r = mem_new(1, sizeof *r);
-
-	if (!r)
-		return err_set(e, ERR_EXECUTION_ERROR, "No memory for the scrubber.");
+			       secret_count, LIMIT_SCRUB_SECRETS);
 	r->memory.max = MEMORY;
-	if (fill(r, o, e) < 0) {
-		scrub_free(r);
-		return -1;
+	r->shapes = mem_new(most, sizeof *r->shapes);
+	if (r->shapes) {
+		if (add_secrets(r, secrets, secret_count, e) < 0 ||
+		    add_patterns(r, patterns, e) < 0)
+			return -1;
+		add_known(r);
 	}
-	*ret = r;
+	if (!r->shapes || r->memory.failed || add_keys(r) < 0)
+		return err_set(e, ERR_EXECUTION_ERROR, "No memory for the scrubber.");
 	return 0;
 }
 
-void scrub_free(struct scrub *rules)
+void rules_done(struct scrub *r)
 {
-	if (!rules)
-		return;
-	finder_done(&rules->finder);
-	mem_free(rules->shapes);
-	arena_done(&rules->memory);
-	mem_free(rules);
+	literals_done(&r->keys);
+	mem_free(r->shapes);
+	arena_done(&r->memory);
+}
+
+/* Whether the text, which is shorter, is how the shape begins. */
+static bool begins_like(const struct shape *s, struct str text)
+{
+	for (size_t i = 0; i < text.n; i++) {
+		const char c = s->flags & SHAPE_NOCASE ? str_lower(text.p[i]) : text.p[i];
+		if (c != s->begins.p[i])
+			return false;
+	}
+	return true;
+}
+
+size_t rules_tail(const struct scrub *r, struct str text, size_t from)
+{
+	const size_t most = r->reach + r->keys.key - 1;
+
+	if (text.n - from > most)
+		from = text.n - most;
+	for (; from < text.n; from++) {
+		if (!byteset_has(&r->initial, text.p[from]))
+			continue;
+		for (size_t i = 0; i < r->count; i++) {
+			const struct shape *s = &r->shapes[i];
+
+			if (text.n - from < s->key + r->keys.key &&
+			    begins_like(s, str_from(text, from)))
+				return from;
+		}
+	}
+	return text.n;
 }

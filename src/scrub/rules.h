@@ -1,16 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* rules: what a scrub consists of; for the files of this folder. */
+/* rules: all shapes that a scrub looks for, and the finder of their keys; for scrub.c. */
 #ifndef SCRUB_RULES_H
 #define SCRUB_RULES_H
 
 #include "base/arena.h"
-#include "scrub/finder.h"
+#include "base/err.h"
+#include "scrub/shape.h"
 
 struct scrub {
 	struct arena memory;  /* of everything the shapes point to */
 	struct shape *shapes; /* configured secrets, patterns, known shapes; the first wins */
 	size_t count;
-	struct finder finder;
+	struct literals keys;	/* finds the keys; needle k is that of shapes[k] */
+	size_t reach;		/* the largest offset of a key in its shape */
+	struct byteset initial; /* the first bytes of all shapes */
 };
+
+/* *r is zeroed, and released with rules_done even when this fails. */
+int rules_init(struct scrub *r, const struct str *secrets, size_t secret_count, struct str patterns,
+	       struct err *e);
+void rules_done(struct scrub *r);
+
+/* Where at the end of text, not before from, a shape may have begun whose key is not complete yet;
+ * text.n if nowhere. */
+size_t rules_tail(const struct scrub *r, struct str text, size_t from);
 
 #endif

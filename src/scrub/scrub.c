@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* scrub: one pass over known text, and the streams and whole texts made of passes. */
+/* scrub: one pass over known text; streams and whole texts are made of passes. */
 
 #include "scrub/scrub.h"
 
 #include "base/limits.h"
+#include "base/own.h"
 #include "base/utf8.h"
-#include "scrub/private_key.h"
 #include "scrub/rules.h"
 
 struct pass {
@@ -14,57 +14,92 @@ struct pass {
 	bool final;
 	struct buf *out;
 	size_t done;  /* what is before it has gone out, or was swallowed */
-	size_t found; /* where the last find begins, with the name it is assigned to */
+	size_t found; /* where the last find begins, including the name it is assigned to */
 	struct scrub_cut cut;
 };
 
-/* A find in the whole text of a pass. */
-struct hit {
+/* A shape that was found in the text of a pass. */
+struct shape_hit {
 	const struct shape *shape;
 	size_t start; /* of the shape */
-	struct find find;
+	struct redaction what;
 };
 
-static struct place place_at(const struct pass *p, size_t i)
+const char *scrub_kind_name(enum scrub_kind kind)
 {
-	struct place at = { .text = str_from(p->text, i), .final = p->final };
+	static const char *const names[SCRUB_KIND_COUNT] = {
+#define X(id, name) name,
+		SCRUB_KINDS(X)
+#undef X
+	};
+
+	return names[kind];
+}
+
+int scrub_new(const struct scrub_options *o, struct scrub **ret, struct err *e)
+{
+	struct scrub *r = mem_new(1, sizeof *r);
+
+	if (!r)
+		return err_set(e, ERR_EXECUTION_ERROR, "No memory for the scrubber.");
+	if (rules_init(r, o->secrets, o->secret_count, o->patterns, e) < 0) {
+		scrub_free(r);
+		return -1;
+	}
+	*ret = r;
+	return 0;
+}
+
+void scrub_free(struct scrub *rules)
+{
+	if (!rules)
+		return;
+	rules_done(rules);
+	mem_free(rules);
+}
+
+static struct shape_place place_at(const struct pass *p, size_t i)
+{
+	struct shape_place at = { .text = str_from(p->text, i), .final = p->final };
 
 	at.before[0] = i > 0 ? p->text.p[i - 1] : p->s->before[0];
 	at.before[1] = i > 1 ? p->text.p[i - 2] : p->s->before[1 - i];
 	return at;
 }
 
-/* Whether a definite shape lies where a weak one would replace something. */
-static enum verdict definite_at(const struct pass *p, size_t i)
+/* Whether a definite shape begins where a weak one would replace something. */
+static enum shape_verdict definite_at(const struct pass *p, size_t i)
 {
 	const struct scrub *r = p->s->rules;
-	const struct place at = place_at(p, i);
-	struct find ignored;
+	const struct shape_place at = place_at(p, i);
+	struct redaction ignored;
 
 	for (size_t k = 0; k < r->count; k++) {
-		const enum verdict v = r->shapes[k].flags & SHAPE_WEAK
-					       ? NO
-					       : shape_at(&r->shapes[k], &at, &ignored);
+		const enum shape_verdict v = r->shapes[k].flags & SHAPE_WEAK
+						     ? NO
+						     : shape_at(&r->shapes[k], &at, &ignored);
 		if (v != NO)
 			return v;
 	}
 	return NO;
 }
 
-/* Try every shape whose key may stand at i. */
-static enum verdict try_shapes(const struct pass *p, size_t i, struct hit *ret)
+/* Try every shape whose key may be at i. */
+static enum shape_verdict try_shapes(const struct pass *p, size_t i, struct shape_hit *ret)
 {
-	const struct finder *f = &p->s->rules->finder;
+	const struct scrub *r = p->s->rules;
+	unsigned k = literals_first(&r->keys, p->text.p + i, p->text.n - i);
 
-	for (unsigned k = finder_first(f, p->text.p + i); k != FINDER_NONE; k = f->next[k]) {
-		const struct shape *s = &f->shapes[k];
+	for (; k; k = r->keys.next[k - 1]) {
+		const struct shape *s = &r->shapes[k - 1];
 		if (i < p->done + s->key)
 			continue;
-		*ret = (struct hit){ .shape = s, .start = i - s->key };
-		const struct place at = place_at(p, ret->start);
-		enum verdict v = shape_at(s, &at, &ret->find);
+		*ret = (struct shape_hit){ .shape = s, .start = i - s->key };
+		const struct shape_place at = place_at(p, ret->start);
+		enum shape_verdict v = shape_at(s, &at, &ret->what);
 		if (v == HIT && (s->flags & SHAPE_WEAK)) {
-			const enum verdict other = definite_at(p, ret->start + ret->find.from);
+			const enum shape_verdict other =
+				definite_at(p, ret->start + ret->what.from);
 			v = other == NO ? HIT : other == HIT ? NO : MORE;
 		}
 		if (v != NO)
@@ -73,7 +108,7 @@ static enum verdict try_shapes(const struct pass *p, size_t i, struct hit *ret)
 	return NO;
 }
 
-/* Go past what belongs to the find before. False when the text ends in it. */
+/* Skip what belongs to the last find. False when the text ends in it. */
 static bool swallow(struct pass *p)
 {
 	struct scrubber *s = p->s;
@@ -95,7 +130,7 @@ static bool swallow(struct pass *p)
 	return true;
 }
 
-/* Whole characters only: a place inside one moves to its start. */
+/* A place inside a character moves to the start of that character. */
 static size_t char_start(struct str text, size_t i, size_t least)
 {
 	while (i > least && i < text.n && ((unsigned char)text.p[i] & 0xc0) == 0x80)
@@ -103,24 +138,24 @@ static size_t char_start(struct str text, size_t i, size_t least)
 	return i;
 }
 
-static void redact(struct pass *p, const struct hit *h)
+static void redact(struct pass *p, const struct shape_hit *h)
 {
 	struct scrubber *s = p->s;
 	const enum scrub_kind kind = h->shape->kind;
-	const size_t from = h->start + h->find.from;
+	const size_t from = h->start + h->what.from;
 
 	p->found = h->start;
 	buf_add(p->out, (struct str){ p->text.p + p->done, from - p->done });
 	buf_addf(p->out, "[REDACTED:%s]", h->shape->name ? h->shape->name : scrub_kind_name(kind));
 	if (s->counts)
 		atomic_fetch_add_explicit(&s->counts->of[kind], 1, memory_order_relaxed);
-	p->done = h->start + h->find.to;
-	s->swallow = h->find.swallow;
-	s->body_left = h->find.key_body ? LIMIT_SCRUB_KEY_BODY : 0;
+	p->done = h->start + h->what.to;
+	s->swallow = h->what.swallow;
+	s->body_left = h->what.key_body ? LIMIT_SCRUB_KEY_BODY : 0;
 }
 
-/* The last find is whole now: when the cut lies in it, both parts go without. An escape before it
- * is part of it: behind \ the n of "\nAKIA" would be one word with what follows. */
+/* The last find is complete now: if the cut lies in it, neither part gets it. An escape before it
+ * is part of it: cut after the \, the n of "\nAKIA" would be one word with what follows. */
 static void widen_cut(struct pass *p)
 {
 	const size_t at = p->cut.from;
@@ -130,18 +165,18 @@ static void widen_cut(struct pass *p)
 		p->cut = (struct scrub_cut){ in_escape ? at : p->found, p->done };
 }
 
-/* Redact what can be; returns how much of the text is decided, at least done. */
+/* Redact what is found; returns how much of the text is decided, at least done. */
 static size_t scan(struct pass *p)
 {
-	const struct finder *f = &p->s->rules->finder;
+	const struct scrub *r = p->s->rules;
 	size_t i = 0;
 
 	while (swallow(p)) {
-		struct hit hit;
-		enum verdict v = NO;
+		struct shape_hit hit;
+		enum shape_verdict v = NO;
 		widen_cut(p);
 		for (i = i > p->done ? i : p->done; v == NO; i++) {
-			i = finder_next(f, p->text, i);
+			i = literals_candidate(&r->keys, p->text, i);
 			if (i == p->text.n)
 				break;
 			v = try_shapes(p, i, &hit);
@@ -153,16 +188,16 @@ static size_t scan(struct pass *p)
 		if (v == NO && p->final)
 			return p->text.n;
 		if (v == NO)
-			return finder_tail(f, str_upto(p->text, utf8_whole(p->text)), p->done);
+			return rules_tail(r, str_upto(p->text, utf8_whole(p->text)), p->done);
 		/* A shape known by a later key may begin a little earlier. */
 		const size_t before =
-			hit.start - p->done < f->reach ? p->done : hit.start - f->reach;
+			hit.start - p->done < r->reach ? p->done : hit.start - r->reach;
 		return char_start(p->text, before, p->done);
 	}
 	return p->done;
 }
 
-/* Scan and let out what is decided; returns how much that was of the text. */
+/* Scan and add what is decided to out; returns how much of the text that was. */
 static size_t pass(struct scrubber *s, struct str text, bool final, struct buf *out)
 {
 	struct pass p = { .s = s, .text = text, .final = final, .out = out };
@@ -196,7 +231,7 @@ void scrubber_feed(struct scrubber *s, struct str piece, struct buf *out)
 			buf_drop(&s->held, used);
 			continue;
 		}
-		/* What is left came with this piece: it goes on from there without copies. */
+		/* What is left came with this piece: continue there without copies. */
 		const size_t left = s->held.n - used;
 		piece = (struct str){ piece.p - left, piece.n + left };
 		buf_reset(&s->held, LIMIT_SCRUB_HELD);
@@ -254,4 +289,44 @@ size_t scrub_decided(const struct scrub *rules, struct str text)
 	if (s.swallow || s.body_left)
 		decided = p.found;
 	return text.n - decided > LIMIT_SCRUB_HELD ? text.n : decided;
+}
+
+/* Kinds that share a slot are counted together; at worst one mark is taken for another. */
+enum { MARK_SLOTS = 256 };
+
+/* Also in capitals and with underscores, as a model might write a kind from memory. */
+static bool is_kind_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '-' || c == '_';
+}
+
+static void count_marks(struct str text, int64_t by, int64_t counts[MARK_SLOTS])
+{
+	const struct str begin = STR("[REDACTED:");
+
+	for (ptrdiff_t at; (at = str_find(text, begin)) >= 0;) {
+		unsigned hash = 0;
+		size_t n = 0;
+		text = str_from(text, (size_t)at + begin.n);
+		for (; n < text.n && n <= LIMIT_SCRUB_PATTERN_NAME; n++) {
+			if (!is_kind_char(text.p[n]))
+				break;
+			hash = hash * 31 + (unsigned char)text.p[n];
+		}
+		if (n > 0 && n < text.n && text.p[n] == ']')
+			counts[hash % MARK_SLOTS] += by;
+	}
+}
+
+bool scrub_mark_added(struct str text, struct str present)
+{
+	int64_t counts[MARK_SLOTS] = { 0 };
+
+	count_marks(text, 1, counts);
+	count_marks(present, -1, counts);
+	for (size_t i = 0; i < MARK_SLOTS; i++)
+		if (counts[i] > 0)
+			return true;
+	return false;
 }

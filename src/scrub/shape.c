@@ -5,7 +5,6 @@
 
 #include "base/limits.h"
 #include "base/own.h"
-#include "scrub/cursor.h"
 
 static const struct byteset alnum = { { BYTES_DIGIT, BYTES_LETTER } };
 static const struct byteset upper = { { BYTES_DIGIT, BYTES_UPPER } };
@@ -25,8 +24,8 @@ static const struct byteset path = { { BYTES_DIGIT | BYTE('-') | BYTE('/'),
 	  .flags = SHAPE_NOCASE | SHAPE_WEAK }
 /* clang-format on */
 
-/* Of tokens that nothing else looks like, less than their real length is enough: a token that
- * somebody cut short is still most of a secret. */
+/* Where nothing else looks like a token, less than its real length is enough: a token that was cut
+ * short is still most of a secret. */
 const struct shape shapes_known[] = {
 	/* clang-format off */
 	TOKEN("AKIA", upper, 16, SCRUB_AWS_KEY, .max = 16, .flags = SHAPE_APART),
@@ -104,37 +103,40 @@ const struct shape shapes_known[] = {
 
 const size_t shapes_known_count = ARRAY_LEN(shapes_known);
 
-/* Whether a name or a number ends in front of the place. The n of "\n" inside quotes is none. */
-static bool stands_apart(const struct place *at)
+/* Whether no name or number ends just before the place. The n of "\n" inside quotes is not a name.
+ */
+static bool stands_apart(const struct shape_place *at)
 {
 	if (!byteset_has(&word, at->before[0]))
 		return true;
 	return at->before[1] == '\\' && memchr("nrt", at->before[0], sizeof "nrt" - 1);
 }
 
-enum verdict shape_at(const struct shape *s, const struct place *at, struct find *ret)
+enum shape_verdict shape_at(const struct shape *s, const struct shape_place *at,
+			    struct redaction *ret)
 {
 	const size_t n = at->text.n < s->begins.n ? at->text.n : s->begins.n;
 
 	for (size_t i = 0; i < n; i++) {
 		const char c = at->text.p[i];
-		if ((s->flags & SHAPE_NOCASE ? lower_case(c) : c) != s->begins.p[i])
+		if ((s->flags & SHAPE_NOCASE ? str_lower(c) : c) != s->begins.p[i])
 			return NO;
 	}
 	if ((s->flags & SHAPE_APART) && !stands_apart(at))
 		return NO;
 	if (n < s->begins.n)
 		return at->final ? NO : MORE;
-	*ret = (struct find){ .to = n };
+	*ret = (struct redaction){ .to = n };
 	return s->flags & SHAPE_WHOLE ? HIT : s->rest(s, at, ret);
 }
 
-enum verdict shape_token(const struct shape *s, const struct place *at, struct find *ret)
+enum shape_verdict shape_token(const struct shape *s, const struct shape_place *at,
+			       struct redaction *ret)
 {
 	enum { LOOK = LIMIT_SCRUB_TOKEN_LOOK, DIGITS = 2 };
 	const size_t open = s->min > LOOK ? s->min : LOOK;
 	const size_t look = s->max ? (size_t)s->max + 1 : open;
-	struct cursor c = cursor_behind(at, s->begins.n);
+	struct rest c = rest_from(at, s->begins.n);
 	size_t n = 0, digits = 0;
 	bool enough;
 
@@ -142,15 +144,15 @@ enum verdict shape_token(const struct shape *s, const struct place *at, struct f
 		enough = n >= s->min && (digits >= DIGITS || !(s->flags & SHAPE_DIGITS));
 		if (n == look || (enough && !s->max))
 			break;
-		const int b = cursor_peek(&c);
+		const int b = rest_peek(&c);
 		if (b < 0 || !byteset_has(s->set, (char)b))
 			break;
 		digits += b >= '0' && b <= '9';
 	}
 	if (!enough || (s->max && n > s->max))
-		return cursor_verdict(&c, NO);
-	*ret = (struct find){ .from = s->flags & SHAPE_KEEP ? s->begins.n : 0,
-			      .to = c.i,
-			      .swallow = s->max ? NULL : s->set };
-	return cursor_verdict(&c, HIT);
+		return rest_verdict(&c, NO);
+	*ret = (struct redaction){ .from = s->flags & SHAPE_KEEP ? s->begins.n : 0,
+				   .to = c.i,
+				   .swallow = s->max ? NULL : s->set };
+	return rest_verdict(&c, HIT);
 }

@@ -2,21 +2,22 @@
 /*
  * shape: what one sort of secret looks like: how it begins, and a function that judges the rest.
  *
- * Every shape begins with a literal text of at least SHAPE_KEY bytes, so that all of them can be
- * looked for at once (scrub/finder.h). The function sees the text from that beginning on. It says
- * MORE only when the bytes that are missing could change its verdict, and for a bounded number of
- * bytes only; NO and HIT are final. That is all it takes to be safe for streams.
+ * Every shape begins with a literal text of at least SHAPE_KEY bytes, so that all shapes can be
+ * searched for at once (regex/literals.h). The judge sees the text from that beginning on. It says
+ * MORE only when the missing bytes could change its verdict, and only for a bounded number of
+ * bytes; NO and HIT are final. That makes it safe for streams.
+ *
+ * A judge is written as if the whole text were there. It reads through a struct rest, which notices
+ * when it looks beyond the known text, and ends with rest_verdict: a verdict that depends on bytes
+ * that have not arrived yet becomes MORE.
  */
 #ifndef SCRUB_SHAPE_H
 #define SCRUB_SHAPE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/byteset.h"
 #include "base/str.h"
-#include "scrub/scrub.h"
+#include "regex/literals.h"
+#include "scrub/kind.h"
 
 enum { SHAPE_KEY = 3 };
 
@@ -25,41 +26,42 @@ enum { SHAPE_KEY = 3 };
 #define BYTES_UPPER  UINT64_C(0x07fffffe)
 #define BYTES_LOWER  UINT64_C(0x07fffffe00000000)
 #define BYTES_LETTER (BYTES_UPPER | BYTES_LOWER)
-#define BYTE(c)	     (UINT64_C(1) << ((c)&63)) /* to be put into the half it belongs to */
+#define BYTE(c)	     (UINT64_C(1) << ((c)&63)) /* for the half that the byte belongs to */
 
-enum verdict { NO, MORE, HIT };
+enum shape_verdict { NO, MORE, HIT };
 
 /* Where a shape is tried. */
-struct place {
+struct shape_place {
 	struct str text; /* from the beginning of the shape to the last byte known */
 	bool final;	 /* nothing follows text */
-	char before[2];	 /* the bytes in front, nearest first; NUL: there is none */
+	char before[2];	 /* the bytes before it, nearest first; NUL where there is no byte */
 };
 
 /* What is replaced, counted from the beginning of the shape. */
-struct find {
+struct redaction {
 	size_t from, to;
-	const struct byteset *swallow; /* these bytes behind it belong to it as well */
+	const struct byteset *swallow; /* these bytes after it belong to it as well */
 	bool key_body;		       /* a private key's body begins at to */
 };
 
 struct shape {
 	struct str begins;
-	enum verdict (*rest)(const struct shape *s, const struct place *at, struct find *ret);
-	const struct byteset *set; /* what may follow begins, the rest of a token; NULL: any */
+	enum shape_verdict (*rest)(const struct shape *s, const struct shape_place *at,
+				   struct redaction *ret);
+	const struct byteset *set; /* what may follow begins: the rest of a token; NULL: any byte */
 	const char *name;	   /* in the mark; NULL: the kind's */
 	uint16_t min, max;	   /* bytes of set; max 0: all that follow */
-	uint8_t key;		   /* where in begins its rarest SHAPE_KEY bytes stand */
+	uint8_t key;		   /* offset of its rarest SHAPE_KEY bytes in begins */
 	uint8_t kind;		   /* enum scrub_kind */
 	uint8_t flags;
 };
 
 enum {
 	SHAPE_NOCASE = 1 << 0, /* ASCII letters of begins match in both cases; it is lower case */
-	SHAPE_APART = 1 << 1,  /* no letter, digit or underscore stands in front */
-	SHAPE_DIGITS = 1 << 2, /* two digits at least, as names have not */
+	SHAPE_APART = 1 << 1,  /* no letter, digit or underscore comes before it */
+	SHAPE_DIGITS = 1 << 2, /* at least two digits, which names do not have */
 	SHAPE_KEEP = 1 << 3,   /* begins stays, only what follows is replaced */
-	SHAPE_WEAK = 1 << 4,   /* gives way to another shape that lies where it would replace */
+	SHAPE_WEAK = 1 << 4,   /* another shape wins if it begins where this would replace */
 	SHAPE_WHOLE = 1 << 5,  /* nothing follows: begins is the secret */
 };
 
@@ -67,21 +69,85 @@ enum {
 extern const struct shape shapes_known[];
 extern const size_t shapes_known_count;
 
-/* Whether the shape is there. */
-enum verdict shape_at(const struct shape *s, const struct place *at, struct find *ret);
+/* Whether the shape begins at the place. */
+enum shape_verdict shape_at(const struct shape *s, const struct shape_place *at,
+			    struct redaction *ret);
 
-/* The judges of the rest. */
-enum verdict shape_token(const struct shape *s, const struct place *at, struct find *ret);
-enum verdict shape_jwt(const struct shape *s, const struct place *at, struct find *ret);
-enum verdict shape_discord(const struct shape *s, const struct place *at, struct find *ret);
-enum verdict shape_url(const struct shape *s, const struct place *at, struct find *ret);
-enum verdict shape_scheme(const struct shape *s, const struct place *at, struct find *ret);
-enum verdict shape_private_key(const struct shape *s, const struct place *at, struct find *ret);
-enum verdict shape_assignment(const struct shape *s, const struct place *at, struct find *ret);
+/* The judges: tokens (shape.c), "password = value" (assignment.c), all others (credential.c). */
+enum shape_verdict shape_token(const struct shape *s, const struct shape_place *at,
+			       struct redaction *ret);
+enum shape_verdict shape_assignment(const struct shape *s, const struct shape_place *at,
+				    struct redaction *ret);
+enum shape_verdict shape_jwt(const struct shape *s, const struct shape_place *at,
+			     struct redaction *ret);
+enum shape_verdict shape_discord(const struct shape *s, const struct shape_place *at,
+				 struct redaction *ret);
+enum shape_verdict shape_url(const struct shape *s, const struct shape_place *at,
+			     struct redaction *ret);
+enum shape_verdict shape_scheme(const struct shape *s, const struct shape_place *at,
+				struct redaction *ret);
+enum shape_verdict shape_private_key(const struct shape *s, const struct shape_place *at,
+				     struct redaction *ret);
 
-static inline char lower_case(char c)
+/* How much at the start of text belongs to a private key's body. *left is how long the body may
+ * still be, and becomes 0 where it ends: after its last line, before a byte that no key contains,
+ * or at the cap. While *left is not 0, what is not counted may be the beginning of the last line:
+ * wait for more. */
+size_t private_key_body(struct str text, bool final, size_t *left);
+
+/* The text after a shape's beginning, read byte by byte. */
+struct rest {
+	struct str text;
+	size_t i;
+	bool final;
+	bool beyond; /* the reader looked beyond the known text */
+};
+
+static inline struct rest rest_from(const struct shape_place *at, size_t i)
 {
-	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+	return (struct rest){ .text = at->text, .i = i, .final = at->final };
+}
+
+/* The next byte, as an unsigned char; -1 at the end. */
+static inline int rest_peek(struct rest *r)
+{
+	if (r->i < r->text.n)
+		return (unsigned char)r->text.p[r->i];
+	r->beyond |= !r->final;
+	return -1;
+}
+
+/* Skip one byte if it is this one. */
+static inline bool rest_skip(struct rest *r, char byte)
+{
+	if (rest_peek(r) != (unsigned char)byte)
+		return false;
+	r->i++;
+	return true;
+}
+
+/* Skip bytes of the set, at most max; returns how many. */
+static inline size_t rest_run(struct rest *r, const struct byteset *set, size_t max)
+{
+	const size_t from = r->i;
+
+	while (r->i - from < max && rest_peek(r) >= 0 && byteset_has(set, r->text.p[r->i]))
+		r->i++;
+	return r->i - from;
+}
+
+/* Skip blanks and tabs; false when there are too many for an assignment or a header. */
+static inline bool rest_blanks(struct rest *r)
+{
+	enum { MANY = 32 };
+	const struct byteset blanks = { { BYTE(' ') | BYTE('\t') } };
+
+	return rest_run(r, &blanks, MANY) < MANY;
+}
+
+static inline enum shape_verdict rest_verdict(const struct rest *r, enum shape_verdict v)
+{
+	return r->beyond ? MORE : v;
 }
 
 #endif

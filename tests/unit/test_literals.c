@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* literal, literals, bytesets: every kernel finds what a byte-by-byte search finds. */
+/* literals, bytesets: every kernel finds what a byte-by-byte search finds. */
 
 #include "unit.h"
 
@@ -7,7 +7,7 @@
 #include "regex/bytesets.h"
 #include "regex/literals.h"
 
-enum { LONGEST = 300 };
+enum { LONGEST = 300, NEEDLES = 64 };
 
 static uint32_t next_random(uint64_t *seed)
 {
@@ -89,16 +89,27 @@ static void test_each_place_and_length(void **state)
 	}
 }
 
-static size_t slow_find_any(struct str text, const struct str *needles, unsigned n, bool nocase)
+static size_t slow_find_any(struct str text, const struct needle *needles, unsigned n)
 {
 	size_t first = text.n;
 
 	for (unsigned i = 0; i < n; i++) {
-		const size_t at = slow_find(text, needles[i], nocase, 0);
+		const size_t at = slow_find(text, needles[i].text, needles[i].nocase, 0);
 
 		first = at < first ? at : first;
 	}
 	return first;
+}
+
+static void random_needles(struct needle *needles, char small[][16], unsigned n, unsigned round,
+			   uint64_t *seed)
+{
+	for (unsigned i = 0; i < n; i++) {
+		const bool nocase = round % 3 == 2 ? i % 2 : round % 3;
+
+		needles[i] = (struct needle){ .text = random_needle(small[i], 8, nocase, seed),
+					      .nocase = nocase };
+	}
 }
 
 static void test_several_needles(void **state)
@@ -107,23 +118,84 @@ static void test_several_needles(void **state)
 
 	(void)state;
 	for (unsigned round = 0; round < 3000; round++) {
-		char bytes[LONGEST], small[LITERALS_MAX][16];
-		struct str needles[LITERALS_MAX];
-		const bool nocase = round % 2;
-		const unsigned n = 1 + next_random(&seed) % (round % 7 ? 6 : LITERALS_MAX);
+		char bytes[LONGEST], small[NEEDLES][16];
+		struct needle needles[NEEDLES];
+		const unsigned n = 1 + next_random(&seed) % (round % 7 ? 6 : NEEDLES);
 		const struct str text =
 			guarded(random_text(bytes, next_random(&seed) % LONGEST, &seed));
 		struct literals l;
 
-		for (unsigned i = 0; i < n; i++)
-			needles[i] = random_needle(small[i], 8, nocase, &seed);
-		assert_int_equal(literals_init(&l, needles, n, nocase), 0);
+		random_needles(needles, small, n, round, &seed);
+		assert_int_equal(literals_init(&l, needles, n), 0);
 
-		const size_t want = slow_find_any(text, needles, n, nocase);
+		const size_t want = slow_find_any(text, needles, n);
 
 		for (unsigned k = 0; (l.kernels = kernels_all(k)); k++)
 			if (literals_find(&l, text, 0) != want)
 				fail_msg("%s: %u needles, round %u", l.kernels->name, n, round);
+		literals_done(&l);
+		guarded_free(text);
+	}
+}
+
+/* Whether the list of needles to be tried at a place has this one, after those given before it. */
+static bool is_listed(const struct literals *l, struct str text, size_t at, unsigned needle)
+{
+	unsigned before = 0;
+
+	for (unsigned k = literals_first(l, text.p + at, text.n - at); k; k = l->next[k - 1]) {
+		assert_true(k > before);
+		before = k;
+		if (k == needle + 1)
+			return true;
+	}
+	return false;
+}
+
+/* No needle whose first bytes are in the text is passed over, even where the text ends in it, and a
+ * needle that only certain bytes may follow is found before these. */
+static void test_candidates(void **state)
+{
+	static const struct byteset letters = { { 0, UINT64_C(0x07fffffe07fffffe) } };
+	uint64_t seed = 4;
+
+	(void)state;
+	for (unsigned round = 0; round < 3000; round++) {
+		char bytes[LONGEST], small[NEEDLES][16];
+		struct needle needles[NEEDLES];
+		const unsigned n = 1 + next_random(&seed) % (round % 7 ? 6 : NEEDLES);
+		const struct str text =
+			guarded(random_text(bytes, next_random(&seed) % LONGEST, &seed));
+		struct literals l;
+
+		random_needles(needles, small, n, round, &seed);
+		for (unsigned i = 0; i < n; i++)
+			needles[i].after = round % 2 ? &letters : NULL;
+		assert_int_equal(literals_init(&l, needles, n), 0);
+		for (unsigned kind = 0; (l.kernels = kernels_all(kind)); kind++) {
+			size_t next = literals_candidate(&l, text, 0);
+
+			for (size_t at = 0; at + l.key <= text.n; at++) {
+				for (unsigned i = 0; i < n; i++) {
+					const struct needle *k = &needles[i];
+					const struct str rest = str_from(text, at);
+					const size_t most = k->text.n < rest.n ? k->text.n : rest.n;
+					const bool follows =
+						!k->after || rest.n <= k->text.n ||
+						byteset_has(k->after, (uint8_t)rest.p[k->text.n]);
+
+					if (!follows ||
+					    slow_find(str_upto(rest, most), str_upto(k->text, most),
+						      k->nocase, 0) == most)
+						continue;
+					if (at != next || !is_listed(&l, text, at, i))
+						fail_msg("%s: round %u passes over %u at %zu",
+							 l.kernels->name, round, i, at);
+				}
+				if (at == next)
+					next = literals_candidate(&l, text, at + 1);
+			}
+		}
 		literals_done(&l);
 		guarded_free(text);
 	}
@@ -211,6 +283,7 @@ int main(void)
 		cmocka_unit_test(test_one_needle),
 		cmocka_unit_test(test_each_place_and_length),
 		cmocka_unit_test(test_several_needles),
+		cmocka_unit_test(test_candidates),
 		cmocka_unit_test(test_runs_of_sets),
 		cmocka_unit_test(test_each_byte),
 	};
