@@ -31,17 +31,6 @@ static struct str token_of(const struct http_head *head)
 	return http_header(head, STR("x-sidecar-token"));
 }
 
-static bool token_ok(const struct auth_rules *a, const struct http_head *head, bool tcp)
-{
-	const struct str given = token_of(head);
-
-	if (a->token.n == 0)
-		return true;
-	if (given.p)
-		return str_eq_secret(given, a->token);
-	return !a->required && !tcp;
-}
-
 /* "[::1]:80" → "::1", "localhost:80" → "localhost". */
 static struct str without_port(struct str host)
 {
@@ -78,8 +67,11 @@ static bool origin_ok(const struct auth_rules *a, struct str origin, struct str 
 int auth_check(const struct auth_rules *a, const struct http_head *head, bool tcp, const char **why)
 {
 	const struct str origin = http_header(head, STR("origin"));
+	const struct str token = token_of(head);
+	const bool right = a->token.n && token.p && str_eq_secret(token, a->token);
+	const bool may_be_absent = a->token.n == 0 || (!a->required && (!tcp || a->tcp_optional));
 
-	if (tcp && !host_ok(a, head->host)) {
+	if (tcp && !right && !host_ok(a, head->host)) {
 		*why = "Forbidden: this Host is not allowed (set SIDECAR_ALLOWED_HOSTS)";
 		return 403;
 	}
@@ -87,7 +79,7 @@ int auth_check(const struct auth_rules *a, const struct http_head *head, bool tc
 		*why = "Forbidden: this Origin is not allowed (set SIDECAR_ALLOWED_ORIGINS)";
 		return 403;
 	}
-	if (!token_ok(a, head, tcp)) {
+	if (!right && (!may_be_absent || (a->token.n && token.p))) {
 		*why = "Unauthorized";
 		return 401;
 	}

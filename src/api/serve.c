@@ -113,6 +113,7 @@ static int run(const struct config *config, struct service *service, struct list
 		.service = service,
 		.auth = { .token = str_of(config->token),
 			  .required = config->require_auth,
+			  .tcp_optional = config_waives_auth(config),
 			  .tcp_host = str_of(config->tcp_host),
 			  .origins = str_of(config->allowed_origins),
 			  .hosts = str_of(config->allowed_hosts) },

@@ -24,6 +24,12 @@ static enum config_origin origin_of(const struct config *c, size_t member)
 
 #define ORIGIN_OF(c, member) origin_of(c, offsetof(struct config, member))
 
+bool config_waives_auth(const struct config *c)
+{
+	return !c->require_auth && ORIGIN_OF(c, require_auth) != CONFIG_DEFAULT && c->tcp_host &&
+	       address_host_is_loopback(c->tcp_host);
+}
+
 bool config_names_socket(const struct config *c)
 {
 	return c->socket && ORIGIN_OF(c, socket) == CONFIG_FLAG;

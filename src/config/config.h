@@ -44,6 +44,9 @@ int config_load_client(struct config *ret, struct err *e);
 
 void config_done(struct config *c);
 
+/* Did the operator say that a token is not required, and is TCP listened on by loopback only? */
+bool config_waives_auth(const struct config *c);
+
 /* Whether a flag names the socket. */
 bool config_names_socket(const struct config *c);
 

@@ -60,12 +60,23 @@ class Tokens(SidecarTest):
         for url in ("/health", "/nope", "/read"):
             self.assertEqual(self.tcp(url=url).status, 401)
 
+    FOREIGN = ("evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost.evil.example", "", "0x7f.1")
+
     def test_foreign_host(self):
-        good = {"Authorization": "Bearer tok"}
-        for host in ("evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost.evil.example", "", "0x7f.1"):
+        for host in self.FOREIGN:
             with self.subTest(host):
-                self.assertEqual(self.tcp(good, host=host).status, 403)
-        self.assertEqual(self.tcp(good, url="http://evil.example/health").status, 403)
+                self.assertEqual(self.tcp(host=host).status, 403)
+                self.assertEqual(self.tcp({"Authorization": "Bearer no"}, host=host).status, 403)
+        self.assertEqual(self.tcp(url="http://evil.example/health").status, 403)
+
+    def test_the_right_token_is_enough_for_any_host(self):
+        # A service name or an address: who knows the token is no page in somebody's browser.
+        good = {"Authorization": "Bearer tok"}
+        for host in (*self.FOREIGN, "sidecar.namespace.svc", "10.0.0.7:8080"):
+            with self.subTest(host):
+                self.assertEqual(self.tcp(good, host=host).status, 200)
+        self.assertEqual(self.tcp(good, url="http://sidecar.svc/health").status, 200)
+        self.assertEqual(self.tcp({**good, "Origin": "https://evil.example"}).status, 403)
 
     def test_own_host(self):
         good = {"Authorization": "Bearer tok"}
@@ -136,6 +147,22 @@ class Configured(SidecarTest):
         connection.request("GET", "/health")
         self.assertEqual(connection.getresponse().status, 200)
         connection.close()
+
+    def test_a_token_that_is_not_required(self):
+        """A token is set, and the operator says that it is not required: on loopback it may be left out."""
+        env = {"SIDECAR_AUTH_TOKEN": "tok", "TCP_HOST": "127.0.0.1", "TCP_PORT": "0"}
+        server = self.start(env={**env, "SIDECAR_REQUIRE_AUTH": "false"})
+        for headers, status in (({}, 200), ({"Authorization": "Bearer tok"}, 200), ({"Authorization": "Bearer no"}, 401),
+                                ({"Host": "evil.example"}, 403), ({"Origin": "https://evil.example"}, 403)):
+            self.assertEqual(self.health(server, headers), status, headers)
+        # Not said: the token is required on TCP, as before.
+        self.assertEqual(self.health(self.start(env=env), {}), 401)
+
+    def test_beyond_loopback_a_token_is_always_required(self):
+        server = self.start(env={"SIDECAR_AUTH_TOKEN": "tok", "TCP_HOST": "0.0.0.0", "TCP_PORT": "0",
+                                 "SIDECAR_REQUIRE_AUTH": "false"})
+        self.assertEqual(self.health(server, {"Host": "localhost"}), 401)
+        self.assertEqual(self.health(server, {"Authorization": "Bearer tok"}), 200)
 
     def test_without_token_any_is_let_through(self):
         self.assertEqual(self.server.request("GET", "/health", headers={"Authorization": "Bearer x"}).status, 200)
