@@ -58,9 +58,8 @@ void buf_addf(struct buf *b, const char *fmt, ...) __attribute__((format(printf,
 char *buf_room(struct buf *b, size_t n);
 void buf_filled(struct buf *b, size_t n);
 
-/* Make room for exactly n bytes after the last one and give the rest of the memory back (a fixed
- * buf keeps it). False when there is no memory or the maximum does not allow it; then nothing has
- * changed. */
+/* Make room for exactly n bytes after the last one and give the rest of the memory back; a fixed
+ * buf keeps it. False, and nothing has changed, if there is no memory or max does not allow it. */
 bool buf_fit(struct buf *b, size_t n);
 
 /* Drop the first n bytes. */

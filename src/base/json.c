@@ -201,8 +201,7 @@ static int plain_bytes(struct json_reader *r)
 }
 
 /* How many bytes there are from the offset, which is inside a string, to the quote that ends it:
- * the first quote with an even number of backslashes before it, because two of them stand for one.
- */
+ * the first quote after an even number of backslashes, because two of them stand for one. */
 static size_t string_span(const struct json_reader *r, size_t from)
 {
 	const struct str rest = str_from(r->text, from);

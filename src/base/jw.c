@@ -122,8 +122,7 @@ void jw_escape(struct buf *out, struct str s)
 	while (s.n && !out->failed) {
 		const size_t left = out->max - out->n;
 		if (left < STEP_MAX) {
-			/* Near the maximum only the bytes really needed count: write a step aside.
-			 */
+			/* Near the maximum only the bytes really needed count: step aside. */
 			char aside[STEP_MAX];
 			buf_add(out, (struct str){ aside, steps(aside, sizeof aside, &s) });
 			continue;

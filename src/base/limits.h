@@ -293,8 +293,7 @@ enum {
 	LIMIT_PROCESSES = 2048,
 	LIMIT_CENSUS_MS = 200,
 
-	/* The largest limit that an operator can set for commands, in any unit: it cannot
-	 * overflow. */
+	/* The largest limit that an operator can set for commands: no unit overflows. */
 	LIMIT_SETTING = 1000000,
 
 	/* Survivors described in an answer: how many, and how much of each. */

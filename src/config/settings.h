@@ -58,8 +58,7 @@ struct config {
 	const char *command_rules, *sandbox_write, *sandbox_read;
 	int64_t scrub; /* 1: secrets are removed from what models see */
 	const char *scrub_patterns;
-	int64_t read_before_write; /* enum config_reads: may a session only change what it has read?
-				    */
+	int64_t read_before_write; /* enum config_reads: must a session read before it writes? */
 	int64_t tool_set;	   /* enum config_set */
 	int64_t surface;	   /* enum config_surface: further routes to serve */
 	int64_t max_commands, search_seconds;
@@ -91,8 +90,7 @@ enum setting_type {
 	SETTING_NUMBER, /* int64_t within [min, max] */
 	SETTING_OCTAL,	/* int64_t, written in octal */
 	SETTING_CHOICE, /* int64_t: the index of the word in `choices` */
-	SETTING_HIDDEN, /* a secret TEXT: not allowed on a command line, which other users can see
-			 */
+	SETTING_HIDDEN, /* a secret TEXT: not allowed on a command line, where others see it */
 };
 
 struct setting {

@@ -34,8 +34,8 @@ struct multipart_part {
 /* Whether the content type is multipart/form-data. */
 bool multipart_is_form(struct str content_type);
 
-/* Skip the first delimiter. -1 and *why (400) if the type has no usable boundary, or the body no
- * delimiter. */
+/* Skip the first delimiter. -1 and *why (400): the type has no valid boundary, or the body no part.
+ */
 int multipart_begin(struct multipart *m, struct str content_type, struct str body,
 		    struct http_refusal *why);
 

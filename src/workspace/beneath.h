@@ -29,8 +29,7 @@ struct beneath {
 	bool walk_only;	   /* openat2 is missing, or a test does not want it */
 };
 
-/* Where a file is or would be: its directory, held open, and its name there, which is not a link.
- */
+/* Where a file is or would be: its directory, held open, and its name, which is not a link. */
 struct file_place {
 	int dir; /* or -1; the owner closes it with file_place_done */
 	char name[NAME_MAX + 1];

@@ -89,8 +89,7 @@ static int found(struct path *ret, enum path_base base, struct str name, struct 
 	return 0;
 }
 
-/* Whether the path is in the directory, by its canonical path or its alias. An empty path contains
- * nothing. */
+/* Whether the path is in the directory or its alias, either of which may be empty. */
 static bool within_either(struct str dir, struct str alias, struct str path, struct str *below)
 {
 	return (dir.n && path_within(dir, path, below)) ||

@@ -37,8 +37,7 @@ enum path_policy {
 enum path_base { PATH_WORKSPACE, PATH_DATA, PATH_OUTSIDE, PATH_BASES };
 
 /* The directories the rules know, as canonical absolute paths; empty if there is none. An alias is
- * the same directory as the operator wrote it, or empty if the operator wrote the canonical path.
- */
+ * the same directory as the operator wrote it, or empty if that is the canonical path. */
 struct path_rules {
 	struct str root, alias;
 	struct str data, data_alias;	   /* DATA_DIR */

@@ -59,8 +59,7 @@ int root_canonical(const char *what, const char *path, char ret[PATH_MAX], struc
 	return 0;
 }
 
-/* Remove the directory and its parents again, except those in the first `keep` bytes of the path.
- */
+/* Remove the directory and its parents again, but not those in the first `keep` bytes. */
 static void unmake_dirs(const char *path, size_t keep)
 {
 	char part[PATH_MAX];

@@ -28,8 +28,7 @@ struct scan {
 	bool over; /* the selection has ended */
 };
 
-/* Add the length of the next piece. A character that it leaves unfinished waits for the next one.
- */
+/* Add the length of the next piece. An unfinished character waits for the one after it. */
 static void measure(struct scan *s, struct str piece)
 {
 	while (s->carried && piece.n) {

@@ -378,8 +378,7 @@ static int remove_one(void *arg, struct str name, unsigned char type, struct err
 	return 0;
 }
 
-/* Remove everything in a directory, as far as it can be removed, and close its descriptor. 0, or
- * errno. */
+/* Remove everything in a directory that can be removed, and close it. 0, or errno. */
 static int remove_content(int dir, unsigned depth)
 {
 	struct level l = { .dir = dir, .depth = depth };
@@ -442,8 +441,7 @@ int ws_remove(const struct workspace *ws, const struct path *p, bool tree, struc
 	AUTO_FD dir = ws_open(ws, &parent, O_PATH | O_DIRECTORY, e);
 	if (dir < 0)
 		return -1;
-	/* An entry that never existed is a failure; one that vanishes while it is removed is not.
-	 */
+	/* An entry that never existed is an error; one that vanishes meanwhile is not. */
 	if (faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
 		return fail_remove(ws, p, errno, e);
 	error = tree ? remove_entry(dir, name, 0) : remove_alone(dir, name);

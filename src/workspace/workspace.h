@@ -81,8 +81,7 @@ int ws_place(const struct workspace *ws, const struct path *p, bool make_dirs,
  * stay as they are. */
 int ws_canonical(const struct workspace *ws, const struct path *p, struct path *ret, struct err *e);
 
-/* Take the lock of the file at that place. One lock may serve several files, so no thread may hold
- * two. */
+/* Take the lock of the file at that place. Files may share a lock: a thread must not hold two. */
 pthread_mutex_t *ws_lock(const struct workspace *ws, const struct file_place *at);
 
 /* Take the lock of a file that has several places (hard links). A thread takes the lock of the
