@@ -34,8 +34,7 @@ struct multipart_part {
 /* Whether the content type is multipart/form-data. */
 bool multipart_is_form(struct str content_type);
 
-/* Skip the first delimiter. -1 and *why (400): the type has no valid boundary, or the body no part.
- */
+/* Skip the first delimiter. -1 and *why (400): no valid boundary in the type, or no part. */
 int multipart_begin(struct multipart *m, struct str content_type, struct str body,
 		    struct http_refusal *why);
 

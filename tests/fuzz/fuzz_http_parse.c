@@ -68,7 +68,7 @@ static void fuzz_head(parser *parse, struct str in)
 	int trickled = 0;
 
 	for (size_t have = 0; trickled == 0;) {
-		/* In memory of its own, so that looking behind the end is seen. */
+		/* In memory of its own, so that reading past the end is found. */
 		char *copy = malloc(have ? have : 1);
 		memcpy(copy, in.p, have);
 		trickled = parse((struct str){ copy, have }, &slow, &other, &again);
@@ -89,7 +89,7 @@ static void fuzz_head(parser *parse, struct str in)
 	check(head.chunked == other.chunked && head.content_length == other.content_length);
 	check(head.keep_alive == other.keep_alive && head.header_count == other.header_count);
 	check_head(&head, str_upto(in, (size_t)rc));
-	/* Nothing behind the head has a say. */
+	/* The bytes after the head do not matter. */
 	check(parse(str_upto(in, (size_t)rc), &scan, &other, &again) == rc);
 }
 

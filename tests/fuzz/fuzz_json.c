@@ -95,7 +95,7 @@ static void check_error(const struct err *e, size_t size)
 		demand(strstr(e->msg, "memory") != NULL);
 }
 
-/* Parsed over a copy of itself it is the same, even with a NUL behind each string. */
+/* Parsed over a copy of itself it is the same, even with a NUL after each string. */
 static bool same_over(const struct json *a, const struct json *b)
 {
 	if (a->type != b->type || !str_eq(a->name, b->name))

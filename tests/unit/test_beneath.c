@@ -505,7 +505,7 @@ static void deep_and_long_paths(void **state)
 	assert_string_equal(opened(f, deep, O_RDONLY, &e), "deep");
 	assert_int_equal(beneath_canonical(&f->b, deep, got, &e), 0);
 	assert_string_equal(got, deep);
-	/* Taken away from below, as nobody can name it whole. */
+	/* Removed from below: the whole path is too long for a call. */
 	assert_int_equal(beneath_place(&f->b, deep, false, &p, &e), 0);
 	assert_int_equal(unlinkat(p.dir, "x", 0), 0);
 	for (size_t n = strlen(deep); n > 1; n -= 2) {

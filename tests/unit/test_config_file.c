@@ -41,7 +41,7 @@ static void put_file(const struct scratch *s, const char *content, size_t n, mod
 static const struct {
 	const char *text;
 	int64_t grace;
-	const char *error; /* behind the file's name; NULL: none */
+	const char *error; /* after the file's name; NULL: none */
 } texts[] = {
 	/* what a file may look like */
 	{ "{\"grace\":5}", 5, NULL },

@@ -34,7 +34,7 @@ static const struct {
 	{ "a\nb\n", "b\n", "-1 a\n 2 b" },
 	{ "a\nb\nc\n", "a\nx\ny\nc\n", " 1 a\n-2 b\n+2 x\n+3 y\n 3 c" },
 	{ "\n\n", "\n", " 1 \n-2 " },
-	/* The empty line behind the last newline counts for the width. */
+	/* The empty line after the last newline counts for the width. */
 	{ TEN, TEN "10\n", "    ...\n  6 6\n  7 7\n  8 8\n  9 9\n+10 10" },
 	{ TEN, "one\n2\n3\n4\n5\n6\n7\n8\n9\n",
 	  "- 1 1\n+ 1 one\n  2 2\n  3 3\n  4 4\n  5 5\n    ..." },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A connection, over a pair of sockets: requests in, answers out, and nobody waits. */
+/* A connection, over a pair of sockets: requests in, answers out, without waiting. */
 
 #include "unit.h"
 

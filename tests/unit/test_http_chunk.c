@@ -59,7 +59,7 @@ static struct outcome decode_both(struct str text)
 struct good {
 	struct str text;
 	const char *data;
-	size_t rest; /* bytes of the next message behind it */
+	size_t rest; /* bytes of the next message after it */
 };
 
 static const struct good good[] = {

@@ -478,7 +478,7 @@ static void limits_hold_to_the_byte(void **state)
 	assert_int_equal(status_of(sized(room, 100, LIMIT_HTTP_HEAD + 1)), 431);
 	assert_int_equal(status_of(str_upto(sized(room, 9000, 9200), LIMIT_HTTP_LINE)), 414);
 	assert_int_equal(status_of(str_upto(sized(room, 99, 16400), LIMIT_HTTP_HEAD)), 431);
-	/* What stands behind a limit is not looked at, however the bytes come. */
+	/* Bytes after a limit do not matter, however the bytes arrive. */
 	sized(room, 100, LIMIT_HTTP_HEAD + 9);
 	room[LIMIT_HTTP_HEAD] = '\0';
 	assert_int_equal(status_of((struct str){ room, LIMIT_HTTP_HEAD + 9 }), 431);

@@ -122,7 +122,7 @@ static void every_beginning_of_a_text_is_handled(void **unused)
 }
 
 /* Room for a decoded string is measured up to the quote that ends it, wherever others stand. */
-static void a_quote_behind_backslashes_ends_or_does_not(void **unused)
+static void a_quote_after_backslashes_may_end_the_string(void **unused)
 {
 	static const struct {
 		struct str text, first;
@@ -321,7 +321,7 @@ int main(void)
 		cmocka_unit_test(invalid_texts_are_refused),
 		cmocka_unit_test(open_questions_are_decided_as_the_header_says),
 		cmocka_unit_test(every_beginning_of_a_text_is_handled),
-		cmocka_unit_test(a_quote_behind_backslashes_ends_or_does_not),
+		cmocka_unit_test(a_quote_after_backslashes_may_end_the_string),
 		cmocka_unit_test(nesting_has_a_limit),
 		cmocka_unit_test(the_number_of_values_has_a_limit),
 		cmocka_unit_test(width_is_not_depth),

@@ -69,7 +69,7 @@ static void values_get_their_commas_and_quotes(void **unused)
 }
 
 /* At its exact length a text succeeds; one byte less, wherever that hits, is a failure. The memory
- * ends where the maximum is, so a write behind it would crash. */
+ * ends where the maximum is, so a write after it would crash. */
 static void the_maximum_holds_at_every_place(void **unused)
 {
 	const size_t length = sizeof everything - 1;

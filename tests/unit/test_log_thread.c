@@ -115,10 +115,10 @@ static void read_and_tally(int from, struct buf *b, struct tally *t)
 	tally_lines(t, buf_str(b));
 }
 
-/* First nobody reads while more is logged than the pipe and the backlog hold together; that this
- * returns at all is the point. Then it is read while others log on, so that the backlog is full
- * again when the count is told. Every line comes, or is counted as dropped. */
-static void a_stalled_reader_stalls_nobody(void **unused)
+/* First stderr is not read while more is logged than the pipe and the backlog hold together; that
+ * this returns at all is the point. Then it is read while others log on, so that the backlog is
+ * full again when the count is told. Every line comes, or is counted as dropped. */
+static void a_stalled_reader_does_not_stall_the_logger(void **unused)
 {
 	struct crowd crowd = { 0 };
 	AUTO_BUF b = { .max = ROOM };
@@ -156,9 +156,9 @@ static void a_stalled_reader_stalls_nobody(void **unused)
 	}
 }
 
-/* Nobody ever reads: stopping gives up, and who logs afterwards does not wait either. In a child,
- * whose thread is left behind in its write. */
-static void stopping_ends_although_nobody_reads(void **unused)
+/* Stderr is never read: stopping gives up, and later lines do not wait either. In a child,
+ * whose thread stays in its write. */
+static void stopping_ends_although_stderr_is_not_read(void **unused)
 {
 	int fds[2], status;
 
@@ -198,8 +198,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stopping_what_never_started_does_nothing),
-		cmocka_unit_test(stopping_ends_although_nobody_reads),
-		cmocka_unit_test(a_stalled_reader_stalls_nobody),
+		cmocka_unit_test(stopping_ends_although_stderr_is_not_read),
+		cmocka_unit_test(a_stalled_reader_does_not_stall_the_logger),
 		cmocka_unit_test(lines_of_threads_are_whole_and_in_order),
 	};
 	(void)signal(SIGPIPE, SIG_IGN);

@@ -46,7 +46,7 @@ static void kinds(void **state)
 	}
 }
 
-static void a_tar_is_known_by_what_stands_far_behind(void **state)
+static void a_tar_is_known_by_bytes_far_from_its_start(void **state)
 {
 	char tar[512] = "name";
 
@@ -89,7 +89,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kinds),
-		cmocka_unit_test(a_tar_is_known_by_what_stands_far_behind),
+		cmocka_unit_test(a_tar_is_known_by_bytes_far_from_its_start),
 		cmocka_unit_test(images),
 	};
 

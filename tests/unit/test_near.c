@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Distances between words, and the word somebody probably meant. */
+/* Distances between words, and the word that was probably meant. */
 
 #include "unit.h"
 

@@ -78,7 +78,7 @@ static void closing_nothing_keeps_errno(void **unused)
 	errno = E2BIG;
 	fd_closep(&none);
 	assert_int_equal(none, -1);
-	fd_closep(&bad); /* close fails with EBADF, which nobody sees */
+	fd_closep(&bad); /* close fails with EBADF, which is ignored */
 	assert_int_equal(bad, -1);
 	assert_int_equal(errno, E2BIG);
 }

@@ -80,7 +80,7 @@ static void selections(void **state)
 	}
 }
 
-/* Where line n of the text begins; behind the end when it has fewer. */
+/* Where line n of the text begins; past the end if it has fewer. */
 static size_t line_start(struct str s, int64_t n)
 {
 	size_t at = 0;
@@ -289,8 +289,8 @@ static void binary_files_are_described(void **state)
 	assert_int_equal(text_read(last, &want, &a, &t, &e), -1);
 	late[sizeof late - 2] = 'a';
 	late[sizeof late - 1] = '\0';
-	AUTO_FD behind = file_of((struct str){ late, sizeof late });
-	assert_int_equal(text_read(behind, &want, &a, &t, &e), 0);
+	AUTO_FD late_nul = file_of((struct str){ late, sizeof late });
+	assert_int_equal(text_read(late_nul, &want, &a, &t, &e), 0);
 }
 
 static int never(void *arg, struct err *e)

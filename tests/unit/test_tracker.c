@@ -179,7 +179,7 @@ static void contents_are_bounded(void **state)
 		(void)snprintf(name, sizeof name, "%d", i);
 		tracker_saw(t, STR("s"), str_of(name), content);
 	}
-	/* One that is too large is not kept, and makes nobody go. */
+	/* One that is too large is not kept, and displaces no other. */
 	tracker_saw(t, STR("s"), STR("large"), (struct str){ bytes, LIMIT_TRACKED_CONTENT + 1 });
 	assert_int_equal(recall(t, "large", &out).n, 0);
 	for (int i = 0; i < FILES; i++) {

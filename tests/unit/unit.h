@@ -16,7 +16,7 @@
 #include "base/str.h"
 
 /*
- * A copy of the bytes that ends where memory ends: the page behind it cannot be read, so a parser
+ * A copy of the bytes that ends where memory ends: the page after it cannot be read, so a parser
  * that looks one byte too far crashes. Freed with guarded_free.
  */
 static inline struct str guarded(struct str s)
