@@ -72,8 +72,10 @@ static const struct setting settings[] = {
 		  "default)" },
 	{ "SIDECAR_COMMAND_RULES", "command-rules", SETTING_TEXT, AT(command_rules), "RULE;...",
 	  .help = "more commands to refuse, or !NAME to allow (docs/command-policy.md)" },
-	{ "SIDECAR_SCRUB", "scrub", SETTING_CHOICE, AT(scrub), WORDS("off", "on"), .usual = "on",
-	  .help = "remove secrets from what models see of commands and searches (default on)" },
+	{ "SIDECAR_SCRUB", "scrub", SETTING_CHOICE, AT(scrub), WORDS("off", "on", "all"),
+	  .usual = "on",
+	  .help = "remove secrets from what models see of commands and searches; all: of files, "
+		  "too (default on)" },
 	{ "SIDECAR_SCRUB_PATTERNS", "scrub-patterns", SETTING_TEXT, AT(scrub_patterns), "TEXT",
 	  .help = "more patterns of secrets, one per line (docs/scrubbing.md)" },
 	{ "SIDECAR_READ_BEFORE_WRITE", "read-before-write", SETTING_CHOICE, AT(read_before_write),

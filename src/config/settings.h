@@ -21,6 +21,7 @@
 
 enum config_paths { CONFIG_SHORTHAND, CONFIG_STRICT, CONFIG_PATHS_AUTO };
 enum config_reads { CONFIG_READS_AUTO, CONFIG_READS_OFF, CONFIG_READS_ON };
+enum config_scrub { CONFIG_SCRUB_OFF, CONFIG_SCRUB_ON, CONFIG_SCRUB_ALL };
 enum config_set { CONFIG_SET_AUTO, CONFIG_SET_CORE, CONFIG_SET_FULL };
 enum config_surface { CONFIG_SURFACE_DEFAULT, CONFIG_SURFACE_AGENT_SANDBOX };
 enum config_log { CONFIG_LOG_AUTO, CONFIG_LOG_TEXT, CONFIG_LOG_JSON };
@@ -56,7 +57,7 @@ struct config {
 	int64_t network;	/* 0: none */
 	int64_t command_policy; /* enum policy_mode */
 	const char *command_rules, *sandbox_write, *sandbox_read;
-	int64_t scrub; /* 1: secrets are removed from what models see */
+	int64_t scrub; /* enum config_scrub: which secrets are removed from what models see */
 	const char *scrub_patterns;
 	int64_t read_before_write; /* enum config_reads: must a session read before it writes? */
 	int64_t tool_set;	   /* enum config_set */

@@ -3,6 +3,8 @@
 
 #include "service/dispatch.h"
 
+#include <stdio.h>
+
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -115,10 +117,20 @@ static void clean(struct cleaner *c, struct service *s, const struct tool *t, st
 		/* One read, and what the scrubber has held back of both outputs, come at once. */
 		.shown = { .max = LIMIT_OUTPUT_CHUNK + 4 * LIMIT_SCRUB_HELD },
 	};
-	if (t->flags & TOOL_SCRUB)
+	if (t->flags & TOOL_SCRUB || s->scrub_files)
 		jw_set_filter(call->out, &c->filter);
 	if (call->progress && call->progress->output)
 		call->progress = &c->progress;
+}
+
+/* An error may quote the file that it is about. */
+static void clean_error(struct cleaner *c, struct err *e)
+{
+	const struct str text =
+		scrub_text(c->service->scrub, &c->service->scrubbed, str_of(e->msg), &c->aside);
+
+	if (text.p != e->msg)
+		(void)snprintf(e->msg, sizeof e->msg, "%.*s", STR_FMT(text));
 }
 
 static void note(struct service *s, const struct dispatch *d, struct str name, struct str session,
@@ -146,6 +158,8 @@ int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct
 		clean(&cleaner, s, d->tool, &c);
 	int rc = tool_call(d->tool, &c, d->arguments, e);
 	jw_set_filter(out, NULL);
+	if (rc < 0 && c.scrub && s->scrub_files)
+		clean_error(&cleaner, e);
 	/* Room for the end of the envelope, so that the front end cannot fail to write it. */
 	if (rc == 0 && !buf_room(jw_buf(out), LIMIT_ENVELOPE_END))
 		rc = err_set(e, ERR_EXECUTION_ERROR, "The answer is too large: ask for less");

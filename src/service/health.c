@@ -128,7 +128,7 @@ int health_record(struct service *s, const struct config *c, const struct listen
 	jw_str(&w, "commandPolicy", policy_word(c));
 	jw_str(&w, "survivors", survivors_word(c));
 	jw_bool(&w, "readBeforeWrite", c->read_before_write == CONFIG_READS_ON);
-	jw_bool(&w, "scrub", c->scrub);
+	jw_bool(&w, "scrub", c->scrub != CONFIG_SCRUB_OFF);
 	write_sandbox(&w, &s->sandbox);
 	jw_object(&w, "limits");
 	jw_int(&w, "bodyBytes", LIMIT_BODY);

@@ -83,7 +83,7 @@ static int make_guards(struct service *s, const struct config *c, struct err *e)
 		.patterns = str_of(c->scrub_patterns),
 	};
 
-	if (c->scrub && scrub_new(&options, &s->scrub, e) < 0)
+	if (c->scrub != CONFIG_SCRUB_OFF && scrub_new(&options, &s->scrub, e) < 0)
 		return -1;
 	s->rules = policy_new((enum policy_mode)c->command_policy, ws_rules(s->ws)->root,
 			      str_of(c->command_rules), e);
@@ -152,6 +152,7 @@ int service_init(struct service *s, const struct config *c, struct err *e)
 		.absolute_paths = (enum config_paths)c->absolute_paths,
 		.read_before_write = (enum config_reads)c->read_before_write,
 		.tool_set = service_tool_set(c),
+		.scrub_files = c->scrub == CONFIG_SCRUB_ALL,
 		.started_ms = io_now_ms(),
 	};
 	if (ws_new(&options, &s->ws, e) < 0)

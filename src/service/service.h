@@ -40,6 +40,7 @@ struct service {
 	enum config_reads read_before_write;
 	unsigned tool_set; /* as of service_tool_set */
 
+	bool scrub_files; /* secrets are taken out of what models read of files, too */
 	bool quiet;	  /* calls are not logged */
 	struct buf facts; /* what is in force, as members of a JSON object (health.h) */
 	int64_t started_ms;

@@ -152,6 +152,25 @@ class Scrub(SidecarTest):
         self.server.output("edit_file", path="doc", old_text="always", new_text="never")
         self.assertEqual(self.server.get("doc"), b"shown as %s, never\n" % MARK.encode())
 
+    def test_all_covers_what_models_read_of_files(self):
+        server = self.start(flags=["--scrub", "all"])
+        content = "NAME=x\nGITHUB_TOKEN=" + TOKEN + "\nEND=1\n"
+        server.put("env.txt", content)
+        self.assertIn(MARK, server.output("read_file", path="env.txt")["content"])
+        for tool, arguments in (("read_file", {"start_line": 2}), ("search_files", {"pattern": "TOKEN"}),
+                                ("edit_file", {"old_text": "NAME=x", "new_text": "NAME=y"})):
+            self.assertNotIn(TOKEN, str(server.output(tool, path="env.txt", **arguments)), tool)
+        # A mark is never written back over the secret.
+        for tool, arguments in (("write_file", {"content": "GITHUB_TOKEN=%s\n" % MARK}),
+                                ("edit_file", {"old_text": "END=1", "new_text": "END=" + MARK})):
+            self.assertEqual(server.failure(tool, path="env.txt", **arguments)[0], "REDACTED_CONTENT")
+        self.assertEqual(server.get("env.txt").decode(), content.replace("=x", "=y"))
+        # Nor does an error show what a result would not.
+        message = server.failure("edit_file", path="env.txt", old_text=" GITHUB_TOKEN= " + TOKEN, new_text="x")[1]
+        self.assertNotIn(TOKEN, message)
+        # Programs get what is there.
+        self.assertIn(TOKEN, server.result("read", path="env.txt")["content"])
+
     def test_off(self):
         server = self.start(flags=["--scrub", "off"])
         self.assertEqual(server.output("run_command", command="echo " + TOKEN)["stdout"], TOKEN + "\n")
