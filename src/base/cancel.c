@@ -12,7 +12,7 @@ static void raise_event(int fd)
 {
 	const uint64_t one = 1;
 
-	/* It can only be full, which is as good. */
+	/* The counter can only be full; then the descriptor is readable, too. */
 	(void)!write(fd, &one, sizeof one);
 }
 
@@ -35,7 +35,7 @@ int cancel_fd(struct cancel *c)
 	if (fd < 0)
 		return -1;
 	c->fd = fd;
-	/* Whoever asked before the descriptor could be seen has not raised it. */
+	/* A thread that asked before it could see the descriptor has not raised it. */
 	if (c->asked)
 		raise_event(fd);
 	return fd;

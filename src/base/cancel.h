@@ -11,8 +11,9 @@
  *	cancel_done(&c);
  *
  * The descriptor is made when work first waits, so work that only looks costs no system call.
- * Nobody may ask any more when cancel_done or cancel_reset is called: the owner takes the object
- * out of their reach first. Wherever work takes a cancel, NULL means that nobody can ask.
+ * When the owner calls cancel_done or cancel_reset, no other thread may ask any more: the owner
+ *first takes the object out of their reach. Work that gets NULL instead of a cancel cannot be
+ *cancelled.
  */
 #ifndef BASE_CANCEL_H
 #define BASE_CANCEL_H
@@ -34,7 +35,7 @@ struct cancel {
 /* Ask. Safe in any thread and in a signal handler. */
 void cancel_ask(struct cancel *c);
 
-/* Whether somebody has asked. Costs a load. */
+/* Whether it was asked. Costs one load. */
 static inline bool cancel_asked(const struct cancel *c)
 {
 	return c && atomic_load_explicit(&c->asked, memory_order_relaxed);

@@ -62,8 +62,7 @@ static inline struct str json_text(const struct json *object, struct str name)
 	return v && v->type == JSON_STRING ? v->string : (struct str){ NULL, 0 };
 }
 
-/* Values made by hand: a member, and an object of n members, which it links and which must outlive
- * it. */
+/* Make values without parsing: a member, or an object from n members, which must outlive it. */
 static inline struct json json_of_str(struct str name, struct str value)
 {
 	return (struct json){ .type = JSON_STRING, .name = name, .string = value };

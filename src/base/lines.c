@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lines: find the ends of lines, each byte looked at once. */
+/* lines: find the newlines; each byte is scanned once. */
 
 #include "base/lines.h"
 
@@ -23,17 +23,17 @@ void lines_filled(struct lines *l, size_t n)
 	buf_filled(&l->in, n);
 }
 
-/* No end yet: keep it if it may still become a line. */
+/* There is no newline yet: keep the bytes if they may still become a line. */
 static enum lines_got unfinished(struct lines *l)
 {
-	const bool told = l->skipping;
+	const bool reported = l->skipping;
 
 	l->scanned = l->in.n;
-	if (l->in.n - l->begin <= l->max && !told)
+	if (l->in.n - l->begin <= l->max && !reported)
 		return LINES_MORE;
 	l->skipping = true;
 	l->begin = l->in.n;
-	return told ? LINES_MORE : LINES_LONG;
+	return reported ? LINES_MORE : LINES_LONG;
 }
 
 enum lines_got lines_next(struct lines *l, struct str *line)
