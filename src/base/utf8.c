@@ -104,6 +104,36 @@ size_t utf8_whole(struct str s)
 	return s.n;
 }
 
+struct str utf8_take(struct utf8_stream *s, struct str *piece)
+{
+	while (s->n && piece->n) {
+		s->held[s->n] = piece->p[0];
+		const size_t whole = utf8_whole((struct str){ s->held, s->n + 1 });
+		/* A byte that starts another character stays in the piece. */
+		*piece = str_from(*piece, whole != s->n);
+		s->n = whole ? 0 : s->n + 1;
+		if (whole)
+			return (struct str){ s->held, whole };
+	}
+	const size_t whole = utf8_whole(*piece);
+	const struct str part = str_upto(*piece, whole);
+	*piece = str_from(*piece, whole);
+	if (whole == 0 && piece->n) {
+		memcpy(s->held, piece->p, piece->n);
+		s->n = piece->n;
+		*piece = str_from(*piece, piece->n);
+	}
+	return part;
+}
+
+struct str utf8_rest(struct utf8_stream *s)
+{
+	const struct str rest = { s->held, s->n };
+
+	s->n = 0;
+	return rest;
+}
+
 size_t utf8_replaced_length(struct str s)
 {
 	size_t length = 0, bad;

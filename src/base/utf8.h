@@ -33,6 +33,25 @@ uint32_t utf8_decode(const char *p, size_t n);
  * stream must wait for more bytes. Ill-formed bytes are not unfinished. */
 size_t utf8_whole(struct str s);
 
+/* A text that arrives in pieces. Zero is its start. */
+struct utf8_stream {
+	char held[4]; /* an unfinished character */
+	size_t n;
+};
+
+/*
+ * Cut the next part off the front of *piece: whole characters, and ill-formed sequences that the
+ * next piece cannot change. Empty once *piece is used up; its unfinished character is then held.
+ *
+ *	while ((part = utf8_take(&stream, &piece)).n)
+ *
+ * A part is valid until the next call.
+ */
+struct str utf8_take(struct utf8_stream *s, struct str *piece);
+
+/* The unfinished character at the end of the stream; the stream is at its start again. */
+struct str utf8_rest(struct utf8_stream *s);
+
 /* The length of s with its ill-formed sequences replaced. */
 size_t utf8_replaced_length(struct str s);
 

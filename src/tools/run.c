@@ -44,45 +44,31 @@ static const struct field background_fields[] = {
 	F_END,
 };
 
-/* Output on its way to the client: characters that a read has split are put together again. */
+/* Output on its way to the client, in whole characters. */
 struct relay {
 	const struct call_stream *stream;
-	struct {
-		char bytes[4];
-		size_t n;
-	} held[2];
+	struct utf8_stream texts[2]; /* by enum proc_stream */
 };
 
 static int relay(void *arg, enum proc_stream which, struct str piece)
 {
 	struct relay *r = arg;
-	const bool is_stderr = which == PROC_STDERR;
+	struct str part;
 
-	/* First what the last read left over, completed byte by byte. */
-	while (r->held[which].n && piece.n) {
-		char *bytes = r->held[which].bytes;
-		bytes[r->held[which].n++] = piece.p[0];
-		piece = str_from(piece, 1);
-		const struct str held = { bytes, r->held[which].n };
-		if (utf8_whole(held) != held.n && held.n < sizeof r->held[which].bytes)
-			continue;
-		r->held[which].n = 0;
-		if (r->stream->emit(r->stream->arg, is_stderr, held) < 0)
+	while ((part = utf8_take(&r->texts[which], &piece)).n)
+		if (r->stream->emit(r->stream->arg, which == PROC_STDERR, part) < 0)
 			return -1;
-	}
-	const size_t whole = utf8_whole(piece);
-	r->held[which].n = piece.n - whole;
-	memcpy(r->held[which].bytes, piece.p + whole, piece.n - whole);
-	return whole ? r->stream->emit(r->stream->arg, is_stderr, str_upto(piece, whole)) : 0;
+	return 0;
 }
 
-/* What is still held at the end is not going to be completed. */
+/* What is still unfinished at the end goes out as it is. */
 static void relay_rest(struct relay *r)
 {
-	for (int i = 0; i < 2; i++)
-		if (r->held[i].n)
-			(void)r->stream->emit(r->stream->arg, i == PROC_STDERR,
-					      (struct str){ r->held[i].bytes, r->held[i].n });
+	for (int i = 0; i < 2; i++) {
+		const struct str rest = utf8_rest(&r->texts[i]);
+		if (rest.n)
+			(void)r->stream->emit(r->stream->arg, i == PROC_STDERR, rest);
+	}
 }
 
 static bool is_variable(struct str name, struct str value)

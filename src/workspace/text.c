@@ -18,35 +18,22 @@ enum {
 
 struct scan {
 	const struct text_want *want;
-	char *kept;	     /* the first bytes of the selection */
-	size_t kept_n, room; /* how many bytes are kept, and how many can be */
-	int64_t newlines;    /* seen so far in the file */
-	int64_t selected;    /* newlines seen within the selection */
-	int64_t bytes;	     /* length of the selection so far, ill-formed bytes replaced */
-	char carry[4];	     /* an unfinished character at the end of the last piece */
-	size_t carried;
-	bool over; /* the selection has ended */
+	char *kept;		 /* the first bytes of the selection */
+	size_t kept_n, room;	 /* how many bytes are kept, and how many can be */
+	int64_t newlines;	 /* seen so far in the file */
+	int64_t selected;	 /* newlines seen within the selection */
+	int64_t bytes;		 /* length of the selection so far, ill-formed bytes replaced */
+	struct utf8_stream text; /* the selection, measured by whole characters */
+	bool over;		 /* the selection has ended */
 };
 
 /* Add the length of the next piece. An unfinished character waits for the one after it. */
 static void measure(struct scan *s, struct str piece)
 {
-	while (s->carried && piece.n) {
-		s->carry[s->carried++] = piece.p[0];
-		piece = str_from(piece, 1);
-		/* The byte that broke the character off may itself begin one. */
-		const struct str tail = { s->carry, s->carried };
-		const size_t whole = utf8_whole(tail);
-		s->bytes += (int64_t)utf8_replaced_length(str_upto(tail, whole));
-		s->carried -= whole;
-		memmove(s->carry, s->carry + whole, s->carried);
-	}
-	const size_t whole = utf8_whole(piece);
-	s->bytes += (int64_t)utf8_replaced_length(str_upto(piece, whole));
-	if (piece.n - whole) {
-		s->carried = piece.n - whole;
-		memcpy(s->carry, piece.p + whole, s->carried);
-	}
+	struct str part;
+
+	while ((part = utf8_take(&s->text, &piece)).n)
+		s->bytes += (int64_t)utf8_replaced_length(part);
 }
 
 static void keep(struct scan *s, struct str piece)
@@ -207,8 +194,7 @@ int text_read(int fd, const struct text_want *want, struct arena *a, struct text
 	if (scan_file(fd, &s, e) < 0)
 		return -1;
 	/* A character that the end of the file leaves unfinished is one ill-formed sequence. */
-	if (s.carried)
-		s.bytes += (int64_t)utf8_replaced_length((struct str){ s.carry, s.carried });
+	s.bytes += (int64_t)utf8_replaced_length(utf8_rest(&s.text));
 	*ret = (struct text){ .total_lines = s.newlines + 1 };
 	if (ret->total_lines < want->first)
 		return 0;

@@ -102,6 +102,14 @@ class Bash(SidecarTest):
         self.assertEqual(out, "é🙂")
         self.assertEqual(self.run_bash(command=r"printf 'a\377b\303'")[0], "a\ufffdb\ufffd")
 
+    def test_a_character_may_come_byte_by_byte_on_both_streams(self):
+        """Each byte is a read of its own; the other stream writes between them."""
+        for text in ("é🙂".encode(), b"\xe2\x82\xac.", b"\xf0\x9f\xc3\xa9", b"\xf0\x9f\x99", b"\xe0\x80\xed\xa0"):
+            both = "; ".join(rf"printf '\{byte:o}'; printf '\{byte:o}' >&2; sleep 0.1" for byte in text)
+            out, err, _ = self.run_bash(command=both)
+            shown = text.decode(errors="replace")
+            self.assertEqual((out, err), (shown, shown), text)
+
     def test_output_comes_as_it_is_made(self):
         body = json.dumps({"command": "echo first; until [ -e go ]; do sleep 0.02; done; echo second"})
         with self.server.connect() as s:

@@ -6,6 +6,7 @@
 #include "base/own.h"
 #include "base/utf8.h"
 #include "utf8_naive.h"
+#include "utf8_splits.h"
 
 #define T(literal)                                                                                 \
 	{                                                                                          \
@@ -206,6 +207,31 @@ static void a_stream_may_be_split_anywhere(void **unused)
 	}
 }
 
+static void a_stream_of_any_pieces_is_the_whole_text(void **unused)
+{
+	(void)unused;
+	for (size_t i = 0; i < ARRAY_LEN(split_texts); i++) {
+		const struct str text = split_texts[i];
+		for (unsigned way = 0; way < split_ways(text); way++) {
+			struct utf8_stream stream = { .n = 0 };
+			AUTO_BUF seen = { .max = 1 << 10 };
+			for (struct str rest = text, part; rest.n;) {
+				struct str left = split_next(text, &rest, way);
+				const struct str piece = guarded(left);
+				left = piece;
+				while ((part = utf8_take(&stream, &left)).n)
+					split_show(&seen, part);
+				assert_int_equal(left.n, 0);
+				assert_in_range(stream.n, 0, 3);
+				guarded_free(piece);
+			}
+			split_show(&seen, utf8_rest(&stream));
+			assert_int_equal(utf8_rest(&stream).n, 0);
+			assert_seen_whole(&seen, text, way);
+		}
+	}
+}
+
 static void ascii_ends_at_the_first_high_byte(void **unused)
 {
 	enum { LENGTH = 40 };
@@ -239,6 +265,7 @@ int main(void)
 		cmocka_unit_test(ill_formed_bytes_are_replaced_by_maximal_subparts),
 		cmocka_unit_test(an_unfinished_character_is_held_back),
 		cmocka_unit_test(a_stream_may_be_split_anywhere),
+		cmocka_unit_test(a_stream_of_any_pieces_is_the_whole_text),
 		cmocka_unit_test(ascii_ends_at_the_first_high_byte),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
