@@ -104,6 +104,15 @@ size_t utf8_whole(struct str s)
 	return s.n;
 }
 
+size_t utf8_cut_rest(struct str s)
+{
+	size_t n = 0;
+
+	while (n < 3 && n < s.n && (s.p[n] & 0xc0) == 0x80)
+		n++;
+	return n;
+}
+
 struct str utf8_take(struct utf8_stream *s, struct str *piece)
 {
 	while (s->n && piece->n) {

@@ -33,6 +33,9 @@ uint32_t utf8_decode(const char *p, size_t n);
  * stream must wait for more bytes. Ill-formed bytes are not unfinished. */
 size_t utf8_whole(struct str s);
 
+/* How many bytes at the start of s can only be the rest of a character that was cut before s. */
+size_t utf8_cut_rest(struct str s);
+
 /* A text that arrives in pieces. Zero is its start. */
 struct utf8_stream {
 	char held[4]; /* an unfinished character */

@@ -26,6 +26,7 @@ struct job {
 	struct buf copy;
 	struct str *words; /* the request's argv, then its env */
 	struct cancel stop;
+	struct utf8_stream texts[2]; /* of the output, by enum proc_stream */
 	char *ring;
 	struct job_state state;
 };
@@ -119,19 +120,27 @@ static struct job *job_new(struct jobs *j, const struct proc_request *q, struct 
 	return b;
 }
 
+/* The caller holds the lock. */
+static void keep(struct job *b, struct str text)
+{
+	while (text.n) {
+		const size_t at = (size_t)(b->state.cursor % RING);
+		const struct str part = str_upto(text, RING - at);
+		memcpy(b->ring + at, part.p, part.n);
+		b->state.cursor += (int64_t)part.n;
+		text = str_from(text, part.n);
+	}
+}
+
+/* Both streams go into one text, so each waits until its character is whole. */
 static int keep_output(void *arg, enum proc_stream stream, struct str piece)
 {
 	struct job *b = arg;
+	struct str part;
 
-	(void)stream;
 	(void)pthread_mutex_lock(&b->table->lock);
-	while (piece.n) {
-		const size_t at = (size_t)(b->state.cursor % RING);
-		const struct str part = str_upto(piece, RING - at);
-		memcpy(b->ring + at, part.p, part.n);
-		b->state.cursor += (int64_t)part.n;
-		piece = str_from(piece, part.n);
-	}
+	while ((part = utf8_take(&b->texts[stream], &piece)).n)
+		keep(b, part);
 	(void)pthread_cond_broadcast(&b->table->news);
 	(void)pthread_mutex_unlock(&b->table->lock);
 	return 0;
@@ -147,6 +156,8 @@ static void *run_job(void *arg)
 	const int done = proc_run_admitted(j->runner, &b->request, &sink, &b->stop, &result, &e);
 
 	(void)pthread_mutex_lock(&j->lock);
+	keep(b, utf8_rest(&b->texts[PROC_STDOUT]));
+	keep(b, utf8_rest(&b->texts[PROC_STDERR]));
 	b->state.running = false;
 	b->state.failed = done < 0;
 	b->state.err = e;

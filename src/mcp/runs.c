@@ -53,14 +53,17 @@ static void output(void *arg, bool is_stderr, struct str piece, size_t bytes)
 {
 	struct mcp_run *run = arg;
 	const int64_t now = io_now_ms();
+	struct str part;
 	char text[64];
 
-	(void)is_stderr;
 	(void)pthread_mutex_lock(&run->lock);
 	run->bytes += (int64_t)bytes;
-	buf_add(&run->tail, piece);
-	if (run->tail.n > LIMIT_MCP_TAIL)
+	while ((part = utf8_take(&run->texts[is_stderr], &piece)).n)
+		buf_add(&run->tail, part);
+	if (run->tail.n > LIMIT_MCP_TAIL) {
 		buf_drop(&run->tail, run->tail.n - LIMIT_MCP_TAIL);
+		buf_drop(&run->tail, utf8_cut_rest(buf_str(&run->tail)));
+	}
 	if (now - run->told_ms >= LIMIT_MCP_PROGRESS_MS) {
 		(void)snprintf(text, sizeof text, "%lld bytes of output", (long long)run->bytes);
 		const struct str line = run->tail.failed ? STR("") : last_line(buf_str(&run->tail));

@@ -28,6 +28,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "mcp/protocol.h"
 #include "service/dispatch.h"
 
@@ -44,7 +45,8 @@ struct mcp_run {
 	struct call_progress progress;
 	pthread_mutex_t lock; /* over what follows */
 	int64_t began_ms, told_ms, value, bytes;
-	struct buf tail; /* the end of the output */
+	struct utf8_stream texts[2]; /* of the output: stdout, stderr */
+	struct buf tail;	     /* its end */
 };
 
 struct mcp_runs {

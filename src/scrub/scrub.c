@@ -130,14 +130,6 @@ static bool swallow(struct pass *p)
 	return true;
 }
 
-/* A place inside a character moves to the start of that character. */
-static size_t char_start(struct str text, size_t i, size_t least)
-{
-	while (i > least && i < text.n && ((unsigned char)text.p[i] & 0xc0) == 0x80)
-		i--;
-	return i;
-}
-
 static void redact(struct pass *p, const struct shape_hit *h)
 {
 	struct scrubber *s = p->s;
@@ -192,7 +184,8 @@ static size_t scan(struct pass *p)
 		/* A shape known by a later key may begin a little earlier. */
 		const size_t before =
 			hit.start - p->done < r->reach ? p->done : hit.start - r->reach;
-		return char_start(p->text, before, p->done);
+		const size_t whole = utf8_whole(str_upto(p->text, before));
+		return whole > p->done ? whole : p->done;
 	}
 	return p->done;
 }
@@ -288,7 +281,7 @@ size_t scrub_decided(const struct scrub *rules, struct str text)
 
 	if (s.swallow || s.body_left)
 		decided = p.found;
-	return text.n - decided > LIMIT_SCRUB_HELD ? text.n : decided;
+	return text.n - decided > LIMIT_SCRUB_HELD ? utf8_whole(text) : decided;
 }
 
 /* Kinds that share a slot are counted together; at worst one mark is taken for another. */

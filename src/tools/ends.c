@@ -51,16 +51,6 @@ bool ends_cut(const struct ends *o)
 	return o->total > LIMIT_COMMAND_OUTPUT;
 }
 
-/* Behind what remains of a character whose start was left out. */
-static struct str skip_rest_of_character(struct str s)
-{
-	size_t n = 0;
-
-	while (n < 3 && n < s.n && ((unsigned char)s.p[n] & 0xc0) == 0x80)
-		n++;
-	return str_from(s, n);
-}
-
 /* Everything that is remembered: the head and what came behind it. Whole unless it is less than
  * total; then the missing part is behind the first HEAD bytes. */
 static struct str remembered(const struct ends *o, struct arena *a)
@@ -95,7 +85,7 @@ struct str ends_text(const struct ends *o, const struct scrub *rules, struct are
 	}
 	head = str_upto(head, scrub_cut(rules, head, ENDS_HEAD).from);
 	tail = str_from(tail, scrub_cut(rules, tail, tail.n - ENDS_TAIL).to);
-	tail = skip_rest_of_character(tail);
+	tail = str_from(tail, utf8_cut_rest(tail));
 	size_t n = utf8_whole(head);
 	memcpy(text, head.p, n);
 	const int64_t omitted = o->total - (int64_t)n - (int64_t)tail.n;

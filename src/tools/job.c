@@ -136,10 +136,12 @@ static int output(struct call *c, const struct job_args *a, const struct names *
 		wait.seen = p.cursor;
 	} while (text.n == 0 && p.state.running && io_now_ms() < wait.deadline_ms &&
 		 !cancel_asked(c->cancel));
+	/* What was dropped may have ended inside a character: the rest of it goes too. */
+	const size_t rest = p.dropped ? utf8_cut_rest(text) : 0;
 	write_state(c->out, n, &p.state);
-	jw_str(c->out, "output", text);
+	jw_str(c->out, "output", str_from(text, rest));
 	jw_int(c->out, "cursor", p.cursor - (int64_t)waits);
-	jw_int(c->out, "dropped", p.dropped);
+	jw_int(c->out, "dropped", p.dropped + (int64_t)rest);
 	return 0;
 }
 

@@ -51,6 +51,21 @@ class Jobs(SidecarTest):
         self.assertGreater(answer["dropped"], 0)
         self.assertEqual(answer["dropped"] + len(answer["output"]), answer["cursor"])
 
+    def test_what_is_dropped_ends_with_a_character(self):
+        for shift in range(4):
+            job = self.begin("yes 🙂 | tr -d '\\n' | head -c 3000000; printf %%.%ds xyz" % shift)
+            until(lambda: self.look(job)["state"] == "exited", "the job has ended")
+            answer = self.look(job)
+            self.assertEqual(set(answer["output"]), {"🙂"})
+            self.assertEqual(answer["dropped"] + len(answer["output"].encode()), answer["cursor"])
+
+    def test_characters_of_two_streams_stay_whole(self):
+        """Each byte is a read of its own; the two streams write by turns."""
+        for text in ("é🙂", "€.é"):
+            both = "; ".join(rf"printf '\{byte:o}'; printf '\{byte:o}' >&2; sleep 0.1" for byte in text.encode())
+            out, _ = self.follow(self.begin(both))
+            self.assertEqual(sorted(out), sorted(text + text))
+
     def test_no_such_job(self):
         for url in ("/jobs/999", "/jobs/x", "/jobs/-1"):
             answer = self.server.request("GET", url)

@@ -4,6 +4,8 @@
 
 #include "client_unit.h"
 
+#include "base/buf.h"
+
 #define OK	  "HTTP/1.1 200 OK\r\n"
 #define LENGTH(n) "Content-Length: " #n "\r\n\r\n"
 
@@ -161,6 +163,50 @@ static void a_stream_counts_up_to_its_end(void **state)
 	}
 }
 
+static int collect(void *arg, bool is_stderr, const char *text, size_t length)
+{
+	struct buf *streams = arg;
+
+	buf_add(&streams[is_stderr], (struct str){ text, length });
+	return 0;
+}
+
+/* A chunk of the answer ends at every place in turn, and at last after every byte. */
+static void a_stream_may_be_split_anywhere(void **state)
+{
+	const struct str body = STR("{\"type\":\"delta\",\"data\":\"\xc3\xa9\xf0\x9f\x99\x82\"}\n"
+				    "{\"type\":\"delta\",\"data\":\"\\u00e9\\ud83d\\ude42\","
+				    "\"stream\":\"stderr\"}\n{\"type\":\"done\",\"exitCode\":3}\n");
+
+	(void)state;
+	for (size_t cut = 1; cut <= body.n; cut++) {
+		struct scratch s = scratch_new();
+		AUTO_BUF answer = { .max = 8 << 10 };
+		struct buf texts[2] = { { .max = 1 << 10 }, { .max = 1 << 10 } };
+		const struct sidecar_bash_options options = { .output = collect, .arg = texts };
+		struct sidecar_exit ended = { .code = 77 };
+		struct sidecar_error error = { .code = "" };
+		buf_add(&answer, STR(STREAM));
+		for (size_t at = 0, n; at < body.n; at += n) {
+			n = cut == body.n ? 1 : at == 0 ? cut : body.n - cut;
+			buf_addf(&answer, "%zx\r\n%.*s\r\n", n, (int)n, body.p + at);
+		}
+		buf_add(&answer, (struct str){ END, sizeof END });
+		struct fake f = { .answer = answer.p, .then = FAKE_CLOSE };
+		fake_start(&f, &s);
+		struct sidecar *client = open_client(&s, 5000);
+		assert_int_equal(sidecar_run_bash(client, "x", &options, &ended, &error), 0);
+		assert_int_equal(ended.code, 3);
+		for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+			assert_str(buf_str(&texts[i]), "\xc3\xa9\xf0\x9f\x99\x82");
+			buf_done(&texts[i]);
+		}
+		sidecar_close(client);
+		fake_stop(&f, &s);
+		scratch_free(&s);
+	}
+}
+
 #define TEN	" 12345678 "
 #define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
 
@@ -234,6 +280,7 @@ int main(void)
 		cmocka_unit_test(every_wrong_answer_has_its_code),
 		cmocka_unit_test(only_calls_that_read_are_sent_again),
 		cmocka_unit_test(a_stream_counts_up_to_its_end),
+		cmocka_unit_test(a_stream_may_be_split_anywhere),
 		cmocka_unit_test(slow_bytes_do_not_extend_the_timeout),
 		cmocka_unit_test(the_longest_timeout_works),
 	};

@@ -76,6 +76,32 @@ static struct job_state read_to_end(uint64_t id, struct buf *out)
 	return s;
 }
 
+/* Each byte is a read of its own, and the two streams write by turns. */
+static void test_characters_of_two_streams_stay_whole(void **state)
+{
+	static const struct {
+		const char *script, *want;
+	} rows[] = {
+		{ "printf '\\303'; printf '\\360' >&2; sleep 0.1; printf '\\237' >&2; sleep 0.1;"
+		  "printf '\\251'; printf '\\231' >&2; sleep 0.1; printf '\\202' >&2",
+		  "\xc3\xa9\xf0\x9f\x99\x82" },
+		{ "printf 'a\\360\\237'; sleep 0.1; echo b >&2; sleep 0.1; printf '\\303'; sleep "
+		  "0.1;"
+		  "echo c >&2; sleep 0.1; printf '\\251'",
+		  "ab\n\xf0\x9f"
+		  "c\n\xc3\xa9" },
+		{ "printf '\\360\\237'; sleep 0.1; echo a >&2", "a\n\xf0\x9f" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		AUTO_BUF out = { 0 };
+		const struct job_state s = read_to_end(start(rows[i].script), &out);
+		assert_str(buf_str(&out), rows[i].want);
+		assert_int_equal(s.cursor, out.n);
+	}
+}
+
 static void test_output_by_cursor(void **state)
 {
 	(void)state;
@@ -235,6 +261,7 @@ int main(int argc, char **argv)
 	EXEC_MAIN(NULL)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_output_by_cursor),
+		cmocka_unit_test(test_characters_of_two_streams_stay_whole),
 		cmocka_unit_test(test_what_the_ring_lost_is_counted),
 		cmocka_unit_test(test_stop),
 		cmocka_unit_test(test_a_job_that_cannot_run),

@@ -9,6 +9,7 @@
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "utf8_splits.h"
 
 static const struct json one = { .type = JSON_NUMBER, .whole = true, .number = 1, .integer = 1 };
 static const struct json text = { .type = JSON_STRING, .string = { "1", 1 } };
@@ -112,6 +113,76 @@ static void output_is_told_once_a_second(void **state)
 	assert_true(mcp_runs_leave(&runs, &run));
 }
 
+/* A run that tells of its output when the test says so. */
+static void run_begin(struct mcp_runs *runs, struct mcp_run *run, struct dispatch *d)
+{
+	struct err e;
+
+	assert_int_equal(mcp_runs_enter(runs, run, &e), 0);
+	mcp_run_follow(run, d);
+	run->told_ms = INT64_MAX / 2;
+}
+
+static void a_long_line_is_cut_between_characters(void **state)
+{
+	static const char *const characters[] = { "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x99\x82" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(characters); i++) {
+		for (size_t shift = 0; shift < 4; shift++) {
+			AUTO_BUF line = { .max = 8 << 10 };
+			AUTO_BUF want = { .max = 1 << 10 };
+			while (line.n < 4000)
+				buf_add(&line, str_of(characters[i]));
+			buf_add(&line, str_upto(STR("xyz"), shift));
+			buf_add(&want, STR("\"message\":\""));
+			for (size_t n = LIMIT_MCP_LINE / strlen(characters[i]); n > 0; n--)
+				buf_add(&want, str_of(characters[i]));
+			buf_add(&want, STR("\"}"));
+			AUTO_BUF heard = { .max = 64 << 10 };
+			struct mcp_runs runs = { .first = NULL };
+			struct mcp_run run = {
+				.id = &one, .token = &text, .notify = hear, .arg = &heard
+			};
+			struct dispatch d = { .cancel = NULL };
+			run_begin(&runs, &run, &d);
+			run.told_ms = 0;
+			tell(&d, false, buf_str(&line));
+			assert_true(str_find(buf_str(&heard), buf_str(&want)) > 0);
+			assert_true(mcp_runs_leave(&runs, &run));
+		}
+	}
+}
+
+/* Both streams bring the same pieces by turns. */
+static void characters_of_two_streams_stay_whole(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(split_texts); i++) {
+		const struct str bytes = split_texts[i];
+		for (unsigned way = 0; way < split_ways(bytes) && utf8_valid(bytes); way++) {
+			AUTO_BUF heard = { .max = 64 << 10 };
+			struct mcp_runs runs = { .first = NULL };
+			struct mcp_run run = {
+				.id = &one, .token = &text, .notify = hear, .arg = &heard
+			};
+			struct dispatch d = { .cancel = NULL };
+			run_begin(&runs, &run, &d);
+			for (struct str rest = bytes; rest.n;) {
+				const struct str piece = split_next(bytes, &rest, way);
+				tell(&d, false, piece);
+				tell(&d, true, piece);
+			}
+			run.told_ms = 0;
+			tell(&d, false, STR("."));
+			assert_true(str_find(buf_str(&heard), STR(".\"}")) > 0);
+			assert_true(str_find(buf_str(&heard), STR(UTF8_REPLACEMENT)) < 0);
+			assert_int_equal(run.bytes, 2 * bytes.n + 1);
+			assert_true(mcp_runs_leave(&runs, &run));
+		}
+	}
+}
+
 static void silence_is_told_rarely_and_grows(void **state)
 {
 	struct mcp_runs runs = { .first = NULL };
@@ -148,6 +219,8 @@ int main(void)
 		cmocka_unit_test(a_run_is_cancelled_by_its_session_and_id),
 		cmocka_unit_test(a_session_ends_with_its_runs),
 		cmocka_unit_test(output_is_told_once_a_second),
+		cmocka_unit_test(a_long_line_is_cut_between_characters),
+		cmocka_unit_test(characters_of_two_streams_stay_whole),
 		cmocka_unit_test(silence_is_told_rarely_and_grows),
 	};
 

@@ -8,10 +8,13 @@
  * time.
  */
 #include "unit.h"
+#include "utf8_splits.h"
 
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "base/own.h"
+#include "base/utf8.h"
 #include "scrub/scrub.h"
 #include "scrub_cases.h"
 
@@ -267,6 +270,104 @@ static void a_stream_holds_back_little(void **unused)
 	scrub_free(r);
 }
 
+/* Bytes of broken characters, of which there may be any number, are held back no longer. */
+static void broken_characters_are_not_held_back(void **unused)
+{
+	static const char *const starts[] = { "eyJ", "password=", "sk-", "token_", "://u:p" };
+	const struct scrub_options o = { 0 };
+	struct scrub *r = rules_with(&o);
+	char filler[1024];
+
+	(void)unused;
+	memset(filler, 0x80, sizeof filler);
+	for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
+		CLEANUP(scrubber_done) struct scrubber s = { .rules = r };
+		AUTO_BUF text = { .max = 1 << 20 };
+		AUTO_BUF out = { .max = 1 << 20 };
+		for (int n = 0; n < 64; n++)
+			buf_add(&text, (struct str){ filler, sizeof filler });
+		buf_add(&text, str_of(starts[i]));
+		scrubber_feed(&s, buf_str(&text), &out);
+		assert_in_range(s.held.n, 0, 2048);
+		scrubber_end(&s, &out);
+		assert_false(out.failed);
+		assert_true(str_eq(buf_str(&out), buf_str(&text)));
+	}
+	scrub_free(r);
+}
+
+/* However a stream is split, each part it lets out is whole: alone or after what may be a secret.
+ */
+static void characters_are_let_out_whole(void **unused)
+{
+	static const char *const starts[] = {
+		"", "x ", "eyJ", "password=", "token: \"", "sk-ant-"
+	};
+	const struct scrub_options o = { 0 };
+	struct scrub *r = rules_with(&o);
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof split_texts / sizeof split_texts[0]; i++) {
+		const struct str text = split_texts[i];
+		for (unsigned k = 0; k < ARRAY_LEN(starts) * split_ways(text); k++) {
+			CLEANUP(scrubber_done) struct scrubber s = { .rules = r };
+			AUTO_BUF out = { .max = 1 << 10 };
+			AUTO_BUF seen = { .max = 1 << 10 };
+			AUTO_BUF all = { .max = 1 << 10 };
+			const unsigned way = k / ARRAY_LEN(starts);
+			buf_add(&all, str_of(starts[k % ARRAY_LEN(starts)]));
+			scrubber_feed(&s, buf_str(&all), &out);
+			for (struct str rest = text; rest.n;) {
+				scrubber_feed(&s, split_next(text, &rest, way), &out);
+				split_show(&seen, buf_str(&out));
+				buf_reset(&out, SIZE_MAX);
+			}
+			scrubber_end(&s, &out);
+			split_show(&seen, buf_str(&out));
+			buf_add(&all, text);
+			assert_seen_whole(&seen, buf_str(&all), way);
+		}
+	}
+	scrub_free(r);
+}
+
+/* What is decided of a long text ends with a whole character, whatever it ends in. */
+static void what_is_decided_ends_with_a_whole_character(void **unused)
+{
+	static const char *const starts[] = { "",
+					      "eyJ",
+					      "password=",
+					      "token=\"",
+					      "://u:p@",
+					      "bearer ",
+					      "-----BEGIN PRIVATE KEY-----\n",
+					      "AKIAIOSFODNN7EXAMPL3" };
+	static const char *const fillers[] = {
+		"a", "-", "\n", " ", "\xc3\xa9", "\xf0\x9f\x99\x82"
+	};
+	static const size_t lengths[] = { 0, 1, 100, 8000, 33000, 66000 };
+	const struct scrub_options o = { 0 };
+	struct scrub *r = rules_with(&o);
+
+	(void)unused;
+	for (size_t i = 0; i < ARRAY_LEN(starts) * ARRAY_LEN(fillers) * ARRAY_LEN(lengths); i++) {
+		const char *filler = fillers[i % ARRAY_LEN(fillers)];
+		const size_t length = lengths[i / ARRAY_LEN(fillers) % ARRAY_LEN(lengths)];
+		AUTO_BUF text = { .max = 1 << 20 };
+		buf_add(&text, str_of(starts[i / ARRAY_LEN(fillers) / ARRAY_LEN(lengths)]));
+		while (text.n < length)
+			buf_add(&text, str_of(filler));
+		for (size_t n = 0; n < 3; n++) {
+			buf_addc(&text, "\xf0\x9f\x99"[n]);
+			const struct str all = buf_str(&text);
+			const struct str part = str_upto(all, scrub_decided(r, all));
+			assert_int_equal(utf8_whole(part), part.n);
+			assert_in_range(part.n, 0, all.n - n - 1);
+		}
+	}
+	scrub_free(r);
+}
+
 static void a_key_without_end_is_swallowed_up_to_its_cap(void **unused)
 {
 	const struct scrub_options o = { 0 };
@@ -496,6 +597,9 @@ int main(void)
 		cmocka_unit_test(finds_are_counted_by_kind),
 		cmocka_unit_test(what_is_decided_goes_out_at_once),
 		cmocka_unit_test(a_stream_holds_back_little),
+		cmocka_unit_test(broken_characters_are_not_held_back),
+		cmocka_unit_test(characters_are_let_out_whole),
+		cmocka_unit_test(what_is_decided_ends_with_a_whole_character),
 		cmocka_unit_test(a_key_without_end_is_swallowed_up_to_its_cap),
 		cmocka_unit_test(configured_secrets_are_found_in_every_spelling),
 		cmocka_unit_test(limits_of_secrets_are_errors),

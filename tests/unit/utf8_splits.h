@@ -9,6 +9,8 @@
 #define TESTS_UTF8_SPLITS_H
 
 #include "base/jw.h"
+#include "base/own.h"
+#include "base/utf8.h"
 #include "unit.h"
 
 #define SPLIT(text)                                                                                \
