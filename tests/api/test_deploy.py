@@ -89,7 +89,7 @@ class Fleet(SidecarTest):
                                  "TCP_HOST": "127.0.0.1", "TCP_PORT": "0", "SIDECAR_AUTH_TOKEN": "secret"})
         token = {"X-Sidecar-Token": "secret"}
         port = int(server.request("GET", "/health", headers=token).json()["tcp"].rsplit(":", 1)[1])
-        for headers, status in ((token, 200), ({}, 401)):
+        for headers, status in ((token, 200), ({}, 403)):
             connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
             connection.request("GET", "/v1/health", headers={"Host": "session-1.default.svc:8888", **headers})
             self.assertEqual(connection.getresponse().status, status)
