@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dir: directories entered by descriptor, a bounded number of them open. */
+/* dir: enter directories by descriptor, keep a bounded number open, read their ignore rules. */
 
 #include "search/dir.h"
 
@@ -18,8 +18,8 @@
 enum {
 	OPEN_DIR = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
 	OPEN_FILE = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
-	/* Of a way that had to be opened again, so many at its end stay open: the walk comes
-	 * back up that way. */
+	/* When a way had to be opened again, so many directories at its end stay open: the walk
+	 * comes back up that way. */
 	KEEP_OPEN = LIMIT_WALK_DIRS / 4,
 };
 
@@ -32,7 +32,7 @@ static void unlink_open(struct dirs *all, struct dir *d)
 }
 
 /* Under the lock: close what was opened longest ago until there is room for one more. The walk goes
- * depth first, so that is what will be needed last. */
+ * depth first, so it will be needed last. */
 static void make_room(struct dirs *all)
 {
 	for (struct dir *d = all->oldest; d && all->open >= LIMIT_WALK_DIRS;) {
@@ -46,7 +46,7 @@ static void make_room(struct dirs *all)
 	}
 }
 
-/* Give a directory its descriptor, unless somebody else was faster, and enter it. */
+/* Give a directory its descriptor, unless another thread was faster, and enter it. */
 static int install(struct dirs *all, struct dir *d, int fd)
 {
 	pthread_mutex_lock(&all->lock);
@@ -68,7 +68,7 @@ static int install(struct dirs *all, struct dir *d, int fd)
 int dirs_init(struct dirs *all, int dirfd)
 {
 	*all = (struct dirs){ 0 };
-	/* Not the caller's descriptor: reading a directory moves its position. */
+	/* A descriptor of our own: reading a directory moves the position. */
 	AUTO_FD fd = openat(dirfd, ".", OPEN_DIR);
 	if (fd < 0)
 		return -1;
@@ -135,12 +135,12 @@ void dir_drop(struct dirs *all, struct dir *d)
 	}
 }
 
-/* Open the way from a directory that has been entered down to d. Leaves `from`. */
+/* Open the way from `from`, which has been entered, down to d. Leaves `from`. */
 static int open_way(struct dirs *all, struct dir *from, struct dir *d)
 {
 	const size_t n = d->depth - from->depth;
 	struct dir **way = mem_new(n, sizeof *way);
-	struct dir *at = from; /* entered; NULL while below a descriptor of our own */
+	struct dir *at = from; /* entered; NULL while only `own` is open */
 	AUTO_FD own = -1;
 
 	for (struct dir *up = d; way && up != from; up = up->up)
@@ -238,7 +238,9 @@ int64_t dir_entry_size(int dirfd, const char *name)
 	return fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ? -1 : st.st_size;
 }
 
-void dir_read_small(int dirfd, const char *const path[], size_t components, struct buf *out)
+/* Read a small regular file, at most LIMIT_IGNORE_BYTES of it; nothing when it cannot be read.
+ * `path` may have several components; links are not followed. */
+static void read_small(int dirfd, const char *const path[], size_t components, struct buf *out)
 {
 	AUTO_FD dir = -1;
 	int at = dirfd;
@@ -281,9 +283,75 @@ bool dir_reads_whole(int dirfd)
 	}
 }
 
-bool dir_has(int dirfd, const char *name)
+static bool has_entry(int dirfd, const char *name)
 {
 	struct stat st;
 
 	return fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static struct ignore *rules_of(int fd, const char *const path[], size_t components, size_t depth,
+			       struct ignore *up)
+{
+	AUTO_BUF text = { .max = LIMIT_IGNORE_BYTES };
+
+	read_small(fd, path, components, &text);
+	return ignore_new(buf_str(&text), depth, up);
+}
+
+/* Add the rules of the directory that is open as fd, whose path is `depth` bytes long. A repository
+ * starts anew: no .gitignore above it applies, only its own exclude file and the user's. */
+static void add_rules(struct dir *d, int fd, const struct rule_files *has, size_t depth,
+		      struct str excludes)
+{
+	static const char *const gitignore[] = { ".gitignore" };
+	static const char *const ignore[] = { ".ignore" };
+	static const char *const exclude[] = { ".git", "info", "exclude" };
+
+	if (has->git) {
+		ignore_drop(d->git);
+		d->git = ignore_new(excludes, depth, NULL);
+		d->git = rules_of(fd, exclude, ARRAY_LEN(exclude), depth, d->git);
+	}
+	if (has->gitignore)
+		d->git = rules_of(fd, gitignore, ARRAY_LEN(gitignore), depth, d->git);
+	if (has->ignore)
+		d->dot = rules_of(fd, ignore, ARRAY_LEN(ignore), depth, d->dot);
+}
+
+void dirs_read_rules(struct dirs *all, const int *parents, size_t count, struct str path,
+		     struct str excludes)
+{
+	size_t depth = 0;
+
+	all->root->git = ignore_new(excludes, 0, NULL);
+	for (size_t i = 0; i < count; i++) {
+		const struct rule_files has = {
+			.git = has_entry(parents[i], ".git"),
+			.gitignore = true,
+			.ignore = true,
+		};
+
+		add_rules(all->root, parents[i], &has, depth, excludes);
+		depth += (size_t)(str_index(str_from(path, depth), '/') + 1);
+	}
+}
+
+void dir_read_rules(struct dir *d, int fd, const struct rule_files *has, size_t depth,
+		    struct str excludes)
+{
+	if (d->up) {
+		d->git = ignore_hold(d->up->git);
+		d->dot = ignore_hold(d->up->dot);
+	}
+	add_rules(d, fd, has, depth, excludes);
+}
+
+bool dir_hides(const struct dir *d, struct str path, size_t name_at, bool is_dir)
+{
+	enum ignore_verdict v = ignore_match(d->dot, path, name_at, is_dir);
+
+	if (v == IGNORE_SILENT)
+		v = ignore_match(d->git, path, name_at, is_dir);
+	return v == IGNORE_YES;
 }

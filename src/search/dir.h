@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dir: a directory of the tree that is being walked.
+ * dir: a directory of the tree that is being walked, and the ignore rules in it.
  *
- * A directory knows its name and the directory it is in, up to the root of the walk, so a path of
- * any length costs a name. It is counted: entries that are still to be visited hold it. It is
- * entered by descriptor, one component at a time and never through a link: whatever is renamed or
- * exchanged meanwhile, what is opened lies in the tree. Mount points are entered.
+ * A directory knows its name and its parent, up to the root of the walk, so a path of any length
+ * costs only a name. It is reference-counted: work that is still to be done holds it. It is entered
+ * by descriptor, one component at a time and never through a link: even if entries are renamed or
+ * exchanged in the meantime, what is opened lies in the tree. Mount points are entered.
  *
  * Only LIMIT_WALK_DIRS descriptors stay open; a directory that lost its own opens the way from the
- * nearest one that still has it. This is the only file of search/ that opens anything.
+ * nearest one that still has one. This is the only file of search/ that opens anything.
  */
 #ifndef SEARCH_DIR_H
 #define SEARCH_DIR_H
@@ -22,16 +22,16 @@
 
 struct dir {
 	struct dir *up;		   /* NULL for the root */
-	struct ignore *git;	   /* what .gitignore files say here, set when it is expanded */
-	struct ignore *dot;	   /* what .ignore files say */
+	struct ignore *git;	   /* the rules of .gitignore files, set by dir_read_rules */
+	struct ignore *dot;	   /* the rules of .ignore files */
 	bool ignored;		   /* it or a directory above is ignored */
 	unsigned depth;		   /* 0 for the root */
 	unsigned owners;	   /* under dirs.lock, as all below */
-	unsigned users;		   /* who have entered it: its descriptor stays open */
+	unsigned users;		   /* threads that have entered it: its descriptor stays open */
 	int fd;			   /* -1 when closed */
 	struct dir *older, *newer; /* in the order they were opened */
 	size_t name_n;
-	char name[]; /* NUL behind it */
+	char name[]; /* followed by a NUL */
 };
 
 /* All directories of one walk. */
@@ -42,9 +42,10 @@ struct dirs {
 	unsigned open;
 };
 
-/* Start at a directory; dirfd stays the caller's. 0, or -1 with errno. */
+/* Start at a directory; dirfd stays the caller's. 0, or -1 with errno. Before dirs_done every other
+ * directory has been dropped. */
 int dirs_init(struct dirs *all, int dirfd);
-void dirs_done(struct dirs *all); /* every directory has been dropped */
+void dirs_done(struct dirs *all);
 
 /* A directory in `up`, not opened yet, with one owner; NULL when there is no memory. */
 struct dir *dir_new(struct dirs *all, struct dir *up, struct str name);
@@ -52,33 +53,45 @@ void dir_hold(struct dirs *all, struct dir *d);
 void dir_drop(struct dirs *all, struct dir *d);
 
 /* A descriptor that stays open until dir_leave. -1 with errno when it cannot be opened: gone, not
- * allowed, or no longer a directory. The directory's position is not touched by others. */
+ * allowed, or no longer a directory. Nothing else moves the descriptor's position. */
 int dir_enter(struct dirs *all, struct dir *d);
 void dir_leave(struct dirs *all, struct dir *d);
 
-/* Append the path from the root, "/" behind every component; nothing for the root. */
+/* Append the path from the root, a "/" after every component; nothing for the root. */
 void dir_path(const struct dir *d, struct buf *out);
 
 /* Open a file for reading, never through a link and without waiting for the writer of a pipe.
- * -1 with errno. The caller closes it. */
+ * Returns a descriptor that the caller closes, or -1 with errno. */
 int dir_open_file(int dirfd, const char *name);
 
-/* The type of an entry whose type the directory does not tell: a DT_ value. */
+/* The type of an entry, a DT_ value, for file systems whose directories do not give it. */
 unsigned char dir_entry_type(int dirfd, const char *name);
 
 /* The size of an entry itself (of a link: of the link), or -1. */
 int64_t dir_entry_size(int dirfd, const char *name);
 
-/* Read a small regular file, at most LIMIT_IGNORE_BYTES of it; nothing when it cannot be read.
- * `path` may have several components, none of which is followed if it is a link. */
-void dir_read_small(int dirfd, const char *const path[], size_t components, struct buf *out);
-
-/* Whether the directory's file system gives less than was asked for only at the end of a file. True
- * of the usual ones that keep files on a disk or in memory; then the last read of each file, which
- * would only tell that there is no more, can be saved. */
+/* Whether a read on the directory's file system returns less than was asked for only at the end of
+ * a file. True of the usual ones that keep files on a disk or in memory; there the last read of
+ * each file, which would only say that there is no more, can be saved. */
 bool dir_reads_whole(int dirfd);
 
-/* Whether there is an entry of that name. */
-bool dir_has(int dirfd, const char *name);
+/* Which of these a directory has. */
+struct rule_files {
+	bool git, gitignore, ignore;
+};
+
+/* The rules for the root: those of the directories above it, outermost first. `path` leads from the
+ * first of them to the root, a "/" after every component. */
+void dirs_read_rules(struct dirs *all, const int *parents, size_t count, struct str path,
+		     struct str excludes);
+
+/* The rules for a directory that has been entered as fd: its parent's and its own. Its path from
+ * the outermost parent is `depth` bytes long. */
+void dir_read_rules(struct dir *d, int fd, const struct rule_files *has, size_t depth,
+		    struct str excludes);
+
+/* Whether the rules of the directory hide an entry of it. `path` is from the outermost parent; its
+ * last component starts at name_at. */
+bool dir_hides(const struct dir *d, struct str path, size_t name_at, bool is_dir);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * find: entries of a tree whose path fits a glob.
+ * find: entries of a tree whose path matches a glob.
  *
  * Files, directories, links (themselves) and everything else are entries. The hits come in byte
- * order of their paths; a directory's path has "/" behind it. To go on where a limit stopped, give
- * the path of the last hit, without the prefix, as where.after.
+ * order of their paths; a directory's path ends in "/". To continue where a limit stopped, give the
+ * path of the last hit, without the prefix, as where.after.
  */
 #ifndef SEARCH_FIND_H
 #define SEARCH_FIND_H
@@ -13,7 +13,7 @@
 
 struct find_request {
 	struct walk_request where;
-	struct str prefix;  /* stands before each path in the hits */
+	struct str prefix;  /* put before each path in the hits */
 	struct str pattern; /* a glob, smart case; empty for everything */
 	bool sizes;	    /* hit.value is the size; costs a system call for each hit */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* glob: from what was typed to a wildcard pattern and the part of the path it is for. */
+/* glob: from a caller's pattern to a wildcard pattern and the part of the path it applies to. */
 
 #include "search/glob.h"
 
@@ -23,7 +23,7 @@ static bool has_upper(struct str s)
 	return false;
 }
 
-/* Take "./", "/" and, where nothing but a name follows, "**" with "/" from the front. */
+/* Remove "./", "/" and, where only a name follows, "**" with "/" from the front. */
 static struct str strip_front(struct str p, bool *whole_path)
 {
 	const struct str deep = STR("**/");
@@ -50,8 +50,8 @@ int glob_new(struct str pattern, unsigned flags, struct glob **ret, struct err *
 		g.negated = true;
 		p = str_from(p, 1);
 	}
-	/* A negated directory is left out as a whole, by its name; the others by what is in them.
-	 */
+	/* A negated directory is left out as a whole, by its name; a wanted one means what is in
+	 * it. */
 	if (p.n > 1 && str_ends(p, STR("/")) && p.p[p.n - 2] != '\\') {
 		g.dirs_only = !(flags & GLOB_FILTER) || g.negated;
 		if (g.dirs_only)

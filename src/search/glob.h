@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * glob: which paths a caller means.
+ * glob: the paths that a caller asks for.
  *
  * The patterns are those of wild.h. One without "/" is matched against the last component of a
  * path, one with "/" against the whole path relative to the searched directory; "./x" and "/x" are
@@ -22,11 +22,11 @@ enum {
 	GLOB_FILTER = 1 << 1,	  /* "!x" means all but x; "x/" means everything below x */
 };
 
-/* Compile. INVALID_GLOB tells what is wrong and where. */
+/* Compile. INVALID_GLOB says what is wrong and where. */
 int glob_new(struct str pattern, unsigned flags, struct glob **ret, struct err *e);
 void glob_free(struct glob *g);
 
-/* Whether this is a pattern of what is not wanted (GLOB_FILTER). */
+/* Whether the pattern excludes (GLOB_FILTER). */
 bool glob_negated(const struct glob *g);
 
 /* Whether the pattern, its "!" aside, matches; name is the last component of path. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* grep: a walk that scans the files it comes by. */
+/* grep: a walk that scans the files it finds. */
 
 #include "search/grep.h"
 
@@ -15,11 +15,11 @@ struct grep {
 	const struct file_type **types;
 	bool need_match; /* a file must match a glob */
 	struct scan_options scan;
-	bool stopped;	/* somebody has filled in `why` (__atomic) */
-	struct err why; /* read when the threads are gone */
+	bool stopped;	/* a thread has set `why` (__atomic) */
+	struct err why; /* read when the threads have ended */
 };
 
-/* One thread's share. */
+/* One thread. */
 struct grep_worker {
 	struct grep *grep;
 	struct scanner *scanner;
@@ -196,7 +196,7 @@ static int grep_tree(struct grep *g, struct found *ret, struct err *e)
 
 	if (walk_run(&g->request->where, &v, ret, e) < 0)
 		return -1;
-	/* Where something was found, or nothing hidden looked for, it is the search's own. */
+	/* If the search itself was complete, `why` can only be from the search of hidden files. */
 	if (ret->account.stopped != WALK_COMPLETE)
 		ret->why = g->why;
 	return 0;

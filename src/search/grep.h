@@ -2,14 +2,13 @@
 /*
  * grep: lines of the files of a tree, or of one file, that match a pattern.
  *
- * The hits come in byte order of the path, then by line, and are the same whatever the threads did.
- * To go on where a limit stopped, give path (without the prefix) and line of the last hit as
- * where.after and after_line; in the modes that give one hit for each file, after_line is
- * INT64_MAX.
+ * The hits come in byte order of the path, then by line, and do not depend on the threads. To
+ * continue where a limit stopped, give path (without the prefix) and line of the last hit as
+ * where.after and after_line; in the modes that give one hit per file, after_line is INT64_MAX.
  *
- * Which files: regular ones that the ignore rules leave (walk.h), whose type is among the types if
- * there are any, and that the globs want. The last glob that matches decides; "!x" decides against,
- * also against a whole directory; a file that none matches is wanted when all globs are "!".
+ * Searched are regular files that the ignore rules leave (walk.h), whose type is among the types if
+ * any are given, and that the globs select. The last glob that matches decides; "!x" excludes, also
+ * a whole directory; a file that no glob matches is searched only if all globs are "!".
  */
 #ifndef SEARCH_GREP_H
 #define SEARCH_GREP_H
@@ -20,9 +19,9 @@
 struct grep_request {
 	/* The tree; with file_fd only limit, deadline and cancel count. */
 	struct walk_request where;
-	int file_fd;	      /* one file instead, read from its start; -1 for none */
-	struct str file_path; /* its path in the hits, behind the prefix */
-	struct str prefix;    /* stands before each path in the hits */
+	int file_fd;	      /* one file instead, read from its start; -1: the tree */
+	struct str file_path; /* its path in the hits, after the prefix */
+	struct str prefix;    /* put before each path in the hits */
 
 	struct str pattern;
 	struct regex_options options;
@@ -32,8 +31,8 @@ struct grep_request {
 	size_t type_count;
 
 	enum scan_mode mode;
-	unsigned context;  /* lines on each side; more than LIMIT_SEARCH_CONTEXT is that */
-	int64_t max_bytes; /* larger files are left out and counted; 0 for no maximum */
+	unsigned context;  /* lines on each side, capped at LIMIT_SEARCH_CONTEXT */
+	int64_t max_bytes; /* larger files are left out and counted; 0: no maximum */
 	int64_t after_line;
 };
 

@@ -15,7 +15,7 @@ struct hits_chunk {
 	struct buf data;
 };
 
-struct head {
+struct hit_head {
 	uint32_t size; /* of the record with this head */
 	uint32_t path_n;
 	uint32_t type;
@@ -47,7 +47,8 @@ void hits_begin(struct hits *h, enum hit_type type, struct str prefix, struct st
 {
 	struct hits_chunk *c = chunk_for_adding(h);
 	const bool slash = type == HIT_DIRECTORY;
-	const struct head head = { .path_n = (uint32_t)(prefix.n + path.n + slash), .type = type };
+	const struct hit_head head = { .path_n = (uint32_t)(prefix.n + path.n + slash),
+				       .type = type };
 
 	if (!c) {
 		h->failed = true;
@@ -101,12 +102,12 @@ void hits_line(struct hits *h, struct str text, bool match)
 void hits_end(struct hits *h, int64_t line, int64_t first_line, int64_t value)
 {
 	struct hits_chunk *c = h->last;
-	struct head head;
+	struct hit_head head;
 
 	if (!c)
 		return;
 	if (c->data.failed) {
-		/* What came before stays readable; adding goes on in a new chunk. */
+		/* What came before stays readable; the next hit gets a new chunk. */
 		c->data.n = c->open;
 		h->failed = true;
 		return;
@@ -174,12 +175,12 @@ void hits_done(struct hits *h)
 
 bool hits_next(struct hits_reader *r, struct hit *ret)
 {
-	struct head head;
+	struct hit_head head;
 
 	if (!r->chunk)
 		r->chunk = r->hits->first;
 	while (r->chunk && r->at == r->chunk->data.n) {
-		/* The last chunk is kept, so that a reader at the end stays there. */
+		/* Stay in the last chunk, so that a reader at the end stays there. */
 		if (!r->chunk->next)
 			return false;
 		r->chunk = r->chunk->next;
@@ -211,9 +212,10 @@ void hits_keep(struct hits *h, size_t n, size_t bytes)
 		return;
 	while (mark.count < n && mark.bytes < bytes && hits_next(&r, &hit)) {
 		mark.count++;
-		mark.bytes += (size_t)(hit.rest.p + hit.rest.n - hit.path.p) + sizeof(struct head);
+		mark.bytes +=
+			(size_t)(hit.rest.p + hit.rest.n - hit.path.p) + sizeof(struct hit_head);
 	}
-	/* The reader sees chunks as constant; they are ours. */
+	/* The reader has a pointer to const; the chunk is ours. */
 	mark.last = (struct hits_chunk *)(uintptr_t)r.chunk;
 	mark.used = r.at;
 	hits_cut(h, &mark);

@@ -2,10 +2,10 @@
 /*
  * hits: what a search found, in order.
  *
- * A hit is an entry of the tree: its path, what it is, and for a search of contents a line number
- * or a count and the lines around. Hits are packed one behind the other into chunks, so that
- * joining two lists moves no byte, and taking back what a file gave (it turned out to be binary) is
- * a cut. The zero value is an empty list.
+ * A hit is an entry of the tree: its path, its type, and for a search of contents a line number or
+ *a count and the lines around it. Hits are packed into chunks, so that joining two lists moves no
+ * byte, and taking back the hits of a file that turned out to be binary is a cut. The zero value is
+ * an empty list.
  *
  *	struct hits_reader r = { .hits = &found };
  *	struct hit hit;
@@ -33,7 +33,7 @@ enum hit_type {
 
 struct hit {
 	enum hit_type type;
-	struct str path; /* a directory's has "/" behind */
+	struct str path; /* a directory's ends in "/" */
 	int64_t line;	 /* number of the first matching line; 0 when the hit is a whole file */
 	int64_t value;	 /* find: size in bytes when asked for; counts: matching lines */
 	struct str rest; /* the lines not yet read by hit_next_line */
@@ -56,13 +56,13 @@ struct hits {
 	bool failed; /* a hit was lost for lack of memory */
 };
 
-/* A hit is added by hits_begin, any number of hits_line, hits_end. Without memory nothing is added.
- * The first line's number is given to hits_end. */
+/* A hit is added by hits_begin, any number of hits_line, and hits_end, which gets the number of the
+ * first line. When there is no memory nothing is added. */
 void hits_begin(struct hits *h, enum hit_type type, struct str prefix, struct str path);
 void hits_line(struct hits *h, struct str text, bool match);
 void hits_end(struct hits *h, int64_t line, int64_t first_line, int64_t value);
 
-/* A place to come back to: hits_cut drops everything added since. */
+/* A place to return to: hits_cut drops everything added since. */
 struct hits_mark {
 	struct hits_chunk *last;
 	size_t used, count, bytes;
@@ -70,10 +70,10 @@ struct hits_mark {
 struct hits_mark hits_mark(const struct hits *h);
 void hits_cut(struct hits *h, const struct hits_mark *mark);
 
-/* Keep only the first hits: n of them, and no more once they have so many bytes. */
+/* Keep only the first n hits, and fewer once they have so many bytes. */
 void hits_keep(struct hits *h, size_t n, size_t bytes);
 
-/* Move all hits of `from` behind those of h. */
+/* Move all hits of `from` to the end of h. */
 void hits_join(struct hits *h, struct hits *from);
 void hits_done(struct hits *h);
 
@@ -83,7 +83,7 @@ struct hits_reader {
 	size_t at;
 };
 
-/* The next hit or line; false at the end. What they point to lives as long as the hits. */
+/* The next hit or line; false at the end. What they point to is valid as long as the hits. */
 bool hits_next(struct hits_reader *r, struct hit *ret);
 bool hit_next_line(struct hit *hit, struct hit_line *ret);
 

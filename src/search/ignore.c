@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ignore: lines of an ignore file become rules, and the last one that fits decides. */
+/* ignore: parse the lines of an ignore file, and find the last rule that matches. */
 
 #include "search/ignore.h"
 
@@ -8,17 +8,17 @@
 #include "base/own.h"
 #include "search/wild.h"
 
-struct rule {
+struct ignore_rule {
 	struct wild *wild;
-	struct str plain; /* a path's literal start, compared before the wildcards behind it */
+	struct str plain; /* a path's literal start, compared before the wildcards after it */
 	bool negated;
 	bool dirs_only;
 	bool whole_path;   /* matched against the path, else against the last component */
-	uint32_t same_key; /* an earlier rule with the same hashed name, +1; 0 for none */
+	uint32_t same_key; /* the number of an earlier rule with the same hash, +1; or 0 */
 };
 
-/* A rule that must be tried, behind the two bytes that mostly make it unnecessary. */
-struct slow {
+/* A rule that is not hashed: two bytes mostly show that it need not be tried. */
+struct slow_rule {
 	uint32_t rule;
 	int16_t first, last; /* of what it is matched against; -1 for any */
 	bool whole_path;
@@ -28,18 +28,18 @@ struct ignore {
 	unsigned owners;
 	struct ignore *up;
 	size_t depth;
-	struct rule *rules; /* in the order of the lines */
+	struct ignore_rule *rules; /* in the order of the lines */
 	size_t count;
-	struct slow *slow; /* the rules that are not hashed, last one first */
+	struct slow_rule *slow; /* the last one first */
 	size_t slow_count;
-	uint32_t *table; /* a hash of a name or extension -> its last rule, +1; 0 is empty */
+	uint32_t *table; /* from the hash of a name or extension to its last rule, +1; or 0 */
 	size_t mask;
 	char *text; /* owned copy that the rules point into */
 };
 
 enum { NAME_SEED = 0x9e37, EXTENSION_SEED = 0x79b9 };
 
-/* Bytes that make a pattern more than plain text, as git counts them. */
+/* The length of the plain text before the first wildcard, as git counts it. */
 static size_t plain_length(struct str s)
 {
 	size_t n = 0;
@@ -59,7 +59,7 @@ static uint32_t hash(struct str s, uint32_t seed)
 }
 
 /* What a rule is hashed by: a whole name, or the extension of "*.ext". */
-static bool hash_key(const struct rule *r, struct str pattern, uint32_t *key)
+static bool hash_key(const struct ignore_rule *r, struct str pattern, uint32_t *key)
 {
 	if (r->whole_path)
 		return false;
@@ -76,7 +76,7 @@ static bool hash_key(const struct rule *r, struct str pattern, uint32_t *key)
 	return true;
 }
 
-/* git's way: blanks at the end go, unless a backslash stands before the first of them. */
+/* As git does: drop blanks at the end, unless there is a backslash before the first of them. */
 static struct str trim_blanks(struct str line)
 {
 	size_t end = 0;
@@ -91,8 +91,8 @@ static struct str trim_blanks(struct str line)
 	return str_upto(line, end);
 }
 
-/* One line. 1 when it gave a rule, 0 when it is blank or a comment, -1 without memory. */
-static int parse_line(struct str line, struct rule *r, struct str *pattern)
+/* One line: 1 when it has a rule, 0 when it is blank or a comment, -1 when there is no memory. */
+static int parse_line(struct str line, struct ignore_rule *r, struct str *pattern)
 {
 	struct err unused;
 
@@ -102,7 +102,7 @@ static int parse_line(struct str line, struct rule *r, struct str *pattern)
 		line.n--;
 	line = str_upto(line, strnlen(line.p, line.n)); /* git's lines end at a NUL */
 	line = trim_blanks(line);
-	*r = (struct rule){ .negated = str_starts(line, STR("!")) };
+	*r = (struct ignore_rule){ .negated = str_starts(line, STR("!")) };
 	struct str p = str_from(line, r->negated);
 	if (str_ends(p, STR("/"))) {
 		r->dirs_only = true;
@@ -114,8 +114,8 @@ static int parse_line(struct str line, struct rule *r, struct str *pattern)
 	if (str_starts(p, STR("/")))
 		p = str_from(p, 1);
 	if (r->whole_path) {
-		/* As in git the wildcards are matched from the first of them on, which makes
-		 * "**" behind plain text the one that crosses slashes. */
+		/* As in git the wildcards are matched from the first one on, which lets a "**"
+		 * after plain text cross slashes. */
 		r->plain = str_upto(p, plain_length(p));
 		p = str_from(p, r->plain.n);
 	}
@@ -123,9 +123,9 @@ static int parse_line(struct str line, struct rule *r, struct str *pattern)
 	return wild_new(p, WILD_GIT, &r->wild, &unused) < 0 ? -1 : 1;
 }
 
-static struct slow slow_rule(const struct rule *r, uint32_t i)
+static struct slow_rule make_slow(const struct ignore_rule *r, uint32_t i)
 {
-	return (struct slow){
+	return (struct slow_rule){
 		.rule = i,
 		.first = (int16_t)(r->plain.n ? (unsigned char)r->plain.p[0] : wild_first(r->wild)),
 		.last = (int16_t)wild_last(r->wild),
@@ -134,24 +134,24 @@ static struct slow slow_rule(const struct rule *r, uint32_t i)
 }
 
 /* Put rule number i where ignore_match will look for it. */
-static void place(struct ignore *set, uint32_t i, struct str pattern)
+static void add_rule(struct ignore *set, uint32_t i, struct str pattern)
 {
 	uint32_t key;
 
 	if (!hash_key(&set->rules[i], pattern, &key)) {
-		set->slow[set->slow_count++] = slow_rule(&set->rules[i], i);
+		set->slow[set->slow_count++] = make_slow(&set->rules[i], i);
 		return;
 	}
-	/* Different names in one slot only cost a comparison: the chain is tested anyway. */
+	/* Different names in one slot only cost a comparison: all rules of it are tested. */
 	uint32_t *slot = &set->table[key & set->mask];
 	set->rules[i].same_key = *slot;
 	*slot = i + 1;
 }
 
-static void reverse(struct slow *a, size_t n)
+static void reverse(struct slow_rule *a, size_t n)
 {
 	for (size_t i = 0; i < n / 2; i++) {
-		const struct slow swap = a[i];
+		const struct slow_rule swap = a[i];
 
 		a[i] = a[n - 1 - i];
 		a[n - 1 - i] = swap;
@@ -192,7 +192,7 @@ static bool parse(struct ignore *set, struct str text)
 		if (got < 0)
 			return false;
 		if (got)
-			place(set, (uint32_t)set->count++, pattern);
+			add_rule(set, (uint32_t)set->count++, pattern);
 	}
 	reverse(set->slow, set->slow_count);
 	return true;
@@ -242,7 +242,7 @@ void ignore_drop(struct ignore *set)
 	}
 }
 
-static bool fits(const struct rule *r, struct str path, struct str name, bool is_dir)
+static bool rule_matches(const struct ignore_rule *r, struct str path, struct str name, bool is_dir)
 {
 	if (r->dirs_only && !is_dir)
 		return false;
@@ -251,7 +251,7 @@ static bool fits(const struct rule *r, struct str path, struct str name, bool is
 	return str_starts(path, r->plain) && wild_match(r->wild, str_from(path, r->plain.n));
 }
 
-/* The last rule of the set that fits, +1; 0 when none does. */
+/* The number of the last rule of the set that matches, +1; or 0. */
 static uint32_t last_rule(const struct ignore *set, struct str path, struct str name, bool is_dir,
 			  const uint32_t keys[2])
 {
@@ -260,20 +260,20 @@ static uint32_t last_rule(const struct ignore *set, struct str path, struct str 
 	for (size_t k = 0; k < 2; k++) {
 		uint32_t i = set->table[keys[k] & set->mask];
 
-		while (i > best && !fits(&set->rules[i - 1], path, name, is_dir))
+		while (i > best && !rule_matches(&set->rules[i - 1], path, name, is_dir))
 			i = set->rules[i - 1].same_key;
 		best = i > best ? i : best;
 	}
-	/* No name is empty, so there is a first and a last byte. */
+	/* A name is never empty, so there is a first and a last byte. */
 	const int first[2] = { (unsigned char)name.p[0], (unsigned char)path.p[0] };
 	const int last = (unsigned char)name.p[name.n - 1];
 	for (size_t i = 0; i < set->slow_count && set->slow[i].rule >= best; i++) {
-		const struct slow *s = &set->slow[i];
+		const struct slow_rule *s = &set->slow[i];
 
 		if ((s->last >= 0 && s->last != last) ||
 		    (s->first >= 0 && s->first != first[s->whole_path]))
 			continue;
-		if (fits(&set->rules[s->rule], path, name, is_dir))
+		if (rule_matches(&set->rules[s->rule], path, name, is_dir))
 			return s->rule + 1;
 	}
 	return best;

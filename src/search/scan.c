@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scan: a file goes through a window of whole lines, and matching lines come out with context. */
+/* scan: read a file through a window of whole lines and add matching lines with context. */
 
 #include "search/scan.h"
 
@@ -12,10 +12,7 @@
 #include "base/limits.h"
 #include "base/own.h"
 
-enum {
-	/* Where a NUL byte of a binary file nearly always is. */
-	BINARY_HEAD = 1024,
-};
+enum { BINARY_HEAD = 1024 }; /* a binary file nearly always has a NUL in these bytes */
 
 struct scanner {
 	const struct scan_options *o;
@@ -25,15 +22,15 @@ struct scanner {
 	size_t n, cap;
 	bool eof;
 
-	/* The file at hand. */
+	/* The current file. */
 	const struct scan_input *in;
 	int64_t left; /* bytes to read at most: a file may grow faster than it is searched */
 	struct hits *out;
 	struct hits_mark mark; /* where its hits begin */
 	size_t from;	       /* searched up to here; always the start of a line */
-	size_t counted;	       /* this place is in line number `line` */
+	size_t counted;	       /* an offset that is in line number `line` */
 	int64_t line;
-	int64_t last_line; /* reported */
+	int64_t last_line; /* the last one reported */
 	int64_t matches;
 	uint64_t skipped_before; /* lines skipped in earlier files */
 	struct err why;
@@ -127,8 +124,8 @@ static size_t lines_up(const struct scanner *s, size_t at, unsigned lines)
 	return at;
 }
 
-/* Up to where the window can be searched now: whole lines, and so many before its end that each
- * match has its context behind it. */
+/* How far the window can be searched now: whole lines, with enough lines left for the context of
+ * each match. */
 static size_t searchable(const struct scanner *s, unsigned context)
 {
 	const char *nl = s->eof ? NULL : memrchr(s->p, '\n', s->n);
@@ -146,7 +143,7 @@ static size_t line_end(const struct scanner *s, size_t at)
 	return nl ? (size_t)(nl - s->p) : s->n;
 }
 
-/* Up to `most` lines of context from `at` on, none behind `end`. */
+/* Up to `most` lines of context from `at` on, none after `end`. */
 static void add_context(struct scanner *s, size_t at, size_t end, unsigned most)
 {
 	for (; most && at < end; most--) {
@@ -155,7 +152,7 @@ static void add_context(struct scanner *s, size_t at, size_t end, unsigned most)
 		hits_line(s->out, (struct str){ s->p + at, stop - at }, false);
 		at = stop + 1;
 	}
-	/* The empty line behind the last newline. */
+	/* The empty line after the last newline. */
 	if (most && at == s->n && s->eof && s->p[at - 1] == '\n')
 		hits_line(s->out, STR(""), false);
 }
@@ -191,7 +188,7 @@ static bool enough(const struct scanner *s)
 	return (s->o->limit && s->out->count >= s->o->limit) || s->out->bytes >= LIMIT_SEARCH_BYTES;
 }
 
-/* Whether the window has a NUL byte; asked once for each filling, and only when it matters. */
+/* Whether the window has a NUL byte; checked once per window, and only when it matters. */
 static bool is_binary(struct scanner *s)
 {
 	if (s->text_known)
@@ -202,8 +199,8 @@ static bool is_binary(struct scanner *s)
 	return false;
 }
 
-/* Whether this line is news: not before where the search resumes, and not one that was reported
- * already, as the pieces of a very long line would be. */
+/* Whether this line counts: not before the place where the search continues, and not reported
+ * already, as the parts of a very long line would be. */
 static bool is_new(struct scanner *s, size_t at)
 {
 	s->line += (int64_t)bytes_count((struct str){ s->p + s->counted, at - s->counted }, '\n');
@@ -215,7 +212,7 @@ static bool is_new(struct scanner *s, size_t at)
 	return true;
 }
 
-/* Search the window up to `end`. 1 to go on, 0 when the file is finished or binary, -1 when the
+/* Search the window up to `end`. 1 to continue, 0 when the file is finished or binary, -1 when the
  * budget is used up. */
 static int search(struct scanner *s, size_t end)
 {
@@ -243,7 +240,7 @@ static int search(struct scanner *s, size_t end)
 	return 1;
 }
 
-/* Drop what has been searched, but for the lines that may be context of the next match. */
+/* Drop what has been searched, except for lines that may be context of the next match. */
 static void slide(struct scanner *s, unsigned context)
 {
 	const size_t keep = lines_up(s, s->from, context);
@@ -259,7 +256,7 @@ static void slide(struct scanner *s, unsigned context)
 	s->counted -= keep;
 }
 
-static void skip_mark(struct scanner *s)
+static void skip_bom(struct scanner *s)
 {
 	const struct str bom = STR("\xef\xbb\xbf");
 
@@ -269,8 +266,8 @@ static void skip_mark(struct scanner *s)
 	s->n -= bom.n;
 }
 
-/* Whether the file is too large. When it is larger than one window its size is asked for, and what
- * it has now is read, not what is added meanwhile. */
+/* Whether the file is too large. If it is larger than one window, its present size is also how much
+ * of it will be read. */
 static bool too_large(struct scanner *s)
 {
 	const int64_t most = s->o->multiline ? LIMIT_SEARCH_MULTILINE : INT64_MAX;
@@ -281,8 +278,8 @@ static bool too_large(struct scanner *s)
 	return (s->o->max_bytes && st.st_size > s->o->max_bytes) || st.st_size > most;
 }
 
-/* Make the window hold more before it is searched: the rest of a long line, or all of a file in
- * which matches cross lines. False when it is as large as it may be. */
+/* Read more into the window before it is searched: the rest of a long line, or all of a file in
+ * which matches may cross lines. False when it is as large as it may be. */
 static bool widen(struct scanner *s)
 {
 	const size_t most = s->o->multiline ? LIMIT_SEARCH_MULTILINE : LIMIT_SEARCH_LINE;
@@ -290,8 +287,8 @@ static bool widen(struct scanner *s)
 	return grow(s, most) && fill(s);
 }
 
-/* Choose how much of the window to search now. When it cannot grow any more, context is given up
- * first, then the wholeness of the line. False when the file is too large for that. */
+/* Choose how much of the window to search now. When it cannot grow any more, first context is given
+ * up, then whole lines. False when the file is too large for a multiline search. */
 static bool choose_end(struct scanner *s, size_t *end, bool *forced)
 {
 	*forced = false;
@@ -309,14 +306,13 @@ static bool choose_end(struct scanner *s, size_t *end, bool *forced)
 	return !s->o->multiline;
 }
 
-/* Asked once for each window: the pattern engine asks only while it has something to do. */
+/* Checked once per window: the pattern engine checks only while it has something to do. */
 static bool must_stop(const struct scanner *s)
 {
 	const struct regex_budget *b = &s->o->budget;
 
 	return (s->in->stop && __atomic_load_n(s->in->stop, __ATOMIC_RELAXED)) ||
-	       cancel_asked(b->cancel) ||
-	       (b->deadline_ms != IO_FOREVER && io_now_ms() >= b->deadline_ms);
+	       cancel_asked(b->cancel) || regex_budget_expired(b);
 }
 
 static enum scan_outcome scan_windows(struct scanner *s)
@@ -328,7 +324,7 @@ static enum scan_outcome scan_windows(struct scanner *s)
 		if (!choose_end(s, &end, &forced))
 			return SCAN_TOO_LARGE;
 		s->text_known = false;
-		/* A later window may match where this one does not, so all are looked at. */
+		/* A later window may match where this one does not, so all are checked. */
 		if (!s->eof && is_binary(s))
 			return SCAN_BINARY;
 		const int more = search(s, end);
@@ -364,7 +360,7 @@ enum scan_outcome scan_file(struct scanner *s, const struct scan_input *in, stru
 		return SCAN_BINARY;
 	if (too_large(s))
 		return SCAN_TOO_LARGE;
-	skip_mark(s);
+	skip_bom(s);
 	const enum scan_outcome outcome = scan_windows(s);
 	if (outcome == SCAN_BINARY || outcome == SCAN_TOO_LARGE)
 		hits_cut(out, &s->mark);

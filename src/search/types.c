@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* types: the table of file kinds. */
+/* types: the table of file types. */
 
 #include "search/types.h"
 

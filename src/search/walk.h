@@ -2,20 +2,20 @@
 /*
  * walk: a tree of directories, visited by several threads, answered in order.
  *
- * The walk starts at a directory descriptor and visits everything below that the ignore rules
+ * The walk starts at a directory descriptor and visits everything below it that the ignore rules
  * leave. It never follows a link, never leaves the tree (dir.h), enters mount points, and skips
- * every entry called .git. What cannot be read, or vanishes, is counted and skipped.
+ * every entry called .git. Entries that cannot be read, or vanish, are counted and skipped.
  *
- * The order of the hits is the byte order of their paths, directories with their "/" behind, and
- * does not depend on the threads. The tree is kept as a list in that order: a thread takes the
- * first piece of work in it, a directory or some files, and puts what came out in its place. So the
- * front of the list is always what has been finished; once it holds `limit` hits the rest of the
- * tree need not be looked at.
+ * The hits are in the byte order of their paths, where a directory's path ends in "/"; the order
+ * does not depend on the threads. The work is a list in that order: a thread takes the first item,
+ * a directory or some files, and puts the results in its place. So the front of the list is always
+ * what has been finished; once it has `limit` hits, the rest of the tree need not be visited.
  *
- * Which rules hold, the first that decides:
+ * Ignore rules, the first that decides:
  *	.ignore		from the entry's directory outwards
  *	.gitignore	from the entry's directory outwards to the repository's root (the directory
- *			that has a .git), or to the outermost directory given when there is none
+ *			that has a .git), or to the outermost directory given if there is no
+ *			repository
  *	.git/info/exclude	of that repository
  *	excludes	the user's own file, given as text
  */
@@ -26,35 +26,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cancel.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "base/cancel.h"
 #include "search/hits.h"
 
 enum walk_stop {
 	WALK_COMPLETE,
-	WALK_LIMIT, /* `limit` hits are there; there may be more */
+	WALK_LIMIT, /* `limit` hits were found; there may be more */
 	WALK_TIMEOUT,
 	WALK_CANCELLED,
 };
 
-/* What was seen, and what was left out and why. */
+/* What was searched, and what was left out and why. */
 struct walk_account {
-	int64_t files;	    /* find: entries looked at; grep: files searched */
+	int64_t files;	    /* find: entries seen; grep: files searched */
 	int64_t ignored;    /* entries that an ignore rule hides; a directory counts once */
 	int64_t hidden;	    /* entries called .git */
 	int64_t filtered;   /* files that the caller's globs or types leave out */
 	int64_t binary;	    /* files with a NUL byte */
 	int64_t too_large;  /* files above the caller's maximum */
 	int64_t unreadable; /* entries that could not be opened or read, or vanished */
-	int64_t long_lines; /* lines the pattern could not be tried on (regex_lines_skipped) */
+	int64_t long_lines; /* lines too long for the pattern (regex_lines_skipped) */
 	enum walk_stop stopped;
 };
 
 struct walk_entry {
 	int dirfd;	 /* of the directory it is in */
-	struct str path; /* from the root of the walk, no "/" behind; NUL behind it */
-	struct str name; /* the last component of path; NUL behind it */
+	struct str path; /* from the root of the walk, no "/" at the end; followed by a NUL */
+	struct str name; /* the last component of path; followed by a NUL */
 	enum hit_type type;
 };
 
@@ -62,7 +62,7 @@ struct walk_file {
 	int fd;
 	struct str path;
 	bool reads_whole; /* see dir_reads_whole */
-	const bool *stop; /* set (__atomic) when nothing more is wanted of any file */
+	const bool *stop; /* set (__atomic) when no file need be searched any more */
 };
 
 /* What a visitor wants done with an entry. */
@@ -72,8 +72,8 @@ enum {
 	WALK_REPORT = 1 << 2,  /* call `report` with it */
 };
 
-/* The search that goes on during the walk. The functions are called by several threads at once;
- * each thread has its own worker, made by worker_new. Only `entry` is needed. */
+/* The search that uses the walk. The functions are called by several threads at once; each thread
+ * has its own worker, made by worker_new. Only `entry` is required. */
 struct walk_visitor {
 	void *search;
 	unsigned (*entry)(void *search, const struct walk_entry *, struct walk_account *);
@@ -83,29 +83,29 @@ struct walk_visitor {
 	void *(*worker_new)(void *search); /* NULL when there is no memory */
 	void (*worker_free)(void *worker);
 	/* Nothing was found: from now on the files that the rules hide are searched, for one hit
-	 * each and only until this deadline. */
+	 * per file and only until this deadline. */
 	void (*hint)(void *search, int64_t deadline_ms);
 };
 
 struct walk_request {
 	int dirfd;
-	/* The directories above, outermost first, as far as their rules count: open descriptors,
-	 * and the way from the first of them to dirfd, one component for each. */
+	/* The directories above whose rules apply, outermost first: open descriptors, and the path
+	 * from the first of them to dirfd, one component for each. */
 	const int *parents;
 	size_t parent_count;
 	struct str parent_path;
 	struct str excludes; /* text of the user's global ignore file */
 
 	unsigned threads;    /* the caller's is one of them */
-	int64_t deadline_ms; /* IO_FOREVER for none */
+	int64_t deadline_ms; /* IO_FOREVER: no deadline */
 	const struct cancel *cancel;
-	size_t limit;	    /* hits; 0 for none but LIMIT_SEARCH_BYTES */
-	unsigned max_depth; /* 1: only what is in the directory itself; 0 for any */
-	struct str after;   /* only paths that sort behind this one, and it itself when it is
-			       a file; empty for all */
+	size_t limit;	    /* hits; 0: only LIMIT_SEARCH_BYTES applies */
+	unsigned max_depth; /* 1: only the directory itself; 0: any depth */
+	struct str after;   /* only paths that sort after this one, and it itself if it is a file;
+			       empty: all */
 	bool all;	    /* no ignore rules */
 
-	/* Told now and then by the caller's thread how many files have been seen; may be NULL. */
+	/* The caller's thread reports now and then how many files have been seen; may be NULL. */
 	void (*seen)(void *arg, int64_t files);
 	void *seen_arg;
 };
@@ -114,9 +114,9 @@ struct walk_request {
 struct found {
 	struct hits hits;
 	struct walk_account account;
-	struct err why; /* what the pattern engine said when it was what stopped; else no code */
-	int64_t ignored_matches; /* when nothing was found: how many ignored files would have
-				    matched, as far as could be seen in a short time */
+	struct err why; /* the error of the pattern engine if it stopped the search; else no code */
+	int64_t ignored_matches; /* if nothing was found: how many ignored files match, as far as
+				    a short search could tell */
 };
 
 #define AUTO_FOUND CLEANUP(found_done) struct found
@@ -124,10 +124,10 @@ struct found {
 void found_done(struct found *f);
 
 /*
- * Walk. The hits are the first `limit` in order. After a timeout or a cancelling they are all that
- * was found until then, still in order but with gaps. When all was seen and nothing found, what the
- * rules hide is looked through for a short time, for found.ignored_matches. -1 when the directory
- * cannot be read at all. *ret is zeroed by the caller.
+ * Walk. The hits are the first `limit` in order. After a timeout or a cancellation they are all
+ * that was found until then, still in order but with gaps. If everything was visited and nothing
+ * found, what the rules hide is searched for a short time, for found.ignored_matches. -1 when the
+ * directory cannot be read at all. *ret is zeroed by the caller, who also releases it.
  */
 int walk_run(const struct walk_request *r, const struct walk_visitor *v, struct found *ret,
 	     struct err *e);

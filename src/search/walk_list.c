@@ -1,81 +1,79 @@
 /* SPDX-License-Identifier: MIT */
-/* walk_list: pieces of work, in the order of the tree. */
+/* walk_list: a linked list of work. */
 
 #include "search/walk_list.h"
 
-#include "base/own.h"
-
-struct piece *piece_new(struct walk *w, enum piece_state state, struct dir *d, size_t names_n)
+struct walk_item *walk_item_new(struct dirs *dirs, enum item_state state, struct dir *d,
+				size_t names_n)
 {
-	struct piece *p = mem_new(1, sizeof *p + names_n);
+	struct walk_item *item = mem_new(1, sizeof *item + names_n);
 
-	if (!p)
+	if (!item)
 		return NULL;
-	p->state = state;
-	p->dir = d;
+	item->state = state;
+	item->dir = d;
 	if (d)
-		dir_hold(&w->dirs, d);
-	p->names_n = names_n;
-	return p;
+		dir_hold(dirs, d);
+	item->names_n = names_n;
+	return item;
 }
 
-void piece_free(struct walk *w, struct piece *p)
+void walk_item_free(struct dirs *dirs, struct walk_item *item)
 {
-	dir_drop(&w->dirs, p->dir);
-	hits_done(&p->hits);
-	mem_free(p);
+	dir_drop(dirs, item->dir);
+	hits_done(&item->hits);
+	mem_free(item);
 }
 
-void piece_list_add(struct piece_list *l, struct piece *p)
+void walk_list_add(struct walk_list *l, struct walk_item *item)
 {
-	p->prev = l->last;
-	p->next = NULL;
-	*(l->last ? &l->last->next : &l->first) = p;
-	l->last = p;
+	item->prev = l->last;
+	item->next = NULL;
+	*(l->last ? &l->last->next : &l->first) = item;
+	l->last = item;
 }
 
-void piece_list_remove(struct piece_list *l, struct piece *p)
+static void list_remove(struct walk_list *l, struct walk_item *item)
 {
-	*(p->prev ? &p->prev->next : &l->first) = p->next;
-	*(p->next ? &p->next->prev : &l->last) = p->prev;
+	*(item->prev ? &item->prev->next : &l->first) = item->next;
+	*(item->next ? &item->next->prev : &l->last) = item->prev;
 }
 
-void piece_list_replace(struct piece_list *l, struct piece *p, struct piece_list *in)
+struct walk_item *walk_list_shift(struct walk_list *l)
+{
+	struct walk_item *item = l->first;
+
+	list_remove(l, item);
+	return item;
+}
+
+void walk_list_replace(struct walk_list *l, struct walk_item *item, struct walk_list *in)
 {
 	if (!in->first) {
-		piece_list_remove(l, p);
+		list_remove(l, item);
 		return;
 	}
-	in->first->prev = p->prev;
-	*(p->prev ? &p->prev->next : &l->first) = in->first;
-	in->last->next = p->next;
-	*(p->next ? &p->next->prev : &l->last) = in->last;
+	in->first->prev = item->prev;
+	*(item->prev ? &item->prev->next : &l->first) = in->first;
+	in->last->next = item->next;
+	*(item->next ? &item->next->prev : &l->last) = in->last;
 }
 
-void piece_list_merge(struct walk *w, struct piece *p, const struct piece *end)
+void walk_list_merge(struct walk_list *l, struct dirs *dirs, struct walk_item *item,
+		     const struct walk_item *end)
 {
-	while (p && p->next) {
-		struct piece *next = p->next;
+	while (item && item->next) {
+		struct walk_item *next = item->next;
 		const bool at_end = next == end;
 
-		if (p->state == PIECE_DONE && next->state == PIECE_DONE) {
-			hits_join(&p->hits, &next->hits);
-			piece_list_remove(&w->list, next);
-			piece_free(w, next);
+		if (item->state == ITEM_DONE && next->state == ITEM_DONE) {
+			hits_join(&item->hits, &next->hits);
+			list_remove(l, next);
+			walk_item_free(dirs, next);
 		} else {
-			p = next;
+			item = next;
 		}
 		if (at_end)
 			return;
-	}
-}
-
-void piece_list_free(struct walk *w, struct piece_list *l)
-{
-	while (l->first) {
-		struct piece *p = l->first;
-
-		piece_list_remove(l, p);
-		piece_free(w, p);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wild: two comparisons for the common patterns, a set of states for the others. */
+/* wild: two comparisons for common patterns, a set of states for the others. */
 
 #include "search/wild.h"
 
@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "search/wild_program.h"
 
-enum shape {
+enum wild_shape {
 	SHAPE_NEVER,
 	SHAPE_EXACT,   /* head */
 	SHAPE_STAR,    /* head, "*", tail */
@@ -16,10 +16,10 @@ enum shape {
 };
 
 struct wild {
-	enum shape shape;
-	unsigned nocase, bytes; /* flags, taken apart */
-	struct str head, tail;	/* in `text` */
-	struct str need;	/* in `text`: stands somewhere between; empty when unknown */
+	enum wild_shape shape;
+	bool nocase, git;
+	struct str head, tail; /* in `text` */
+	struct str need;       /* in `text`: occurs somewhere between; empty when unknown */
 	size_t first_step;
 	struct wild_program program;
 	char text[]; /* the plain text at both ends, in UTF-8 */
@@ -29,7 +29,7 @@ enum { WORDS_MAX = (2 * LIMIT_GLOB_BYTES + 2 + 63) / 64 };
 
 static size_t put_unit(const struct wild *w, uint32_t unit, char out[4])
 {
-	if (unit >= WILD_BAD_BYTE || (w->bytes && unit < 256)) {
+	if (unit >= WILD_BAD_BYTE || (w->git && unit < 256)) {
 		out[0] = (char)(unit & 0xff);
 		return 1;
 	}
@@ -51,14 +51,13 @@ static struct str put_run(struct wild *w, size_t *used, size_t from, size_t to)
 	return (struct str){ start, (size_t)(w->text + *used - start) };
 }
 
-/* The longest plain text between the ends that every match must have. Where case does not matter
- * it is not looked for. */
+/* The longest plain text between the ends that every match contains. Not when case is ignored. */
 static struct str longest_run(struct wild *w, size_t *used, size_t from, size_t to)
 {
 	const struct wild_step *s = w->program.steps;
 	size_t best = from, best_n = 0;
 
-	/* Behind the last brace everything is certain; before it, little is. */
+	/* After the last brace every step is certain; before it, few are. */
 	for (size_t i = from > w->program.fixed ? from : w->program.fixed; i < to; i++) {
 		size_t n = 0;
 
@@ -75,7 +74,7 @@ static struct str longest_run(struct wild *w, size_t *used, size_t from, size_t 
 	return put_run(w, used, best, best + best_n);
 }
 
-/* Find the plain text at both ends, and whether anything but one star is between. */
+/* Find the plain text at both ends, and whether there is more than one star between. */
 static void choose_shape(struct wild *w)
 {
 	const struct wild_program *p = &w->program;
@@ -103,9 +102,10 @@ static void choose_shape(struct wild *w)
 
 int wild_new(struct str pattern, unsigned flags, struct wild **ret, struct err *e)
 {
+	const bool git = flags & WILD_GIT, nocase = flags & WILD_NOCASE;
 	struct wild_program p;
 
-	if (wild_parse(pattern, flags, &p, e) < 0)
+	if (wild_program_init(&p, pattern, git, nocase, e) < 0)
 		return -1;
 	/* Every character in the text was at least as long in the pattern. */
 	struct wild *w = mem_new(1, sizeof *w + pattern.n + 1);
@@ -113,8 +113,8 @@ int wild_new(struct str pattern, unsigned flags, struct wild **ret, struct err *
 		wild_program_done(&p);
 		return err_set(e, ERR_IO_ERROR, "Out of memory");
 	}
-	w->nocase = flags & WILD_NOCASE;
-	w->bytes = flags & WILD_GIT;
+	w->nocase = nocase;
+	w->git = git;
 	w->program = p;
 	choose_shape(w);
 	if (w->shape != SHAPE_PROGRAM)
@@ -159,7 +159,7 @@ static bool class_has(const struct wild *w, const struct wild_class *c, uint32_t
 	return in != c->negated;
 }
 
-/* Activate a step and all to which it leads without consuming anything. The bit of a step is set
+/* Activate a step and all steps it leads to without consuming a character. The bit of a step is set
  * first, so each is visited once and a chain of empty alternatives cannot multiply. */
 static void enter(const struct wild *w, uint64_t *set, size_t step)
 {
@@ -233,7 +233,7 @@ static bool run(const struct wild *w, struct str text, uint64_t *now, uint64_t *
 	enter(w, now, w->first_step);
 	for (size_t at = 0, len; at < text.n; at += len) {
 		const uint32_t unit =
-			wild_fold(wild_unit(str_from(text, at), w->bytes, &len), w->nocase);
+			wild_fold(wild_unit(str_from(text, at), w->git, &len), w->nocase);
 		uint64_t any = 0;
 
 		memset(next, 0, words * sizeof *next);

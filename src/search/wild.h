@@ -4,20 +4,20 @@
  *
  * A compiled pattern is constant and may be used by many threads. Most patterns are a literal, or a
  * literal with one "*" in it, and cost two comparisons. All others run as a set of states over the
- * text: time is at most pattern × text, whatever the pattern, so "*a*a*a*b" is as harmless as "*".
+ * text: the time is at most pattern × text, so "*a*a*a*b" is as harmless as "*".
  *
  *	*	any number of characters, but no "/"
- *	**	between slashes or at an end: also across "/"; "**" and "/" together may stand for
+ *	**	between slashes or at an end: also across "/"; "**" and "/" together may match
  *		nothing, so that "a/" "**" "/b" finds a/b
  *	?	one character, but no "/"
- *	[a-z]	one of these, [!a-z] and [^a-z] one of the others, never "/"
+ *	[a-z]	one of these, [!a-z] and [^a-z] one of the others, never "/"; [[:alpha:]] too
  *	{a,b}	one of these patterns, may be nested (not in a .gitignore)
  *	\x	x itself
  *
- * There are two dialects. The ordinary one is for patterns that somebody typed: characters are
- * UTF-8 (a byte that is not is a character of its own) and a mistake is an error. The other is that
- * of .gitignore, to the letter: characters are bytes, braces are plain text, [[:alpha:]] and the
- * like are known, and a malformed pattern matches nothing.
+ * There are two dialects. The ordinary one is for patterns in requests: characters are UTF-8 (a
+ *byte that is not UTF-8 is a character of its own) and a mistake is an error. The other is exactly
+ *that of .gitignore: characters are bytes, braces are plain text, and a malformed pattern matches
+ * nothing.
  */
 #ifndef SEARCH_WILD_H
 #define SEARCH_WILD_H
@@ -34,12 +34,12 @@ enum {
 	WILD_NOCASE = 1 << 1, /* ASCII letters match in either case */
 };
 
-/* Compile. INVALID_GLOB tells what is wrong and where; in the .gitignore dialect only a lack of
+/* Compile. INVALID_GLOB says what is wrong and where; in the .gitignore dialect only a lack of
  * memory is an error. The pattern need not outlive the call. */
 int wild_new(struct str pattern, unsigned flags, struct wild **ret, struct err *e);
 void wild_free(struct wild *w);
 
-/* The byte with which every match begins or ends, or -1 when it may be any. */
+/* The byte that every match begins or ends with, or -1 when it may be any. */
 int wild_first(const struct wild *w);
 int wild_last(const struct wild *w);
 

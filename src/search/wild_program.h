@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wild_program: what wild_parse.c hands to wild.c: a pattern as a list of steps. */
+/* wild_program: a wildcard pattern as a list of steps, which wild.c runs. */
 #ifndef SEARCH_WILD_PROGRAM_H
 #define SEARCH_WILD_PROGRAM_H
 
@@ -15,11 +15,11 @@ enum wild_op {
 	WILD_UNIT,  /* this character */
 	WILD_ANY,   /* any character but '/' */
 	WILD_CLASS, /* a character of class `arg` */
-	WILD_STAR,  /* stays while there is no '/', and leads on */
-	WILD_TAIL,  /* stays whatever comes, and leads on */
-	WILD_DEEP,  /* leads to the next step and to the one behind it */
-	WILD_LOOP,  /* stays whatever comes; a '/' also leads on */
-	WILD_SPLIT, /* leads on, and to step `arg` unless that is 0 */
+	WILD_STAR,  /* stays while there is no '/', and leads to the next step */
+	WILD_TAIL,  /* stays whatever comes, and leads to the next step */
+	WILD_DEEP,  /* leads to the next step and to the one after it */
+	WILD_LOOP,  /* stays whatever comes; a '/' also leads to the next step */
+	WILD_SPLIT, /* leads to the next step, and to step `arg` unless that is 0 */
 	WILD_JUMP,  /* leads to step `arg` */
 	WILD_END,
 };
@@ -36,7 +36,7 @@ struct wild_range {
 struct wild_class {
 	uint64_t low[4]; /* characters below 256, one bit each */
 	bool negated;
-	size_t range, ranges; /* the characters above: a part of wild_program.ranges */
+	size_t range, ranges; /* the other characters: part of wild_program.ranges */
 };
 
 struct wild_program {
@@ -46,7 +46,7 @@ struct wild_program {
 	size_t class_count;
 	struct wild_range *ranges;
 	size_t range_count;
-	size_t fixed; /* from this step on there is no branch to or from anywhere */
+	size_t fixed; /* from this step on there are no branches */
 	bool never;   /* malformed in the .gitignore dialect */
 };
 
@@ -54,15 +54,17 @@ struct wild_program {
 enum { WILD_BAD_BYTE = 0x110000 };
 
 /* The character at the start of s, which is not empty, and its length. */
-uint32_t wild_unit(struct str s, unsigned flags, size_t *len);
+uint32_t wild_unit(struct str s, bool git, size_t *len);
 
-/* The same letter in lower case, when it is an ASCII letter and case is not to matter. */
-static inline uint32_t wild_fold(uint32_t c, unsigned nocase)
+/* The letter in lower case, if it is an ASCII letter and case is ignored. */
+static inline uint32_t wild_fold(uint32_t c, bool nocase)
 {
 	return nocase && c - 'A' < 26 ? c | 0x20 : c;
 }
 
-int wild_parse(struct str pattern, unsigned flags, struct wild_program *ret, struct err *e);
+/* Parse a pattern, in the dialect of .gitignore or in the ordinary one. */
+int wild_program_init(struct wild_program *p, struct str pattern, bool git, bool nocase,
+		      struct err *e);
 void wild_program_done(struct wild_program *p);
 
 #endif

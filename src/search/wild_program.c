@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wild_parse: the text of a wildcard pattern becomes a list of steps. */
+/* wild_program: parse a wildcard pattern. */
 
 #include "search/wild_program.h"
 
@@ -8,29 +8,28 @@
 #include "base/limits.h"
 #include "base/own.h"
 #include "base/utf8.h"
-#include "search/wild.h"
 
 struct brace {
 	size_t split;  /* the step that leads to the next alternative */
-	size_t jump;   /* the newest of the jumps to the end, chained by `arg`; 0 for none */
-	size_t offset; /* where the brace stands, for the error */
-	bool starts;   /* the brace stands at the start of a component */
+	size_t jump;   /* the newest of the jumps to the end, chained by `arg`; 0 at first */
+	size_t offset; /* of the brace, for the error */
+	bool starts;   /* the brace is at the start of a component */
 };
 
-struct parser {
+struct wild_parser {
 	struct str text;
 	size_t at;
-	unsigned flags;
+	bool git, nocase;
 	struct wild_program *p;
 	struct brace braces[LIMIT_GLOB_NESTING];
 	size_t depth;
 	bool starts; /* the next character is the first of a path component */
 };
 
-/* The plain name of a mistake; in a .gitignore the pattern just never matches. */
-static int mistake(struct parser *s, size_t offset, const char *what, struct err *e)
+/* A mistake in the pattern: an error, but in a .gitignore the pattern just never matches. */
+static int mistake(struct wild_parser *s, size_t offset, const char *what, struct err *e)
 {
-	if (s->flags & WILD_GIT) {
+	if (s->git) {
 		s->p->never = true;
 		s->at = s->text.n;
 		return 0;
@@ -39,13 +38,13 @@ static int mistake(struct parser *s, size_t offset, const char *what, struct err
 		       STR_FMT(s->text), offset, what);
 }
 
-uint32_t wild_unit(struct str s, unsigned flags, size_t *len)
+uint32_t wild_unit(struct str s, bool git, size_t *len)
 {
 	const unsigned char first = (unsigned char)s.p[0];
 	size_t bad;
 
 	*len = 1;
-	if (first < 0x80 || (flags & WILD_GIT))
+	if (first < 0x80 || git)
 		return first;
 	const size_t n = utf8_next(s, &bad);
 	if (n == 0)
@@ -54,20 +53,19 @@ uint32_t wild_unit(struct str s, unsigned flags, size_t *len)
 	return utf8_decode(s.p, n);
 }
 
-/* The steps are allocated for the longest program a pattern of this length can give. */
-static size_t emit(struct parser *s, enum wild_op op, uint32_t arg)
+static size_t emit(struct wild_parser *s, enum wild_op op, uint32_t arg)
 {
 	s->p->steps[s->p->count] = (struct wild_step){ op, arg };
 	return s->p->count++;
 }
 
-static bool peek(const struct parser *s, size_t ahead, char c)
+static bool peek(const struct wild_parser *s, size_t ahead, char c)
 {
 	return s->at + ahead < s->text.n && s->text.p[s->at + ahead] == c;
 }
 
-/* One character of the pattern, the next one when it is a backslash. False at the end. */
-static bool take(struct parser *s, uint32_t *unit)
+/* One character of the pattern, or the one after a backslash. False at the end. */
+static bool take(struct wild_parser *s, uint32_t *unit)
 {
 	size_t len;
 
@@ -75,16 +73,15 @@ static bool take(struct parser *s, uint32_t *unit)
 		s->at++;
 	if (s->at >= s->text.n)
 		return false;
-	*unit = wild_unit(str_from(s->text, s->at), s->flags, &len);
+	*unit = wild_unit(str_from(s->text, s->at), s->git, &len);
 	s->at += len;
 	return true;
 }
 
-static void class_add(struct parser *s, struct wild_class *c, uint32_t first, uint32_t last)
+static void class_add(struct wild_parser *s, struct wild_class *c, uint32_t first, uint32_t last)
 {
 	for (uint32_t u = first; u <= last && u < 256; u++) {
-		const uint32_t other =
-			(s->flags & WILD_NOCASE) && u < 128 && isalpha((int)u) ? u ^ 0x20 : u;
+		const uint32_t other = s->nocase && u < 128 && isalpha((int)u) ? u ^ 0x20 : u;
 
 		c->low[u >> 6] |= 1ULL << (u & 63);
 		c->low[other >> 6] |= 1ULL << (other & 63);
@@ -105,9 +102,9 @@ static const struct {
 	{ STR("space"), isspace }, { STR("upper"), isupper }, { STR("xdigit"), isxdigit },
 };
 
-/* "[:name:]" within a class, `at` behind "[:". 1 when it was one, 0 when it is plain text, -1 when
- * there is no class of that name or no end. */
-static int class_named(struct parser *s, struct wild_class *c)
+/* "[:name:]" within a class; the cursor is after "[:". 1 when it is a class, 0 when it is plain
+ * text, -1 when there is no class of that name or no end. */
+static int class_named(struct wild_parser *s, struct wild_class *c)
 {
 	const struct str rest = str_from(s->text, s->at);
 	const ptrdiff_t end = str_index(rest, ']');
@@ -128,12 +125,12 @@ static int class_named(struct parser *s, struct wild_class *c)
 	return -1;
 }
 
-/* The members of a class up to its "]". NULL when it is whole, or what is wrong with it. */
-static const char *class_members(struct parser *s, struct wild_class *c)
+/* The members of a class up to its "]". Returns NULL, or what is wrong with it. */
+static const char *class_members(struct wild_parser *s, struct wild_class *c)
 {
 	static const char open[] =
 		"this \"[\" has no matching \"]\"; write \\[ for a plain bracket";
-	uint32_t before = 0; /* where a range would begin; 0 where none can */
+	uint32_t before = 0; /* where a range would begin; 0 where it cannot */
 	uint32_t unit, last;
 
 	for (bool first = true; first || !peek(s, 0, ']'); first = false) {
@@ -144,7 +141,7 @@ static const char *class_members(struct parser *s, struct wild_class *c)
 			if (!take(s, &last))
 				return open;
 			/* In a .gitignore such a range is empty. */
-			if (before > last && !(s->flags & WILD_GIT))
+			if (before > last && !s->git)
 				return "the ends of a range are out of order";
 			class_add(s, c, before, last);
 			before = 0;
@@ -173,7 +170,7 @@ static const char *class_members(struct parser *s, struct wild_class *c)
 	return NULL;
 }
 
-static int parse_class(struct parser *s, struct err *e)
+static int parse_class(struct wild_parser *s, struct err *e)
 {
 	const size_t offset = s->at++;
 	struct wild_class *c = &s->p->classes[s->p->class_count];
@@ -188,7 +185,7 @@ static int parse_class(struct parser *s, struct err *e)
 	return 0;
 }
 
-static void parse_star(struct parser *s)
+static void parse_star(struct wild_parser *s)
 {
 	size_t n = 1;
 
@@ -207,7 +204,7 @@ static void parse_star(struct parser *s)
 	s->starts = false;
 }
 
-static int parse_open(struct parser *s, struct err *e)
+static int parse_open(struct wild_parser *s, struct err *e)
 {
 	if (s->depth == LIMIT_GLOB_NESTING)
 		return mistake(s, s->at, "braces are nested too deeply", e);
@@ -220,7 +217,7 @@ static int parse_open(struct parser *s, struct err *e)
 }
 
 /* "," or "}": the alternative ends here. */
-static void parse_alternative(struct parser *s)
+static void parse_alternative(struct wild_parser *s)
 {
 	struct brace *b = &s->braces[s->depth - 1];
 	const bool close = s->text.p[s->at++] == '}';
@@ -238,9 +235,8 @@ static void parse_alternative(struct parser *s)
 	s->depth--;
 }
 
-static int parse_one(struct parser *s, struct err *e)
+static int parse_one(struct wild_parser *s, struct err *e)
 {
-	const bool braces = !(s->flags & WILD_GIT);
 	const char c = s->text.p[s->at];
 	const size_t offset = s->at;
 	uint32_t unit;
@@ -249,7 +245,7 @@ static int parse_one(struct parser *s, struct err *e)
 		parse_star(s);
 		return 0;
 	}
-	if (c == '{' && braces)
+	if (c == '{' && !s->git)
 		return parse_open(s, e);
 	if (s->depth && (c == ',' || c == '}')) {
 		parse_alternative(s);
@@ -265,39 +261,45 @@ static int parse_one(struct parser *s, struct err *e)
 	}
 	if (!take(s, &unit))
 		return mistake(s, offset, "a backslash at the end; write \\\\ for a plain one", e);
-	emit(s, WILD_UNIT, wild_fold(unit, s->flags & WILD_NOCASE));
+	emit(s, WILD_UNIT, wild_fold(unit, s->nocase));
 	return 0;
 }
 
-int wild_parse(struct str pattern, unsigned flags, struct wild_program *ret, struct err *e)
+static int parse(struct wild_parser *s, struct err *e)
 {
-	struct wild_program p = { 0 };
-	struct parser s = { .text = pattern, .flags = flags, .p = &p, .starts = true };
+	while (s->at < s->text.n)
+		if (parse_one(s, e) < 0)
+			return -1;
+	if (s->depth)
+		return mistake(s, s->braces[s->depth - 1].offset,
+			       "this \"{\" has no matching \"}\"; write \\{ for a plain brace", e);
+	emit(s, WILD_END, 0);
+	return 0;
+}
 
-	if (pattern.n > LIMIT_GLOB_BYTES && !(flags & WILD_GIT))
+int wild_program_init(struct wild_program *p, struct str pattern, bool git, bool nocase,
+		      struct err *e)
+{
+	struct wild_parser s = { .git = git, .nocase = nocase, .p = p, .starts = true };
+
+	*p = (struct wild_program){ .never = pattern.n > LIMIT_GLOB_BYTES };
+	if (p->never && !git)
 		return err_set(e, ERR_INVALID_GLOB, "Invalid glob: longer than %d bytes",
 			       LIMIT_GLOB_BYTES);
-	p.never = pattern.n > LIMIT_GLOB_BYTES;
-	const size_t n = p.never ? 0 : pattern.n;
-	p.steps = mem_new(2 * n + 2, sizeof *p.steps);
-	p.classes = mem_new(n / 3 + 1, sizeof *p.classes);
-	p.ranges = mem_new(n + 1, sizeof *p.ranges);
-	if (!p.steps || !p.classes || !p.ranges) {
-		wild_program_done(&p);
+	if (!p->never)
+		s.text = pattern;
+	/* Room for the longest program that a pattern of this length can give. */
+	p->steps = mem_new(2 * s.text.n + 2, sizeof *p->steps);
+	p->classes = mem_new(s.text.n / 3 + 1, sizeof *p->classes);
+	p->ranges = mem_new(s.text.n + 1, sizeof *p->ranges);
+	if (!p->steps || !p->classes || !p->ranges) {
+		wild_program_done(p);
 		return err_set(e, ERR_IO_ERROR, "Out of memory");
 	}
-	while (s.at < n)
-		if (parse_one(&s, e) < 0) {
-			wild_program_done(&p);
-			return -1;
-		}
-	if (s.depth) {
-		wild_program_done(&p);
-		return mistake(&s, s.braces[s.depth - 1].offset,
-			       "this \"{\" has no matching \"}\"; write \\{ for a plain brace", e);
+	if (parse(&s, e) < 0) {
+		wild_program_done(p);
+		return -1;
 	}
-	emit(&s, WILD_END, 0);
-	*ret = p;
 	return 0;
 }
 
