@@ -245,6 +245,9 @@ enum {
 	LIMIT_SCRIPT = 1 << 20,
 	LIMIT_ARGUMENTS = 2 << 20,
 
+	/* What a command can read from its standard input: with base64 it fits into one body. */
+	LIMIT_STDIN = 16 << 20,
+
 	/* Memory that a process prepares before it is told which command to start. */
 	LIMIT_SPARE_MEMORY = 16 << 10,
 

@@ -61,17 +61,20 @@ static int copy_request(struct job *b, const struct proc_request *q)
 
 	b->request = *q;
 	b->request.cwd_fd = fcntl(q->cwd_fd, F_DUPFD_CLOEXEC, 0);
-	b->copy.max = LIMIT_ARGUMENTS + LIMIT_SCRIPT;
+	b->copy.max = LIMIT_ARGUMENTS + LIMIT_SCRIPT + LIMIT_STDIN;
 	b->words = mem_new(count + 1, sizeof(*b->words));
 	if (!b->words || b->request.cwd_fd < 0)
 		return -1;
 	buf_add(&b->copy, q->command);
+	buf_add(&b->copy, q->input);
 	for (size_t i = 0; i < count; i++)
 		buf_add(&b->copy, i < q->argc ? q->argv[i] : q->env[i - q->argc]);
 	if (b->copy.failed)
 		return -1;
 	b->request.command = (struct str){ b->copy.p, q->command.n };
-	at = q->command.n;
+	if (q->input.p)
+		b->request.input = (struct str){ b->copy.p + q->command.n, q->input.n };
+	at = q->command.n + q->input.n;
 	for (size_t i = 0; i < count; i++) {
 		const size_t n = i < q->argc ? q->argv[i].n : q->env[i - q->argc].n;
 		b->words[i] = (struct str){ b->copy.p + at, n };

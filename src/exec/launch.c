@@ -137,6 +137,8 @@ static int enter_cwd(const struct launch *l)
 static int place_descriptors(const struct launch *l)
 {
 	/* Standard input is already /dev/null in the spawner. */
+	if (l->order->input && dup2(l->fd[ORDER_STDIN], STDIN_FILENO) < 0)
+		return -1;
 	if (dup2(l->fd[ORDER_OUT], STDOUT_FILENO) < 0 || dup2(l->fd[ORDER_ERR], STDERR_FILENO) < 0)
 		return -1;
 	/* Every descriptor here is close-on-exec anyway; this makes it certain. */
@@ -225,7 +227,7 @@ static const char *const reasons[] = {
 	[LAUNCH_CWD] = "The working directory cannot be entered",
 	[LAUNCH_SANDBOX] = "The sandbox could not be put in force, so the command was not run",
 	[LAUNCH_LIMITS] = "A resource limit could not be set",
-	[LAUNCH_STDIO] = "The command's output could not be connected",
+	[LAUNCH_STDIO] = "The command's input and output could not be connected",
 	[LAUNCH_EXEC] = "The program could not be started",
 };
 

@@ -35,7 +35,8 @@ enum order_fd {
 	ORDER_ERR,
 	ORDER_CWD,
 	ORDER_STRINGS,
-	ORDER_SCRIPT,	/* this and the next ones only if needed */
+	ORDER_SCRIPT, /* this and the next ones only if needed */
+	ORDER_STDIN,
 	ORDER_OUT_READ, /* the other ends, so that kept survivors can continue to write */
 	ORDER_ERR_READ,
 };
@@ -47,6 +48,7 @@ struct order {
 	uint32_t umask;
 	bool shell;  /* the only argument is a script for the shell */
 	bool script; /* the script is in ORDER_SCRIPT because it is too long for an argument */
+	bool input;  /* standard input is ORDER_STDIN; else /dev/null */
 	bool keep;   /* survivors continue to run */
 };
 

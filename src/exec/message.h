@@ -16,7 +16,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-enum { MESSAGE_FDS = 8 };
+enum { MESSAGE_FDS = 9 };
 
 /* A pair of connected sockets, close-on-exec. 0, or -1 with errno. */
 int message_pair(int pair[2]);

@@ -51,6 +51,11 @@ static int check(const struct proc_request *q, struct err *e)
 			e, ERR_INVALID_ARGUMENTS,
 			"The command is longer than %d bytes; write it to a file and run that",
 			LIMIT_SCRIPT);
+	if (q->input.n > LIMIT_STDIN)
+		return err_set(e, ERR_INVALID_ARGUMENTS,
+			       "stdin has %zu bytes, the most is %d: write it to a file and let "
+			       "the command read that",
+			       q->input.n, LIMIT_STDIN);
 	for (size_t i = 0; i < q->argc; i++)
 		if (has_nul(q->argv[i]) || (i == 0 && !q->argv[0].n))
 			return err_set(e, ERR_INVALID_ARGUMENTS, "Missing or invalid argv");
@@ -107,6 +112,7 @@ static int submit(struct run *r, struct runner *runner, const struct proc_reques
 	AUTO_FD out = -1;
 	AUTO_FD err = -1;
 	AUTO_FD script = -1;
+	AUTO_FD input = -1;
 	int pair[2];
 
 	if (make_pipe(&r->output[PROC_STDOUT], &out) < 0 ||
@@ -121,12 +127,14 @@ static int submit(struct run *r, struct runner *runner, const struct proc_reques
 		.umask = (uint32_t)q->umask,
 		.shell = !q->argc,
 		.script = !q->argc && q->command.n > LIMIT_ARGUMENT,
+		.input = q->input.p,
 		.keep = q->keep_survivors,
 	};
 	AUTO_FD strings = make_strings(q, order.script, e);
 	if (strings < 0)
 		return -1;
-	if (order.script && (script = message_memfd("script", q->command)) < 0)
+	if ((order.script && (script = message_memfd("script", q->command)) < 0) ||
+	    (order.input && (input = message_memfd("stdin", q->input)) < 0))
 		return err_set(e, ERR_SPAWN_FAILED, "%s", none);
 	const int fds[] = {
 		[ORDER_CONTROL] = control,
@@ -135,12 +143,14 @@ static int submit(struct run *r, struct runner *runner, const struct proc_reques
 		[ORDER_CWD] = q->cwd_fd,
 		[ORDER_STRINGS] = strings,
 		[ORDER_SCRIPT] = order.script ? script : strings, /* gaps cannot be sent */
+		[ORDER_STDIN] = order.input ? input : strings,
 		[ORDER_OUT_READ] = r->output[PROC_STDOUT],
 		[ORDER_ERR_READ] = r->output[PROC_STDERR],
 	};
-	size_t count = order.script ? ORDER_SCRIPT + 1 : ORDER_STRINGS + 1;
-	if (order.keep)
-		count = ARRAY_LEN(fds);
+	const size_t count = order.keep	    ? ARRAY_LEN(fds)
+			     : order.input  ? ORDER_STDIN + 1
+			     : order.script ? ORDER_SCRIPT + 1
+					    : ORDER_STRINGS + 1;
 	return runner_send(runner, &order, fds, count, e);
 }
 

@@ -7,10 +7,10 @@
  * command down, and at most LIMIT_OUTPUT_CHUNK and two full pipes of output are in memory. The
  * command's reaper watches the time, also while the sink blocks.
  *
- * The command has a clean environment (exec/environ.h), /dev/null as standard input, no descriptors
- * other than 0 to 2, its own session, default signal dispositions, and the spawner's sandbox. A
- * script that is too long for an argument is passed through a descriptor; the script can notice
- * this only by $BASH_EXECUTION_STRING.
+ * The command has a clean environment (exec/environ.h), a file in memory or /dev/null as standard
+ * input, no descriptors other than 0 to 2, its own session, default signal dispositions, and the
+ * spawner's sandbox. A script that is too long for an argument is passed through a descriptor; the
+ * script can notice this only by $BASH_EXECUTION_STRING.
  */
 #ifndef EXEC_PROC_H
 #define EXEC_PROC_H
@@ -27,6 +27,7 @@ struct proc_request {
 	size_t argc;
 	const struct str *env; /* "NAME=value", in addition to or instead of the server's */
 	size_t env_count;
+	struct str input;    /* standard input; a NULL pointer: /dev/null */
 	int cwd_fd;	     /* the directory it runs in */
 	int64_t timeout_ms;  /* SIGTERM after this long, SIGKILL LIMIT_TERM_GRACE_MS later; 0: never
 			      */

@@ -3,6 +3,7 @@
 
 #include "tools/call.h"
 
+#include "base/base64.h"
 #include "base/io.h"
 #include "exec/proc.h"
 #include "scrub/scrub.h"
@@ -65,6 +66,25 @@ struct str call_shown_command(const struct call *c, const char *command, size_t 
 	if (!c->scrub || text.n + 4 < size)
 		return text;
 	return str_upto(text, scrub_decided(c->scrub, text));
+}
+
+const char *const call_encodings[] = { [CALL_UTF8] = "utf-8", [CALL_BASE64] = "base64", NULL };
+
+int call_decode(const struct call *c, const char *name, struct str text, int64_t encoding,
+		struct str *ret, struct err *e)
+{
+	if (encoding != CALL_BASE64) {
+		*ret = text;
+		return 0;
+	}
+	char *bytes = arena_alloc(c->arena, base64_room(text.n) + 1);
+	if (!bytes)
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory for this call, try again");
+	const ptrdiff_t n = base64_decode(text, bytes);
+	if (n < 0)
+		return err_set(e, ERR_INVALID_ARGUMENTS, "Missing or invalid %s", name);
+	*ret = (struct str){ bytes, (size_t)n };
+	return 0;
 }
 
 int call_may_change(const struct call *c, struct err *e)

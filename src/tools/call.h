@@ -99,6 +99,15 @@ int call_may_run(const struct call *c, struct err *e);
 /* What holds for every command of the call (exec/proc.h). */
 struct proc_request call_command(const struct call *c);
 
+/* How the text of an argument stands for bytes. */
+enum call_encoding { CALL_UTF8, CALL_BASE64 };
+extern const char *const call_encodings[];
+
+/* The bytes that the argument of that name stands for: the text itself, or decoded in the arena.
+ * "Missing or invalid <name>" if it is not base64. */
+int call_decode(const struct call *c, const char *name, struct str text, int64_t encoding,
+		struct str *ret, struct err *e);
+
 /* READ_ONLY if nothing may be changed. */
 int call_may_change(const struct call *c, struct err *e);
 

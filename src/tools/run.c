@@ -16,7 +16,8 @@
 #include "workspace/workspace.h"
 
 struct bash_args {
-	struct str command, cwd;
+	struct str command, cwd, input;
+	int64_t input_encoding;
 	double timeout_seconds;
 	const struct json *env, *argv;
 	bool background;
@@ -29,6 +30,9 @@ static const struct arg bash_table[] = {
 	      "Longest run time"),
 	A_STR(struct bash_args, cwd, "cwd", NONBLANK, "Directory to run in; the root if absent"),
 	A_JSON(struct bash_args, env, "env", 0, "Variables to add to the environment"),
+	A_STR(struct bash_args, input, "stdin", 0, "What it reads as standard input; else nothing"),
+	A_CHOICE(struct bash_args, input_encoding, "stdinEncoding", 0, CALL_UTF8, call_encodings,
+		 "What stdin is; base64 for bytes that are not text"),
 	A_BOOL(struct bash_args, background, "background", false, "Answer at once with a job's id"),
 	A_END,
 };
@@ -174,7 +178,8 @@ static int bash_run(struct call *c, const void *args, struct err *e)
 	if (call_may_run(c, e) < 0 || check_length(a->command, e) < 0)
 		return -1;
 	if ((a->argv && a->command.n == 0 && bind_argv(c, a->argv, &q, e) < 0) ||
-	    bind_env(c, a->env && a->env->type == JSON_OBJECT ? a->env : NULL, false, &q, e) < 0)
+	    bind_env(c, a->env && a->env->type == JSON_OBJECT ? a->env : NULL, false, &q, e) < 0 ||
+	    call_decode(c, "stdin", a->input, a->input_encoding, &q.input, e) < 0)
 		return -1;
 	AUTO_FD cwd = open_cwd(c, a->cwd, e);
 	if (cwd < 0)

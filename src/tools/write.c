@@ -9,11 +9,14 @@
 
 struct write_args {
 	struct str path, content;
+	int64_t encoding;
 };
 
 static const struct arg write_table[] = {
 	A_STR(struct write_args, path, "path", REQUIRED | NONBLANK, "File to write"),
 	A_STR(struct write_args, content, "content", REQUIRED, "Its whole new content"),
+	A_CHOICE(struct write_args, encoding, "encoding", 0, CALL_UTF8, call_encodings,
+		 "What the content is; base64 for a file that is not text"),
 	A_END,
 };
 
@@ -59,14 +62,16 @@ static int write_run(struct call *c, const void *args, struct err *e)
 	const struct write_args *a = args;
 	char shown[2 * PATH_MAX];
 	struct path path;
+	struct str content;
 	bool created;
 
 	if (call_may_change(c, e) < 0 || call_path(c, a->path, &path, e) < 0 ||
-	    write_content(c, &path, a->content, true, &created, e) < 0)
+	    call_decode(c, "content", a->content, a->encoding, &content, e) < 0 ||
+	    write_content(c, &path, content, true, &created, e) < 0)
 		return -1;
 	jw_bool(c->out, "ok", true);
 	jw_str(c->out, "path", ws_display(c->ws, &path, shown));
-	jw_int(c->out, "bytes", (int64_t)a->content.n);
+	jw_int(c->out, "bytes", (int64_t)content.n);
 	return 0;
 }
 

@@ -1,4 +1,5 @@
 """POST /bash: output as it comes, exit codes, timeouts, and nothing left behind."""
+import base64
 import json
 import os
 import socket
@@ -32,6 +33,34 @@ class Bash(SidecarTest):
 
     def test_standard_input_is_empty_and_nothing_leaks(self):
         self.assertEqual(self.run_bash(command="cat; ls /proc/self/fd | wc -l")[0].strip(), "4")
+
+    def test_standard_input_is_what_the_call_gives(self):
+        self.assertEqual(self.run_bash(command="cat", stdin="a\nb\u00e9\0c")[0], "a\nb\u00e9\0c")
+        self.assertEqual(self.run_bash(argv=["wc", "-c"], stdin="12345")[0].strip(), "5")
+        self.assertEqual(self.run_bash(command="read a; read b; echo $b$a; cat", stdin="1\n2\n3\n")[0], "21\n3\n")
+        self.assertEqual(self.run_bash(command="cat /dev/stdin; ls /proc/self/fd | wc -l", stdin="x ")[0].strip(), "x 4")
+        self.assertEqual(self.run_bash(command="wc -c;" + "#" * 200000, stdin="x" * 70000)[0].strip(), "70000")
+        for nothing in ("", None, 5, {}):
+            self.assertEqual(self.run_bash(command="wc -c", stdin=nothing)[0].strip(), "0", nothing)
+
+    def test_standard_input_may_be_base64(self):
+        data = bytes(range(256)) * 100
+        text = base64.b64encode(data).decode()
+        self.assertEqual(self.run_bash(command="base64 -w0", stdin=text, stdinEncoding="base64")[0], text)
+        answer = self.server.call("bash", command="cat", stdin="a*b", stdinEncoding="base64")
+        self.assertEqual((answer.status, answer.json()["error"]), (400, "Missing or invalid stdin"))
+
+    def test_standard_input_is_bounded(self):
+        most = 16 << 20
+        self.assertEqual(self.run_bash(command="wc -c", stdin="x" * most)[0].strip(), str(most))
+        answer = self.server.call("bash", command="wc -c", stdin="x" * (most + 1))
+        self.assertEqual((answer.status, answer.json()["code"]), (400, "INVALID_ARGUMENTS"))
+        self.assertIn("write it to a file", answer.json()["error"])
+
+    def test_standard_input_of_a_background_command(self):
+        job = self.server.result("bash", command="cat; echo end", background=True, stdin="kept ")["jobId"]
+        until(lambda: "end" in self.server.request("GET", "/jobs/" + job).json()["result"]["output"], "it has read all")
+        self.assertEqual(self.server.request("GET", "/jobs/" + job).json()["result"]["output"], "kept end\n")
 
     def test_argv_runs_without_a_shell(self):
         self.assertEqual(self.run_bash(argv=["echo", "$HOME", ";", "*"])[0], "$HOME ; *\n")

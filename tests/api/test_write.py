@@ -1,4 +1,5 @@
 """/write: whole files, atomically, with what belongs to the old file kept."""
+import base64
 import os
 import stat
 import tempfile
@@ -17,6 +18,17 @@ class Write(SidecarTest):
             size = len(content.encode())
             self.assertEqual(self.write("c", content), {"ok": True, "path": "c", "bytes": size})
             self.assertEqual(self.server.get("c"), content.encode())
+
+    def test_bytes_as_base64(self):
+        data = bytes(range(256)) * 1000
+        text = base64.b64encode(data).decode()
+        self.assertEqual(self.server.result("write", path="b", content=text, encoding="base64"),
+                         {"ok": True, "path": "b", "bytes": len(data)})
+        self.assertEqual(self.server.get("b"), data)
+        self.assertEqual(self.server.error("write", path="b", content="a*b", encoding="base64"),
+                         ("INVALID_ARGUMENTS", "Missing or invalid content"))
+        self.assertEqual(self.server.get("b"), data)
+        self.assertEqual(self.server.result("write", path="b", content=text, encoding="utf-8")["bytes"], len(text))
 
     def test_path_is_relative_to_the_root(self):
         for given, shown in (("a/b/c", "a/b/c"), ("./a//b/../d", "a/d"), ("/abs", "abs"), ("w\\in", "w/in"),
