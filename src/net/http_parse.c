@@ -171,11 +171,50 @@ static int note_expect(struct http_head *head, struct str value, struct http_ref
 	return 0;
 }
 
+static bool is_hex(char c)
+{
+	return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
+}
+
+/* How many bytes at the start of s are an address in brackets, or a name. 0: neither. */
+static size_t host_span(struct str s)
+{
+	size_t i = 0;
+
+	if (str_starts(s, STR("["))) {
+		for (i = 1; i < s.n && (is_hex(s.p[i]) || s.p[i] == ':' || s.p[i] == '.'); i++)
+			;
+		/* The shortest address is "::". */
+		return i >= 3 && i < s.n && s.p[i] == ']' ? i + 1 : 0;
+	}
+	for (; i < s.n && (classes[(unsigned char)s.p[i]] & HTTP_HOST); i++) {
+		if (s.p[i] == ':' || s.p[i] == '[' || s.p[i] == ']')
+			break;
+		if (s.p[i] == '%' && (s.n - i < 3 || !is_hex(s.p[i + 1]) || !is_hex(s.p[i + 2])))
+			return 0;
+	}
+	return i;
+}
+
+/* A name or an address, then perhaps a colon and a port, whose digits may be missing. */
+static bool is_host(struct str s)
+{
+	size_t i = host_span(s);
+
+	if (i == 0 || i == s.n)
+		return i != 0;
+	if (s.p[i++] != ':')
+		return false;
+	while (i < s.n && s.p[i] >= '0' && s.p[i] <= '9')
+		i++;
+	return i == s.n;
+}
+
 static int note_host(struct http_head *head, struct str value, bool *host, struct http_refusal *why)
 {
 	if (*host)
 		return http_refuse(why, 400, "Host is given more than once.");
-	if (http_span(value, HTTP_HOST) != value.n)
+	if (value.n && !is_host(value))
 		return http_refuse(why, 400, "Host must be a name or address, and a port at most.");
 	*host = true;
 	if (!head->host.p)
@@ -294,7 +333,7 @@ static int version(struct str s, int *minor, struct http_refusal *why)
 /* An authority in the target: never empty, and without user and password. */
 static int authority(struct str s, struct http_head *head, struct http_refusal *why)
 {
-	if (s.n == 0 || http_span(s, HTTP_HOST) != s.n)
+	if (!is_host(s))
 		return http_refuse(why, 400, "The host in the request target is malformed.");
 	head->host = s;
 	return 0;

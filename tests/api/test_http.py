@@ -307,6 +307,8 @@ class Requests(SidecarTest):
             (b"GET /he\x7falth HTTP/1.1\r\nHost: x\r\n\r\n", 400), (b"G(T / HTTP/1.1\r\nHost: x\r\n\r\n", 400),
             (b"GET /health HTTP/1.1\nHost: x\n\n", 400), (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400),
             (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505), (b"POST /ls HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", 501),
+            (b"POST http://[/read HTTP/1.1\r\nHost: x\r\n\r\n", 400), (b"GET http://:80/health HTTP/1.1\r\nHost: x\r\n\r\n", 400),
+            (b"GET /health HTTP/1.1\r\nHost: [\r\n\r\n", 400),
             (b"POST /ls HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
         ):
             with self.subTest(data):
