@@ -104,7 +104,7 @@ static int read_run(struct call *c, const void *args, struct err *e)
 	struct path path UNINITIALISED;
 	struct stat st;
 
-	if (a->offset < 1)
+	if (!image && a->offset < 1) /* of an image there is no part: both numbers are ignored */
 		return err_set(e, ERR_INVALID_ARGUMENTS, "Offset must be >= 1");
 	if (call_path(c, a->path, &path, e) < 0)
 		return -1;

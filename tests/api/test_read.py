@@ -127,6 +127,12 @@ class Read(SidecarTest):
             self.server.put(name, "text")
             self.assertEqual(self.server.result("read", path=name)["type"], "text")
 
+    def test_an_image_has_no_lines(self):
+        self.server.put("part.png", b"\x89PNG")
+        for numbers in ({"offset": 0}, {"offset": -1}, {"offset": 9, "limit": 0}):
+            with self.subTest(numbers):
+                self.assertEqual(self.server.result("read", path="part.png", **numbers)["type"], "image")
+
     def test_image_size(self):
         self.server.put("max.png", b"\x89" * (20 << 20))
         self.assertEqual(len(self.server.result("read", path="max.png")["data"]), ((20 << 20) + 2) // 3 * 4)
