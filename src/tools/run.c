@@ -6,12 +6,11 @@
 
 #include "base/limits.h"
 #include "base/own.h"
-#include "base/utf8.h"
 #include "policy/policy.h"
 #include "exec/proc.h"
 #include "exec/runner.h"
 #include "tools/job.h"
-#include "tools/receipt.h"
+#include "tools/output.h"
 #include "tools/tool.h"
 #include "workspace/workspace.h"
 
@@ -47,33 +46,6 @@ static const struct field background_fields[] = {
 	{ "jobId", "The job, for /jobs/<id>", FIELD_STR },
 	F_END,
 };
-
-/* Output on its way to the client, in whole characters. */
-struct relay {
-	const struct call_stream *stream;
-	struct utf8_stream texts[2]; /* by enum proc_stream */
-};
-
-static int relay(void *arg, enum proc_stream which, struct str piece)
-{
-	struct relay *r = arg;
-	struct str part;
-
-	while ((part = utf8_take(&r->texts[which], &piece)).n)
-		if (r->stream->emit(r->stream->arg, which == PROC_STDERR, part) < 0)
-			return -1;
-	return 0;
-}
-
-/* What is still unfinished at the end goes out as it is. */
-static void relay_rest(struct relay *r)
-{
-	for (int i = 0; i < 2; i++) {
-		const struct str rest = utf8_rest(&r->texts[i]);
-		if (rest.n)
-			(void)r->stream->emit(r->stream->arg, i == PROC_STDERR, rest);
-	}
-}
 
 static bool is_variable(struct str name, struct str value)
 {
@@ -169,7 +141,7 @@ static int bash_run(struct call *c, const void *args, struct err *e)
 {
 	const struct bash_args *a = args;
 	struct relay r = { .stream = c->stream };
-	const struct proc_sink sink = { .write = relay, .arg = &r };
+	const struct proc_sink sink = { .write = relay_write, .arg = &r };
 	struct proc_request q = call_command(c);
 	struct proc_result result;
 
@@ -200,7 +172,7 @@ static int bash_run(struct call *c, const void *args, struct err *e)
 	}
 	if (proc_run_admitted(c->runner, &q, &sink, c->cancel, &result, e) < 0)
 		return -1;
-	relay_rest(&r);
+	relay_end(&r);
 	jw_int(c->out, "exitCode", result.exit_code);
 	if (result.timed_out)
 		jw_bool(c->out, "timedOut", true);
@@ -242,22 +214,6 @@ static const struct arg run_table[] = {
 	A_END,
 };
 
-/* Both outputs of a command, kept for its receipt. */
-struct outputs {
-	const struct call_progress *progress;
-	struct ends ends[2];
-};
-
-static int keep(void *arg, enum proc_stream which, struct str piece)
-{
-	struct outputs *o = arg;
-
-	ends_add(&o->ends[which], piece);
-	if (o->progress && o->progress->output)
-		o->progress->output(o->progress->arg, which == PROC_STDERR, piece, piece.n);
-	return 0;
-}
-
 /* What is to run: one of command and argv, allowed by the rules. */
 static int bind_what(struct call *c, const struct run_args *a, struct proc_request *q,
 		     struct err *e)
@@ -287,14 +243,13 @@ static int bind_what(struct call *c, const struct run_args *a, struct proc_reque
 static int run_run(struct call *c, const void *args, struct err *e)
 {
 	const struct run_args *a = args;
-	struct outputs outputs = { .progress = c->progress };
-	const struct proc_sink sink = { .write = keep, .arg = &outputs };
+	struct receipt receipt;
+	const struct proc_sink sink = { .write = receipt_write, .arg = &receipt };
 	struct proc_request q = call_command(c);
 	struct proc_result result;
 
 	if (bind_what(c, a, &q, e) < 0 || bind_env(c, a->env, true, &q, e) < 0 ||
-	    ends_init(&outputs.ends[PROC_STDOUT], c->arena, e) < 0 ||
-	    ends_init(&outputs.ends[PROC_STDERR], c->arena, e) < 0)
+	    receipt_init(&receipt, c, e) < 0)
 		return -1;
 	AUTO_FD cwd = open_cwd(c, a->cwd, e);
 	if (cwd < 0)
@@ -305,7 +260,7 @@ static int run_run(struct call *c, const void *args, struct err *e)
 		return job_start(c, &q, "job_id", e);
 	if (proc_run(c->runner, &q, &sink, c->cancel, &result, e) < 0)
 		return -1;
-	return receipt_write(c, &result, &outputs.ends[PROC_STDOUT], &outputs.ends[PROC_STDERR], e);
+	return receipt_show(&receipt, c, &result, e);
 }
 
 const struct tool tool_run_command = {
