@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* job: start commands in the background, look at them, wait for them, stop them. */
-
-#include "tools/job.h"
+/* job: commands in the background: list them, read or wait for their output, stop them. */
 
 #include <stdio.h>
 
@@ -12,6 +10,7 @@
 #include "base/utf8.h"
 #include "exec/jobs.h"
 #include "scrub/scrub.h"
+#include "tools/tool.h"
 
 /* What members are called on the wire, and before models; and whether these, as of every command,
  * are told no exit code after a timeout. */
@@ -29,16 +28,6 @@ static void write_id(struct jw *w, const char *name, uint64_t id)
 
 	(void)snprintf(text, sizeof text, "%llu", (unsigned long long)id);
 	jw_str(w, name, str_of(text));
-}
-
-int job_start(struct call *c, const struct proc_request *q, const char *name, struct err *e)
-{
-	uint64_t id;
-
-	if (call_may_run(c, e) < 0 || jobs_start(c->jobs, q, &id, e) < 0)
-		return -1;
-	write_id(c->out, name, id);
-	return 0;
 }
 
 static int parse_id(struct str text, uint64_t *ret, struct err *e)

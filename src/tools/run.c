@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* run: a command in the workspace, its output as it comes or both ends of it. */
+/* run: a command in the workspace. The wire gets its output as it comes, a model both ends of it,
+ * and an agent's runtime, which gives a line instead of a script, all of it. */
 
 #include <math.h>
-#include <sys/stat.h>
+#include <stdio.h>
 
 #include "base/limits.h"
 #include "base/own.h"
-#include "policy/policy.h"
-#include "exec/proc.h"
+#include "exec/jobs.h"
 #include "exec/runner.h"
-#include "tools/job.h"
+#include "policy/policy.h"
+#include "policy/words.h"
 #include "tools/output.h"
-#include "tools/tool.h"
 #include "workspace/workspace.h"
 
 struct bash_args {
@@ -66,8 +66,8 @@ static struct str join_variable(struct arena *a, struct str name, struct str val
 	return (struct str){ text, name.n + 1 + value.n };
 }
 
-/* {"NAME":"value"} or ["NAME=value"] as a list of the latter. With `strict` an item that is no
- * variable is an error; otherwise it is ignored. */
+/* Add the variables of {"NAME":"value"} or ["NAME=value"]. An item that is not a variable is an
+ * error if `strict` is set; otherwise it is ignored. */
 static int bind_env(struct call *c, const struct json *env, bool strict, struct proc_request *q,
 		    struct err *e)
 {
@@ -137,6 +137,19 @@ static int check_length(struct str command, struct err *e)
 		       command.n, LIMIT_SCRIPT);
 }
 
+/* Start a job and write its id into the result, as a member of that name. */
+static int start_job(struct call *c, const struct proc_request *q, const char *name, struct err *e)
+{
+	char text[24];
+	uint64_t id;
+
+	if (jobs_start(c->jobs, q, &id, e) < 0)
+		return -1;
+	(void)snprintf(text, sizeof text, "%llu", (unsigned long long)id);
+	jw_str(c->out, name, str_of(text));
+	return 0;
+}
+
 static int bash_run(struct call *c, const void *args, struct err *e)
 {
 	const struct bash_args *a = args;
@@ -160,9 +173,9 @@ static int bash_run(struct call *c, const void *args, struct err *e)
 	q.command = a->command;
 	q.timeout_ms = timeout_of(a->timeout_seconds);
 	if (a->background) {
-		/* Nobody waits for it: only a time that was asked for ends it. */
+		/* No client waits for it: only a time that was asked for ends it. */
 		q.timeout_ms = a->timeout_seconds > 0 ? timeout_of(a->timeout_seconds) : 0;
-		return job_start(c, &q, "jobId", e);
+		return start_job(c, &q, "jobId", e);
 	}
 	if (proc_admit(c->runner, &q, e) < 0)
 		return -1;
@@ -257,7 +270,7 @@ static int run_run(struct call *c, const void *args, struct err *e)
 	q.cwd_fd = cwd;
 	q.timeout_ms = a->background ? 0 : a->timeout_ms;
 	if (a->background)
-		return job_start(c, &q, "job_id", e);
+		return start_job(c, &q, "job_id", e);
 	if (proc_run(c->runner, &q, &sink, c->cancel, &result, e) < 0)
 		return -1;
 	return receipt_show(&receipt, c, &result, e);
@@ -274,4 +287,84 @@ const struct tool tool_run_command = {
 	.flags = TOOL_MODEL | TOOL_CORE | TOOL_SLOW | TOOL_DESTRUCTIVE | TOOL_OPEN_WORLD |
 		 TOOL_SCRUB,
 	.run = run_run,
+};
+
+struct execute_args {
+	struct str command;
+};
+
+static const struct arg execute_table[] = {
+	A_STR(struct execute_args, command, "command", REQUIRED | NONBLANK | NO_NUL,
+	      "A program and its arguments, quoted as for a shell"),
+	A_END,
+};
+
+static const struct field execute_fields[] = {
+	{ "stdout", "Its output, up to 3 MiB", FIELD_STR },
+	{ "stderr", "Its messages, up to 3 MiB", FIELD_STR },
+	{ "exit_code", "-1 after a timeout, 128+n when signal n ended it", FIELD_INT },
+	F_END,
+};
+
+static int keep_all(void *arg, enum proc_stream which, struct str piece)
+{
+	struct buf *out = arg;
+
+	/* Once it is full, the rest is dropped: the program is not ended for it. */
+	buf_add(&out[which], str_upto(piece, out[which].max - out[which].n));
+	return 0;
+}
+
+static void outputs_done(struct buf (*outputs)[2])
+{
+	buf_done(&(*outputs)[PROC_STDOUT]);
+	buf_done(&(*outputs)[PROC_STDERR]);
+}
+
+static void write_kept(struct jw *w, const char *name, const struct buf *kept)
+{
+	const struct str all = buf_str(kept);
+
+	jw_str(w, name, all.n < kept->max ? all : str_upto(all, utf8_whole(all)));
+}
+
+static int execute_run(struct call *c, const void *args, struct err *e)
+{
+	const struct execute_args *a = args;
+	CLEANUP(outputs_done)
+	struct buf outputs[2] = { { .max = LIMIT_EXECUTE_OUTPUT },
+				  { .max = LIMIT_EXECUTE_OUTPUT } };
+	const struct proc_sink sink = { .write = keep_all, .arg = outputs };
+	struct proc_request q = call_command(c);
+	struct proc_result result;
+	struct str *words;
+
+	q.timeout_ms = LIMIT_BASH_MS;
+	if (call_may_run(c, e) < 0 || words_split(a->command, c->arena, &words, &q.argc, e) < 0)
+		return -1;
+	q.argv = words;
+	if (c->rules && policy_check_argv(c->rules, q.argv, q.argc, e) < 0)
+		return -1;
+	AUTO_FD cwd = open_cwd(c, STR(""), e);
+	if (cwd < 0)
+		return -1;
+	q.cwd_fd = cwd;
+	if (proc_run(c->runner, &q, &sink, c->cancel, &result, e) < 0)
+		return -1;
+	if (outputs[PROC_STDOUT].failed || outputs[PROC_STDERR].failed)
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory for the output");
+	write_kept(c->out, "stdout", &outputs[PROC_STDOUT]);
+	write_kept(c->out, "stderr", &outputs[PROC_STDERR]);
+	jw_int(c->out, "exit_code", result.exit_code);
+	return 0;
+}
+
+const struct tool tool_execute = {
+	.name = "execute",
+	.about = "Run a program without a shell, and wait for it.",
+	.args = execute_table,
+	.args_size = sizeof(struct execute_args),
+	.fields = execute_fields,
+	.flags = TOOL_ROUTE | TOOL_SLOW,
+	.run = execute_run,
 };

@@ -78,6 +78,8 @@ class Surface(SidecarTest):
     def test_long_output_is_bounded(self):
         done = self.execute("head -c 9000000 /dev/zero")
         self.assertEqual((len(done["stdout"]), done["exit_code"]), (3 << 20, 0))
+        done = self.execute("sh -c 'printf x; yes 🙂 | head -c 9000000 | tr -d \\\\n'")
+        self.assertEqual(set(done["stdout"]), {"x", "🙂"})
 
     def test_bad_commands_are_refused(self):
         for body in ('{"command":"a \'b"}', '{"command":""}', '{"command":1}', "{}", "[]", "x", '{"command":"a\\u0000"}'):
