@@ -29,10 +29,11 @@ int words_split(struct str text, struct arena *a, struct str **ret, size_t *coun
 	if (str_index(text, '\0') >= 0)
 		return err_set(e, ERR_INVALID_ARGUMENTS, "The command has a NUL byte");
 	struct str *list = arena_array(a, most, sizeof *list);
+	char *room = arena_alloc(a, text.n);
 	struct shlex s = { .p = text.p,
 			   .end = text.p + text.n,
 			   .arena = a,
-			   .text = { .max = text.n },
+			   .text = buf_over(room, room ? text.n : 0),
 			   .literal = true };
 	size_t n = 0;
 
@@ -42,7 +43,6 @@ int words_split(struct str text, struct arena *a, struct str **ret, size_t *coun
 		else
 			list[n++] = shword_read(&s, 0).text;
 	}
-	buf_done(&s.text);
 	if (a->failed || s.trouble)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory for the command, try again");
 	if (s.unclosed == '\\')
