@@ -280,31 +280,6 @@ static void guess_reason(const struct run *r, const struct proc_limits *l, bool 
 		ret->limit = PROC_LIMIT_PROCESSES;
 }
 
-static void fill_result(const struct reaper_report *p, struct proc_result *ret)
-{
-	*ret = (struct proc_result){
-		.timed_out = p->timed_out,
-		.cancelled = p->cancelled,
-		.stuck = p->stuck,
-		.duration_ms = p->duration_ms,
-		.cpu_ms = p->cpu_ms,
-		.peak_memory_bytes = p->peak_memory_bytes,
-		.oom_killed = p->oom_killed,
-		.limit = p->limit,
-		.survivors_kept = p->kept,
-		.survivor_count = p->survivor_count,
-	};
-	memcpy(ret->survivors, p->survivors, sizeof(ret->survivors));
-	if (p->timed_out || p->cancelled || p->stuck) {
-		ret->exit_code = -1;
-	} else if (WIFSIGNALED(p->status)) {
-		ret->signal = WTERMSIG(p->status);
-		ret->exit_code = 128 + ret->signal;
-	} else {
-		ret->exit_code = WEXITSTATUS(p->status);
-	}
-}
-
 static int run_order(struct runner *runner, const struct proc_request *q,
 		     const struct proc_sink *sink, struct cancel *cancel, struct proc_result *ret,
 		     struct err *e)
@@ -327,7 +302,7 @@ static int run_order(struct runner *runner, const struct proc_request *q,
 	if (report.failed != LAUNCH_DONE)
 		return launch_error(e, report.failed, report.error, q->argc ? q->argv[0] : STR(""));
 	drain(&r);
-	fill_result(&report, ret);
+	*ret = report.result;
 	guess_reason(&r, &q->limits, runner_is_sandboxed(runner), ret);
 	return 0;
 }

@@ -40,38 +40,9 @@ struct proc_request {
 enum proc_stream { PROC_STDOUT, PROC_STDERR };
 
 struct proc_sink {
-	/* Take a piece of output; it may block. Negative: the output is not wanted, end the
-	 * command.
-	 */
+	/* Take a piece of output; it may block. Negative: end the command, no more is wanted. */
 	int (*write)(void *arg, enum proc_stream stream, struct str piece);
 	void *arg;
-};
-
-struct proc_result {
-	int exit_code; /* -1 after a timeout or cancel, 128+n if signal n ended it */
-	int signal;    /* 0: it exited by itself (also if it was timed out or cancelled) */
-	bool timed_out;
-	bool cancelled;
-	bool stuck;  /* a process could not be ended: another user's, or stuck in the kernel */
-	bool denied; /* sandboxed, failed, and the end of stderr looks like a refused write: a
-			guess, good for a hint */
-	int64_t duration_ms;
-	/*
-	 * The receipt. CPU time is that of all processes that were waited for, memory the peak of
-	 * the largest single one. oom_killed is inferred: a process died of SIGKILL while the
-	 * kernel killed for memory somewhere on the machine. The CPU and file limits are recognised
-	 * by the signals they send, too many processes by counting. A refused allocation or fork
-	 * cannot be seen from outside: if such a limit is set and the command failed with a
-	 * matching message on stderr, the message is believed.
-	 */
-	int64_t cpu_ms;
-	int64_t peak_memory_bytes;
-	bool oom_killed;
-	enum proc_limit limit;
-	bool survivors_kept;
-	size_t survivor_count; /* may be more than are described; with namespaces their pids are
-				  those that commands see */
-	struct survivor survivors[LIMIT_SURVIVORS];
 };
 
 /*

@@ -30,6 +30,7 @@ struct reaper {
 	int output[2]; /* reading ends, to be emptied once the survivors are kept; or -1 */
 	pid_t shell;
 	bool shell_ended;
+	int status;	 /* of the shell, as from waitpid */
 	bool was_killed; /* a process died of a SIGKILL that is not ours */
 	bool reported;
 	enum phase phase;
@@ -50,9 +51,9 @@ static void note_status(struct reaper *r, int status)
 	const struct proc_limits *l = &r->order->limits;
 
 	if (sig == SIGXCPU && (signaled || l->cpu_seconds > 0))
-		r->report.limit = PROC_LIMIT_CPU;
+		r->report.result.limit = PROC_LIMIT_CPU;
 	if (sig == SIGXFSZ && (signaled || l->file_size_bytes > 0))
-		r->report.limit = PROC_LIMIT_FILE;
+		r->report.result.limit = PROC_LIMIT_FILE;
 	if (sig == SIGKILL && r->phase != KILLING)
 		r->was_killed = true;
 }
@@ -72,8 +73,8 @@ static bool reap(struct reaper *r)
 		r->patience_ms = io_now_ms() + LIMIT_KILL_PATIENCE_MS;
 		if (pid == r->shell) {
 			r->shell_ended = true;
-			r->report.status = status;
-			r->report.duration_ms = io_now_ms() - r->started_ms;
+			r->status = status;
+			r->report.result.duration_ms = io_now_ms() - r->started_ms;
 		}
 	}
 }
@@ -81,14 +82,20 @@ static bool reap(struct reaper *r)
 static void send_report(struct reaper *r)
 {
 	struct rusage u;
-	struct reaper_report *p = &r->report;
+	struct proc_result *p = &r->report.result;
 
 	if (r->reported)
 		return;
 	r->reported = true;
-	if (!r->shell_ended) {
-		p->status = -1;
+	if (!r->shell_ended)
 		p->duration_ms = io_now_ms() - r->started_ms;
+	if (p->timed_out || p->cancelled || p->stuck) {
+		p->exit_code = -1;
+	} else if (WIFSIGNALED(r->status)) {
+		p->signal = WTERMSIG(r->status);
+		p->exit_code = 128 + p->signal;
+	} else {
+		p->exit_code = WEXITSTATUS(r->status);
 	}
 	(void)getrusage(RUSAGE_CHILDREN, &u);
 	p->cpu_ms = (int64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000 +
@@ -101,7 +108,7 @@ static void send_report(struct reaper *r)
 	if (p->timed_out)
 		p->limit = PROC_LIMIT_TIME;
 	if (r->control >= 0)
-		(void)message_send(r->control, p, sizeof(*p), NULL, 0,
+		(void)message_send(r->control, &r->report, sizeof(r->report), NULL, 0,
 				   io_now_ms() + LIMIT_SPAWNER_MS);
 }
 
@@ -122,12 +129,13 @@ static void terminate(struct reaper *r, int64_t grace_ms)
 
 static void end_survivors(struct reaper *r)
 {
-	r->report.survivor_count = tree_survivors(r->report.survivors, LIMIT_SURVIVORS);
+	r->report.result.survivor_count =
+		tree_survivors(r->report.result.survivors, LIMIT_SURVIVORS);
 	if (!r->order->keep) {
 		terminate(r, LIMIT_SURVIVOR_GRACE_MS);
 		return;
 	}
-	r->report.kept = true;
+	r->report.result.survivors_kept = true;
 	r->phase = KEPT;
 	r->next_ms = IO_FOREVER;
 	send_report(r);
@@ -144,7 +152,7 @@ static void kill_round(struct reaper *r)
 	if (!again)
 		r->patience_ms = io_now_ms() + LIMIT_KILL_PATIENCE_MS;
 	if (io_now_ms() >= r->patience_ms) {
-		r->report.stuck = true;
+		r->report.result.stuck = true;
 		send_report(r);
 		r->next_ms = io_now_ms() + LIMIT_KILL_PATIENCE_MS;
 	}
@@ -160,7 +168,7 @@ static void take_census(struct reaper *r)
 	/* If the whole machine has fewer, the tree need not be counted. */
 	if (procfs_tasks() <= limit || (int64_t)tree_count() <= limit)
 		return;
-	r->report.limit = PROC_LIMIT_PROCESSES;
+	r->report.result.limit = PROC_LIMIT_PROCESSES;
 	kill_round(r);
 }
 
@@ -175,7 +183,7 @@ static void advance(struct reaper *r)
 		r->phase = LINGERING;
 		r->next_ms = now + LIMIT_LINGER_MS;
 	} else if (r->phase == RUNNING && now >= r->timeout_ms) {
-		r->report.timed_out = true;
+		r->report.result.timed_out = true;
 		terminate(r, LIMIT_TERM_GRACE_MS);
 	} else if (r->phase == LINGERING && now >= r->next_ms) {
 		end_survivors(r);
@@ -213,8 +221,8 @@ static void wait_for_news(struct reaper *r)
 	if (p[0].revents)
 		(void)!read(r->home->signals, &info, sizeof(info));
 	if (p[1].revents) {
-		if (!r->report.timed_out)
-			r->report.cancelled = true;
+		if (!r->report.result.timed_out)
+			r->report.result.cancelled = true;
 		if (p[1].revents & POLLHUP)
 			fd_closep(&r->control);
 		else

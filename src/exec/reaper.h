@@ -35,20 +35,38 @@ enum proc_limit {
 	PROC_LIMIT_PROCESSES,
 };
 
-struct reaper_report {
-	enum launch_step failed; /* not LAUNCH_DONE: it never ran; error says why, the rest is 0 */
-	int error;
-	int status; /* of the shell, as from waitpid; -1 if it could not be ended */
-	bool timed_out, cancelled;
-	bool kept;	 /* the survivors continue to run */
-	bool stuck;	 /* some process could not be ended */
-	bool oom_killed; /* killed by SIGKILL while the kernel killed for memory */
+/* How a command ended. */
+struct proc_result {
+	int exit_code; /* -1 after a timeout or cancel, 128+n if signal n ended it */
+	int signal;    /* 0: it exited by itself (also if it was timed out or cancelled) */
+	bool timed_out;
+	bool cancelled;
+	bool stuck;  /* a process could not be ended: another user's, or stuck in the kernel */
+	bool denied; /* sandboxed, failed, and the end of stderr looks like a refused write: a
+			guess, good for a hint */
+	int64_t duration_ms; /* until the shell ended */
+	/*
+	 * The receipt. CPU time is that of all processes that were waited for, memory the peak of
+	 * the largest single one. oom_killed is inferred: a process died of SIGKILL while the
+	 * kernel killed for memory somewhere on the machine. The CPU and file limits are recognised
+	 * by the signals they send, too many processes by counting. A refused allocation or fork
+	 * cannot be seen from outside: if such a limit is set and the command failed with a
+	 * matching message on stderr, the message is believed.
+	 */
+	int64_t cpu_ms;
+	int64_t peak_memory_bytes;
+	bool oom_killed;
 	enum proc_limit limit;
-	int64_t duration_ms;	   /* until the shell ended */
-	int64_t cpu_ms;		   /* of all processes that were waited for */
-	int64_t peak_memory_bytes; /* of the largest one */
-	size_t survivor_count;	   /* may be more than are described */
+	bool survivors_kept;
+	size_t survivor_count; /* may be more than are described; with namespaces their pids are
+				  those that commands see */
 	struct survivor survivors[LIMIT_SURVIVORS];
+};
+
+struct reaper_report {
+	enum launch_step failed; /* not LAUNCH_DONE: it never ran; error says why */
+	int error;
+	struct proc_result result;
 };
 
 /* What all reapers of a spawner share. */
