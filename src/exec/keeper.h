@@ -42,8 +42,7 @@ struct keeper_setup {
 };
 
 /* Serve until the server is gone. Returns the exit status. at_death may be NULL; it is called with
- * the descriptor that was given to runner_new (if any), in a process that has the server's rights.
- */
+ * the descriptor that was given to runner_new (if any), in a process with the server's rights. */
 int keeper_main(void (*at_death)(int fd));
 
 #endif

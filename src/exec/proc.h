@@ -29,8 +29,7 @@ struct proc_request {
 	size_t env_count;
 	struct str input;    /* standard input; a NULL pointer: /dev/null */
 	int cwd_fd;	     /* the directory it runs in */
-	int64_t timeout_ms;  /* SIGTERM after this long, SIGKILL LIMIT_TERM_GRACE_MS later; 0: never
-			      */
+	int64_t timeout_ms;  /* then SIGTERM, SIGKILL LIMIT_TERM_GRACE_MS later; 0: never */
 	bool keep_survivors; /* what it left running continues until the server ends, but its output
 				is thrown away */
 	mode_t umask;

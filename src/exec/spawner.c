@@ -35,8 +35,8 @@ struct spawner {
 	int64_t give_up_ms; /* once the server is gone: when to stop waiting for the reapers */
 };
 
-/* When memory runs out the kernel shall kill a command before the server; all commands inherit it.
- */
+/* When memory runs out the kernel shall kill a command before the server. All commands inherit
+ * this. */
 static void offer_to_oom_killer(void)
 {
 	char text[16];
@@ -61,8 +61,7 @@ static void count_oom_kills(struct spawner *s)
 	s->home.oom_counted_ms = now;
 }
 
-/* The spare reaper does everything that can be done before there is an order, then waits for one.
- */
+/* The spare reaper does all that can be done before there is an order, then waits for one. */
 _Noreturn static void be_spare(struct spawner *s)
 {
 	const uint64_t one = 1;

@@ -19,7 +19,7 @@ struct spawner_hello {
 };
 
 /* Start the spawner below the calling process, which has one thread, and say hello to the server.
- * Returns its pid, or -1. It exits with 0 after the server is gone and every tree has been ended.
+ * Returns its pid, or -1. It exits with 0 after the server is gone and all trees have been ended.
  */
 pid_t spawner_start(int server, int lifeline, const struct sandbox_config *asked);
 

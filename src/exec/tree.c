@@ -166,8 +166,7 @@ static void find_members(struct members *m, const pid_t *spare, size_t spare_cou
 		add_children_of(m, m->list[i].pid);
 }
 
-/* The number of threads in a line of /proc/PID/stat that begins with the state; 0 if it is missing.
- */
+/* The number of threads in a line of /proc/PID/stat, from its state on; 0 if it is missing. */
 static long threads_in(const char *state)
 {
 	enum { FIELDS = 17 }; /* between them */
@@ -187,8 +186,7 @@ static enum member_state state_of(const struct member *m)
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)m->pid);
 	(void)procfs_text(path, text, sizeof(text));
-	/* "pid (name) state parent": the name may contain anything, so find its end from the right.
-	 */
+	/* "pid (name) state parent": the name may contain anything, even a parenthesis. */
 	const char *p = strrchr(text, ')');
 	if (!p || strlen(p) < 5)
 		return GONE;

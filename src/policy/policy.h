@@ -37,8 +37,7 @@ struct policy *policy_new(enum policy_mode mode, struct str root, struct str rul
 void policy_free(struct policy *p);
 
 /* May this shell text run? 0; or -1 with COMMAND_BLOCKED, which names the word and the rule. A text
- * that bash could not parse is judged as far as it can be read; the shell will say what is wrong.
- */
+ * that bash cannot parse is judged as far as it can be read; the shell will say what is wrong. */
 int policy_check(const struct policy *p, struct str command, struct err *e);
 
 /* May this program with these arguments run, without a shell? */

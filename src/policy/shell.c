@@ -53,8 +53,7 @@ struct line {
 	bool joined; /* made of several lines, so not a part of the text */
 };
 
-/* Take the next line and its newline. If the document is expanded, backslash and newline join two.
- */
+/* Take the next line and its newline. In a document that is expanded, a backslash joins lines. */
 static struct line take_line(struct shlex *s, const struct heredoc *h)
 {
 	const size_t start = s->text.n;
@@ -332,7 +331,7 @@ static void flush(struct shlex *s, struct simple *c)
 	reset(c);
 }
 
-/* A list in parentheses, after the first one. */
+/* A list in parentheses, after the opening one. */
 static void subshell(struct shlex *s)
 {
 	shlex_chain(s, STR("( )"));

@@ -347,8 +347,7 @@ static struct str finish(struct shlex *s, const struct making *m, struct str raw
 	return text.n ? text : STR("");
 }
 
-/* Does the text so far have the form NAME= or NAME+= or NAME[]= (what was in the brackets is gone)?
- */
+/* Does the text so far have the form NAME= NAME+= or NAME[]= (what was in the brackets is gone)? */
 static bool is_assignment(const struct shlex *s, const struct making *m)
 {
 	const struct str made = str_from(buf_str(&s->text), m->start);

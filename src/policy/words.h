@@ -16,8 +16,7 @@
 int words_split(struct str text, struct arena *a, struct str **ret, size_t *count, struct err *e);
 
 /* The words of a line that needs no shell, because every shell would only execute the program that
- * the first word names; in the arena, with a NULL at the end. NULL if the line is not of that kind.
- */
+ * the first word names; in the arena, with a NULL at the end. NULL if it is not such a line. */
 char **words_plain(const char *line, struct arena *a);
 
 #endif

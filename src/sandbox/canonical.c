@@ -32,8 +32,7 @@ const char *canonical_name(const char *path, const char *home, char ret[PATH_MAX
 	return ret;
 }
 
-/* If openat2 is refused: the file that has been opened must still have the name it was opened by.
- */
+/* If openat2 is refused: the file must still have the name by which it was opened. */
 static int open_and_compare(const char *name)
 {
 	char self[32], found[PATH_MAX];

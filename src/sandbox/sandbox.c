@@ -70,7 +70,7 @@ struct setup {
  * the step says enough.
  */
 
-/* Commands can do without it. */
+/* This may fail: commands can do without a loopback. */
 static int raise_loopback(struct setup *s)
 {
 	struct ifreq r = { .ifr_flags = IFF_UP | IFF_RUNNING, .ifr_name = "lo" };
@@ -358,7 +358,7 @@ static const struct sandbox_step {
 	/* What commands find. */
 	{ "variables", 0, set_variables },
 	{ "private directories", 0, open_private },
-	/* What commands may do, and whether that is so. */
+	/* What commands may do; then everything is tried. */
 	{ "file rules", 0, make_rules },
 	{ "no privileges", 0, drop_privileges },
 	{ "system-call filter", 0, load_filter },

@@ -156,8 +156,7 @@ static int fill(scmp_filter_ctx f, unsigned flags)
 	/* Only the caller's own limits: those of the server or spawner are a way to end it. */
 	const struct scmp_arg_cmp other = { 0, SCMP_CMP_NE, 0, 0 };
 	bad |= seccomp_rule_add_array(f, eperm, SCMP_SYS(prlimit64), 1, &other);
-	/* Its flags are in memory, which a filter cannot read; the C library falls back to clone.
-	 */
+	/* A filter cannot read its flags, which are in memory; C libraries fall back to clone. */
 	bad |= seccomp_rule_add(f, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
 	return bad | refuse_priorities(f) | refuse_sockets(f, flags);
 }
