@@ -48,6 +48,7 @@ density: ## start 1,000 sidecars and measure them (COUNT=100: fewer)
 	@bench/density --program build-release/sidecar.stripped $(if $(COUNT),--count $(COUNT))
 
 release: ## static program, tarballs, Debian packages, checksums, in dist/
+	@scripts/deps test
 	@scripts/deps release
 	@scripts/release
 

@@ -3,7 +3,8 @@
 # run.sh SIDECAR DIR: start a sidecar and run the examples in DIR against it.
 dir=$(mktemp -d) || exit 2
 "$1" serve --sandbox=off --workspace="$dir/ws" --socket="$dir/s" 2>"$dir/log" &
-trap 'kill $!; wait; rm -rf "$dir"' EXIT
+server=$!
+trap 'rm -rf "$dir"' EXIT
 status=0
 
 check() {
@@ -27,4 +28,7 @@ b
 check "stream cancelled" "$("$2/stream" "$dir/s" 'echo a; sleep 99' 1 2>/dev/null; echo $?)" 'a
 124'
 check own_names "$("$2/own_names" "$dir/ws")" 'own ours'
+kill $server
+wait $server
+check "the server's end" $? 0
 exit $status

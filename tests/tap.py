@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tap.py FILE: runs a file of unittest cases and prints one TAP line for each, as the unit tests do.
+"""tap.py FILE.py | PROGRAM [ARGUMENT...]: runs a file of unittest cases, or a program of cmocka's; prints TAP.
 
 What happens outside of a test's own thread fails the test as well: an exception in another thread, and what the
 sanitizers report of any process that was started. Reports are files in a directory of this run.
@@ -8,6 +8,8 @@ sanitizers report of any process that was started. Reports are files in a direct
 import importlib.util
 import os
 import pathlib
+import re
+import subprocess
 import sys
 import tempfile
 import threading
@@ -34,8 +36,10 @@ class Elsewhere:
     def take(self):
         found, self.exceptions = self.exceptions, []
         for path in sorted(self.reports.iterdir()):
-            found.append(path.read_text(errors="replace"))
+            text = re.sub(r"==\d+==WARNING: \w+ failed to allocate .*\n", "", path.read_text(errors="replace"))
             path.unlink()
+            if text:  # memory that could not be had is an answer
+                found.append(text)
         return found
 
 
@@ -90,23 +94,53 @@ class Tap(unittest.TestResult):
             self.line(test.id())
 
 
-def main():
-    path = os.path.abspath(sys.argv[1])
+def run_file(path, elsewhere):
+    result = Tap(elsewhere)
     sys.path.insert(0, os.path.dirname(path))
     name = os.path.splitext(os.path.basename(path))[0]
-    with tempfile.TemporaryDirectory(prefix="sidecar-reports-") as directory:
-        result = Tap(Elsewhere(directory))
-        spec = importlib.util.spec_from_file_location(name, path)
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-        unittest.defaultTestLoader.loadTestsFromModule(module).run(result)
-        result.trouble = result.elsewhere.take()
-        if result.trouble:
-            result.line("after the last test")
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    unittest.defaultTestLoader.loadTestsFromModule(module).run(result)
+    result.trouble = elsewhere.take()
+    if result.trouble:
+        result.line("after the last test")
     print(f"1..{result.count}")
     return result.failed > 0
 
 
+def translated(lines):
+    """cmocka's lines as TAP. It calls a skipped test not ok; why it was skipped stands on a line before: "SKIP: why"."""
+    why = "no reason given"
+    for line in lines:
+        if found := re.match(r"SKIP: (.*)", line):
+            why = found[1]
+        elif found := re.match(r"(?:not )?ok (\d+) # SKIP (.*)", line):
+            yield f"ok {found[1]} - {found[2]} # SKIP {why}\n"
+        else:
+            yield line if re.match(r"#|(not )?ok \d|1\.\.\d|Bail out!", line) else "# " + line
+
+
+def run_program(words, elsewhere):
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          errors="replace", env={**os.environ, "CMOCKA_MESSAGE_OUTPUT": "TAP"}) as process:
+        for line in translated(process.stdout):
+            print(line, end="", flush=True)
+    reports = elsewhere.take()
+    for report in reports:
+        print("# " + report.replace("\n", "\n# "))
+    if process.returncode < 0:
+        print(f"# killed by signal {-process.returncode}")
+    return process.returncode or len(reports)
+
+
+def main():
+    path = os.path.abspath(sys.argv[1])
+    with tempfile.TemporaryDirectory(prefix="sidecar-reports-") as directory:
+        elsewhere = Elsewhere(directory)
+        return run_file(path, elsewhere) if path.endswith(".py") else run_program([path, *sys.argv[2:]], elsewhere)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(1 if main() else 0)

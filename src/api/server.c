@@ -139,11 +139,10 @@ static void close_slot(struct server *s, struct slot *c)
 	slots_give(&s->slots, c);
 }
 
-/* Wait in the epoll set until there is something to take in, or (once an answer is waiting) until
- * the client takes more. Returns -1 if the connection cannot be watched. */
-static int watch_slot(struct server *s, struct slot *c)
+/* Wait in the epoll set until there is something to take in, or (for_out, once an answer is
+ * waiting) until the client takes more. Returns -1 if the connection cannot be watched. */
+static int watch_slot(struct server *s, struct slot *c, bool for_out)
 {
-	const bool for_out = c->http.state == HTTP_OUT;
 	struct epoll_event ev = {
 		.events = EPOLLET | EPOLLRDHUP | (for_out ? EPOLLOUT : EPOLLIN),
 		.data.u64 = slots_key(&s->slots, c),
@@ -169,7 +168,8 @@ static bool before_slow(void *arg)
 	if (slow->server->waiting == 0 && !add_worker(slow->server))
 		return false;
 	slow->known = true;
-	(void)watch_slot(slow->server, slow->slot);
+	/* The state is not asked: another thread may begin the answer, to tell of progress. */
+	(void)watch_slot(slow->server, slow->slot, false);
 	return true;
 }
 
@@ -245,7 +245,8 @@ static void serve(struct server *s, struct server_worker *w, struct slot *c)
 {
 	do {
 		carry(s, w, c);
-		if (c->http.state == HTTP_CLOSED || watch_slot(s, c) < 0) {
+		if (c->http.state == HTTP_CLOSED ||
+		    watch_slot(s, c, c->http.state == HTTP_OUT) < 0) {
 			close_slot(s, c);
 			return;
 		}

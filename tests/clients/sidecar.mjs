@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // sidecar: the real program in a workspace of its own, for the tests of this folder. The program is the one
 // named by SIDECAR_BIN (default: build/sidecar).
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
@@ -13,7 +14,7 @@ import { Agent, fetch as undiciFetch } from 'undici';
 
 const TOP = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 export const BIN = resolve(process.env.SIDECAR_BIN ?? join(TOP, 'build/sidecar'));
-const PATIENCE = 20_000; // milliseconds after which something is taken never to happen
+const PATIENCE = 90_000; // milliseconds after which something is taken never to happen
 
 /** A directory with a workspace in it, which goes with `remove`. */
 export function place() {
@@ -89,7 +90,7 @@ export class Sidecar {
 		it.process = spawn(BIN, ['serve', '--workspace', it.workspace, '--socket', it.socket, '--tcp', it.address, ...flags],
 			{ env: { ...environment(), ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
 		it.process.stderr.setEncoding('utf8').on('data', text => it.log += text);
-		it.ended = new Promise(done => it.process.once('exit', done));
+		it.ended = new Promise(done => it.process.once('exit', (status, signal) => done(signal ?? status)));
 		it.unix = overSocket(it.socket);
 		await until(async () => {
 			if (it.process.exitCode !== null)
@@ -123,7 +124,8 @@ export class Sidecar {
 	async stop() {
 		this.unix.close();
 		this.process.kill('SIGTERM');
-		await this.ended;
+		const status = await this.ended;
 		this.place.remove();
+		assert.equal(status, 0, `the server ended: ${status}\n${this.log}`);
 	}
 }

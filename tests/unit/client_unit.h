@@ -39,10 +39,14 @@ static inline pid_t start_sidecar(const struct scratch *s)
 	return pid;
 }
 
+/* End it; one that was asked to end must do so in order. */
 static inline void stop_sidecar(pid_t pid, int signal)
 {
+	int status = 0;
+
 	(void)kill(pid, signal);
-	(void)waitpid(pid, NULL, 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, signal == SIGKILL ? SIGKILL : 0);
 }
 
 static inline struct sidecar *open_client(const struct scratch *s, int64_t wait_ms)

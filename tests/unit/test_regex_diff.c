@@ -234,8 +234,8 @@ int main(void)
 
 int main(void)
 {
-	printf("SKIP: built without PCRE2, there is nothing to compare with\n");
-	return 77;
+	(void)puts("1..0 # SKIP built without PCRE2");
+	return 0;
 }
 
 #endif

@@ -538,20 +538,6 @@ static void strict_names_the_remedy(void **state)
 	assert_non_null(strstr(e.msg, "SIDECAR_SANDBOX=workspace"));
 }
 
-static void test_without_namespaces(void **state)
-{
-	(void)state;
-	const pid_t pid = fork();
-	int status;
-
-	if (pid == 0) {
-		(void)execl("/proc/self/exe", "test_sandbox", "floor", (char *)NULL);
-		_exit(3);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
-}
-
 static void test_settings(void **state)
 {
 	(void)state;
@@ -687,7 +673,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_strict),
 		cmocka_unit_test(test_private_tmp),
 		cmocka_unit_test(test_runaways_in_the_sandbox),
-		cmocka_unit_test(test_without_namespaces),
 	};
 
 	if (argc == 2 && strcmp(argv[1], "floor") == 0) {
