@@ -209,7 +209,7 @@ class Forks(SidecarTest):
 
 class Start(SidecarTest):
     def test_a_program_that_cannot_be_opened_takes_no_more_time_than_one_that_runs(self):
-        """Its file is leased by somebody who does not let go: the kernel waits 45 s for that."""
+        """Another process has a lease on its file and does not give it up: the kernel waits 45 s for that."""
         path = self.server.put("program", "#!/bin/sh\n", 0o755)
         fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         self.addCleanup(os.close, fd)

@@ -1,4 +1,4 @@
-"""The private /tmp: nothing is left of it, whatever commands put there and whoever ended before the server."""
+"""The private /tmp: nothing is left of it, whatever commands put there and whichever process dies first."""
 import errno
 import fcntl
 import os
@@ -72,7 +72,7 @@ class PrivateTmp(SandboxTest):
         self.wait_until_gone(base)
 
     def test_who_cleans_up_old_files_passes_by(self):
-        """systemd-tmpfiles and its kind leave a directory alone on which somebody has a lock."""
+        """systemd-tmpfiles and its kind leave a directory alone that another process has locked."""
         server, base = self.begin()
         self.run_in(server, "true")
         private = next(entry.path for entry in os.scandir(base) if entry.is_dir())

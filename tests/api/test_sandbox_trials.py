@@ -134,7 +134,7 @@ class Trials(unittest.TestCase):
         leak = ["sh", "-c", 'exec "$@" 9<"$0"', os.path.join(cls.place.outside, "inherited")]
         server = Sidecar(env=env, workspace=cls.place.workspace, prefix=[*leak, *launcher])
         try:
-            server.call("bash", command="true")  # whoever runs commands is there now
+            server.call("bash", command="true")  # the keeper and the spawner run now
             server.put("attempts.py", ATTEMPTS)
             server.put("context.json", json.dumps(cls.place.context(server)))
             answer = server.call("bash", command="%s attempts.py context.json" % PYTHON, timeoutSeconds=120)
@@ -190,7 +190,7 @@ class Trials(unittest.TestCase):
         self.fine(results, ("Network", "Inside", "Ordinary"))
 
     def test_workspace_without_namespaces(self):
-        """As in a default container: the floor holds, and what it cannot hold is said."""
+        """As in a default container: the floor is in force, and what it cannot stop is reported."""
         launcher = [PYTHON, str(PROGRAMS / "without_namespaces.py")]
         results, sandbox, facts, log = self.sandboxed("workspace", launcher, network="none")
         self.assertFalse(sandbox["namespaces"])

@@ -13,7 +13,7 @@ from processes import MARK, PYTHON, alive, wait_until_gone
 
 ROUNDS = int(os.environ.get("SIDECAR_TEST_ROUNDS", "1"))
 
-# Each would outlive a shell that is killed alone, and ends by itself when nobody ends it.
+# Each would outlive a shell that is killed alone, and ends by itself if nothing ends it.
 RUNAWAYS = {
     "setsid": "setsid sleep 60 & sleep 60",
     "double-fork": "(setsid sh -c 'sleep 60 & sleep 60' & exit) & sleep 60",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_jobs: commands that outlive whoever started them. */
+/* test_jobs: commands that outlive the request that started them. */
 #include "exec_unit.h"
 
 #include <pthread.h>

@@ -285,7 +285,7 @@ static void test_survivors_are_kept_when_asked(void **state)
 	assert_true(r.survivor_count >= 1);
 	assert_true(r.survivors_kept);
 	assert_true(str_find(buf_str(&c.out), STR("ok\n")) >= 0);
-	/* It can go on writing though nobody reads. */
+	/* It can continue to write although its output is not read. */
 	(void)usleep(300000);
 	assert_true(count_marked(mark) >= 1);
 	runner_free(s);

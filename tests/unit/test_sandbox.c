@@ -176,7 +176,7 @@ static int try_typing(void)
 	const int high = (int)syscall(SYS_ioctl, fd, 0x100000000UL | TIOCSTI, &c);
 
 	(void)close(fd);
-	/* On something that is no terminal the kernel says so, a filter says EPERM. */
+	/* If this is not a terminal the kernel says so; a filter says EPERM. */
 	return r < 0 && high < 0 && errno == EPERM ? -1 : 0;
 }
 
@@ -188,7 +188,7 @@ static int connect_inet(int type, const char *port)
 	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	if (fd < 0 || connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0 || write(fd, "x", 1) != 1)
 		return -1;
-	/* A datagram to nobody is answered by an error at the next call. */
+	/* A datagram to a port that is not open makes the next call fail. */
 	(void)usleep(10000);
 	return write(fd, "x", 1) == 1 ? close(fd) : -1;
 }
@@ -541,13 +541,13 @@ static void strict_names_the_remedy(void **state)
 static void test_settings(void **state)
 {
 	(void)state;
-	struct sandbox_report r;
+	struct sandbox_report r = { 0 };
 	struct err e = { 0 };
-	struct sandbox_config c = { .mode = SANDBOX_WORKSPACE,
-				    .workspace = "/",
-				    .scratch = "/tmp" };
+	struct sandbox_config c = { .mode = SANDBOX_STRICT, .workspace = "/", .scratch = "/tmp" };
 	assert_int_equal(sandbox_settle(&c, &r, &e), -1);
 	assert_non_null(strstr(e.msg, "SIDECAR_SANDBOX=off"));
+	assert_false(c.no_network);
+	assert_string_equal(r.why, "");
 	c = (struct sandbox_config){
 		.mode = SANDBOX_OFF, .read_only = true, .workspace = "/w", .scratch = "/t"
 	};
@@ -559,6 +559,22 @@ static void test_settings(void **state)
 	assert_int_equal(sandbox_settle(&c, &r, &e), 0);
 	assert_true(c.mode == SANDBOX_OFF || c.mode == SANDBOX_WORKSPACE);
 	assert_true(strlen(r.why) > 0);
+}
+
+/* There is nothing that could become /tmp. */
+static void test_a_failed_step_is_named(void **state)
+{
+	(void)state;
+	struct runner *s;
+	struct err e = { 0 };
+	const struct runner_config c = { .at_death = -1,
+					 .sandbox = { .mode = SANDBOX_STRICT,
+						      .workspace = place.workspace,
+						      .scratch = "/nonexistent" } };
+
+	need(true);
+	assert_int_equal(runner_new(&c, &s, &e), -1);
+	assert_non_null(strstr(e.msg, "(take the directories that stay)"));
 }
 
 /* The tree is ended inside of namespaces as outside. */
@@ -672,6 +688,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_read_only),
 		cmocka_unit_test(test_strict),
 		cmocka_unit_test(test_private_tmp),
+		cmocka_unit_test(test_a_failed_step_is_named),
 		cmocka_unit_test(test_runaways_in_the_sandbox),
 	};
 

@@ -184,7 +184,7 @@ static void what_cannot_be_followed_is_reported(void **state)
 		assert_int_equal(e.code, ERR_COMMAND_BLOCKED);
 		assert_non_null(strstr(e.msg, "cannot be judged because"));
 	}
-	/* Too little memory is no different. */
+	/* The same happens if there is too little memory. */
 	AUTO_ARENA small = { .max = 64 };
 	struct shell_script script;
 	struct err e = { ERR_NONE };

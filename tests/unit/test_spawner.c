@@ -119,7 +119,7 @@ static void test_a_dead_spawner_is_started_again(void **state)
 		while (kill(victim, 0) == 0 && first_child(getpid()) == keeper && i % 2 == 0)
 			(void)usleep(1000);
 		/* The first may still be served by the reaper that was ready, the second by a new
-		 * spawner; and a dead keeper is nobody's trouble. */
+		 * spawner; a dead keeper does not matter to either. */
 		assert_int_equal(run_script(s, "exit 3", 0, &c).exit_code, 3);
 		assert_int_equal(run_script(s, "exit 3", 0, &c).exit_code, 3);
 		if (i % 2) {
@@ -212,7 +212,7 @@ static void kill_server(enum sandbox_mode mode)
 	assert_int_equal(kill(server, SIGKILL), 0);
 	assert_int_equal(waitpid(server, NULL, 0), server);
 	assert_true(running >= 20);
-	/* Its end instead would mean that nobody is left to give one. */
+	/* The end of the pipe instead would mean that no keeper is left. */
 	assert_int_equal(io_read_full(from, &sign, 1), 1);
 	assert_int_equal(count_marked(mark), 0);
 	assert_int_equal(access(scratch, F_OK), -1);

@@ -39,7 +39,7 @@ static void words_are_taken_apart(void **state)
 	}
 }
 
-static void what_is_no_command_is_refused(void **state)
+static void texts_without_words_are_refused(void **state)
 {
 	static const struct str cases[] = {
 		{ "", 0 },    { " \n", 2 },  { "a 'b", 4 }, { "a \"b", 4 },
@@ -67,7 +67,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words_are_taken_apart),
-		cmocka_unit_test(what_is_no_command_is_refused),
+		cmocka_unit_test(texts_without_words_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
