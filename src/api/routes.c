@@ -372,6 +372,7 @@ static const struct route {
 	{ HTTP_POST,   STR("/ls"),           endpoint },
 	{ HTTP_POST,   STR("/find"),         endpoint },
 	{ HTTP_POST,   STR("/grep"),         endpoint },
+	{ HTTP_POST,   STR("/search"),       endpoint },
 	{ HTTP_POST,   STR("/bash"),         endpoint },
 	{ HTTP_POST,   STR("/tools"),        model_call },
 	{ HTTP_POST,   STR("/tools/**"),     model_tool },

@@ -360,6 +360,13 @@ enum {
 	LIMIT_SEARCH_AROUND = 20,
 	LIMIT_SEARCH_ANSWER = 256 << 10,
 
+	/* One page of /search: matches, lines with their context, and bytes. The next page goes on
+	 * after it. Its globs and types, each. */
+	LIMIT_PAGE_MATCHES = 10000,
+	LIMIT_PAGE_LINES = 20000,
+	LIMIT_PAGE_BYTES = 4 << 20,
+	LIMIT_SEARCH_FILTERS = 64,
+
 	/* Paths that a model may ask for at once. */
 	LIMIT_FIND_MOST = 10000,
 

@@ -12,6 +12,7 @@
 
 struct edit_args {
 	struct str path, old_text, new_text;
+	bool replace_all, dry_run, hints;
 };
 
 static const struct arg edit_table[] = {
@@ -19,6 +20,10 @@ static const struct arg edit_table[] = {
 	A_STR(struct edit_args, old_text, "oldText", REQUIRED,
 	      "Text to replace, exactly as it stands"),
 	A_STR(struct edit_args, new_text, "newText", REQUIRED, "Text to put in its place"),
+	A_BOOL(struct edit_args, replace_all, "replaceAll", false, "Replace every occurrence"),
+	A_BOOL(struct edit_args, dry_run, "dryRun", false, "Only show the diff, change nothing"),
+	A_BOOL(struct edit_args, hints, "hints", false,
+	       "If the text is not found, say why where that is known"),
 	A_END,
 };
 
@@ -26,6 +31,8 @@ static const struct field edit_wire_fields[] = {
 	{ "ok", "It is changed", FIELD_BOOL },
 	{ "path", "The file, as it was asked for", FIELD_STR },
 	{ "diff", "What changed, with line numbers and four lines of context", FIELD_STR },
+	{ "replacements", "How many places were replaced; with replaceAll", FIELD_INT,
+	  FIELD_OPTIONAL },
 	F_END,
 };
 
@@ -151,17 +158,23 @@ static int edit_run(struct call *c, const void *args, struct err *e)
 	const struct edit_args *a = args;
 	const struct edit edit = { .old_text = a->old_text,
 				   .new_text = a->new_text,
-				   .exact_words = true };
-	const struct edit_job job = { a->path, &edit, 1, false, show_whole };
+				   .replace_all = a->replace_all,
+				   .exact_words = !a->hints };
+	const struct edit_job job = { a->path, &edit, 1, a->dry_run, show_whole };
 	struct path path;
 
 	if (a->old_text.n == 0)
 		return err_set(e, ERR_INVALID_ARGUMENTS, "Missing or invalid oldText");
-	if (call_may_change(c, e) < 0 || call_path(c, a->path, &path, e) < 0)
+	if ((!a->dry_run && call_may_change(c, e) < 0) || call_path(c, a->path, &path, e) < 0)
 		return -1;
 	jw_bool(c->out, "ok", true);
 	jw_str(c->out, "path", a->path);
-	return edit_file(c, &job, &path, e) < 0 ? -1 : 0;
+	const int64_t n = edit_file(c, &job, &path, e);
+	if (n < 0)
+		return -1;
+	if (a->replace_all)
+		jw_int(c->out, "replacements", n);
+	return 0;
 }
 
 const struct tool tool_edit = {

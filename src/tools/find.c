@@ -13,7 +13,7 @@
 #include "workspace/text.h"
 
 struct find_args {
-	struct str pattern, path;
+	struct str pattern, path, cursor;
 	int64_t limit;
 };
 
@@ -21,6 +21,8 @@ static const struct arg find_table[] = {
 	A_STR(struct find_args, pattern, "pattern", REQUIRED | NONBLANK, "Glob to match"),
 	A_STR(struct find_args, path, "path", NONBLANK, "Directory to search; the root if absent"),
 	A_INT(struct find_args, limit, "limit", LIMIT_FIND_RESULTS, 1, INT64_MAX, "Most results"),
+	A_STR(struct find_args, cursor, "cursor", 0,
+	      "Answer in pages: empty for the first, then nextCursor of the one before"),
 	A_END,
 };
 
@@ -31,6 +33,7 @@ static const struct field find_fields[] = {
 	{ "limit", "Most that are returned", FIELD_INT },
 	{ "truncation", "What was left out, if anything", FIELD_OBJECT, FIELD_OPTIONAL,
 	  truncation_fields },
+	{ "nextCursor", "Give it as cursor to go on", FIELD_STR, FIELD_OPTIONAL },
 	F_END,
 };
 
@@ -72,24 +75,67 @@ static void write_files(struct jw *w, const struct hits *hits, int64_t count)
 	jw_end(w);
 }
 
+/* The last of the first n paths. */
+static struct str nth_path(const struct hits *hits, size_t n)
+{
+	struct hits_reader reader = { .hits = hits };
+	struct hit hit = { 0 };
+
+	while (n-- > 0 && hits_next(&reader, &hit))
+		;
+	return hit.path;
+}
+
+/* Where the next page goes on, if this one was cut by its limit. */
+static void write_next(struct call *c, const struct found *found, size_t count, const char *name,
+		       struct str prefix)
+{
+	if (found->account.stopped != WALK_LIMIT || !count)
+		return;
+	const struct str last = nth_path(&found->hits, count);
+	cursor_write(c->out, name, &(struct cursor){ str_from(last, prefix.n), INT64_MAX });
+}
+
+/* A page is cut only by its limit, and the next one goes on after it. */
+static void write_page(struct call *c, const struct found *found, int64_t limit)
+{
+	const bool more = (int64_t)found->hits.count > limit;
+	const size_t count = more ? (size_t)limit : found->hits.count;
+
+	write_files(c->out, &found->hits, (int64_t)count);
+	jw_bool(c->out, "truncated", more || found->account.stopped != WALK_COMPLETE);
+	jw_int(c->out, "limit", limit);
+	write_next(c, found, count, "nextCursor", STR(""));
+}
+
 static int find_run_wire(struct call *c, const void *args, struct err *e)
 {
 	const struct find_args *a = args;
-	const int64_t limit = a->limit > 0 ? a->limit : LIMIT_FIND_RESULTS;
+	const bool paged = a->cursor.p;
+	const int64_t most = paged ? LIMIT_FIND_MOST : INT64_MAX;
+	const int64_t asked = a->limit > 0 ? a->limit : LIMIT_FIND_RESULTS;
+	const int64_t limit = asked < most ? asked : most;
+	struct cursor from;
 	AUTO_SCOPE scope = { .dir = -1, .file = -1 };
 	AUTO_FOUND found = { 0 };
 	AUTO_BUF text = { .max = LIMIT_ANSWER };
 	struct text t;
 
-	if (scope_open(c, a->path, true, &scope, e) < 0)
+	if (cursor_read(a->cursor, c->arena, &from, e) < 0 ||
+	    scope_open(c, a->path, true, &scope, e) < 0)
 		return -1;
 	/* One more than asked for tells whether there are more. */
-	const struct find_request request = {
+	struct find_request request = {
 		.where = scope_walk(c, &scope, limit < INT32_MAX ? (size_t)limit + 1 : 0),
 		.pattern = str_trim(a->pattern),
 	};
+	request.where.after = from.path;
 	if (find_run(&request, &found, e) < 0 || scope_check_found(&found, e) < 0)
 		return -1;
+	if (paged) {
+		write_page(c, &found, limit);
+		return 0;
+	}
 	cut_paths(&found.hits, limit, &text, &t);
 	write_files(c->out, &found.hits, t.out_lines);
 	jw_bool(c->out, "truncated", t.cut != TEXT_WHOLE);
@@ -136,17 +182,6 @@ static const struct field find_files_fields[] = {
 	F_END,
 };
 
-/* The last of the first n paths. */
-static struct str nth_path(const struct hits *hits, size_t n)
-{
-	struct hits_reader reader = { .hits = hits };
-	struct hit hit = { 0 };
-
-	while (n-- > 0 && hits_next(&reader, &hit))
-		;
-	return hit.path;
-}
-
 static int find_files_run(struct call *c, const void *args, struct err *e)
 {
 	const struct find_files_args *a = args;
@@ -170,11 +205,7 @@ static int find_files_run(struct call *c, const void *args, struct err *e)
 	write_files(c->out, &found.hits, (int64_t)count);
 	jw_int(c->out, "total", (int64_t)count);
 	jw_bool(c->out, "truncated", more || found.account.stopped != WALK_COMPLETE);
-	if (found.account.stopped == WALK_LIMIT && count) {
-		const struct str last = nth_path(&found.hits, count);
-		cursor_write(c->out, "next_cursor",
-			     &(struct cursor){ str_from(last, request.prefix.n), INT64_MAX });
-	}
+	write_next(c, &found, count, "next_cursor", request.prefix);
 	scope_write_note(c->out, &found);
 	return 0;
 }

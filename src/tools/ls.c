@@ -16,7 +16,7 @@
 
 struct ls_args {
 	struct str path;
-	int64_t limit;
+	int64_t limit, offset;
 };
 
 static const struct arg ls_table[] = {
@@ -24,6 +24,7 @@ static const struct arg ls_table[] = {
 	      "Directory to list; the workspace root if absent"),
 	A_INT(struct ls_args, limit, "limit", LIMIT_LS_ENTRIES, 1, INT64_MAX,
 	      "Most names to return"),
+	A_INT(struct ls_args, offset, "offset", 0, 0, INT64_MAX, "Names to leave out at the start"),
 	A_END,
 };
 
@@ -118,8 +119,11 @@ static int ls_run(struct call *c, const void *args, struct err *e)
 	if (dir < 0 || ws_list(dir, add, &l, e) < 0)
 		return -1;
 	sort(&l);
-	for (size_t i = 0; i < l.count && (int64_t)i < limit; i++) {
-		if (i)
+	const size_t first = a->offset < 0		    ? 0
+			     : a->offset < (int64_t)l.count ? (size_t)a->offset
+							    : l.count;
+	for (size_t i = first; i < l.count && (int64_t)(i - first) < limit; i++) {
+		if (i > first)
 			buf_addc(&text, '\n');
 		buf_add(&text, l.entries[i].name);
 		if (l.entries[i].directory)

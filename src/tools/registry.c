@@ -4,14 +4,15 @@
 #include "base/own.h"
 #include "tools/tool.h"
 
-extern const struct tool tool_read, tool_write, tool_edit, tool_ls, tool_find, tool_grep, tool_bash;
+extern const struct tool tool_read, tool_write, tool_edit, tool_ls, tool_find, tool_grep,
+	tool_search, tool_bash;
 extern const struct tool tool_read_file, tool_write_file, tool_list_directory, tool_run_command,
 	tool_search_files, tool_edit_file, tool_multi_edit, tool_find_files, tool_job_list,
 	tool_job_output, tool_job_stop;
 
 static const struct tool *const tools[] = {
 	/* clang-format off */
-	&tool_read, &tool_write, &tool_edit, &tool_ls, &tool_find, &tool_grep, &tool_bash,
+	&tool_read, &tool_write, &tool_edit, &tool_ls, &tool_find, &tool_grep, &tool_search, &tool_bash,
 	&tool_read_file,
 	&tool_write_file,
 	&tool_list_directory,

@@ -39,6 +39,18 @@ class Edit(SidecarTest):
             with self.subTest(old):
                 self.assertEqual(self.edit(data, old, new)[1], diff)
 
+    def test_options_that_the_contract_leaves_open(self):
+        self.server.put("o", "a\tb\na\tb\n")
+        result = self.server.result("edit", path="o", oldText="a", newText="c", replaceAll=True, dryRun=True)
+        self.assertEqual((result["replacements"], self.server.get("o")), (2, b"a\tb\na\tb\n"))
+        self.assertIn("+2 c\tb", result["diff"])
+        self.assertEqual(self.server.result("edit", path="o", oldText="a", newText="c", replaceAll=True)["replacements"], 2)
+        self.assertEqual(self.server.get("o"), b"c\tb\nc\tb\n")
+        plain = self.server.error("edit", path="o", oldText="c b", newText="x")
+        self.assertTrue(plain[1].endswith("including all whitespace and newlines."), plain)
+        hint = self.server.error("edit", path="o", oldText="c b", newText="x", hints=True)
+        self.assertEqual(hint[1], plain[1] + " A similar text is at line 1, but the file has tabs there and the old text has spaces.")
+
     def test_diff_leaves_out_what_is_far(self):
         data = "".join("%d\n" % i for i in range(1, 101))
         _, diff = self.edit(data, "\n50\n", "\nfifty\n")

@@ -78,6 +78,13 @@ class Ls(SidecarTest):
         self.assertEqual(result["truncation"]["truncatedBy"], "bytes")
         self.assertEqual(result["truncation"]["totalLines"], 400)
 
+    def test_names_after_an_offset(self):
+        for i in range(10):
+            self.server.put("offset/n%d" % i, "")
+        for offset, limit, wanted in ((0, 3, "012"), (3, 3, "345"), (9, 3, "9"), (10, 3, ""), (99, 3, ""), (-1, 1, "0")):
+            output = self.server.result("ls", path="offset", offset=offset, limit=limit)["output"]
+            self.assertEqual(output, "\n".join("n" + c for c in wanted), offset)
+
     def test_odd_names(self):
         os.makedirs(self.server.path("odd"))
         for name in (b"\xff\xfe", b"new\nline", b'q"uote', b"tab\t"):

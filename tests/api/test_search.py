@@ -240,5 +240,103 @@ class AgainstGit(SidecarTest):
         self.assertEqual(sorted(found), sorted(listed))
 
 
+class Pages(SidecarTest):
+    """POST /search, and /find with a cursor: everything, page by page."""
+
+    def all_matches(self, **arguments):
+        matches, cursor, pages = [], "", 0
+        while cursor is not None:
+            result = self.server.result("search", cursor=cursor, **arguments)
+            matches += result["matches"]
+            cursor = result.get("nextCursor")
+            self.assertEqual(result["stoppedBecause"], "limit" if cursor else "complete")
+            pages += 1
+        return matches, pages
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        put = cls.server.put
+        put("many/a.txt", "".join("line %d\n" % i for i in range(1, 251)))
+        put("many/b.txt", "".join("line %d\n" % i for i in range(1, 251)))
+        put("few/x.c", "int one;\nint two(void);\nreturn one;\nstone\nend\n")
+        put("few/y.py", "one = 1\nprint(one)\n")
+        put("few/.gitignore", "hidden.c\n")
+        put("few/hidden.c", "one\n")
+        put("few/sub/z.c", "one\n")
+        for i in range(60):
+            put("names/%s%02d" % ("n" * 200, i), "")
+
+    def test_pages_join_to_the_whole(self):
+        whole, _ = self.all_matches(pattern="line", path="many")
+        self.assertEqual([(m["path"], m["line"], m["lines"]) for m in whole],
+                         [(f, i, ["line %d" % i]) for f in ("a.txt", "b.txt") for i in range(1, 251)])
+        for limit in (1000, 499, 100, 7):
+            got, pages = self.all_matches(pattern="line", path="many", limit=limit)
+            self.assertEqual(got, whole, limit)
+            self.assertEqual(pages, -(-500 // limit))
+        result = self.server.result("search", pattern="line", path="many/a.txt", limit=3)
+        self.assertEqual(([m["line"] for m in result["matches"]], result["isFile"]), ([1, 2, 3], True))
+        self.assertEqual(self.server.result("search", pattern="line", path="many/a.txt", limit=2,
+                                            cursor=result["nextCursor"])["matches"][0]["line"], 4)
+
+    def found(self, **arguments):
+        return [(m["path"], m.get("line"), m.get("count")) for m in self.server.result("search", path="few", **arguments)["matches"]]
+
+    def test_what_models_have(self):
+        self.assertEqual(self.found(pattern="one", mode="files"), [("sub/z.c", None, None), ("x.c", None, None), ("y.py", None, None)])
+        self.assertEqual(self.found(pattern="one", mode="counts"), [("sub/z.c", None, 1), ("x.c", None, 3), ("y.py", None, 2)])
+        self.assertEqual(self.found(pattern="one", types=["py"]), [("y.py", 1, None), ("y.py", 2, None)])
+        self.assertEqual(self.found(pattern="stone", types=["py", "c"]), [("x.c", 4, None)])
+        self.assertEqual(self.found(pattern="one", globs=["*.c", "!sub"], mode="files"), [("x.c", None, None)])
+        self.assertEqual(self.found(pattern="one", globs=["few/*.c"], mode="files"), [("x.c", None, None)])
+        self.assertEqual(self.found(pattern=r"two.*\n.*one", multiline=True), [("x.c", 2, None)])
+        self.assertEqual(self.server.result("search", path="few", pattern=r"two.*\n.*one", multiline=True)["matches"],
+                         [{"path": "x.c", "line": 2, "lines": ["int two(void);", "return one;"]}])
+        self.assertEqual(self.found(pattern="one", noIgnore=True, mode="files")[0], ("hidden.c", None, None))
+        self.assertEqual(self.found(pattern="ONE", ignoreCase=True, types=["py"]), [("y.py", 1, None), ("y.py", 2, None)])
+
+    def test_whole_words(self):
+        self.assertEqual(self.found(pattern="one", word=True, globs=["x.c"]), [("x.c", 1, None), ("x.c", 3, None)])
+        self.assertEqual(self.found(pattern="one|en", word=True, globs=["x.c"]), [("x.c", 1, None), ("x.c", 3, None)])
+        self.assertEqual(self.found(pattern="two(void", word=True, literal=True), [("x.c", 2, None)])
+        self.assertEqual(self.found(pattern="wo(void", word=True, literal=True), [])
+
+    def test_context_on_each_side(self):
+        for before, after in ((0, 0), (1, 0), (0, 2), (2, 1)):
+            match = self.server.result("search", path="few/x.c", pattern="return", before=before, after=after)["matches"][0]
+            self.assertEqual(match.get("before", []), ["int one;", "int two(void);"][2 - before:])
+            self.assertEqual(match.get("after", []), ["stone", "end"][:after])
+            self.assertEqual((match["line"], match["lines"]), (3, ["return one;"]))
+
+    def test_odd_numbers(self):
+        for before, after, limit in ((-1, -1, -1), (1e300, -1e300, 1e300), (1 << 62, 1 << 62, 1 << 62), ("1", None, [])):
+            matches = self.server.result("search", path="few/x.c", pattern="return", before=before, after=after, limit=limit)["matches"]
+            self.assertEqual([m["line"] for m in matches], [3])
+
+    def test_long_lines_are_marked(self):
+        self.server.put("long/l", "x" * 5000 + "\nx\n")
+        first, second = self.server.result("search", path="long", pattern="x")["matches"]
+        self.assertEqual((first["cut"], len(first["lines"][0]) > 500, "cut" in second), (True, True, False))
+
+    def test_what_is_refused(self):
+        for arguments, code in (({"pattern": ""}, "INVALID_ARGUMENTS"), ({}, "INVALID_ARGUMENTS"), ({"pattern": "("}, "INVALID_REGEX"),
+                                ({"pattern": "x", "types": ["nope"]}, "INVALID_ARGUMENTS"),
+                                ({"pattern": "x", "globs": ["*"] * 65}, "INVALID_ARGUMENTS"),
+                                ({"pattern": "x", "cursor": "nonsense"}, "INVALID_ARGUMENTS"),
+                                ({"pattern": "x", "path": "../.."}, "PATH_OUTSIDE_WORKSPACE")):
+            self.assertEqual(self.server.error("search", **arguments)[0], code, arguments)
+
+    def test_find_in_pages(self):
+        names, cursor = [], ""
+        while cursor is not None:
+            result = self.server.result("find", pattern="*", path="names", limit=25, cursor=cursor)
+            names += result["files"]
+            cursor = result.get("nextCursor")
+            self.assertEqual(result["truncated"], cursor is not None)
+        self.assertEqual(names, sorted(os.listdir(self.server.path("names"))))
+        self.assertEqual(self.server.result("find", pattern="*", path="names", limit=9999, cursor="")["files"], names)
+
+
 if __name__ == "__main__":
     unittest.main()
