@@ -76,6 +76,7 @@ struct path_walk {
 	char text[2 * PATH_MAX]; /* what is walked: components and single slashes */
 	size_t length;
 	size_t at; /* where the current component begins; all before it are real directories */
+	size_t asked_rest;  /* so many bytes at the end of the text are of `asked`, not of a link */
 	int links, parents; /* links replaced and ".." removed so far */
 	int dir; /* the directory of the current component; b->fd is not closed by the walk */
 	bool make_dirs;
@@ -155,6 +156,40 @@ static bool below_dir(struct str dir, struct str target, struct str *below)
 	return true;
 }
 
+/* Component number i of a path, from 0; empty after the last. */
+static struct str nth_part(struct str path, size_t i)
+{
+	struct str part = next_part(&path);
+
+	while (i-- && part.n)
+		part = next_part(&path);
+	return part;
+}
+
+/*
+ * Follow a text that begins `depth` directories below "/" on the canonical path of b, or at b
+ * itself if that path is not longer, until it arrives at b. *below is the rest. Those directories
+ * are no links, so the text alone says where ".." leads. False as soon as the text leaves that
+ * path: what other directories contain is not looked at.
+ */
+static bool comes_back(const struct beneath *b, size_t depth, struct str text, struct str *below)
+{
+	for (;;) {
+		const struct str want = nth_part(b->path, depth);
+		if (!want.n)
+			break;
+		const struct str part = next_part(&text);
+		if (str_eq(part, STR("..")))
+			depth -= depth > 0;
+		else if (str_eq(part, want))
+			depth++;
+		else
+			return false;
+	}
+	*below = text;
+	return true;
+}
+
 /* The current component is a link with this target: put the target in its place. */
 static int replace_link(struct path_walk *w, struct str target, struct err *e)
 {
@@ -166,7 +201,7 @@ static int replace_link(struct path_walk *w, struct str target, struct err *e)
 
 	if (str_starts(target, STR("/"))) {
 		before = STR("");
-		if (!below_dir(w->b->path, target, &below) &&
+		if (!comes_back(w->b, 0, target, &below) &&
 		    !(w->b->alias.n && below_dir(w->b->alias, target, &below)))
 			return fail_outside(w, e);
 	}
@@ -176,6 +211,29 @@ static int replace_link(struct path_walk *w, struct str target, struct err *e)
 		return fail(w->b, w->asked, ENAMETOOLONG, e);
 	memcpy(w->text, text, n + 1);
 	w->length = n;
+	const size_t rest_n = rest.n ? rest.n - 1 : 0; /* without its slash */
+	if (w->asked_rest > rest_n)
+		w->asked_rest = rest_n;
+	return begin_again(w, e);
+}
+
+/* The text begins with "..": it climbs out of the held directory. Cut it to the part that follows
+ * where it comes back in. Links must do so by themselves, without names that the caller adds. */
+static int come_back(struct path_walk *w, struct err *e)
+{
+	struct str text = { w->text, w->length - w->asked_rest }, below;
+	size_t depth = 0;
+
+	(void)next_part(&text);
+	while (nth_part(w->b->path, depth).n)
+		depth++;
+	/* In "/" itself ".." stays there. */
+	if (!comes_back(w->b, depth ? depth - 1 : 0, text, &below))
+		return fail_outside(w, e);
+	const size_t rest = below.n + w->asked_rest;
+	memmove(w->text, w->text + w->length - rest, rest + 1);
+	w->length = rest;
+	w->parents++;
 	return begin_again(w, e);
 }
 
@@ -185,7 +243,7 @@ static int remove_parent(struct path_walk *w, struct err *e)
 	size_t from = w->at;
 
 	if (from == 0)
-		return fail_outside(w, e);
+		return come_back(w, e);
 	for (from--; from > 0 && w->text[from - 1] != '/'; from--)
 		;
 	size_t rest = w->at + 2;
@@ -286,9 +344,23 @@ static int walk_init(struct path_walk *w, const struct beneath *b, const char *n
 	w->length = w->at = 0;
 	w->links = w->parents = 0;
 	w->make_dirs = false;
-	if (add_parts(w->text, &w->length, sizeof w->text, str_of(name)))
+	const bool fits = add_parts(w->text, &w->length, sizeof w->text, str_of(name));
+	w->asked_rest = w->length;
+	if (fits)
 		return 0;
 	return fail(b, name, ENAMETOOLONG, e);
+}
+
+/* The kernel met a link that only the walk can follow: the last component, or one that has become a
+ * link since it was walked. */
+static enum walk_step look_again(struct path_walk *w, const char *name, struct err *e)
+{
+	enum walk_step s = *name ? try_link(w, name, e) : STEP_LAST;
+
+	if (s == STEP_AGAIN || s == STEP_FAILED)
+		return s;
+	w->links++;
+	return begin_again(w, e) < 0 ? STEP_FAILED : STEP_AGAIN;
 }
 
 /* Open the current component, which is the last: STEP_LAST and *fd, or what else it is. */
@@ -297,6 +369,19 @@ static enum walk_step open_last(struct path_walk *w, const char *name, int flags
 {
 	struct stat st;
 
+	/* The text has no links now that the kernel refuses to follow, unless another process is
+	 * making them. */
+	if (!w->b->walk_only && w->length < PATH_MAX) {
+		*fd = openat2_beneath(w->b->fd, w->text, flags);
+		if (*fd >= 0)
+			return STEP_LAST;
+		if (!walk_decides(errno)) {
+			(void)fail(w->b, w->asked, errno, e);
+			return STEP_FAILED;
+		}
+		if (errno == EXDEV)
+			return look_again(w, name, e);
+	}
 	*fd = openat(w->dir, *name ? name : ".",
 		     flags | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | (flags & O_PATH ? 0 : O_NONBLOCK));
 	if (*fd >= 0) {
@@ -340,45 +425,6 @@ static int walk_open(const struct beneath *b, const char *name, int flags, struc
 	}
 }
 
-static int walk_place(const struct beneath *b, const char *name, bool make_dirs,
-		      struct file_place *ret, struct err *e)
-{
-	CLEANUP(leave_dir) struct path_walk w UNINITIALISED;
-	char last[NAME_MAX + 1];
-
-	if (walk_init(&w, b, name, e) < 0)
-		return -1;
-	w.make_dirs = make_dirs;
-	const enum walk_step s = walk_through(&w, last, e);
-	if (s == STEP_FAILED)
-		return -1;
-	if (s == STEP_MISSING && !is_last(&w))
-		return fail(b, name, ENOENT, e);
-	if (!*last)
-		return err_set(e, ERR_NOT_A_FILE, "Path is a directory: %.*s%s", STR_FMT(b->prefix),
-			       *name ? name : ".");
-	/* The caller gets a descriptor of its own, never the held directory's. */
-	const int dir = w.dir == b->fd ? fcntl(b->fd, F_DUPFD_CLOEXEC, 0) : w.dir;
-	if (dir < 0)
-		return fail(b, name, errno, e);
-	w.dir = b->fd;
-	ret->dir = dir;
-	memcpy(ret->name, last, sizeof last);
-	return 0;
-}
-
-int beneath_open(const struct beneath *b, const char *name, int flags, struct err *e)
-{
-	if (!b->walk_only) {
-		const int fd = openat2_beneath(b->fd, name, flags);
-		if (fd >= 0)
-			return fd;
-		if (!walk_decides(errno))
-			return fail(b, name, errno, e);
-	}
-	return walk_open(b, name, flags, e);
-}
-
 /* The place without a walk: true when the directory exists and the last name is not a link. */
 static bool place_directly(const struct beneath *b, const char *name, struct file_place *ret)
 {
@@ -400,6 +446,49 @@ static bool place_directly(const struct beneath *b, const char *name, struct fil
 	ret->dir = TAKE(dir, -1);
 	memcpy(ret->name, last, strlen(last) + 1);
 	return true;
+}
+
+static int walk_place(const struct beneath *b, const char *name, bool make_dirs,
+		      struct file_place *ret, struct err *e)
+{
+	CLEANUP(leave_dir) struct path_walk w UNINITIALISED;
+	char last[NAME_MAX + 1];
+
+	if (walk_init(&w, b, name, e) < 0)
+		return -1;
+	w.make_dirs = make_dirs;
+	const enum walk_step s = walk_through(&w, last, e);
+	if (s == STEP_FAILED)
+		return -1;
+	if (s == STEP_MISSING && !is_last(&w))
+		return fail(b, name, ENOENT, e);
+	if (!*last)
+		return err_set(e, ERR_NOT_A_FILE, "Path is a directory: %.*s%s", STR_FMT(b->prefix),
+			       *name ? name : ".");
+	/* Now that its links are resolved, the kernel can have the last word. It has none if there
+	 * is no openat2, or if another process is making links. */
+	if (place_directly(b, w.text, ret))
+		return 0;
+	/* The caller gets a descriptor of its own, never the held directory's. */
+	const int dir = w.dir == b->fd ? fcntl(b->fd, F_DUPFD_CLOEXEC, 0) : w.dir;
+	if (dir < 0)
+		return fail(b, name, errno, e);
+	w.dir = b->fd;
+	ret->dir = dir;
+	memcpy(ret->name, last, sizeof last);
+	return 0;
+}
+
+int beneath_open(const struct beneath *b, const char *name, int flags, struct err *e)
+{
+	if (!b->walk_only) {
+		const int fd = openat2_beneath(b->fd, name, flags);
+		if (fd >= 0)
+			return fd;
+		if (!walk_decides(errno))
+			return fail(b, name, errno, e);
+	}
+	return walk_open(b, name, flags, e);
 }
 
 int beneath_place(const struct beneath *b, const char *name, bool make_dirs, struct file_place *ret,

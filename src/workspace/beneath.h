@@ -4,13 +4,15 @@
  *
  * Every open ends in a system call that cannot leave the directory, whatever other processes do to
  * the tree meanwhile: there is no moment between check and use. A link whose target is inside is
- * followed, even if its text is an absolute path. A link that leaves the directory is
+ * followed, even if its text is an absolute path, or climbs out of the directory and comes back in
+ * by the directory's canonical name. A link that leaves the directory is
  * SYMLINK_OUTSIDE_WORKSPACE, and nothing of its target is revealed, not even whether it exists.
  *
  * There are two resolvers with the same meaning. The kernel's (openat2, RESOLVE_BENEATH) takes one
  * system call. The walking one opens component by component, never through a link, and reads links
- * itself. It serves kernels without openat2, and it decides the cases that the kernel only refuses:
- * absolute links, and directories that are still to be made.
+ * itself. It serves kernels without openat2, and it prepares the cases that the kernel only
+ * refuses: absolute links, links out and back in, and directories that are still to be made. What
+ * it finds is then opened by openat2 where there is one.
  */
 #ifndef WORKSPACE_BENEATH_H
 #define WORKSPACE_BENEATH_H

@@ -119,6 +119,22 @@ class Rules(SidecarTest):
         self.server.result("write", path="abs/new/g", content="made")
         self.assertEqual(self.server.get("real/new/g"), b"made")
 
+    def test_links_out_and_back_in_are_followed(self):
+        name = os.path.basename(self.server.workspace)
+        self.server.put("real/f", "x")
+        os.symlink("../%s/real" % name, self.server.path("back"))
+        os.symlink("../../%s/real/f" % name, self.server.path("real/up"))
+        os.symlink(self.server.workspace + "/../%s/real/f" % name, self.server.path("abs"))
+        os.symlink("../outside/../%s/real/f" % name, self.server.path("detour"))
+        os.symlink("..", self.server.path("parent"))
+        for path in ("back/f", "real/up", "back/up", "abs"):
+            self.assertEqual(self.server.result("read", path=path)["content"], "x")
+        self.server.result("write", path="back/new/g", content="made")
+        self.assertEqual(self.server.get("real/new/g"), b"made")
+        self.assertEqual(self.server.result("grep", pattern="x", path="back")["content"], "f:1: x")
+        for path in ("detour", "parent", "parent/%s/real/f" % name):
+            self.check_refused(path, "SYMLINK_OUTSIDE_WORKSPACE")
+
     def test_link_loops(self):
         os.symlink("b", self.server.path("a"))
         os.symlink("a", self.server.path("b"))
