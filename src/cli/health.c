@@ -20,7 +20,7 @@ static void add_protection(struct buf *out, const char *prefix, const struct jso
 	if (!name || name->type != JSON_STRING || !in_force)
 		return;
 	(void)snprintf(full, sizeof full, "%s%.*s", prefix, STR_FMT(name->string));
-	buf_addf(out, "%-*s %s", NAME_WIDTH, full, in_force->boolean ? "yes" : "no");
+	buf_addf(out, "%-*s %s", NAME_WIDTH, full, in_force->boolean ? "in force" : "not in force");
 	if (note && note->type == JSON_STRING)
 		buf_addf(out, " (%.*s)", STR_FMT(note->string));
 	buf_addc(out, '\n');

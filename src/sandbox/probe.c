@@ -173,7 +173,7 @@ static const struct probe {
 	bool (*stopped)(const struct attempt *a);
 	const char *note; /* if it is not in force */
 } probes[] = {
-	{ "write-outside", 0, cannot_write_outside, "" },
+	{ "outside-writes-refused", 0, cannot_write_outside, "" },
 	{ "read-only-mounts", WHEN_NAMESPACES, sees_read_only_mounts,
 	  "without namespaces chmod, times and attributes outside are not stopped" },
 	{ "processes-hidden", WHEN_NAMESPACES, sees_own_processes_only,
@@ -183,7 +183,7 @@ static const struct probe {
 	{ "read-only-workspace", WHEN_READ_ONLY, cannot_write_workspace, SANDBOX_NOT_ASKED },
 	{ "no-new-privileges", 0, cannot_gain_privileges, "" },
 	{ "no-capabilities", 0, has_no_capabilities, "" },
-	{ "namespaces-refused", 0, cannot_unshare, "" },
+	{ "new-namespaces-refused", 0, cannot_unshare, "" },
 	{ "io-uring-refused", 0, cannot_use_io_uring, "" },
 	{ "keyrings-refused", 0, cannot_use_keyrings, "" },
 	{ "terminal-injection-refused", 0, cannot_type, "" },

@@ -3,6 +3,8 @@
 
 #include "tools/schema.h"
 
+#include <ctype.h>
+
 #include "base/jw.h"
 
 #define MAX_SAFE_INTEGER INT64_C(9007199254740991) /* a larger limit is not written */
@@ -26,12 +28,13 @@ static const struct dialect {
 	bool limits; /* default, minimum, maximum */
 	bool closed; /* additionalProperties: false */
 	bool strict; /* every property is required */
+	bool upper;  /* types are written OBJECT, STRING … */
 } dialects[SCHEMA_DIALECTS] = {
 	[SCHEMA_OPENAI] = { .rare = true, .limits = true, .closed = true },
 	[SCHEMA_OPENAI_STRICT] = { .rare = true, .closed = true, .strict = true },
 	[SCHEMA_OPENAI_RESPONSES] = { .rare = true, .limits = true, .closed = true },
 	[SCHEMA_ANTHROPIC] = { .rare = true, .limits = true, .closed = true },
-	[SCHEMA_GEMINI] = { .rare = true },
+	[SCHEMA_GEMINI] = { .rare = true, .upper = true },
 	[SCHEMA_MCP] = { .rare = true, .limits = true, .closed = true },
 };
 
@@ -88,6 +91,16 @@ static void write_type(struct jw *w, const char *type, bool nullable)
 	jw_end(w);
 }
 
+/* The type of an argument as the dialect writes it. */
+static void write_arg_type(struct jw *w, const char *type, bool nullable, const struct dialect *d)
+{
+	char name[16] = "";
+
+	for (size_t i = 0; type[i] && i < sizeof name - 1; i++)
+		name[i] = (char)(d->upper ? toupper(type[i]) : type[i]);
+	write_type(w, name, nullable);
+}
+
 static void write_words(struct jw *w, const char *const *words, bool nullable)
 {
 	jw_array(w, "enum");
@@ -125,14 +138,14 @@ static void write_arg(struct jw *w, const char *name, const struct arg *a, const
 	if (a->type == ARG_JSON)
 		jw_raw(w, "type", STR("[\"array\",\"object\"]"));
 	else
-		write_type(w, schema_type(a), nullable);
+		write_arg_type(w, schema_type(a), nullable, d);
 	if (a->type == ARG_CHOICE)
 		write_words(w, a->choices, nullable);
 	if (a->type == ARG_OBJECTS)
 		write_object(w, "items", a->of, d);
 	if (a->type == ARG_STRINGS || a->type == ARG_PAIRS) {
 		jw_object(w, "items");
-		jw_str(w, "type", STR("string"));
+		write_arg_type(w, "string", false, d);
 		jw_end(w);
 	}
 	jw_str(w, "description", str_of(a->about));
@@ -145,7 +158,7 @@ static void write_object(struct jw *w, const char *name, const struct arg *table
 			 const struct dialect *d)
 {
 	jw_object(w, name);
-	jw_str(w, "type", STR("object"));
+	write_arg_type(w, "object", false, d);
 	jw_object(w, "properties");
 	for (const struct arg *a = table; a->name; a++)
 		if (d->rare || !(a->flags & RARE))

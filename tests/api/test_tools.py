@@ -77,7 +77,7 @@ class Definitions(SidecarTest):
                     for name, (about, schema) in tools.items():
                         self.assertRegex(name, r"^[A-Za-z_][A-Za-z0-9_-]{0,63}$")
                         self.assertTrue(about)
-                        self.assertEqual(schema["type"], "object")
+                        self.assertEqual(schema["type"], "OBJECT" if form == "gemini" else "object")
                         self.assertTrue(all(p["description"] for p in schema["properties"].values()))
 
     def test_required(self):
@@ -103,6 +103,17 @@ class Definitions(SidecarTest):
             for name, (_, schema) in self.tools(form, "full").items():
                 for part in objects(schema):
                     self.assertEqual("additionalProperties" in part, form not in ("ollama", "gemini"), (form, name))
+
+    def test_gemini_types_are_those_of_its_sdk(self):
+        """The enum Type of @google/genai."""
+        kinds = set()
+        for _, schema in self.tools("gemini", "full").values():
+            parts = [schema]
+            while parts:
+                part = parts.pop()
+                kinds.add(part["type"])
+                parts += [*part.get("properties", {}).values(), *([part["items"]] if "items" in part else [])]
+        self.assertEqual(kinds, {"OBJECT", "STRING", "INTEGER", "BOOLEAN", "ARRAY"})
 
     def test_ollama_is_reduced_and_small(self):
         tools = self.tools("ollama", "core")
