@@ -164,7 +164,7 @@ int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct
 	if (rc == 0 && !buf_room(jw_buf(out), LIMIT_ENVELOPE_END))
 		rc = err_set(e, ERR_EXECUTION_ERROR, "The answer is too large: ask for less");
 	note(s, d, str_of(d->tool->name), c.session, io_now_us() - began_us,
-	     rc < 0 ? e->code : ERR_NONE);
+	     rc < 0 ? e->code : c.outcome);
 	return rc;
 }
 

@@ -72,8 +72,10 @@ struct call {
 	struct str session;		      /* as the client calls it; or empty */
 	const struct call_stream *stream;     /* NULL: output is part of the result */
 	const struct call_progress *progress; /* or NULL */
-	struct call_file *file;		      /* where a tool may leave a file; or NULL */
-	struct cancel *cancel; /* asked when the answer is no longer wanted; or NULL */
+	enum err_code outcome;	/* the tool's: TIMED_OUT or CANCELLED if its command was ended; for
+				 * the log, though there is a result */
+	struct call_file *file; /* where a tool may leave a file; or NULL */
+	struct cancel *cancel;	/* asked when the answer is no longer wanted; or NULL */
 	/* Asked before work that takes long; false: no thread would be left for other calls. NULL:
 	 * every call has a thread of its own. */
 	bool (*linger)(void *arg);

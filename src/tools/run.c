@@ -150,6 +150,12 @@ static int start_job(struct call *c, const struct proc_request *q, const char *n
 	return 0;
 }
 
+/* A command that was ended is not a success for the log. */
+static void note_end(struct call *c, const struct proc_result *r)
+{
+	c->outcome = r->timed_out ? ERR_TIMED_OUT : r->cancelled ? ERR_CANCELLED : ERR_NONE;
+}
+
 static int bash_run(struct call *c, const void *args, struct err *e)
 {
 	const struct bash_args *a = args;
@@ -185,6 +191,7 @@ static int bash_run(struct call *c, const void *args, struct err *e)
 	}
 	if (proc_run_admitted(c->runner, &q, &sink, c->cancel, &result, e) < 0)
 		return -1;
+	note_end(c, &result);
 	relay_end(&r);
 	jw_int(c->out, "exitCode", result.exit_code);
 	if (result.timed_out)
@@ -273,6 +280,7 @@ static int run_run(struct call *c, const void *args, struct err *e)
 		return start_job(c, &q, "job_id", e);
 	if (proc_run(c->runner, &q, &sink, c->cancel, &result, e) < 0)
 		return -1;
+	note_end(c, &result);
 	return receipt_show(&receipt, c, &result, e);
 }
 
@@ -351,6 +359,7 @@ static int execute_run(struct call *c, const void *args, struct err *e)
 	q.cwd_fd = cwd;
 	if (proc_run(c->runner, &q, &sink, c->cancel, &result, e) < 0)
 		return -1;
+	note_end(c, &result);
 	if (outputs[PROC_STDOUT].failed || outputs[PROC_STDERR].failed)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory for the output");
 	write_kept(c->out, "stdout", &outputs[PROC_STDOUT]);

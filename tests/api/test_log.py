@@ -36,6 +36,14 @@ class Log(SidecarTest):
             ("read", "sess-1", True, ""), ("read", 's"\n\x01é', False, "FILE_NOT_FOUND"), ("ls", "", True, ""),
             ("read", "", False, "PATH_OUTSIDE_WORKSPACE")])
 
+    def test_a_command_that_was_ended_is_no_success(self):
+        server = self.start()
+        server.call("bash", command="sleep 100", timeoutSeconds=0.1)
+        server.observe("run_command", command="sleep 100", timeout_ms=100)
+        server.call("bash", command="exit 3")
+        self.assertEqual([(line["tool"], line["success"], line["code"]) for line in self.calls(server, 3)], [
+            ("bash", False, "TIMED_OUT"), ("run_command", False, "TIMED_OUT"), ("bash", True, "")])
+
     def test_every_line_is_json(self):
         server = self.start()
         for session in ("x" * 100, "y" * 100000, "\udcff", "\u2028"):
