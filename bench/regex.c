@@ -5,8 +5,9 @@
  *	find src -name '*.[ch]' | xargs cat > corpus
  *	bench_regex corpus [rg]
  *
- * Ours is searching the file in memory plus the time it takes to read it in pieces of 64 KB, which
- * rg does as well. The best of three runs each; the number of matching lines must be the same.
+ * Our time is that of searching the file in memory plus that of reading it in pieces of 64 KB,
+ *because rg reads, too. The best of three runs counts; the number of matching lines must be the
+ *same.
  */
 #include <fcntl.h>
 #include <inttypes.h>

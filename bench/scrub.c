@@ -5,8 +5,8 @@
  *	find src -name '*.[ch]' | xargs cat > corpus
  *	bench_scrub corpus…
  *
- * Each is run over the file in pieces of 64 KB, as commands give their output; the best of seven
- * runs counts. "text" is scrub_text on each piece, "stream" one scrubber over all.
+ * The file comes in pieces of 64 KB, as the output of commands does; the best of seven runs counts.
+ * "text" is scrub_text on each piece, "stream" one scrubber over all.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -4,9 +4,9 @@
  *
  *	walk TREE [rounds]
  *
- * Both sides see the same tree with the same rules (hidden files count, ignore files respected)
- * and two threads, in turn; printed are medians and their ratio. Output of the processes goes to
- * /dev/null, as it costs them least there.
+ * Both sides search the same tree in turn, with the same rules (hidden files included, ignore files
+ * respected) and two threads; it prints the medians and their ratio. The output of the processes
+ *goes to /dev/null, where it costs them least.
  */
 
 #include <fcntl.h>

@@ -44,7 +44,7 @@ int parser_fail(struct regex_parser *p, size_t at, const char *fmt, ...)
 /* If the next bytes are these, pass them. */
 bool parser_take(struct regex_parser *p, const char *text);
 
-/* The byte so far ahead of the cursor, -1 at the end. */
+/* The byte `ahead` bytes after the cursor, or -1 at the end. */
 static inline int parser_peek(const struct regex_parser *p, size_t ahead)
 {
 	return p->at + ahead < p->in.n ? (unsigned char)p->in.p[p->at + ahead] : -1;

@@ -71,18 +71,17 @@ static const struct kernels portable = {
 
 #if defined(__x86_64__)
 
-#define VEC	    __m128i
-#define WIDTH	    16
-#define LOAD(p)	    _mm_loadu_si128((const __m128i *)(const void *)(p))
-#define STORE(p, v) _mm_storeu_si128((__m128i *)(void *)(p), v)
-#define SPLAT(c)    _mm_set1_epi8((char)(c))
-#define TABLE(t)    LOAD(t)
-#define EQ	    _mm_cmpeq_epi8
-#define AND	    _mm_and_si128
-#define OR	    _mm_or_si128
-#define HIGH(v)	    AND(_mm_srli_epi16(v, 4), SPLAT(15))
-#define SHUFFLE	    _mm_shuffle_epi8
-#define MASK(v)	    ((uint32_t)_mm_movemask_epi8(v))
+#define VEC	 __m128i
+#define WIDTH	 16
+#define LOAD(p)	 _mm_loadu_si128((const __m128i *)(const void *)(p))
+#define SPLAT(c) _mm_set1_epi8((char)(c))
+#define TABLE(t) LOAD(t)
+#define EQ	 _mm_cmpeq_epi8
+#define AND	 _mm_and_si128
+#define OR	 _mm_or_si128
+#define HIGH(v)	 AND(_mm_srli_epi16(v, 4), SPLAT(15))
+#define SHUFFLE	 _mm_shuffle_epi8
+#define MASK(v)	 ((uint32_t)_mm_movemask_epi8(v))
 
 #define TARGET
 #define NAME(f) sse2_##f
@@ -102,7 +101,6 @@ static const struct kernels portable = {
 #undef VEC
 #undef WIDTH
 #undef LOAD
-#undef STORE
 #undef SPLAT
 #undef TABLE
 #undef EQ
@@ -115,7 +113,6 @@ static const struct kernels portable = {
 #define VEC	    __m256i
 #define WIDTH	    32
 #define LOAD(p)	    _mm256_loadu_si256((const __m256i *)(const void *)(p))
-#define STORE(p, v) _mm256_storeu_si256((__m256i *)(void *)(p), v)
 #define SPLAT(c)    _mm256_set1_epi8((char)(c))
 #define TABLE(t)    _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)(t)))
 #define EQ	    _mm256_cmpeq_epi8

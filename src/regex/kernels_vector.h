@@ -3,20 +3,21 @@
  * kernels_vector: the loops over vectors, included by kernels.c once for each instruction set.
  *
  * kernels.c defines VEC (the type), WIDTH (its bytes), TARGET (the attribute), NAME(f) and the
- * operations LOAD, STORE, SPLAT, TABLE (16 bytes in every lane), EQ, AND, OR, HIGH (the upper half
+ * operations LOAD, SPLAT, TABLE (16 bytes in every lane), EQ, AND, OR, HIGH (the upper half
  * of each byte), SHUFFLE and MASK (a bit for each byte); WITH_SHUFFLE if SHUFFLE exists, and then
  * NARROWER(f), the function for texts that are shorter than a block.
  *
- * Places are tested in blocks of two vectors. The last block overlaps the one before it, so that no
- * remainder is left; results for places tested before are shifted away. A text with fewer places
- * than a block goes to the portable loop.
+ * Places are tested in blocks. The last block overlaps the one before it, so that no remainder is
+ * left; results for places tested before are shifted away. A text with fewer places than a block
+ * goes to a narrower loop.
  *
  * This file is a template and has no include guard.
  */
 
 #define BLOCK	(2 * WIDTH)
 #define INLINED TARGET static inline __attribute__((always_inline))
-/* Its caller uses no vectors: a call at the end of a function that does lacks vzeroupper in gcc. */
+/* For a function whose caller continues with other code: gcc omits vzeroupper before a tail call,
+ * which makes the SSE instructions after it slow. */
 #define OUTLINED   TARGET static __attribute__((noinline))
 #define FROM(m, k) ((m) >> (k) << (k)) /* without the lowest k bits */
 

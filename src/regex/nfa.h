@@ -56,15 +56,15 @@ int nfa_too_large(struct err *e);
 int nfa_compile(struct nfa *n, const struct ast *root, enum nfa_direction way, struct err *e);
 void nfa_done(struct nfa *n);
 
-/* All that an automaton remembers of the byte it has read last, besides the decoder's state: what
- * that byte is to the position after it. */
+/* What an automaton remembers of the last byte it read, besides the decoder's state: which sort of
+ * byte it is to the position after it. */
 enum side { SIDE_OTHER, SIDE_WORD, SIDE_NEWLINE, SIDE_EDGE };
 
 /* The side that a byte (UTF8_END: the edge of the text) makes; SIDE_OTHER where no node of the
  * graph depends on it. */
 enum side nfa_side(const struct nfa *n, unsigned byte);
 
-/* Whether the position between what was read and the next byte is such a one. */
+/* Whether the position between what was read and the next byte is one that `look` names. */
 bool nfa_look(const struct nfa *n, enum look look, enum side read, enum utf8_state utf8,
 	      unsigned next);
 

@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "regex/atom.h"
 
-/* The number so far ahead of the cursor; returns how many digits it has. */
+/* The number `ahead` bytes after the cursor; returns how many digits it has. */
 static size_t digits(const struct regex_parser *p, size_t ahead, uint32_t *ret)
 {
 	size_t n = 0;

@@ -99,7 +99,7 @@ static uint32_t *slot_of(struct states *s, const uint16_t *ids, const struct sta
 	return &s->table[h];
 }
 
-/* Twice as many states; false when that would be too much. */
+/* Double the room for states; false when there is no memory or the limit is reached. */
 static bool grow_states(struct states *s)
 {
 	const size_t cap = s->cap ? s->cap * 2 : FIRST_STATES;

@@ -21,8 +21,8 @@ int rules_init(struct scrub *r, const struct str *secrets, size_t secret_count, 
 	       struct err *e);
 void rules_done(struct scrub *r);
 
-/* Where at the end of text, not before from, a shape may have begun whose key is not complete yet;
- * text.n if nowhere. */
+/* The first place at or after from where a shape may have begun whose key is cut off by the end of
+ * the text; text.n when there is no such place. */
 size_t rules_tail(const struct scrub *r, struct str text, size_t from);
 
 #endif

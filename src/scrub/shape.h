@@ -44,10 +44,14 @@ struct redaction {
 	bool key_body;		       /* a private key's body begins at to */
 };
 
+struct shape;
+
+typedef enum shape_verdict shape_judge(const struct shape *s, const struct shape_place *at,
+				       struct redaction *ret);
+
 struct shape {
 	struct str begins;
-	enum shape_verdict (*rest)(const struct shape *s, const struct shape_place *at,
-				   struct redaction *ret);
+	shape_judge *rest;
 	const struct byteset *set; /* what may follow begins: the rest of a token; NULL: any byte */
 	const char *name;	   /* in the mark; NULL: the kind's */
 	uint16_t min, max;	   /* bytes of set; max 0: all that follow */
@@ -69,25 +73,13 @@ enum {
 extern const struct shape shapes_known[];
 extern const size_t shapes_known_count;
 
-/* Whether the shape begins at the place. */
-enum shape_verdict shape_at(const struct shape *s, const struct shape_place *at,
-			    struct redaction *ret);
+/* Whether the shape is at the place. */
+shape_judge shape_at;
 
-/* The judges: tokens (shape.c), "password = value" (assignment.c), all others (credential.c). */
-enum shape_verdict shape_token(const struct shape *s, const struct shape_place *at,
-			       struct redaction *ret);
-enum shape_verdict shape_assignment(const struct shape *s, const struct shape_place *at,
-				    struct redaction *ret);
-enum shape_verdict shape_jwt(const struct shape *s, const struct shape_place *at,
-			     struct redaction *ret);
-enum shape_verdict shape_discord(const struct shape *s, const struct shape_place *at,
-				 struct redaction *ret);
-enum shape_verdict shape_url(const struct shape *s, const struct shape_place *at,
-			     struct redaction *ret);
-enum shape_verdict shape_scheme(const struct shape *s, const struct shape_place *at,
-				struct redaction *ret);
-enum shape_verdict shape_private_key(const struct shape *s, const struct shape_place *at,
-				     struct redaction *ret);
+/* Judges of the rest: tokens (shape.c), "password = value" (assignment.c), others (credential.c).
+ */
+shape_judge shape_token, shape_assignment, shape_jwt, shape_discord, shape_url, shape_scheme,
+	shape_private_key;
 
 /* How much at the start of text belongs to a private key's body. *left is how long the body may
  * still be, and becomes 0 where it ends: after its last line, before a byte that no key contains,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Globs: the first byte gives the flags, a newline separates pattern and path. Small ones without
- * classes are compared with a matcher that simply tries everything. */
+ * classes are compared with a matcher that tries everything. */
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -97,8 +97,8 @@ static bool is_plain(struct str s)
 	return s.n <= SMALL;
 }
 
-/* Written out, "**" may come to stand beside other stars; the two matchers then differ on what it
- * is. That is no mistake of either. */
+/* Written out, "**" may end up next to other stars; the two matchers then differ on its meaning.
+ * Neither is wrong. */
 static bool is_comparable(struct str p)
 {
 	return is_plain(p) && !(str_index(p, '{') >= 0 && str_find(p, STR("*")) >= 0);

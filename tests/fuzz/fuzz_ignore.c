@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ignore files: a NUL separates the path from the text. What a file says must be what the last of
- * its lines says that says anything, each read alone. */
+/* Ignore files: a NUL separates the path from the text. The verdict of a file must be that of its
+ * last line that has one, each line read alone. */
 
 #include <stdint.h>
 #include <stdlib.h>

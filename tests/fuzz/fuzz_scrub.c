@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams: the first bytes say where to cut; the rest, cut so, must become the same as whole, and
- * no piece that went in with whole characters comes out with a broken one. */
+/* Streams: the first bytes say where to cut. The rest, cut there, must give the same result as the
+ * whole, and a piece of whole characters must never come out with a broken one. */
 
 #include <stdint.h>
 #include <stdlib.h>

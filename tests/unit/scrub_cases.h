@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* scrub_cases: texts with one made-up secret, and texts that look a little like one; see
- * test_scrub.c for the %-forms. */
+/* scrub_cases: texts with one made-up secret, and texts that only resemble one; test_scrub.c
+ * explains the %-forms. */
 #ifndef TESTS_SCRUB_CASES_H
 #define TESTS_SCRUB_CASES_H
 
@@ -206,7 +206,7 @@ static const struct {
 	{ SCRUB_ASSIGNED, "password: \"", "\303\251t\303\2511234", "\"" },
 };
 
-/* kind: of what this is not */
+/* kind: what this resembles */
 static const struct {
 	enum scrub_kind kind;
 	const char *text;

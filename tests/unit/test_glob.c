@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_glob: globs: which names they fit, and which are refused. */
+/* test_glob: which names globs match, and which globs are refused. */
 
 #include "unit.h"
 
@@ -197,8 +197,8 @@ static void mistakes(void **unused)
 	test_free(large);
 }
 
-/* Patterns that cost exponential time when they are matched by trying: here they end at once, or
- * the test never does. */
+/* Patterns that take a backtracking matcher exponential time: here they end at once, or the test
+ * never does. */
 static void time_is_bounded(void **unused)
 {
 	AUTO_BUF pattern = { .max = LIMIT_GLOB_BYTES };

@@ -218,8 +218,7 @@ static void binary_wherever_the_byte_is(void **unused)
 	tree_done(&t);
 }
 
-/* Windows end in the middle of lines, of context, of everything: the same as one long line of
- * reasoning about numbers. */
+/* Windows end in the middle of lines and of context; the line numbers must still be right. */
 static void files_larger_than_the_window(void **unused)
 {
 	enum { LINES = 60000 };
@@ -473,7 +472,7 @@ static void bad_requests(void **unused)
 	tree_done(&t);
 }
 
-/* What a search told of itself. */
+/* What a search reported of its progress. */
 struct told {
 	pthread_t thread;
 	int64_t files;
@@ -497,7 +496,8 @@ static void the_caller_s_thread_is_told_how_far_it_has_come(void **state)
 	struct grep_request r = request(&t, "return");
 
 	(void)state;
-	/* With one thread it is told of the first piece at the latest, and then not for a while. */
+	/* With one thread the first report comes after the first item at the latest, and the next
+	 * one later. */
 	r.where.threads = 1;
 	r.where.seen = hear;
 	r.where.seen_arg = &told;

@@ -54,7 +54,7 @@ static const struct {
 	{ "**/foo", "foo", FILE_, Y },
 	{ "a/**/b", "a/b", FILE_, Y },
 	{ "a/**/b", "a/x/y/b", FILE_, Y },
-	{ "a/b**/c", "a/bx/y/c", FILE_, Y }, /* as git does it, behind plain text */
+	{ "a/b**/c", "a/bx/y/c", FILE_, Y }, /* as in git, after plain text */
 	{ "# foo", "# foo", FILE_, S },
 	{ "\\# foo", "# foo", FILE_, Y },
 	{ "\\!foo", "!foo", FILE_, Y },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ignore rules against git itself: generated trees, and what "git check-ignore" says of every path
- * in them. The seeds are fixed, so a failure comes again. */
+/* Ignore rules against git itself: generated trees, and what "git check-ignore" says about every
+ * path in them. The seeds are fixed, so a failure can be repeated. */
 
 #include "unit.h"
 
@@ -84,7 +84,7 @@ static void write_rules(int dir, const char *name)
 }
 
 struct tree {
-	struct buf paths; /* every path, NUL behind each */
+	struct buf paths; /* every path, each followed by a NUL */
 	size_t count;
 };
 
@@ -115,7 +115,7 @@ static void grow_tree(struct tree *t, int at, const char *prefix, unsigned depth
 		AUTO_FD sub = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		assert_true(sub >= 0);
 		snprintf(path, sizeof path, "%s%s/", prefix, name);
-		/* git is asked about the directory, which it can see is one. */
+		/* git is asked about the directory itself, which exists. */
 		buf_addf(&t->paths, "%s%s", prefix, name);
 		buf_addc(&t->paths, 0);
 		t->count++;

@@ -431,7 +431,7 @@ static void test_refused(void **state)
 	}
 }
 
-/* n times the text, NUL behind. */
+/* n times the text, and a NUL. */
 static char *many(const char *text, size_t n)
 {
 	const size_t len = strlen(text);
@@ -459,7 +459,7 @@ static void test_oversized(void **state)
 		assert_int_equal(regex_new(str_of(pattern), &o, &re, &e), -1);
 		assert_int_equal(e.code, ERR_INVALID_REGEX);
 		assert_non_null(strstr(e.msg, "at most"));
-		/* The largest that is allowed must not hurt either, whatever it gives. */
+		/* The largest pattern that is allowed must do no harm, whatever the result. */
 		if (regex_new(str_upto(str_of(pattern), LIMIT_REGEX_PATTERN), &o, &re, &e) == 0)
 			regex_free(re);
 		mem_free(pattern);
@@ -580,7 +580,7 @@ static void test_multiline_needs_no_pcre(void **state)
 	assert_int_equal(e.code, ERR_INVALID_REGEX);
 }
 
-/* A search that is over before it begins, with a pattern that asks for the clock. */
+/* A search whose time is over before it begins, with a pattern that checks the clock. */
 static int over(const char *pattern, const char *line, const struct regex_budget *budget,
 		struct err *e)
 {

@@ -79,7 +79,7 @@ static void add_pattern(struct buf *b, uint64_t *seed, unsigned depth)
 			const size_t before = b->n;
 
 			add_atom(b, seed);
-			/* PCRE2 has its own view of repeated positions: leave them alone. */
+			/* PCRE2 treats repeated positions differently: leave them out. */
 			if (b->n == before || strchr("^$", b->p[b->n - 1]) ||
 			    (b->n > 1 && b->p[b->n - 2] == '\\' && strchr("bB", b->p[b->n - 1])))
 				continue;
@@ -132,7 +132,7 @@ static void compare_line(struct subject *s, struct str line)
 	guarded_free(text);
 }
 
-/* A group that is repeated may be passed without text; where such a loop ends is a matter of taste.
+/* A repeated group may match the empty text; matchers differ on where such a loop ends.
  */
 static bool repeats_a_group(struct str pattern)
 {

@@ -4,7 +4,7 @@
  *
  * No text here is a secret. In the tables %a20 stands for 20 made-up letters and digits, %u for
  * capitals and digits, %x for hexadecimal digits, %b for base64, %w for small letters; %% is a
- * percent sign. So that nobody's scanner takes them for real ones, they are put together at run
+ * percent sign. So that no scanner takes them for real ones, they are put together at run
  * time.
  */
 #include "unit.h"
@@ -145,7 +145,7 @@ static void a_cut_shows_no_half_of_a_secret(void **unused)
 			assert_true(cut.from <= at && at <= cut.to && cut.to <= whole.n);
 			const bool inside = at > start && at < end;
 			const struct str tail = str_from(whole, cut.to);
-			/* A second part that has the secret whole must know it for one alone. */
+			/* A second part with the whole secret must recognise it on its own. */
 			if ((inside && (cut.from > start || cut.to < end)) ||
 			    (cut.to <= start && scrub_text(r, NULL, tail, &aside).p == tail.p))
 				fail_msg("\"%.*s\" cut at %zu shows \"%.*s\" and \"%.*s\"",
@@ -231,7 +231,7 @@ static void what_is_decided_goes_out_at_once(void **unused)
 	scrub_free(r);
 }
 
-/* Whatever comes, a stream holds back a bounded amount. */
+/* Whatever comes, a stream holds back only a bounded amount. */
 static void a_stream_holds_back_little(void **unused)
 {
 	static const char *const endless[] = {
@@ -270,7 +270,7 @@ static void a_stream_holds_back_little(void **unused)
 	scrub_free(r);
 }
 
-/* Bytes of broken characters, of which there may be any number, are held back no longer. */
+/* Bytes of broken characters, of which there may be any number, are not held back. */
 static void broken_characters_are_not_held_back(void **unused)
 {
 	static const char *const starts[] = { "eyJ", "password=", "sk-", "token_", "://u:p" };

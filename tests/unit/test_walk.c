@@ -218,8 +218,8 @@ static void depth_and_sizes(void **unused)
 	tree_done(&t);
 }
 
-/* Deeper than any path may be long, with something to come back to at every level, and few
- * descriptors to do it with. */
+/* A tree deeper than the longest path, with files to return to at every level, and few descriptors.
+ */
 static void deeper_than_paths(void **unused)
 {
 	enum { DEEP = 1100 };
@@ -307,7 +307,7 @@ static void make_and_remove(int fd)
 	(void)unlinkat(fd, "in/gone", AT_REMOVEDIR);
 }
 
-/* While somebody changes the tree, walk it for a while: nothing from outside is ever seen. */
+/* Walk the tree while another thread changes it: nothing from outside is ever seen. */
 static void walk_disturbed(void (*once)(int))
 {
 	struct tree t = tree_new();

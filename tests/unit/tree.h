@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tree: a temporary directory for a test, filled by path, gone at the end. */
+/* tree: a temporary directory for a test, filled by path, removed at the end. */
 #ifndef TESTS_TREE_H
 #define TESTS_TREE_H
 
@@ -39,7 +39,7 @@ static inline void tree_done(struct tree *t)
 	assert_int_equal(system(command), 0);
 }
 
-/* A file with this text, or a directory when the path ends in "/"; what is missing above is made.
+/* A file with this text, or a directory when the path ends in "/"; missing parents are created.
  */
 static inline void tree_put(const struct tree *t, const char *path, struct str text)
 {
@@ -56,7 +56,7 @@ static inline void tree_put(const struct tree *t, const char *path, struct str t
 	assert_int_equal(io_write_all(fd, text, IO_FOREVER), 0);
 }
 
-/* The paths of all hits, a newline behind each. */
+/* The paths of all hits, each followed by a newline. */
 static inline struct str hits_paths(const struct hits *h, struct buf *out)
 {
 	struct hits_reader r = { .hits = h };
