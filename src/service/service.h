@@ -21,7 +21,7 @@
 #include "sandbox/sandbox.h"
 #include "scrub/scrub.h"
 #include "service/metrics.h"
-#include "tools/call.h"
+#include "tools/tool.h"
 
 struct service {
 	struct workspace *ws;

@@ -9,7 +9,6 @@
 #include "tools/cursor.h"
 #include "tools/scope.h"
 #include "tools/tool.h"
-#include "tools/truncation.h"
 #include "workspace/text.h"
 
 struct find_args {
@@ -140,8 +139,7 @@ static int find_run_wire(struct call *c, const void *args, struct err *e)
 	write_files(c->out, &found.hits, t.out_lines);
 	jw_bool(c->out, "truncated", t.cut != TEXT_WHOLE);
 	jw_int(c->out, "limit", limit);
-	if (t.cut != TEXT_WHOLE)
-		text_write_truncation(c->out, "truncation", &t, limit, LIMIT_HEAD_BYTES);
+	call_write_truncation(c, &t, limit, LIMIT_HEAD_BYTES);
 	return 0;
 }
 

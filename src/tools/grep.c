@@ -11,7 +11,6 @@
 #include "tools/matches.h"
 #include "tools/scope.h"
 #include "tools/tool.h"
-#include "tools/truncation.h"
 #include "workspace/text.h"
 
 #define MAX_SAFE_INTEGER INT64_C(9007199254740991) /* "no limit" to the existing clients */
@@ -93,8 +92,9 @@ struct outcome {
 	int64_t limit, ignored_matches, long_lines;
 };
 
-static void write_result(struct jw *w, const struct outcome *o, struct buf *content)
+static void write_result(struct call *c, const struct outcome *o, struct buf *content)
 {
+	struct jw *w = c->out;
 	AUTO_BUF notices = { .max = 1024 };
 	char reached[120];
 
@@ -119,9 +119,7 @@ static void write_result(struct jw *w, const struct outcome *o, struct buf *cont
 	jw_object(w, "details");
 	if (o->limit_reached)
 		jw_int(w, "matchLimitReached", o->limit);
-	if (o->text.cut != TEXT_WHOLE)
-		text_write_truncation(w, "truncation", &o->text, MAX_SAFE_INTEGER,
-				      LIMIT_HEAD_BYTES);
+	call_write_truncation(c, &o->text, MAX_SAFE_INTEGER, LIMIT_HEAD_BYTES);
 	if (o->lines_cut)
 		jw_bool(w, "linesTruncated", true);
 	if (o->ignored_matches)
@@ -174,7 +172,7 @@ static int grep_run_wire(struct call *c, const void *args, struct err *e)
 		return err_set(e, ERR_TOO_BUSY,
 			       "Too many matching lines: use a smaller limit or context");
 	text_cut_head(buf_str(&lines), MAX_SAFE_INTEGER, LIMIT_HEAD_BYTES, &o.text);
-	write_result(c->out, &o, &content);
+	write_result(c, &o, &content);
 	return 0;
 }
 

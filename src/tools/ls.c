@@ -10,7 +10,6 @@
 #include "search/find.h"
 #include "tools/scope.h"
 #include "tools/tool.h"
-#include "tools/truncation.h"
 #include "workspace/text.h"
 #include "workspace/workspace.h"
 
@@ -136,8 +135,7 @@ static int ls_run(struct call *c, const void *args, struct err *e)
 		buf_add(&text, STR("(empty directory)"));
 	text_cut_head(buf_str(&text), LIMIT_HEAD_LINES, LIMIT_HEAD_BYTES, &t);
 	jw_str(c->out, "output", t.content);
-	if (t.cut != TEXT_WHOLE)
-		text_write_truncation(c->out, "truncation", &t, LIMIT_HEAD_LINES, LIMIT_HEAD_BYTES);
+	call_write_truncation(c, &t, LIMIT_HEAD_LINES, LIMIT_HEAD_BYTES);
 	return 0;
 }
 

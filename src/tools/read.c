@@ -9,7 +9,6 @@
 #include "base/own.h"
 #include "tools/seen.h"
 #include "tools/tool.h"
-#include "tools/truncation.h"
 #include "workspace/magic.h"
 #include "workspace/text.h"
 #include "workspace/workspace.h"
@@ -92,8 +91,7 @@ static int read_text(struct call *c, int fd, const struct path *path, const stru
 	jw_str(c->out, "content", t.content);
 	jw_int(c->out, "totalLines", t.total_lines);
 	jw_bool(c->out, "hasMore", t.cut != TEXT_WHOLE || a->offset - 1 + t.lines < t.total_lines);
-	if (t.cut != TEXT_WHOLE)
-		text_write_truncation(c->out, "truncation", &t, LIMIT_HEAD_LINES, LIMIT_HEAD_BYTES);
+	call_write_truncation(c, &t, LIMIT_HEAD_LINES, LIMIT_HEAD_BYTES);
 	return 0;
 }
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tool: one operation an agent can ask for, declared once.
+ * tool: one operation that an agent can ask for, declared once; and the call that carries it out.
  *
- * A tool is one file: a table of arguments, one of the fields of its result, a function,
- * and a struct tool that names them; and one line in the registry (registry.c). From the tables
- * come validation, defaults, binding to the function's argument struct, the schemas shown to models
+ * A tool is one file: a table of its arguments (tools/args.h), a table of the fields of its result,
+ * a function, and a struct tool that names them; and one line in the registry (tool.c). The tables
+ * give validation, defaults, binding to the function's argument struct, the schemas shown to models
  * (schema.h), the manual (manual.h) and the description of the HTTP API (api/openapi.h). A tool
  * does not know how it was called: it gets a struct call, writes the members of its result into
- * call->out, and returns 0, or -1 with the reason. When it fails, what it wrote is dropped.
+ * call->out, and returns 0, or -1 with the reason. If it fails, what it wrote is dropped.
  *
- * An operation may be offered under two names with different arguments and results: to the HTTP
- * endpoints of the existing wire contract (TOOL_WIRE: "read") and to models (TOOL_MODEL:
- * "read_file"). Both descriptors stand in the same file, above the same work.
+ * An operation may have two names with different arguments and results: one for the HTTP endpoints
+ * of the existing wire contract (TOOL_WIRE: "read") and one for models (TOOL_MODEL: "read_file").
+ * Both descriptors are in the same file, above the same work.
  */
 #ifndef TOOLS_TOOL_H
 #define TOOLS_TOOL_H
@@ -20,93 +20,121 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
+#include "base/cancel.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "base/jw.h"
 #include "base/str.h"
-#include "tools/call.h"
+#include "tools/args.h"
+#include "workspace/path.h"
 
-enum arg_type {
-	ARG_STR,     /* struct str */
-	ARG_INT,     /* int64_t, within [min, max] */
-	ARG_NUM,     /* double, within [min, max] */
-	ARG_BOOL,    /* bool */
-	ARG_JSON,    /* const struct json *: an array or object the tool takes apart itself */
-	ARG_CHOICE,  /* int64_t: which of the words in `choices` */
-	ARG_STRINGS, /* const struct json *: an array of strings */
-	ARG_PAIRS,   /* the same of "NAME=value"; or an object of strings */
-	ARG_OBJECTS, /* const struct json *: an array of objects whose members `of` describes */
+struct jobs;
+struct policy;
+struct proc_limits;
+struct proc_request;
+struct scrub;
+struct runner;
+struct text;
+struct tracker;
+struct workspace;
+
+/* Where the output of a command goes while it runs, if the front end wants it then. */
+struct call_stream {
+	/* The answer begins: from here on failures are reported within the stream. */
+	int (*begin)(void *arg);
+	/* A piece of output, in whole characters; waits for a slow client. -1: it is not wanted. */
+	int (*emit)(void *arg, bool is_stderr, struct str text);
+	void *arg;
 };
 
-enum {
-	REQUIRED = 1 << 0,
-	NONBLANK = 1 << 1, /* a string that is not empty or only white space */
-	NO_NUL = 1 << 2,   /* a string without NUL bytes */
-	RARE = 1 << 3,	   /* not shown to the smallest models; understood all the same */
-	EXPECTED = 1 << 4, /* required, says the schema; the tool knows when it may be absent */
+/* What a front end is told before there is a result: the output of a command, although all of it is
+ * part of the result, and how many files a search has looked at. Either may be NULL. */
+struct call_progress {
+	/* `bytes` more have come; `piece` is what can be shown of them and of earlier ones. */
+	void (*output)(void *arg, bool is_stderr, struct str piece, size_t bytes);
+	void (*seen)(void *arg, int64_t files);
+	void *arg;
 };
 
-struct arg {
-	const char *name;  /* on the wire */
-	const char *about; /* one sentence for a model */
-	enum arg_type type;
-	unsigned flags;
-	size_t offset; /* in the tool's argument struct */
-	int64_t def, min, max;
-	const char *const *choices; /* ARG_CHOICE: the words, NULL behind the last */
-	const struct arg *of;	    /* ARG_OBJECTS: what each holds */
+/* A file that is itself the result of a call, instead of members. */
+struct call_file {
+	int fd; /* -1: the result is not a file; else the front end closes it */
+	int64_t size;
 };
 
-/* The offset of a member; does not compile when its type is not the one the argument needs. */
-#define ARG_AT(T, m, want)                                                                         \
-	(offsetof(T, m) +                                                                          \
-	 0 * sizeof(char[__builtin_types_compatible_p(__typeof__(((T *)0)->m), want) ? 1 : -1]))
+/* Everything that one execution may use. dispatch makes it for each call (service/dispatch.h). */
+struct call {
+	struct workspace *ws;
+	struct tracker *tracker;    /* what sessions have read; NULL: files may be changed unread */
+	enum path_policy policy;    /* what an absolute path means */
+	bool read_only;		    /* nothing may be changed */
+	const struct scrub *scrub;  /* takes secrets out of what is shown; NULL: they stay */
+	struct runner *runner;	    /* starts commands; NULL: commands are not run … */
+	struct str no_commands;	    /* … for this reason */
+	struct jobs *jobs;	    /* commands in the background; NULL if runner is */
+	const struct policy *rules; /* which commands are refused; NULL: none */
+	const struct proc_limits *limits; /* of every command; NULL: none */
+	bool keep_survivors; /* processes that a command leaves running are not ended */
+	struct str excludes; /* the user's own ignore rules for searches */
+	unsigned threads;    /* how many a search may use */
+	int64_t search_ms;   /* how long a search, or reading a file, may take */
+	bool sync;	     /* changes are on disk before they are answered */
 
-#define A_STR(T, m, wire, flags, text)                                                             \
-	{                                                                                          \
-		(wire), (text), ARG_STR, (flags), ARG_AT(T, m, struct str), 0, 0, 0                \
-	}
-#define A_INT(T, m, wire, def, lo, hi, text) A_INT_FLAGS(T, m, wire, 0, def, lo, hi, text)
-#define A_INT_FLAGS(T, m, wire, flags, def, lo, hi, text)                                          \
-	{                                                                                          \
-		(wire), (text), ARG_INT, (flags), ARG_AT(T, m, int64_t), (def), (lo), (hi)         \
-	}
-#define A_NUM(T, m, wire, def, lo, hi, text)                                                       \
-	{                                                                                          \
-		(wire), (text), ARG_NUM, 0, ARG_AT(T, m, double), (def), (lo), (hi)                \
-	}
-#define A_BOOL(T, m, wire, def, text) A_BOOL_FLAGS(T, m, wire, 0, def, text)
-#define A_BOOL_FLAGS(T, m, wire, flags, def, text)                                                 \
-	{                                                                                          \
-		(wire), (text), ARG_BOOL, (flags), ARG_AT(T, m, bool), (def), 0, 1                 \
-	}
-#define A_CHOICE(T, m, wire, flags, def, words, text)                                              \
-	{                                                                                          \
-		(wire), (text), ARG_CHOICE, (flags), ARG_AT(T, m, int64_t), (def), 0, 0,           \
-			.choices = (words)                                                         \
-	}
-#define A_STRINGS(T, m, wire, flags, text)                                                         \
-	{                                                                                          \
-		(wire), (text), ARG_STRINGS, (flags), ARG_AT(T, m, const struct json *), 0, 0, 0   \
-	}
-#define A_PAIRS(T, m, wire, flags, text)                                                           \
-	{                                                                                          \
-		(wire), (text), ARG_PAIRS, (flags), ARG_AT(T, m, const struct json *), 0, 0, 0     \
-	}
-#define A_OBJECTS(T, m, wire, flags, table, text)                                                  \
-	{                                                                                          \
-		(wire), (text), ARG_OBJECTS, (flags), ARG_AT(T, m, const struct json *), 0, 0, 0,  \
-			.of = (table)                                                              \
-	}
-#define A_JSON(T, m, wire, flags, text)                                                            \
-	{                                                                                          \
-		(wire), (text), ARG_JSON, (flags), ARG_AT(T, m, const struct json *), 0, 0, 0      \
-	}
-#define A_END                                                                                      \
-	{                                                                                          \
-		.name = NULL                                                                       \
-	}
+	struct arena *arena;		      /* memory of this call */
+	struct jw *out;			      /* the result: its object is open */
+	struct str session;		      /* the client's name for it; or empty */
+	const struct call_stream *stream;     /* NULL: output is part of the result */
+	const struct call_progress *progress; /* or NULL */
+	struct call_file *file;		      /* where a tool may leave a file; or NULL */
+	struct cancel *cancel; /* asked when the answer is no longer wanted; or NULL */
+	enum err_code outcome; /* for the log: TIMED_OUT or CANCELLED if a command was ended, though
+				* there is a result */
+	/* Asked before work that takes long; false: no thread would be left for other calls. NULL:
+	 * every call has a thread of its own. */
+	bool (*linger)(void *arg);
+	void *linger_arg;
+};
 
-/* What a result has; for schemas only, the tool writes it itself. */
+/* To be called before work that takes long: then other requests are served meanwhile, and the call
+ * learns when its client leaves. TOO_BUSY if no thread is left. Cheap from the second time on. */
+int call_linger(const struct call *c, struct err *e);
+
+/* The same during a long scan, which also ends when the call is cancelled. */
+int call_may_go_on(void *call, struct err *e);
+
+/* When a scan, which takes as long as there is data, must be over; 0: never. */
+int64_t call_deadline(const struct call *c);
+
+/* The path of an argument, resolved under the call's policy. */
+int call_path(const struct call *c, struct str requested, struct path *ret, struct err *e);
+
+/* READ_ONLY or SPAWN_FAILED, with the reason, if commands are not run. */
+int call_may_run(const struct call *c, struct err *e);
+
+/* What applies to every command of the call (exec/proc.h). */
+struct proc_request call_command(const struct call *c);
+
+/* A command line as it may be shown. One that fills its room of `size` bytes was cut, and may end
+ * in half a secret, which is left out. */
+struct str call_shown_command(const struct call *c, const char *command, size_t size);
+
+/* How the text of an argument stands for bytes. */
+enum call_encoding { CALL_UTF8, CALL_BASE64 };
+extern const char *const call_encodings[];
+
+/* The bytes that the argument of that name stands for: the text itself, or decoded in the arena.
+ * "Missing or invalid <name>" if it is not base64. */
+int call_decode(const struct call *c, const char *name, struct str text, int64_t encoding,
+		struct str *ret, struct err *e);
+
+/* READ_ONLY if nothing may be changed. */
+int call_may_change(const struct call *c, struct err *e);
+
+/* REDACTED_CONTENT if the new content has a redaction mark that the old one does not have. */
+int call_may_write(const struct call *c, struct str content, struct str old, struct err *e);
+
+/* What a result has; for schemas only: the tool itself writes it. */
 enum field_type { FIELD_STR, FIELD_INT, FIELD_BOOL, FIELD_OBJECT };
 
 enum {
@@ -128,10 +156,15 @@ struct field {
 		.name = NULL                                                                       \
 	}
 
+/* If a text was cut, write the member "truncation" with these fields. */
+void call_write_truncation(const struct call *c, const struct text *t, int64_t max_lines,
+			   int64_t max_bytes);
+extern const struct field truncation_fields[];
+
 enum {
 	TOOL_WIRE = 1 << 0,   /* an endpoint of the existing HTTP contract */
 	TOOL_MODEL = 1 << 1,  /* offered to models */
-	TOOL_CORE = 1 << 2,   /* one of the five that small models can hold */
+	TOOL_CORE = 1 << 2,   /* one of the five that small models can handle */
 	TOOL_SLOW = 1 << 3,   /* may take long: its worker must not be the last one waiting */
 	TOOL_STREAM = 1 << 4, /* its output goes through call->stream */
 
@@ -147,14 +180,14 @@ enum {
 
 struct tool {
 	const char *name;
-	const char *title; /* what it is called before people; TOOL_MODEL only */
+	const char *title; /* for people; TOOL_MODEL only */
 	const char *about; /* what it does, for a model */
 	const struct arg *args;
 	size_t args_size;
 	const struct field *fields; /* of its result; TOOL_STREAM: of the line that ends it */
-	const struct field *other;  /* of the result it may have instead; or NULL */
+	const struct field *other;  /* of the result that it may have instead; or NULL */
 	unsigned flags;
-	const char *slow_with; /* TOOL_SLOW holds only with this argument; NULL: always */
+	const char *slow_with; /* TOOL_SLOW applies only with this argument; NULL: always */
 	int (*run)(struct call *c, const void *args, struct err *e);
 };
 
@@ -162,34 +195,24 @@ struct tool {
 extern const struct tool tool_jobs, tool_job, tool_stop_job, tool_execute, tool_upload,
 	tool_download, tool_list, tool_exists, tool_get_file, tool_put_file, tool_delete_file;
 
-/* The registry, in a fixed order; NULL behind the last. */
+/* The registry, in a fixed order; NULL after the last. */
 const struct tool *tool_at(size_t i);
 
 /* The tool of that name with at least one of the flags, or NULL. */
 const struct tool *tool_by_name(struct str name, unsigned flags);
 
-/* The tool for models of that name; or NULL and UNKNOWN_TOOL, with the names of all there are. */
+/* The tool for models of that name; or NULL and UNKNOWN_TOOL, with the names of all of them. */
 const struct tool *tool_for_model(struct str name, struct err *e);
+
+/* The names of all tools with at least one of the flags, separated by ", ". */
+void tool_names(unsigned flags, struct buf *out);
 
 /* Whether a call with these arguments may take long. */
 bool tool_is_slow(const struct tool *t, const struct json *object);
 
-/*
- * Bind the members of a JSON object to an argument struct (args_size bytes, zeroed).
- * For TOOL_WIRE a required argument that is missing or wrong is "Missing or invalid <name>", a
- * wrong optional one is ignored. For TOOL_MODEL everything wrong or unknown is INVALID_ARGUMENTS,
- * each named; numbers and booleans may be given as strings; null is absent, and so is a blank text
- * for an optional argument that is NONBLANK.
- */
+/* Bind the members of an object to the tool's argument struct, by the wire's or the model's rules
+ * (tools/args.h). */
 int tool_bind(const struct tool *t, const struct json *object, void *args, struct err *e);
-
-enum { ARG_ITEM_SIZE = 256 }; /* largest struct an item of ARG_OBJECTS is bound to */
-
-/* Bind an item of an ARG_OBJECTS argument, which tool_bind has checked, to its struct. */
-void tool_bind_item(const struct arg *table, const struct json *item, void *args);
-
-/* The names of all tools with at least one of the flags, separated by ", ". */
-void tool_names(unsigned flags, struct buf *out);
 
 /* Bind and run: the members of the result are in c->out, or -1 and *e. */
 int tool_call(const struct tool *t, struct call *c, const struct json *object, struct err *e);

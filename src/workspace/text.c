@@ -211,24 +211,3 @@ void text_cut_head(struct str whole, int64_t max_lines, int64_t max_bytes, struc
 	ret->bytes = (int64_t)utf8_replaced_length(whole);
 	finish(whole, max_lines, max_bytes, ret);
 }
-
-void text_write_truncation(struct jw *w, const char *name, const struct text *t, int64_t max_lines,
-			   int64_t max_bytes)
-{
-	jw_object(w, name);
-	jw_str(w, "content", t->content);
-	jw_bool(w, "truncated", t->cut != TEXT_WHOLE);
-	if (t->cut == TEXT_WHOLE)
-		jw_null(w, "truncatedBy");
-	else
-		jw_str(w, "truncatedBy", t->cut == TEXT_CUT_LINES ? STR("lines") : STR("bytes"));
-	jw_int(w, "totalLines", t->lines);
-	jw_int(w, "totalBytes", t->bytes);
-	jw_int(w, "outputLines", t->out_lines);
-	jw_int(w, "outputBytes", t->out_bytes);
-	jw_bool(w, "lastLinePartial", false);
-	jw_bool(w, "firstLineExceedsLimit", t->first_too_long);
-	jw_int(w, "maxLines", max_lines);
-	jw_int(w, "maxBytes", max_bytes);
-	jw_end(w);
-}

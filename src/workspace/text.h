@@ -15,7 +15,6 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/jw.h"
 #include "base/str.h"
 
 #define TEXT_ALL INT64_MAX
@@ -53,9 +52,5 @@ int text_read(int fd, const struct text_want *want, struct arena *a, struct text
 
 /* Cut text that is already in memory, by the same rules. */
 void text_cut_head(struct str whole, int64_t max_lines, int64_t max_bytes, struct text *ret);
-
-/* The wire's account of what was cut, as an object: {content, truncated, truncatedBy …}. */
-void text_write_truncation(struct jw *w, const char *name, const struct text *t, int64_t max_lines,
-			   int64_t max_bytes);
 
 #endif

@@ -337,42 +337,6 @@ static void memory_is_bounded(void **state)
 	assert_int_equal(e.code, ERR_TOO_BUSY);
 }
 
-static void truncation_as_on_the_wire(void **state)
-{
-	AUTO_BUF b = { .max = 4096 };
-	struct jw w = jw_to(&b);
-	struct text t;
-
-	(void)state;
-	text_cut_head(STR("src/main.c\nsrc/util.c"), 1, 51200, &t);
-	jw_object(&w, NULL);
-	text_write_truncation(&w, "truncation", &t, 1, 51200);
-	jw_end(&w);
-	assert_str(buf_str(&b),
-		   "{\"truncation\":{\"content\":\"src/main.c\",\"truncated\":true,"
-		   "\"truncatedBy\":\"lines\",\"totalLines\":2,\"totalBytes\":21,"
-		   "\"outputLines\":1,\"outputBytes\":10,\"lastLinePartial\":false,"
-		   "\"firstLineExceedsLimit\":false,\"maxLines\":1,\"maxBytes\":51200}}");
-	buf_reset(&b, 4096);
-	char *line = malloc(60000);
-	assert_non_null(line);
-	memset(line, 'x', 60000);
-	text_cut_head((struct str){ line, 60000 }, 2000, 51200, &t);
-	free(line);
-	w = jw_to(&b);
-	text_write_truncation(&w, NULL, &t, 2000, 51200);
-	assert_str(buf_str(&b), "{\"content\":\"\",\"truncated\":true,\"truncatedBy\":\"bytes\","
-				"\"totalLines\":1,\"totalBytes\":60000,\"outputLines\":0,"
-				"\"outputBytes\":0,\"lastLinePartial\":false,"
-				"\"firstLineExceedsLimit\":true,\"maxLines\":2000,"
-				"\"maxBytes\":51200}");
-	buf_reset(&b, 4096);
-	text_cut_head(STR("a"), 2000, 51200, &t);
-	w = jw_to(&b);
-	text_write_truncation(&w, NULL, &t, 2000, 51200);
-	assert_non_null(memmem(b.p, b.n, "\"truncated\":false,\"truncatedBy\":null,", 37));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -383,7 +347,6 @@ int main(void)
 		cmocka_unit_test(binary_files_are_described),
 		cmocka_unit_test(a_long_scan_can_be_cancelled),
 		cmocka_unit_test(memory_is_bounded),
-		cmocka_unit_test(truncation_as_on_the_wire),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include "tools/tool.h"
+#include "workspace/text.h"
 
 struct args {
 	struct str path, text;
@@ -194,9 +195,39 @@ static void a_call_without_memory_is_refused(void **state)
 	assert_int_equal(e.code, ERR_READ_ONLY);
 }
 
+static void a_cut_text_is_described_as_the_wire_demands(void **state)
+{
+	static char line[60000];
+	AUTO_BUF b = { .max = 4096 };
+	struct jw w = jw_to(&b);
+	const struct call c = { .out = &w };
+	struct text t;
+
+	(void)state;
+	memset(line, 'x', sizeof line);
+	jw_object(&w, NULL);
+	text_cut_head(STR("src/main.c\nsrc/util.c"), 1, 51200, &t);
+	call_write_truncation(&c, &t, 1, 51200);
+	text_cut_head((struct str){ line, sizeof line }, 2000, 51200, &t);
+	call_write_truncation(&c, &t, 2000, 51200);
+	text_cut_head(STR("a"), 2000, 51200, &t);
+	call_write_truncation(&c, &t, 2000, 51200);
+	jw_end(&w);
+	assert_str(buf_str(&b),
+		   "{\"truncation\":{\"content\":\"src/main.c\",\"truncated\":true,"
+		   "\"truncatedBy\":\"lines\",\"totalLines\":2,\"totalBytes\":21,"
+		   "\"outputLines\":1,\"outputBytes\":10,\"lastLinePartial\":false,"
+		   "\"firstLineExceedsLimit\":false,\"maxLines\":1,\"maxBytes\":51200},"
+		   "\"truncation\":{\"content\":\"\",\"truncated\":true,\"truncatedBy\":\"bytes\","
+		   "\"totalLines\":1,\"totalBytes\":60000,\"outputLines\":0,"
+		   "\"outputBytes\":0,\"lastLinePartial\":false,"
+		   "\"firstLineExceedsLimit\":true,\"maxLines\":2000,\"maxBytes\":51200}}");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_cut_text_is_described_as_the_wire_demands),
 		cmocka_unit_test(both_kinds_bind_by_their_rules),
 		cmocka_unit_test(old_clients_get_the_sentences_they_know),
 		cmocka_unit_test(a_model_is_told_everything_at_once),

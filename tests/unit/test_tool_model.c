@@ -147,7 +147,7 @@ static void test_items(void **state)
 	assert_int_equal(bind("{\"text\":\"\",\"items\":[{\"text\":\"x\",\"all\":\"true\"}]}", &a,
 			      &args, &e),
 			 0);
-	tool_bind_item(item_table, args.items->first, &item);
+	args_bind_item(item_table, args.items->first, &item);
 	assert_true(str_eq(item.text, STR("x")));
 	assert_true(item.all);
 }

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/* args: from a JSON object to an argument struct. */
+
+#include "tools/args.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+/* Where the value of an argument goes. */
+static void *slot(const struct arg *a, void *args)
+{
+	return (char *)args + a->offset;
+}
+
+static void set_default(const struct arg *a, void *args)
+{
+	if (a->type == ARG_INT || a->type == ARG_CHOICE)
+		*(int64_t *)slot(a, args) = a->def;
+	else if (a->type == ARG_NUM)
+		*(double *)slot(a, args) = (double)a->def;
+	else if (a->type == ARG_BOOL)
+		*(bool *)slot(a, args) = a->def != 0;
+}
+
+static bool bind_str(const struct arg *a, const struct json *v, bool coerce, void *to)
+{
+	(void)coerce;
+	if (v->type != JSON_STRING)
+		return false;
+	if (a->flags & NONBLANK && str_trim(v->string).n == 0)
+		return false;
+	if (a->flags & NO_NUL && str_index(v->string, '\0') >= 0)
+		return false;
+	*(struct str *)to = v->string;
+	return true;
+}
+
+/* A decimal number as text: not "0x10" and not "inf". */
+static bool parse_number(struct str s, double *ret)
+{
+	char text[32], *end;
+
+	if (s.n == 0 || s.n >= sizeof text)
+		return false;
+	(void)snprintf(text, sizeof text, "%.*s", STR_FMT(s));
+	*ret = strtod(text, &end);
+	return strspn(text, "+-.0123456789eE") == s.n && *end == '\0';
+}
+
+/* A number, or with `coerce` a string that is one: small models quote numbers. */
+static bool as_number(const struct json *v, bool coerce, double *ret)
+{
+	if (v->type == JSON_NUMBER) {
+		*ret = v->number;
+		return !isnan(v->number);
+	}
+	return coerce && v->type == JSON_STRING && parse_number(str_trim(v->string), ret);
+}
+
+static bool bind_num(const struct arg *a, const struct json *v, bool coerce, void *to)
+{
+	double number;
+
+	if (!as_number(v, coerce, &number) || number < (double)a->min || number > (double)a->max)
+		return false;
+	*(double *)to = number;
+	return true;
+}
+
+static bool bind_int(const struct arg *a, const struct json *v, bool coerce, void *to)
+{
+	double number;
+
+	if (!as_number(v, coerce, &number))
+		return false;
+	/* The wire's clients may send 2.5 or 1e300, which becomes the nearest integer towards zero.
+	 * Models must send what they mean. */
+	const double cut = trunc(number);
+	if (coerce && (cut != number || cut < (double)a->min || cut > (double)a->max))
+		return false;
+	*(int64_t *)to = cut >= 9.2e18 ? INT64_MAX : cut <= -9.2e18 ? INT64_MIN : (int64_t)cut;
+	return true;
+}
+
+static bool bind_bool(const struct arg *a, const struct json *v, bool coerce, void *to)
+{
+	const bool quoted = coerce && v->type == JSON_STRING;
+	const bool yes = quoted && str_eq_nocase(v->string, STR("true"));
+
+	(void)a;
+	if (v->type != JSON_BOOL && !yes && !(quoted && str_eq_nocase(v->string, STR("false"))))
+		return false;
+	*(bool *)to = v->type == JSON_BOOL ? v->boolean : yes;
+	return true;
+}
+
+static bool bind_choice(const struct arg *a, const struct json *v, bool coerce, void *to)
+{
+	(void)coerce;
+	for (int64_t i = 0; v->type == JSON_STRING && a->choices[i]; i++) {
+		if (!str_eq_nocase(str_of(a->choices[i]), v->string))
+			continue;
+		*(int64_t *)to = i;
+		return true;
+	}
+	return false;
+}
+
+static bool bind_array(const struct arg *a, const struct json *v, bool coerce, void *to)
+{
+	const enum json_type each = a->type == ARG_OBJECTS ? JSON_OBJECT : JSON_STRING;
+
+	(void)coerce;
+	if (v->type != JSON_ARRAY && !(a->type == ARG_PAIRS && v->type == JSON_OBJECT))
+		return false;
+	for (const struct json *item = v->first; item; item = item->next)
+		if (item->type != each)
+			return false;
+	*(const struct json **)to = v;
+	return true;
+}
+
+static bool bind_json(const struct arg *a, const struct json *v, bool coerce, void *to)
+{
+	(void)a;
+	(void)coerce;
+	if (v->type != JSON_ARRAY && v->type != JSON_OBJECT)
+		return false;
+	*(const struct json **)to = v;
+	return true;
+}
+
+static const struct {
+	bool (*bind)(const struct arg *a, const struct json *v, bool coerce, void *to);
+	const char *wanted;
+} types[] = {
+	[ARG_STR] = { bind_str, "a string" },
+	[ARG_INT] = { bind_int, "an integer" },
+	[ARG_NUM] = { bind_num, "a number" },
+	[ARG_BOOL] = { bind_bool, "true or false" },
+	[ARG_JSON] = { bind_json, "an array or object" },
+	[ARG_CHOICE] = { bind_choice, "one of" },
+	[ARG_STRINGS] = { bind_array, "an array of strings" },
+	[ARG_PAIRS] = { bind_array, "an array of \"NAME=value\" strings" },
+	[ARG_OBJECTS] = { bind_array, "an array of objects" },
+};
+
+static bool bind_one(const struct arg *a, const struct json *v, bool coerce, void *args)
+{
+	return types[a->type].bind(a, v, coerce, slot(a, args));
+}
+
+static const char *wanted(const struct arg *a)
+{
+	return a->flags & NONBLANK ? "a non-empty string" : types[a->type].wanted;
+}
+
+int args_bind_wire(const struct arg *table, const struct json *object, void *args, struct err *e)
+{
+	for (const struct arg *a = table; a->name; a++) {
+		const struct json *v = json_get(object, str_of(a->name));
+		set_default(a, args);
+		if (v && bind_one(a, v, false, args))
+			continue;
+		if (a->flags & REQUIRED)
+			return err_set(e, ERR_INVALID_ARGUMENTS, "Missing or invalid %s", a->name);
+	}
+	return 0;
+}
+
+/* What is wrong with the arguments of one call, as far as it fits one message. */
+struct complaint {
+	struct buf text;
+	const char *where; /* before each name: "edits[1]." */
+};
+
+static void complain(struct complaint *c, struct str name)
+{
+	buf_addf(&c->text, "%s%s%.*s ", c->text.n ? "; " : "", c->where,
+		 STR_FMT(str_upto(name, 60)));
+}
+
+static void describe_wrong(struct complaint *c, const struct arg *a, const struct json *v)
+{
+	const bool number = a->type == ARG_INT || a->type == ARG_NUM;
+	struct buf *b = &c->text;
+
+	complain(c, str_of(a->name));
+	if (a->flags & NO_NUL && v->type == JSON_STRING && str_index(v->string, '\0') >= 0) {
+		buf_add(b, STR("must not contain a NUL byte"));
+		return;
+	}
+	buf_addf(b, "must be %s", wanted(a));
+	if (number && a->min > INT64_MIN)
+		buf_addf(b, " from %lld", (long long)a->min);
+	if (number && a->max < INT64_MAX)
+		buf_addf(b, " to %lld", (long long)a->max);
+	for (size_t i = 0; a->type == ARG_CHOICE && a->choices[i]; i++)
+		buf_addf(b, "%s %s", i ? "," : "", a->choices[i]);
+	if (v->type == JSON_STRING)
+		buf_addf(b, ", not \"%.*s\"", STR_FMT(str_upto(v->string, 60)));
+	else if (v->type == JSON_NUMBER && v->whole)
+		buf_addf(b, ", not %lld", (long long)v->integer);
+	else if (v->type == JSON_NUMBER)
+		buf_addf(b, ", not %.15g", v->number);
+	else if (v->type != JSON_ARRAY || types[a->type].bind != bind_array)
+		buf_addf(b, ", not %s", json_type_name(v)); /* else only its items are wrong */
+}
+
+static const struct arg *arg_find(const struct arg *table, struct str name)
+{
+	for (const struct arg *a = table; a->name; a++)
+		if (str_eq(str_of(a->name), name))
+			return a;
+	return NULL;
+}
+
+static void describe_unknown(struct complaint *c, const struct arg *table, struct str name)
+{
+	complain(c, name);
+	buf_addf(&c->text, "is not an argument (there are%s", table->name ? "" : " none");
+	for (const struct arg *a = table; a->name; a++)
+		buf_addf(&c->text, "%s %s", a == table ? "" : ",", a->name);
+	buf_addc(&c->text, ')');
+}
+
+/* What models send for an optional argument that they do not want to give: null, or an empty string
+ * where that has no meaning. */
+static bool means_absent(const struct arg *a, const struct json *v)
+{
+	const bool has_meaning = a->flags & REQUIRED || !(a->flags & NONBLANK);
+
+	return v->type == JSON_NULL ||
+	       (v->type == JSON_STRING && !has_meaning && str_trim(v->string).n == 0);
+}
+
+static void bind_members(const struct arg *table, const struct json *object, void *args,
+			 struct complaint *c)
+{
+	for (const struct arg *a = table; a->name; a++) {
+		const struct json *v = json_get(object, str_of(a->name));
+		set_default(a, args);
+		if (v && means_absent(a, v))
+			v = NULL;
+		if (v && !bind_one(a, v, true, args)) {
+			describe_wrong(c, a, v);
+		} else if (!v && a->flags & REQUIRED) {
+			complain(c, str_of(a->name));
+			buf_addf(&c->text, "is missing (%s)", wanted(a));
+		}
+	}
+	for (const struct json *v = object->first; v; v = v->next)
+		if (!arg_find(table, v->name) && !str_eq(v->name, STR("sessionId")))
+			describe_unknown(c, table, v->name);
+}
+
+/* The items of an ARG_OBJECTS argument are bound when the tool asks for them, but what is wrong
+ * with them is said now, with everything else. */
+static void check_items(const struct arg *a, const struct json *list, struct complaint *c)
+{
+	_Alignas(16) char item[ARG_ITEM_SIZE] = { 0 };
+	char where[80];
+	size_t i = 0;
+
+	for (const struct json *v = list->first; v && !c->text.failed; v = v->next, i++) {
+		(void)snprintf(where, sizeof where, "%s[%zu].", a->name, i);
+		c->where = where;
+		bind_members(a->of, v, item, c);
+	}
+	c->where = "";
+}
+
+int args_bind_model(const char *tool, const struct arg *table, const struct json *object,
+		    void *args, struct err *e)
+{
+	char text[800];
+	struct complaint c = { buf_over(text, sizeof text), "" };
+
+	bind_members(table, object, args, &c);
+	for (const struct arg *a = table; a->name; a++)
+		if (a->type == ARG_OBJECTS && *(const struct json **)slot(a, args))
+			check_items(a, *(const struct json **)slot(a, args), &c);
+	if (c.text.n)
+		return err_set(e, ERR_INVALID_ARGUMENTS, "Invalid arguments for %s: %.*s%s", tool,
+			       STR_FMT(buf_str(&c.text)), c.text.failed ? " ..." : "");
+	return 0;
+}
+
+void args_bind_item(const struct arg *table, const struct json *item, void *args)
+{
+	char text[8];
+	struct complaint ignored = { buf_over(text, sizeof text), "" };
+
+	bind_members(table, item, args, &ignored);
+}
