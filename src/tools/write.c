@@ -70,7 +70,7 @@ static int write_run(struct call *c, const void *args, struct err *e)
 	    write_content(c, &path, content, true, &created, e) < 0)
 		return -1;
 	jw_bool(c->out, "ok", true);
-	jw_str(c->out, "path", ws_display(c->ws, &path, shown));
+	jw_str(c->out, "path", ws_relative(c->ws, &path, shown));
 	jw_int(c->out, "bytes", (int64_t)content.n);
 	return 0;
 }

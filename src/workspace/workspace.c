@@ -201,15 +201,74 @@ struct str ws_display(const struct workspace *ws, const struct path *p, char out
 	return (struct str){ out, n > 0 ? (size_t)n : 0 };
 }
 
+/* The absolute path of p, which `out` has room for. */
+static struct str absolute_of(const struct workspace *ws, const struct path *p,
+			      char out[2 * PATH_MAX])
+{
+	const struct str base = base_of(ws, p)->path;
+	const int n = snprintf(out, 2 * PATH_MAX, "%.*s%s%s", STR_FMT(base),
+			       base.n > 1 && *p->name ? "/" : "", p->name);
+
+	return (struct str){ out, n > 0 ? (size_t)n : 0 };
+}
+
+struct str ws_relative(const struct workspace *ws, const struct path *p, char out[2 * PATH_MAX])
+{
+	char absolute[2 * PATH_MAX] UNINITIALISED;
+	const struct str root = ws->rules.root, path = absolute_of(ws, p, absolute);
+	struct str below;
+	size_t same = root.n, n = 0;
+
+	if (p->base == PATH_WORKSPACE)
+		return ws_display(ws, p, out);
+	/* Shorten the root until it contains the path: one ".." for each name taken off it. */
+	while (!path_within(str_upto(root, same ? same : 1), path, &below)) {
+		if (n + 3 + path.n >= 2 * PATH_MAX)
+			return ws_display(ws, p, out);
+		n += (size_t)snprintf(out + n, 4, "../");
+		while (root.p[--same] != '/')
+			;
+	}
+	n -= n && !below.n; /* nothing follows the last slash */
+	if (below.n)
+		memcpy(out + n, below.p, below.n);
+	return (struct str){ out, n + below.n };
+}
+
+/* Opening p failed with *e. Whether that was a link which leads out, and the operator allows that:
+ * then *ret is the same path below the outermost directory. */
+static bool may_lead_out(const struct workspace *ws, const struct path *p, const struct err *e,
+			 struct path *ret)
+{
+	char absolute[2 * PATH_MAX] UNINITIALISED;
+	struct str below;
+
+	if (e->code != ERR_SYMLINK_OUTSIDE_WORKSPACE || !ws->rules.outside ||
+	    p->base == PATH_OUTSIDE)
+		return false;
+	if (!path_within(ws->bases[PATH_OUTSIDE].path, absolute_of(ws, p, absolute), &below) ||
+	    below.n >= sizeof ret->name)
+		return false;
+	ret->base = PATH_OUTSIDE;
+	memcpy(ret->name, below.p, below.n);
+	ret->name[below.n] = '\0';
+	return true;
+}
+
 int ws_open(const struct workspace *ws, const struct path *p, int flags, struct err *e)
 {
-	return beneath_open(base_of(ws, p), p->name, flags, e);
+	const int fd = beneath_open(base_of(ws, p), p->name, flags, e);
+	struct path outer UNINITIALISED;
+
+	if (fd >= 0 || !may_lead_out(ws, p, e, &outer))
+		return fd;
+	return beneath_open(base_of(ws, &outer), outer.name, flags, e);
 }
 
 int ws_open_file(const struct workspace *ws, const struct path *p, struct stat *st, struct err *e)
 {
 	char shown[2 * PATH_MAX] UNINITIALISED;
-	AUTO_FD fd = beneath_open(base_of(ws, p), p->name, O_RDONLY, e);
+	AUTO_FD fd = ws_open(ws, p, O_RDONLY, e);
 	struct stat found;
 
 	/* Opening a socket fails with ENXIO, which is NOT_A_FILE as well. */
@@ -230,13 +289,13 @@ int ws_open_file(const struct workspace *ws, const struct path *p, struct stat *
 
 int ws_open_dir(const struct workspace *ws, const struct path *p, struct err *e)
 {
-	return beneath_open(base_of(ws, p), p->name, O_RDONLY | O_DIRECTORY, e);
+	return ws_open(ws, p, O_RDONLY | O_DIRECTORY, e);
 }
 
 int ws_stat(const struct workspace *ws, const struct path *p, struct stat *st, struct err *e)
 {
 	char shown[2 * PATH_MAX] UNINITIALISED;
-	AUTO_FD fd = beneath_open(base_of(ws, p), p->name, O_PATH, e);
+	AUTO_FD fd = ws_open(ws, p, O_PATH, e);
 
 	if (fd < 0)
 		return -1;
@@ -248,15 +307,48 @@ int ws_stat(const struct workspace *ws, const struct path *p, struct stat *st, s
 int ws_place(const struct workspace *ws, const struct path *p, bool make_dirs,
 	     struct file_place *ret, struct err *e)
 {
-	return beneath_place(base_of(ws, p), p->name, make_dirs, ret, e);
+	struct path outer UNINITIALISED;
+
+	if (beneath_place(base_of(ws, p), p->name, make_dirs, ret, e) == 0)
+		return 0;
+	if (!may_lead_out(ws, p, e, &outer))
+		return -1;
+	return beneath_place(base_of(ws, &outer), outer.name, make_dirs, ret, e);
+}
+
+/* Name a path by the workspace or the data directory if it lies there, so that one file has one
+ * name. */
+static void choose_base(const struct workspace *ws, struct path *p)
+{
+	static const enum path_base first[] = { PATH_WORKSPACE, PATH_DATA };
+	char absolute[2 * PATH_MAX] UNINITIALISED;
+	struct str below;
+
+	if (p->base != PATH_OUTSIDE)
+		return;
+	const struct str path = absolute_of(ws, p, absolute);
+	for (size_t i = 0; i < ARRAY_LEN(first); i++) {
+		const struct str dir = ws->bases[first[i]].path;
+		if (!dir.n || !path_within(dir, path, &below) || below.n >= sizeof p->name)
+			continue;
+		p->base = first[i];
+		memcpy(p->name, below.p, below.n);
+		p->name[below.n] = '\0';
+		return;
+	}
 }
 
 int ws_canonical(const struct workspace *ws, const struct path *p, struct path *ret, struct err *e)
 {
-	struct path canonical = { .base = p->base };
+	struct path canonical = { .base = p->base }, outer UNINITIALISED;
 
-	if (beneath_canonical(base_of(ws, p), p->name, canonical.name, e) < 0)
-		return -1;
+	if (beneath_canonical(base_of(ws, p), p->name, canonical.name, e) < 0) {
+		if (!may_lead_out(ws, p, e, &outer) ||
+		    beneath_canonical(base_of(ws, &outer), outer.name, canonical.name, e) < 0)
+			return -1;
+		canonical.base = outer.base;
+	}
+	choose_base(ws, &canonical);
 	*ret = canonical;
 	return 0;
 }

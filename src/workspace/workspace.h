@@ -11,6 +11,9 @@
  *		return -1;
  *	AUTO_FD fd = ws_open_file(ws, &p, &st, e);	opened by the kernel, beneath
  *
+ * If the operator allows paths outside, a link that leads out of the workspace is followed as well;
+ * the kernel then resolves the path beneath the outermost directory.
+ *
  * No other module opens, stats, renames or makes anything by a path that came from a request.
  * Many threads may use one workspace: after ws_new only its locks change.
  */
@@ -94,6 +97,9 @@ struct pending *ws_pending(const struct workspace *ws);
 /* The path as an agent knows it: relative to the workspace root ("." for the root), or absolute for
  * the other bases. */
 struct str ws_display(const struct workspace *ws, const struct path *p, char out[2 * PATH_MAX]);
+
+/* The path relative to the workspace root, also for the other bases: "../outside/f". */
+struct str ws_relative(const struct workspace *ws, const struct path *p, char out[2 * PATH_MAX]);
 
 /*
  * Visit the entries of an open directory, without "." and "..", in no particular order. The visitor

@@ -202,6 +202,28 @@ class Boundary(SidecarTest):
             self.assertEqual(sentence, "Path not allowed: %s. Must be within ALLOWED_ROOT_DIRECTORY or DATA_DIR." % (self.dir + path))
         self.assertEqual(server.error("read", path="/etc/passwd")[0], "PATH_NOT_ALLOWED")
         self.assertNotEqual(server.call("read", path=self.dir + "/projects/link/f").status, 200)
+        os.symlink("../link/f", server.path("through"))
+        self.assertEqual(server.error("read", path="through")[0], "SYMLINK_OUTSIDE_WORKSPACE")
+
+    def test_allow_outside_follows_links_and_names_paths_from_the_root(self):
+        for flags in ([], ["--openat2", "off"]):
+            server = self.start(workspace=self.dir + "/projects/app", flags=["--allow-outside"] + flags)
+            for name in ("rel", "abs", "file", "dangling"):
+                if os.path.lexists(server.path(name)):
+                    os.unlink(server.path(name))
+            os.symlink("../../elsewhere", server.path("rel"))
+            os.symlink(self.dir + "/elsewhere", server.path("abs"))
+            os.symlink(self.dir + "/projects/link/f", server.path("file"))
+            os.symlink("../../elsewhere/made", server.path("dangling"))
+            for path in ("rel/f", "abs/f", "file", "../link/f", self.dir + "/projects/link/f"):
+                self.assertEqual(server.result("read", path=path)["content"], "elsewhere")
+            self.assertIn("f", server.result("ls", path="rel")["output"].split("\n"))
+            self.assertEqual(server.result("grep", pattern="elsewhere", path="abs", glob="f")["content"], "f:1: elsewhere")
+            for path, shown in (("../../elsewhere/w.txt", "../../elsewhere/w.txt"), (self.dir + "/projects/w.txt", "../w.txt"),
+                                ("abs/w.txt", "abs/w.txt"), ("dangling", "dangling"), (server.path("w.txt"), "w.txt")):
+                self.assertEqual(server.result("write", path=path, content="w"), {"ok": True, "path": shown, "bytes": 1})
+            with open(self.dir + "/elsewhere/made", encoding="ascii") as f:
+                self.assertEqual(f.read(), "w")
 
     def test_allow_outside_without_limits(self):
         server = self.start(workspace=self.dir + "/projects/app", flags=["--allow-outside"])
