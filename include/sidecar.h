@@ -328,6 +328,14 @@ SIDECAR_API const char *sidecar_data_dir(const struct sidecar_boundary *boundary
  * another one of them is not listed. */
 SIDECAR_API const char *const *sidecar_allowed_paths(const struct sidecar_boundary *boundary);
 
+/*
+ * Whether an absolute path is that directory or lies below it, by their text alone: ".", ".." and
+ * doubled slashes are resolved first, whole names are compared ("/a" contains "/a/b" and "/a/..b",
+ * not "/ab"), and nothing is looked at on disk, so links are not followed. A relative path, or one
+ * longer than the system allows, is within no directory. Needs no boundary.
+ */
+SIDECAR_API bool sidecar_is_path_within(const char *path, const char *directory);
+
 /* Whether the path may be used, after links in it are followed. It need not exist. */
 SIDECAR_API bool sidecar_is_path_allowed(const struct sidecar_boundary *boundary, const char *path);
 

@@ -118,6 +118,25 @@ int sidecar_validate_path(const struct sidecar_boundary *boundary, const char *p
 	return -1;
 }
 
+/* The normalised text of an absolute path; empty for any other. */
+static struct str normal_text(const char *path, char out[PATH_MAX])
+{
+	const struct str text = str_of(path);
+
+	if (!str_starts(text, STR("/")) || text.n >= PATH_MAX)
+		return STR("");
+	return (struct str){ out, path_normalise(text, out) };
+}
+
+bool sidecar_is_path_within(const char *path, const char *directory)
+{
+	char below[PATH_MAX], above[PATH_MAX];
+	const struct str p = normal_text(path, below), dir = normal_text(directory, above);
+	struct str rest;
+
+	return p.n && dir.n && path_within(dir, p, &rest);
+}
+
 bool sidecar_is_path_allowed(const struct sidecar_boundary *boundary, const char *path)
 {
 	char resolved[SIDECAR_PATH_MAX];

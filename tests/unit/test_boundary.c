@@ -89,6 +89,47 @@ static void each_path_leads_where_listed(void **state)
 	sidecar_boundary_free(b);
 }
 
+static void within_a_directory_by_text(void **state)
+{
+	static char longest[PATH_MAX + 8];
+	static const struct {
+		const char *path, *directory;
+		bool want;
+	} rows[] = {
+		{ "/projects/app/src", "/projects", true },
+		{ "/projects/file.txt", "/projects", true },
+		{ "/projects", "/projects", true },
+		{ "/projects/", "/projects", true },
+		{ "/projects/a", "/projects/", true },
+		{ "/projects/a", "//projects/./x/..", true },
+		{ "/projects/..a", "/projects", true },
+		{ "/projects/../projects/a", "/projects", true },
+		{ "/etc/passwd", "/", true },
+		{ "/", "/", true },
+		{ "/../..", "/", true },
+		{ "/", "/projects", false },
+		{ "/etc/passwd", "/projects", false },
+		{ "/home/user", "/projects", false },
+		{ "/projects2/a", "/projects", false },
+		{ "/project", "/projects", false },
+		{ "/projects/../etc", "/projects", false },
+		{ "/projects/../../root", "/projects", false },
+		{ "projects/a", "/projects", false },
+		{ "/projects/a", "projects", false },
+		{ "a", "", false },
+		{ "", "/", false },
+		{ NULL, "/", false },
+		{ "/a", NULL, false },
+		{ longest, "/", false },
+	};
+
+	(void)state;
+	memset(longest, '/', sizeof longest - 1);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		if (sidecar_is_path_within(rows[i].path, rows[i].directory) != rows[i].want)
+			fail_msg("%s in %s", rows[i].path, rows[i].directory);
+}
+
 static void directories_are_listed_once(void **state)
 {
 	(void)state;
@@ -167,6 +208,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		OVER(each_path_leads_where_listed),
 		OVER(directories_are_listed_once),
+		cmocka_unit_test(within_a_directory_by_text),
 		OVER(files_inside_can_be_opened),
 		OVER(wrong_settings_are_refused),
 	};
