@@ -3,9 +3,12 @@
 
 #include "service/commands.h"
 
+#include <errno.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/own.h"
+#include "sandbox/canonical.h"
 #include "sandbox/scratch.h"
 #include "workspace/pending.h"
 
@@ -104,6 +107,32 @@ int commands_start(const struct config *c, const struct workspace *ws, struct ru
 	*ret = NULL;
 	*refused = failed;
 	return 0;
+}
+
+void commands_log_left_out(const struct config *c, const struct workspace *ws)
+{
+	const char *const settings[][2] = { { "SIDECAR_SANDBOX_WRITE", c->sandbox_write },
+					    { "SIDECAR_SANDBOX_READ", c->sandbox_read } };
+
+	for (size_t i = 0; i < ARRAY_LEN(settings); i++) {
+		struct list l = { .count = 0 };
+		char name[PATH_MAX];
+		struct err e;
+		if (split(settings[i][0], settings[i][1], &l, &e) < 0)
+			continue;
+		for (size_t k = 0; k < l.count; k++) {
+			if (canonical_name(l.item[k], ws_rules(ws)->root.p, name))
+				continue;
+			const char *why = errno == ELOOP    ? "it leads out of the workspace by a "
+							      "link, which a command may have made: "
+							      "name the directory itself"
+					  : errno == ENOENT ? "it does not exist"
+							    : strerror(errno);
+			log_event(LOG_WARN, "a directory is left out of the sandbox",
+				  LOG_STR("setting", str_of(settings[i][0])),
+				  LOG_STR("path", str_of(l.item[k])), LOG_STR("why", str_of(why)));
+		}
+	}
 }
 
 struct proc_limits commands_limits(const struct config *c)

@@ -20,6 +20,10 @@
 int commands_start(const struct config *c, const struct workspace *ws, struct runner **ret,
 		   struct err *refused, struct err *e);
 
+/* Log each directory of SIDECAR_SANDBOX_WRITE and SIDECAR_SANDBOX_READ that the sandbox leaves out:
+ * it does not exist, or a link leads to it out of the workspace. */
+void commands_log_left_out(const struct config *c, const struct workspace *ws);
+
 /* The resource limits of every command. */
 struct proc_limits commands_limits(const struct config *c);
 

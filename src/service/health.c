@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* health: the configuration as it came out, as JSON and as log lines. */
 
+#include "service/commands.h"
 #include "service/health.h"
 
 #include <stddef.h>
@@ -181,6 +182,8 @@ void health_log(const struct service *s, const struct config *c, const struct li
 			log_event(LOG_WARN, "protection not in force",
 				  LOG_STR("name", str_of(s->sandbox.fact[i].name)),
 				  LOG_STR("note", str_of(s->sandbox.fact[i].note)));
+	if (s->sandbox.mode != SANDBOX_OFF)
+		commands_log_left_out(c, s->ws);
 	if (!tree_is_listed())
 		log_event(LOG_WARN,
 			  "/proc does not list children: commands are ended more slowly, and "

@@ -285,6 +285,19 @@ class Trials(unittest.TestCase):
             self.assertNotIn(b'"exitCode":0', server.call("bash", command="echo changed > link/file").body)
             self.assertEqual(self.place.touched(), [])
 
+    def test_what_the_sandbox_leaves_out_is_said(self):
+        self.place.renew()
+        link, missing = os.path.join(self.place.workspace, "link"), os.path.join(self.place.base, "missing")
+        os.symlink(os.path.join(self.place.outside, "secret"), link)
+        server = Sidecar(env={"SIDECAR_SANDBOX": "workspace", "SIDECAR_SANDBOX_WRITE": link + ":" + missing,
+                              "SOCKET_PATH": os.path.join(self.place.base, "server.sock")},
+                         workspace=self.place.workspace)
+        with contextlib.closing(server):
+            for path, why in ((link, "by a link"), (missing, "does not exist")):
+                line = server.wait_for_log(lambda line, path=path: line.get("path") == path)
+                self.assertEqual((line["level"], line["setting"]), ("warn", "SIDECAR_SANDBOX_WRITE"))
+                self.assertIn(why, line["why"])
+
     @needs_namespaces
     def test_a_link_by_the_name_of_the_socket_hides_nothing_else(self):
         server = self.private_tmp(socket_path="/tmp/%s/server.sock" % os.path.basename(self.place.base))
