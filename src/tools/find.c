@@ -6,7 +6,6 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/utf8.h"
-#include "tools/cursor.h"
 #include "tools/scope.h"
 #include "tools/tool.h"
 #include "workspace/text.h"
@@ -114,22 +113,19 @@ static int find_run_wire(struct call *c, const void *args, struct err *e)
 	const int64_t most = paged ? LIMIT_FIND_MOST : INT64_MAX;
 	const int64_t asked = a->limit > 0 ? a->limit : LIMIT_FIND_RESULTS;
 	const int64_t limit = asked < most ? asked : most;
-	struct cursor from;
-	AUTO_SCOPE scope = { .dir = -1, .file = -1 };
+	AUTO_SCOPE scope = SCOPE_NONE;
 	AUTO_FOUND found = { 0 };
 	AUTO_BUF text = { .max = LIMIT_ANSWER };
 	struct text t;
 
-	if (cursor_read(a->cursor, c->arena, &from, e) < 0 ||
-	    scope_open(c, a->path, true, &scope, e) < 0)
+	if (scope_open(c, a->path, a->cursor, true, &scope, e) < 0)
 		return -1;
 	/* One more than asked for tells whether there are more. */
-	struct find_request request = {
+	const struct find_request request = {
 		.where = scope_walk(c, &scope, limit < INT32_MAX ? (size_t)limit + 1 : 0),
 		.pattern = str_trim(a->pattern),
 	};
-	request.where.after = from.path;
-	if (find_run(&request, &found, e) < 0 || scope_check_found(&found, e) < 0)
+	if (find_run(&request, &found, e) < 0 || scope_check_found(c, &found, e) < 0)
 		return -1;
 	if (paged) {
 		write_page(c, &found, limit);
@@ -183,20 +179,17 @@ static const struct field find_files_fields[] = {
 static int find_files_run(struct call *c, const void *args, struct err *e)
 {
 	const struct find_files_args *a = args;
-	struct cursor from;
-	AUTO_SCOPE scope = { .dir = -1, .file = -1 };
+	AUTO_SCOPE scope = SCOPE_NONE;
 	AUTO_FOUND found = { 0 };
 
-	if (cursor_read(a->cursor, c->arena, &from, e) < 0 ||
-	    scope_open(c, a->path, true, &scope, e) < 0)
+	if (scope_open(c, a->path, a->cursor, true, &scope, e) < 0)
 		return -1;
-	struct find_request request = {
+	const struct find_request request = {
 		.where = scope_walk(c, &scope, (size_t)a->limit + 1),
-		.prefix = scope_prefix(c, &scope),
+		.prefix = scope.prefix,
 		.pattern = str_trim(a->pattern),
 	};
-	request.where.after = from.path;
-	if (find_run(&request, &found, e) < 0 || scope_check_found(&found, e) < 0)
+	if (find_run(&request, &found, e) < 0 || scope_check_found(c, &found, e) < 0)
 		return -1;
 	const bool more = found.hits.count > (size_t)a->limit;
 	const size_t count = more ? (size_t)a->limit : found.hits.count;

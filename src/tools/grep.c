@@ -7,8 +7,8 @@
 
 #include "base/buf.h"
 #include "base/limits.h"
-#include "tools/cursor.h"
-#include "tools/matches.h"
+#include "base/utf8.h"
+#include "scrub/scrub.h"
 #include "tools/scope.h"
 #include "tools/tool.h"
 #include "workspace/text.h"
@@ -52,6 +52,27 @@ static const struct field grep_fields[] = {
 	F_END,
 };
 
+/* The first LIMIT_GREP_LINE characters of a line, counted as JavaScript counts them; *cut becomes
+ * true if there are more. */
+static struct str cut_line(struct str line, bool *cut)
+{
+	size_t at = 0, bad;
+
+	if (line.n <= LIMIT_GREP_LINE)
+		return line;
+	for (size_t units = 0; at < line.n;) {
+		const struct str rest = str_from(line, at);
+		const size_t n = utf8_next(rest, &bad);
+		units += n == 4 ? 2 : 1;
+		if (units > LIMIT_GREP_LINE) {
+			*cut = true;
+			return str_upto(line, at);
+		}
+		at += n ? n : bad;
+	}
+	return line;
+}
+
 /* Each match is followed by its own context block, whether or not blocks overlap. */
 static bool write_lines(const struct hits *hits, struct buf *out)
 {
@@ -64,7 +85,7 @@ static bool write_lines(const struct hits *hits, struct buf *out)
 		while (hit_next_line(&hit, &line)) {
 			const char sign = line.match ? ':' : '-';
 			bool cut = line.cut;
-			const struct str text = match_cut_line(line.text, &cut);
+			const struct str text = cut_line(line.text, &cut);
 			if (out->n)
 				buf_addc(out, '\n');
 			buf_add(out, hit.path);
@@ -135,13 +156,13 @@ static int grep_run_wire(struct call *c, const void *args, struct err *e)
 {
 	const struct grep_args *a = args;
 	const int64_t limit = a->limit > 0 ? a->limit : LIMIT_GREP_MATCHES;
-	AUTO_SCOPE scope = { .dir = -1, .file = -1 };
+	AUTO_SCOPE scope = SCOPE_NONE;
 	AUTO_FOUND found = { 0 };
 	AUTO_BUF lines = { .max = LIMIT_ANSWER };
 	AUTO_BUF content = { .max = LIMIT_ANSWER };
 	struct str globs[2];
 
-	if (scope_open(c, a->path, false, &scope, e) < 0)
+	if (scope_open(c, a->path, STR(""), false, &scope, e) < 0)
 		return -1;
 	const struct grep_request request = {
 		.where = scope_walk(c, &scope, limit < INT32_MAX ? (size_t)limit : 0),
@@ -156,7 +177,7 @@ static int grep_run_wire(struct call *c, const void *args, struct err *e)
 			   : a->context > UINT32_MAX ? UINT32_MAX
 						     : (unsigned)a->context,
 	};
-	if (grep_run(&request, &found, e) < 0 || scope_check_found(&found, e) < 0)
+	if (grep_run(&request, &found, e) < 0 || scope_check_found(c, &found, e) < 0)
 		return -1;
 	struct outcome o = {
 		.lines_cut = write_lines(&found.hits, &lines),
@@ -192,13 +213,6 @@ struct search_args {
 	bool ignore_case, literal, multiline;
 };
 
-static const char *const mode_words[] = {
-	[SCAN_LINES] = "lines",
-	[SCAN_FILES] = "files",
-	[SCAN_COUNTS] = "counts",
-	NULL,
-};
-
 static const struct arg search_table[] = {
 	A_STR(struct search_args, pattern, "pattern", REQUIRED, "Regular expression"),
 	A_STR(struct search_args, path, "path", NONBLANK,
@@ -213,7 +227,7 @@ static const struct arg search_table[] = {
 		     "The pattern is plain text, no expression"),
 	A_INT_FLAGS(struct search_args, context, "context", RARE, 0, 0, LIMIT_SEARCH_AROUND,
 		    "Lines to show before and behind each match, at most 20"),
-	A_CHOICE(struct search_args, mode, "mode", RARE, SCAN_LINES, mode_words,
+	A_CHOICE(struct search_args, mode, "mode", RARE, SCAN_LINES, scope_modes,
 		 "Matching lines, files with a match, or the number of matching lines of each"),
 	A_BOOL_FLAGS(struct search_args, multiline, "multiline", RARE, false,
 		     "A match may cross lines; \\n may stand in the pattern"),
@@ -224,12 +238,15 @@ static const struct arg search_table[] = {
 	A_END,
 };
 
-static const char *const stop_words[] = {
-	[WALK_COMPLETE] = "complete",
-	[WALK_LIMIT] = "limit",
-	[WALK_TIMEOUT] = "timeout",
-	[WALK_CANCELLED] = "cancelled",
-	NULL,
+static const struct field match_fields[] = {
+	{ "file", "Path relative to the workspace", FIELD_STR },
+	{ "line", "Number of the first matching line; in mode lines", FIELD_INT, FIELD_OPTIONAL },
+	{ "content", "The matching line; over 500 characters it is cut and ends in ...", FIELD_STR,
+	  FIELD_OPTIONAL },
+	{ "before", "Lines before it, with context", FIELD_STR, FIELD_LIST | FIELD_OPTIONAL },
+	{ "after", "Lines behind it, with context", FIELD_STR, FIELD_LIST | FIELD_OPTIONAL },
+	{ "count", "Matching lines in the file; in mode counts", FIELD_INT, FIELD_OPTIONAL },
+	F_END,
 };
 
 static const struct field search_skipped_fields[] = {
@@ -250,12 +267,102 @@ static const struct field search_fields[] = {
 	{ "files_searched", "Files whose content was searched", FIELD_INT },
 	{ "truncated", "Whether there may be more matches", FIELD_BOOL },
 	{ "stopped_because", "Why there may be more", FIELD_STR, FIELD_OPTIONAL,
-	  .choices = stop_words },
+	  .choices = scope_stops },
 	{ "skipped", "What was not searched", FIELD_OBJECT, 0, search_skipped_fields },
 	{ "next_cursor", "Give it as cursor to go on", FIELD_STR, FIELD_OPTIONAL },
 	{ "note", "Why nothing was found, if that is known", FIELD_STR, FIELD_OPTIONAL },
 	F_END,
 };
+
+/* A line is not cut inside of what the call's scrubber takes for a secret. */
+static void write_piece(struct call *c, const struct hit_line *line)
+{
+	bool cut = line->cut;
+	const struct str shown = cut_line(line->text, &cut);
+
+	if (!cut) {
+		jw_piece(c->out, shown);
+		return;
+	}
+	jw_piece(c->out, str_upto(shown, scrub_cut(c->scrub, line->text, shown.n).from));
+	jw_piece(c->out, STR("..."));
+}
+
+enum part { BEFORE, CONTENT, AFTER };
+
+static enum part part_of(const struct hit *hit, const struct hit_line *line)
+{
+	if (line->number < hit->line)
+		return BEFORE;
+	return line->match ? CONTENT : AFTER;
+}
+
+static void write_content(struct call *c, struct hit hit)
+{
+	struct hit_line line;
+	const char *separator = "";
+
+	jw_open_str(c->out, "content");
+	while (hit_next_line(&hit, &line)) {
+		if (part_of(&hit, &line) != CONTENT)
+			continue;
+		jw_piece(c->out, str_of(separator));
+		write_piece(c, &line);
+		separator = "\n";
+	}
+	jw_close_str(c->out);
+}
+
+/* Nothing at all when the hit has no such lines. */
+static void write_context(struct call *c, const char *name, struct hit hit, enum part part)
+{
+	struct hit_line line;
+	bool any = false;
+
+	while (hit_next_line(&hit, &line)) {
+		if (part_of(&hit, &line) != part)
+			continue;
+		if (!any)
+			jw_array(c->out, name);
+		any = true;
+		jw_open_str(c->out, NULL);
+		write_piece(c, &line);
+		jw_close_str(c->out);
+	}
+	if (any)
+		jw_end(c->out);
+}
+
+/* Write the first `max` hits, fewer if they are too large for one answer. Returns how many; *last
+ * is the last one. */
+static int64_t write_matches(struct call *c, const struct hits *hits, enum scan_mode mode,
+			     int64_t max, struct hit *last)
+{
+	struct hits_reader reader = { .hits = hits };
+	struct jw *w = c->out;
+	const size_t start = jw_length(w);
+	struct hit hit;
+	int64_t n = 0;
+
+	jw_array(w, "matches");
+	while (n < max && jw_length(w) - start < LIMIT_SEARCH_ANSWER && hits_next(&reader, &hit)) {
+		jw_object(w, NULL);
+		jw_str(w, "file", hit.path);
+		if (mode == SCAN_LINES) {
+			jw_int(w, "line", hit.line);
+			write_content(c, hit);
+			write_context(c, "before", hit, BEFORE);
+			write_context(c, "after", hit, AFTER);
+		}
+		if (mode == SCAN_COUNTS)
+			jw_int(w, "count", hit.value);
+		jw_end(w);
+		*last = hit;
+		n++;
+	}
+	jw_end(w);
+	return n;
+}
 
 static void write_skipped(struct jw *w, const struct walk_account *account)
 {
@@ -275,7 +382,7 @@ static void write_found(struct call *c, const struct search_args *a, const struc
 {
 	const enum scan_mode mode = (enum scan_mode)a->mode;
 	struct hit last = { 0 };
-	const int64_t n = matches_write(c, &found->hits, mode, a->max_results, &last);
+	const int64_t n = write_matches(c, &found->hits, mode, a->max_results, &last);
 	const enum walk_stop stopped =
 		(size_t)n < found->hits.count ? WALK_LIMIT : found->account.stopped;
 
@@ -283,7 +390,7 @@ static void write_found(struct call *c, const struct search_args *a, const struc
 	jw_int(c->out, "files_searched", found->account.files);
 	jw_bool(c->out, "truncated", stopped != WALK_COMPLETE);
 	if (stopped != WALK_COMPLETE)
-		jw_str(c->out, "stopped_because", str_of(stop_words[stopped]));
+		jw_str(c->out, "stopped_because", str_of(scope_stops[stopped]));
 	write_skipped(c->out, &found->account);
 	/* After a timeout there are gaps before the last match: going on would lose them. */
 	if (stopped == WALK_LIMIT && found->account.stopped != WALK_TIMEOUT && n)
@@ -296,9 +403,8 @@ static void write_found(struct call *c, const struct search_args *a, const struc
 static int search_run(struct call *c, const void *args, struct err *e)
 {
 	const struct search_args *a = args;
-	struct cursor from;
 	struct str globs[2];
-	AUTO_SCOPE scope = { .dir = -1, .file = -1 };
+	AUTO_SCOPE scope = SCOPE_NONE;
 	AUTO_FOUND found = { 0 };
 
 	/* A blank or a tab is a text like any other. */
@@ -306,15 +412,14 @@ static int search_run(struct call *c, const void *args, struct err *e)
 		return err_set(e, ERR_INVALID_ARGUMENTS,
 			       "Invalid arguments for search_files: pattern must be a non-empty "
 			       "string, not \"\"");
-	if (cursor_read(a->cursor, c->arena, &from, e) < 0 ||
-	    scope_open(c, a->path, false, &scope, e) < 0)
+	if (scope_open(c, a->path, a->cursor, false, &scope, e) < 0)
 		return -1;
 	/* One more than asked for tells whether there are more. */
 	struct grep_request request = {
 		.where = scope_walk(c, &scope, (size_t)a->max_results + 1),
 		.file_fd = scope.file,
 		.file_path = scope.shown,
-		.prefix = scope_prefix(c, &scope),
+		.prefix = scope.prefix,
 		.pattern = a->pattern,
 		.options = { a->literal, a->ignore_case, a->multiline },
 		.globs = globs,
@@ -323,10 +428,9 @@ static int search_run(struct call *c, const void *args, struct err *e)
 		.type_count = a->type.n ? 1 : 0,
 		.mode = (enum scan_mode)a->mode,
 		.context = (unsigned)a->context,
-		.after_line = from.line,
+		.after_line = scope.from.line,
 	};
-	request.where.after = from.path;
-	if (grep_run(&request, &found, e) < 0 || scope_check_found(&found, e) < 0)
+	if (grep_run(&request, &found, e) < 0 || scope_check_found(c, &found, e) < 0)
 		return -1;
 	write_found(c, a, &found, request.prefix);
 	return 0;

@@ -219,10 +219,10 @@ static void write_skipped(struct jw *w, const struct walk_account *account)
 static int list_run(struct call *c, const void *args, struct err *e)
 {
 	const struct list_args *a = args;
-	AUTO_SCOPE scope = { .dir = -1, .file = -1 };
+	AUTO_SCOPE scope = SCOPE_NONE;
 	AUTO_FOUND found = { 0 };
 
-	if (scope_open(c, a->path, true, &scope, e) < 0)
+	if (scope_open(c, a->path, STR(""), true, &scope, e) < 0)
 		return -1;
 	/* One more than is shown tells whether there are more. */
 	struct find_request request = {

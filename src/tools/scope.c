@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scope: open a place to search and the directories above it. */
+/* scope: open a place to search and the directories above it; read and write cursors. */
 
 #include "tools/scope.h"
 
@@ -9,7 +9,86 @@
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "search/scan.h"
 #include "workspace/workspace.h"
+
+const char *const scope_modes[] = {
+	[SCAN_LINES] = "lines",
+	[SCAN_FILES] = "files",
+	[SCAN_COUNTS] = "counts",
+	NULL,
+};
+
+const char *const scope_stops[] = {
+	[WALK_COMPLETE] = "complete",
+	[WALK_LIMIT] = "limit",
+	[WALK_TIMEOUT] = "timeout",
+	[WALK_CANCELLED] = "cancelled",
+	NULL,
+};
+
+static int no_memory(struct err *e)
+{
+	return err_set(e, ERR_TOO_BUSY, "Not enough memory for this call, try again");
+}
+
+static bool unescape(struct str s, char *to, size_t *n)
+{
+	*n = 0;
+	for (size_t i = 0; i < s.n; i++) {
+		char c = s.p[i];
+		if (c == '%') {
+			if (s.n - i < 3 || str_hex(s.p[i + 1]) < 0 || str_hex(s.p[i + 2]) < 0)
+				return false;
+			c = (char)(str_hex(s.p[i + 1]) << 4 | str_hex(s.p[i + 2]));
+			i += 2;
+		}
+		if (c == '\0')
+			return false;
+		to[(*n)++] = c;
+	}
+	return true;
+}
+
+int cursor_read(struct str text, struct arena *a, struct cursor *ret, struct err *e)
+{
+	struct str line, path;
+	int64_t number;
+	size_t n;
+
+	if (text.n == 0) {
+		*ret = (struct cursor){ 0 };
+		return 0;
+	}
+	char *to = arena_alloc(a, text.n);
+	if (!to)
+		return no_memory(e);
+	if (!str_cut(text, ':', &line, &path) || path.n == 0 || !str_int(line, &number) ||
+	    number < 0 || !unescape(path, to, &n))
+		return err_set(e, ERR_INVALID_ARGUMENTS,
+			       "cursor must be the next_cursor of an earlier answer, not \"%.*s\"",
+			       STR_FMT(str_upto(text, 100)));
+	*ret = (struct cursor){ { to, n }, number ? number : INT64_MAX };
+	return 0;
+}
+
+/* INT64_MAX is written as 0: easier to copy than nineteen digits. */
+void cursor_write(struct jw *w, const char *name, const struct cursor *c)
+{
+	char text[32];
+	const int64_t line = c->line == INT64_MAX ? 0 : c->line;
+
+	jw_open_str(w, name);
+	(void)snprintf(text, sizeof text, "%lld:", (long long)line);
+	jw_piece(w, str_of(text));
+	for (size_t i = 0; i < c->path.n; i++) {
+		const unsigned char byte = (unsigned char)c->path.p[i];
+		const bool plain = byte > ' ' && byte < 0x7f && byte != '%';
+		(void)snprintf(text, sizeof text, plain ? "%c" : "%%%02X", byte);
+		jw_piece(w, str_of(text));
+	}
+	jw_close_str(w);
+}
 
 void scope_done(struct scope *s)
 {
@@ -19,8 +98,8 @@ void scope_done(struct scope *s)
 		fd_closep(&s->parents[--s->parent_count]);
 }
 
-/* The directories above, from the base down, by the path without links. What cannot be opened ends
- * the chain: its rules would not be known. */
+/* Open the directories above, from the base down, by the path without links. One that cannot be
+ * opened ends the chain: its rules would not be known. */
 static int open_parents(struct call *c, const struct path *path, struct scope *s, struct err *e)
 {
 	struct path canonical;
@@ -43,28 +122,45 @@ static int open_parents(struct call *c, const struct path *path, struct scope *s
 	return 0;
 }
 
-int scope_open(struct call *c, struct str path, bool only_dirs, struct scope *ret, struct err *e)
+/* Name the scope, and what comes before the paths below it. */
+static int name_scope(const struct call *c, const struct path *path, struct scope *s, struct err *e)
 {
 	char shown[2 * PATH_MAX];
+	const struct str name = ws_display(c->ws, path, shown);
+	char *text = arena_alloc(c->arena, name.n + 1);
+
+	if (!text)
+		return no_memory(e);
+	memcpy(text, name.p, name.n);
+	text[name.n] = '/';
+	s->shown = (struct str){ text, name.n };
+	if (s->dir >= 0 && !str_eq(name, STR(".")))
+		s->prefix = (struct str){ text, name.n + 1 };
+	return 0;
+}
+
+int scope_open(struct call *c, struct str path, struct str cursor, bool only_dirs,
+	       struct scope *ret, struct err *e)
+{
+	AUTO_SCOPE s = SCOPE_NONE;
 	struct path p;
 	struct stat st;
-	AUTO_SCOPE s = { .dir = -1, .file = -1 };
+	struct err why;
 
-	*ret = (struct scope){ .dir = -1, .file = -1 };
-	if (call_path(c, path.n ? path : STR("."), &p, e) < 0)
+	if (cursor_read(cursor, c->arena, &s.from, e) < 0 ||
+	    call_path(c, path.n ? path : STR("."), &p, e) < 0)
 		return -1;
-	s.dir = ws_open_dir(c->ws, &p, e);
-	if (s.dir < 0 && (e->code != ERR_NOT_A_DIRECTORY || only_dirs))
-		return -1;
-	if (s.dir < 0) {
-		s.file = ws_open_file(c->ws, &p, &st, e);
-		if (s.file < 0)
-			return -1;
-	} else if (open_parents(c, &p, &s, e) < 0) {
+	s.dir = ws_open_dir(c->ws, &p, &why);
+	if (s.dir < 0 && (why.code != ERR_NOT_A_DIRECTORY || only_dirs)) {
+		*e = why;
 		return -1;
 	}
-	s.shown = arena_dup(c->arena, ws_display(c->ws, &p, shown));
-	*ret = TAKE(s, ((struct scope){ .dir = -1, .file = -1 }));
+	if (s.dir < 0)
+		s.file = ws_open_file(c->ws, &p, &st, e);
+	if ((s.dir < 0 && s.file < 0) || (s.dir >= 0 && open_parents(c, &p, &s, e) < 0) ||
+	    name_scope(c, &p, &s, e) < 0)
+		return -1;
+	*ret = TAKE(s, ((struct scope)SCOPE_NONE));
 	return 0;
 }
 
@@ -80,26 +176,15 @@ struct walk_request scope_walk(const struct call *c, const struct scope *s, size
 		.deadline_ms = c->search_ms > 0 ? io_now_ms() + c->search_ms : IO_FOREVER,
 		.cancel = c->cancel,
 		.limit = limit,
+		.after = s->from.path,
 		.seen = c->progress ? c->progress->seen : NULL,
 		.seen_arg = c->progress ? c->progress->arg : NULL,
 	};
 }
 
-struct str scope_prefix(const struct call *c, const struct scope *s)
-{
-	if (s->dir < 0 || str_eq(s->shown, STR(".")))
-		return STR("");
-	char *text = arena_alloc(c->arena, s->shown.n + 1);
-	if (!text)
-		return STR("");
-	memcpy(text, s->shown.p, s->shown.n);
-	text[s->shown.n] = '/';
-	return (struct str){ text, s->shown.n + 1 };
-}
-
 size_t scope_globs(const struct call *c, const struct scope *s, struct str glob, struct str ret[2])
 {
-	const struct str prefix = scope_prefix(c, s);
+	const struct str prefix = s->prefix;
 	const size_t negated = str_starts(glob, STR("!"));
 	struct str rest = str_from(glob, negated);
 
@@ -108,7 +193,7 @@ size_t scope_globs(const struct call *c, const struct scope *s, struct str glob,
 		rest = str_from(rest, 1);
 	if (prefix.n == 0 || rest.n <= prefix.n || !str_starts(rest, prefix))
 		return glob.n > 0;
-	rest = str_from(rest, prefix.n - 1); /* from the slash, which ties it to the scope */
+	rest = str_from(rest, prefix.n - 1); /* with the slash, which ties it to the scope */
 	char *text = arena_alloc(c->arena, negated + rest.n);
 	if (!text)
 		return 1;
@@ -118,8 +203,10 @@ size_t scope_globs(const struct call *c, const struct scope *s, struct str glob,
 	return 2;
 }
 
-int scope_check_found(const struct found *found, struct err *e)
+int scope_check_found(const struct call *c, const struct found *found, struct err *e)
 {
+	if (c->arena->failed)
+		return no_memory(e);
 	if (found->hits.count || found->account.stopped != WALK_TIMEOUT)
 		return 0;
 	return err_set(e, ERR_SEARCH_TIMEOUT, "%s",

@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scope: where a search looks.
+ * scope: where a search looks, and where it continues.
  *
- * A directory or a file of the workspace, opened, together with the directories above it (up to the
- * workspace's root, never beyond) whose ignore rules count.
+ * A scope is a directory or a file of the workspace, opened, together with the directories above it
+ * (up to the workspace's root, never beyond) whose ignore rules apply. A cursor says where an
+ * earlier search stopped; a client hands it back to get the rest.
+ *
+ *	AUTO_SCOPE scope = SCOPE_NONE;
+ *	if (scope_open(c, a->path, a->cursor, false, &scope, e) < 0)
+ *		return -1;
+ *	request.where = scope_walk(c, &scope, limit);
+ *	… search …
+ *	if (scope_check_found(c, &found, e) < 0)
+ *		return -1;
  */
 #ifndef TOOLS_SCOPE_H
 #define TOOLS_SCOPE_H
@@ -11,40 +20,61 @@
 #include "search/walk.h"
 #include "tools/tool.h"
 
-enum { SCOPE_PARENTS = 64 }; /* rules of directories further up are not looked at */
+/* The last path and line that were given out. As a text it is "120:src/a.c"; bytes of the path that
+ * are not printable ASCII, and '%', are written %XX, so that it survives any client. */
+struct cursor {
+	struct str path; /* empty: from the start */
+	int64_t line;	 /* INT64_MAX: nothing more of that file */
+};
+
+/* An empty text is the start. INVALID_ARGUMENTS for a text that cursor_write did not write. The
+ * path is in the arena. */
+int cursor_read(struct str text, struct arena *a, struct cursor *ret, struct err *e);
+
+void cursor_write(struct jw *w, const char *name, const struct cursor *c);
+
+enum { SCOPE_PARENTS = 64 }; /* rules of directories further up are not read */
 
 struct scope {
-	int dir;	  /* -1 when it is a file */
-	int file;	  /* -1 when it is a directory */
-	struct str shown; /* the path as an agent knows it; in the call's arena */
+	int dir;	   /* -1: it is a file */
+	int file;	   /* -1: it is a directory */
+	struct str shown;  /* its path as an agent knows it */
+	struct str prefix; /* makes a path below the scope one below the workspace: "src/", or "" */
+	struct cursor from; /* where the search starts */
 	int parents[SCOPE_PARENTS];
 	size_t parent_count;
 	struct str parent_path;
 };
 
+#define SCOPE_NONE                                                                                 \
+	{                                                                                          \
+		.dir = -1, .file = -1                                                              \
+	}
 #define AUTO_SCOPE CLEANUP(scope_done) struct scope
 
-/* Open what the path leads to. With only_dirs a file is NOT_A_DIRECTORY. */
-int scope_open(struct call *c, struct str path, bool only_dirs, struct scope *ret, struct err *e);
+/* Open what the path leads to; an empty path is the workspace. With only_dirs a file is
+ * NOT_A_DIRECTORY. The cursor is the text that a client gave, or empty. */
+int scope_open(struct call *c, struct str path, struct str cursor, bool only_dirs,
+	       struct scope *ret, struct err *e);
 void scope_done(struct scope *s);
 
-/* The walk through the scope, with the call's threads, deadline and rules. */
+/* The walk through the scope from its cursor on, with the call's threads, deadline and rules. */
 struct walk_request scope_walk(const struct call *c, const struct scope *s, size_t limit);
 
-/* What stands before a path below the scope so that it is one below the workspace: "src/", or
- * nothing. In the call's arena. */
-struct str scope_prefix(const struct call *c, const struct scope *s);
-
-/* The globs that choose files below the scope: the one asked for, and the same without the path of
- * the scope when it begins with that, because it may be meant from the workspace. How many. */
+/* The globs that choose files below the scope: the given one and, because that may be meant from
+ * the workspace, the same without the path of the scope if it begins with that. Returns how many.
+ */
 size_t scope_globs(const struct call *c, const struct scope *s, struct str glob, struct str ret[2]);
 
-/* SEARCH_TIMEOUT when the search was stopped before it found anything: by the pattern, which says
- * why, or because its time was up. */
-int scope_check_found(const struct found *found, struct err *e);
+/* SEARCH_TIMEOUT if the search was stopped before it found anything: by the pattern, which says
+ * why, or because its time was up. TOO_BUSY if the call ran out of memory. */
+int scope_check_found(const struct call *c, const struct found *found, struct err *e);
 
-/* No silent nothing: a member "note" when everything that matches is ignored, or when the pattern
- * could not be tried on some lines. */
+/* If nothing was found, a member "note" says whether everything that matches is ignored, or whether
+ * the pattern could not be tried on some lines. */
 void scope_write_note(struct jw *w, const struct found *found);
+
+/* The names of enum scan_mode and of enum walk_stop; NULL after the last. */
+extern const char *const scope_modes[], *const scope_stops[];
 
 #endif

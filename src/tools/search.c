@@ -4,7 +4,6 @@
 #include "search/grep.h"
 
 #include "base/limits.h"
-#include "tools/cursor.h"
 #include "tools/scope.h"
 #include "tools/tool.h"
 
@@ -13,13 +12,6 @@ struct page_args {
 	const struct json *globs, *types;
 	bool ignore_case, literal, word, multiline, no_ignore;
 	int64_t mode, before, after, limit;
-};
-
-static const char *const page_modes[] = {
-	[SCAN_LINES] = "lines",
-	[SCAN_FILES] = "files",
-	[SCAN_COUNTS] = "counts",
-	NULL,
 };
 
 static const struct arg page_table[] = {
@@ -34,7 +26,7 @@ static const struct arg page_table[] = {
 	A_BOOL(struct page_args, word, "word", false, "A match begins and ends at a word's edge"),
 	A_BOOL(struct page_args, multiline, "multiline", false, "A match may cross lines"),
 	A_BOOL(struct page_args, no_ignore, "noIgnore", false, "Also what ignore files hide"),
-	A_CHOICE(struct page_args, mode, "mode", 0, SCAN_LINES, page_modes,
+	A_CHOICE(struct page_args, mode, "mode", 0, SCAN_LINES, scope_modes,
 		 "Matching lines, files with a match, or the number of matching lines of each"),
 	A_INT(struct page_args, before, "before", 0, 0, LIMIT_SEARCH_CONTEXT,
 	      "Lines to show before each match"),
@@ -44,14 +36,6 @@ static const struct arg page_table[] = {
 	      "Most matches in this answer"),
 	A_STR(struct page_args, cursor, "cursor", 0, "nextCursor of the answer before"),
 	A_END,
-};
-
-static const char *const page_stops[] = {
-	[WALK_COMPLETE] = "complete",
-	[WALK_LIMIT] = "limit",
-	[WALK_TIMEOUT] = "timeout",
-	[WALK_CANCELLED] = "cancelled",
-	NULL,
 };
 
 static const struct field page_match_fields[] = {
@@ -81,7 +65,7 @@ static const struct field page_fields[] = {
 	{ "isFile", "Whether a single file was searched", FIELD_BOOL },
 	{ "filesSearched", "Files whose content was searched for this answer", FIELD_INT },
 	{ "stoppedBecause", "Whether there may be more, and why", FIELD_STR,
-	  .choices = page_stops },
+	  .choices = scope_stops },
 	{ "skipped", "What was not searched", FIELD_OBJECT, 0, page_skipped_fields },
 	{ "nextCursor", "Give it as cursor to go on", FIELD_STR, FIELD_OPTIONAL },
 	{ "note", "Why nothing was found, if that is known", FIELD_STR, FIELD_OPTIONAL },
@@ -220,7 +204,7 @@ static void write_page(struct call *c, const struct page_args *a, const struct f
 		(size_t)n < found->hits.count ? WALK_LIMIT : found->account.stopped;
 	jw_bool(c->out, "isFile", is_file);
 	jw_int(c->out, "filesSearched", found->account.files);
-	jw_str(c->out, "stoppedBecause", str_of(page_stops[stopped]));
+	jw_str(c->out, "stoppedBecause", str_of(scope_stops[stopped]));
 	jw_object(c->out, "skipped");
 	jw_int(c->out, "ignored", found->account.ignored);
 	jw_int(c->out, "binary", found->account.binary);
@@ -244,10 +228,9 @@ static int page_run(struct call *c, const void *args, struct err *e)
 {
 	struct page_args asked = *(const struct page_args *)args;
 	const struct page_args *a = &asked;
-	AUTO_SCOPE scope = { .dir = -1, .file = -1 };
+	AUTO_SCOPE scope = SCOPE_NONE;
 	AUTO_FOUND found = { 0 };
 	const struct str *globs, *types;
-	struct cursor from;
 
 	if (a->pattern.n == 0)
 		return err_set(e, ERR_INVALID_ARGUMENTS, "Missing or invalid pattern");
@@ -257,8 +240,7 @@ static int page_run(struct call *c, const void *args, struct err *e)
 	const struct str pattern = bind_pattern(c, a);
 	if (!pattern.p)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory for this call, try again");
-	if (cursor_read(a->cursor, c->arena, &from, e) < 0 ||
-	    scope_open(c, a->path, false, &scope, e) < 0)
+	if (scope_open(c, a->path, a->cursor, false, &scope, e) < 0)
 		return -1;
 	const int glob_count = bind_list(c, &scope, "globs", a->globs, &globs, e);
 	const int type_count =
@@ -278,11 +260,10 @@ static int page_run(struct call *c, const void *args, struct err *e)
 		.type_count = (size_t)type_count,
 		.mode = (enum scan_mode)a->mode,
 		.context = (unsigned)(a->before > a->after ? a->before : a->after),
-		.after_line = from.line,
+		.after_line = scope.from.line,
 	};
-	request.where.after = from.path;
 	request.where.all = a->no_ignore;
-	if (grep_run(&request, &found, e) < 0 || scope_check_found(&found, e) < 0)
+	if (grep_run(&request, &found, e) < 0 || scope_check_found(c, &found, e) < 0)
 		return -1;
 	write_page(c, a, &found, scope.file >= 0);
 	return 0;

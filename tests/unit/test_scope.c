@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 #include "base/own.h"
-#include "tools/cursor.h"
+#include "tools/scope.h"
 
 static void test_there_and_back(void **state)
 {
@@ -41,7 +41,7 @@ static void test_there_and_back(void **state)
 	}
 }
 
-static void test_what_is_none(void **state)
+static void test_what_is_not_a_cursor(void **state)
 {
 	static const char *const rows[] = { "x",   ":",	   "1:",    "1",     ":a",  "-1:a",
 					    "1:%", "1:%4", "1:%4g", "1:%00", " 1:a" };
@@ -74,7 +74,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_there_and_back),
-		cmocka_unit_test(test_what_is_none),
+		cmocka_unit_test(test_what_is_not_a_cursor),
 		cmocka_unit_test(test_empty_is_the_start),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
