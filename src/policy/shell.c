@@ -134,19 +134,6 @@ static void skip_newlines(struct shlex *s)
 	}
 }
 
-enum keyword {
-	KEY_NONE,
-	KEY_PLAIN,  /* a command follows */
-	KEY_PREFIX, /* a command follows, and both are one simple command: ! time */
-	KEY_COPROC,
-	KEY_FOR,
-	KEY_CASE,
-	KEY_FUNCTION,
-	KEY_CONDITION,
-	KEY_ESAC,
-	KEY_CLOSE, /* } */
-};
-
 /* for NAME [in WORD …], select, and for (( … )). What follows is read as commands. */
 static void for_head(struct shlex *s)
 {
@@ -234,50 +221,54 @@ static void function_head(struct shlex *s)
 		s->p = here;
 }
 
-/* Which keyword the word is where a command begins. */
-static enum keyword keyword_of(const struct word *w)
+enum key {
+	KEY_OPEN,   /* a command follows */
+	KEY_PREFIX, /* a command follows, and both are one simple command: ! time */
+	KEY_COPROC,
+	KEY_CONDITION,
+	KEY_ESAC,
+	KEY_CLOSE, /* } */
+};
+
+struct keyword {
+	const char *name;
+	enum key key;
+	void (*read)(struct shlex *s); /* up to where commands begin, or to the end; or NULL */
+};
+
+/* The keyword that the word is where a command begins, or NULL. */
+static const struct keyword *find_keyword(const struct word *w)
 {
-	static const struct {
-		const char *name;
-		enum keyword key;
-	} table[] = {
-		{ "if", KEY_PLAIN },	      { "then", KEY_PLAIN },	{ "elif", KEY_PLAIN },
-		{ "else", KEY_PLAIN },	      { "fi", KEY_PLAIN },	{ "while", KEY_PLAIN },
-		{ "until", KEY_PLAIN },	      { "do", KEY_PLAIN },	{ "done", KEY_PLAIN },
-		{ "{", KEY_PLAIN },	      { "}", KEY_CLOSE },	{ "!", KEY_PREFIX },
-		{ "time", KEY_PREFIX },	      { "coproc", KEY_COPROC }, { "for", KEY_FOR },
-		{ "select", KEY_FOR },	      { "case", KEY_CASE },	{ "esac", KEY_ESAC },
-		{ "function", KEY_FUNCTION }, { "[[", KEY_CONDITION },
+	static const struct keyword table[] = {
+		{ "if" },
+		{ "then" },
+		{ "elif" },
+		{ "else" },
+		{ "fi" },
+		{ "while" },
+		{ "until" },
+		{ "do" },
+		{ "done" },
+		{ "{" },
+		{ "for", KEY_OPEN, for_head },
+		{ "select", KEY_OPEN, for_head },
+		{ "case", KEY_OPEN, case_command },
+		{ "function", KEY_OPEN, function_head },
+		{ "[[", KEY_CONDITION, condition },
+		{ "!", KEY_PREFIX },
+		{ "time", KEY_PREFIX },
+		{ "coproc", KEY_COPROC },
+		{ "esac", KEY_ESAC },
+		{ "}", KEY_CLOSE },
 	};
 
 	if (w->flags || w->text.n > STR("function").n)
-		return KEY_NONE;
+		return NULL;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		if (str_eq(w->text, str_of(table[i].name)))
-			return table[i].key;
+			return &table[i];
 	}
-	return KEY_NONE;
-}
-
-/* Read on from a keyword to where commands begin; a whole case … esac or [[ … ]]. */
-static void read_head(struct shlex *s, enum keyword key)
-{
-	switch (key) {
-	case KEY_FOR:
-		for_head(s);
-		break;
-	case KEY_CASE:
-		case_command(s);
-		break;
-	case KEY_FUNCTION:
-		function_head(s);
-		break;
-	case KEY_CONDITION:
-		condition(s);
-		break;
-	default:
-		break;
-	}
+	return NULL;
 }
 
 /* A simple command that is being read. */
@@ -364,19 +355,17 @@ static void open_paren(struct shlex *s, struct simple *c)
 }
 
 /* Read what a keyword opens; true if it ends the list. */
-static bool open_keyword(struct shlex *s, struct simple *c, const struct word *w, enum list_end end)
+static bool open_keyword(struct shlex *s, struct simple *c, const struct keyword *k,
+			 enum list_end end)
 {
-	const enum keyword key = keyword_of(w);
-
-	if (key == KEY_CLOSE && end == LIST_BRACE)
+	if ((k->key == KEY_CLOSE && end == LIST_BRACE) || (k->key == KEY_ESAC && end == LIST_CASE))
 		return true;
-	if (key == KEY_ESAC && end == LIST_CASE)
-		return true;
-	if (key != KEY_PREFIX && key != KEY_CONDITION)
-		shlex_chain(s, w->text);
-	c->coproc = key == KEY_COPROC;
-	c->timed = key == KEY_PREFIX;
-	read_head(s, key);
+	if (k->key != KEY_PREFIX && k->key != KEY_CONDITION)
+		shlex_chain(s, str_of(k->name));
+	c->coproc = k->key == KEY_COPROC;
+	c->timed = k->key == KEY_PREFIX;
+	if (k->read)
+		k->read(s);
 	return false;
 }
 
@@ -475,12 +464,12 @@ static bool take_word(struct shlex *s, struct simple *c, enum list_end end)
 		c->timed = true;
 		return false;
 	}
-	if (!c->begun && keyword_of(&w) != KEY_NONE)
-		return open_keyword(s, c, &w, end);
 	/* coproc NAME { …: the word before was a name. */
-	if (c->coproc && count(c) == 1 && keyword_of(&w) != KEY_NONE) {
+	const bool named = c->coproc && count(c) == 1;
+	const struct keyword *k = !c->begun || named ? find_keyword(&w) : NULL;
+	if (k) {
 		reset(c);
-		return open_keyword(s, c, &w, end);
+		return open_keyword(s, c, k, end);
 	}
 	if (!count(c) && w.flags & SHELL_ASSIGN) {
 		c->begun = true;

@@ -142,20 +142,20 @@ static struct wrapper_option read_option(const struct wrapper *w, struct str tex
 	return short_options(w, str_from(text, 1));
 }
 
-/* The words from..n, each with `between` after it; `decode` replaces \n and \t. */
-static struct str join(const struct shell_command *c, size_t from, char between, bool decode,
+/* The words, each followed by the byte `after`; `decode` replaces \n and \t. */
+static struct str join(const struct shell_word *words, size_t count, char after, bool decode,
 		       struct arena *a)
 {
 	size_t n = 0;
 
-	for (size_t i = from; i < c->n; i++)
-		n += c->words[i].text.n + 1;
+	for (size_t i = 0; i < count; i++)
+		n += words[i].text.n + 1;
 	char *const p = arena_alloc(a, n + 1);
 	if (!p)
 		return STR("");
 	n = 0;
-	for (size_t i = from; i < c->n; i++) {
-		const struct str w = c->words[i].text;
+	for (size_t i = 0; i < count; i++) {
+		const struct str w = words[i].text;
 		for (size_t k = 0; k < w.n; k++) {
 			const char next =
 				decode && w.p[k] == '\\' && k + 1 < w.n ? w.p[k + 1] : '\0';
@@ -163,7 +163,7 @@ static struct str join(const struct shell_command *c, size_t from, char between,
 			p[n++] = next == 'n' ? '\n' : next == 't' ? '\t' : w.p[k];
 			k += escape;
 		}
-		p[n++] = between;
+		p[n++] = after;
 	}
 	return (struct str){ p, n };
 }
@@ -188,7 +188,7 @@ static struct str echoed(const struct shell_command *c, struct arena *a)
 			break;
 		decode |= str_index(c->words[i].text, 'e') > 0;
 	}
-	return join(c, i, ' ', decode, a);
+	return join(c->words + i, c->n - i, ' ', decode, a);
 }
 
 /* What the command will read from its standard input, if the text itself tells: a here-document, a
@@ -202,7 +202,7 @@ static struct str stdin_text(const struct shell_command *c, struct arena *a)
 		if (str_eq(name, STR("echo")))
 			return echoed(c->from, a);
 		if (str_eq(name, STR("printf")))
-			return join(c->from, 1, '\n', true, a);
+			return join(c->from->words + 1, c->from->n - 1, '\n', true, a);
 		if (!str_eq(name, STR("tee")) && !(str_eq(name, STR("cat")) && c->from->n == 1))
 			return STR("");
 		c = c->from;
@@ -261,39 +261,31 @@ static void add_command(struct opening *o, size_t from, size_t to)
 	made->command.next = NULL;
 }
 
-/* The words from..to after a first text, each with a blank before it. */
-static void add_joined(struct opening *o, struct str head, size_t from, size_t to)
+/* The words from..to as shell text, with blanks between them. */
+static void add_joined(struct opening *o, const struct shell_word *words, size_t from, size_t to)
 {
-	size_t n = head.n;
-
-	for (size_t i = from; i < to; i++)
-		n += word(o, i).n + 1;
-	char *p = arena_alloc(o->arena, n + 1);
-	if (!p)
+	if (from >= to)
 		return;
-	memcpy(p, head.p, head.n);
-	n = head.n;
-	for (size_t i = from; i < to; i++) {
-		p[n++] = ' ';
-		memcpy(p + n, word(o, i).p, word(o, i).n);
-		n += word(o, i).n;
-	}
-	add_text(o, (struct str){ p, n });
+	const struct str text = join(words + from, to - from, ' ', false, o->arena);
+	add_text(o, str_upto(text, text.n ? text.n - 1 : 0));
 }
 
 /* The text option: flock -c TEXT; or env -S WORDS, which come before the others. */
-static void open_text(struct opening *o, struct str text, size_t rest)
+static void open_text(struct opening *o, struct str text, size_t from)
 {
 	if (!o->w->assigns) {
 		add_text(o, text);
 		return;
 	}
-	char *p = arena_alloc(o->arena, text.n + 4);
-	if (!p)
+	struct shell_word *words = arena_array(o->arena, 2 + o->c->n, sizeof *words);
+	size_t n = 0;
+	if (!words)
 		return;
-	memcpy(p, "env ", 4);
-	memcpy(p + 4, text.p, text.n);
-	add_joined(o, (struct str){ p, text.n + 4 }, rest, o->c->n);
+	words[n++].text = STR("env");
+	words[n++].text = text;
+	while (from < o->c->n)
+		words[n++] = o->c->words[from++];
+	add_joined(o, words, 0, n);
 }
 
 /* Move over options; false if nothing is run, or the text option has said it all. */
@@ -380,7 +372,7 @@ static void open_parallel(struct opening *o, size_t from)
 	while (to < o->c->n && !str_starts(word(o, to), STR(":::")))
 		to++;
 	if (from < to) {
-		add_joined(o, STR(""), from, to);
+		add_joined(o, o->c->words, from, to);
 		return;
 	}
 	for (size_t i = to; i < o->c->n; i++) {
@@ -426,7 +418,7 @@ static void open_words(struct opening *o)
 		open_xargs(o, i);
 		break;
 	case FORM_TEXT:
-		add_joined(o, STR(""), i, o->c->n);
+		add_joined(o, o->c->words, i, o->c->n);
 		break;
 	case FORM_ARGUMENT:
 		add_text(o, word(o, i));
