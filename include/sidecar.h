@@ -38,7 +38,8 @@
  *
  * Error codes are those of the HTTP API (FILE_NOT_FOUND, TEXT_NOT_UNIQUE …; docs/tools.md lists
  * them), and these:
- *	NOT_READY	no sidecar answered within wait_for_ready_ms, or the path is not a socket
+ *	NOT_READY	no sidecar answered within wait_for_ready_ms, none listens (no_wait), or the
+ *			path is not a socket
  *	CONNECTION_LOST	the connection was lost before the answer arrived; the call may have run
  *	UNAUTHORIZED	the token is missing or wrong
  *	CANCELLED	the call was cancelled with sidecar_cancel
@@ -97,6 +98,8 @@ struct sidecar_settings {
 	 * of files searched so far. May be NULL. */
 	void (*progress)(void *arg, int64_t files);
 	void *progress_arg;
+
+	bool no_wait; /* fail at once if no sidecar listens there, instead of waiting for one */
 
 	const struct sidecar_options *local; /* run in this process, in this workspace */
 	const char *program; /* with local: the sidecar program, to run commands; NULL: in PATH */
@@ -178,8 +181,8 @@ struct sidecar_change {
 	const char *diff; /* what an edit changed; NULL after a write */
 };
 
-/* Write a whole file; missing directories are created. A reader sees the old content or the new,
- * never a mixture. */
+/* Write a whole file; missing directories are created. The content may be any bytes. A reader sees
+ * the old content or the new, never a mixture. */
 SIDECAR_API struct sidecar_change *sidecar_write_file(struct sidecar *sidecar, const char *path,
 						      const char *content, size_t length,
 						      struct sidecar_error *error);
@@ -236,6 +239,8 @@ SIDECAR_API void sidecar_cancel_free(struct sidecar_cancel *cancel); /* accepts 
 struct sidecar_bash_options {
 	const char *cwd;	       /* NULL: the root */
 	const char *const *env;	       /* "NAME=value" …, ends with NULL; or NULL */
+	const char *input;	       /* what the command reads as standard input … */
+	size_t input_length;	       /* … at most 16 MiB, any bytes; NULL: nothing */
 	double timeout_seconds;	       /* 0: 300 */
 	struct sidecar_cancel *cancel; /* or NULL */
 

@@ -149,6 +149,8 @@ static void write_arguments(struct op *op, const char *command,
 {
 	op_text(op, "command", str_of(command));
 	op_text(op, "cwd", str_of(o->cwd));
+	if (o->input)
+		op_bytes(op, "stdin", "stdinEncoding", (struct str){ o->input, o->input_length });
 	if (o->timeout_seconds > 0)
 		jw_num(&op->w, "timeoutSeconds", o->timeout_seconds);
 	if (!o->env)

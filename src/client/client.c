@@ -127,6 +127,16 @@ void op_text(struct op *op, const char *name, struct str text)
 	jw_str(&op->w, name, text);
 }
 
+void op_bytes(struct op *op, const char *name, const char *encoding, struct str bytes)
+{
+	if (bytes.n < LIMIT_BODY / 8 && utf8_valid(bytes)) {
+		jw_str(&op->w, name, bytes);
+		return;
+	}
+	jw_base64(&op->w, name, bytes);
+	jw_str(&op->w, encoding, STR("base64"));
+}
+
 void op_number(struct op *op, const char *name, int64_t value)
 {
 	if (value)

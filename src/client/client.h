@@ -56,6 +56,10 @@ struct op {
 void op_begin(struct op *op, struct sidecar *s, const char *target, bool repeatable);
 void op_done(struct op *op);
 
+/* Add bytes: as text, or if they are not UTF-8, or so long that escaping could make them too large,
+ * as base64 with a second argument that says so. */
+void op_bytes(struct op *op, const char *name, const char *encoding, struct str bytes);
+
 /* Add an argument. Text with a NULL pointer, and a number that is 0, are left out. */
 void op_text(struct op *op, const char *name, struct str text);
 void op_number(struct op *op, const char *name, int64_t value);

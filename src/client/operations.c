@@ -32,7 +32,7 @@ struct sidecar_change *sidecar_write_file(struct sidecar *sidecar, const char *p
 
 	op_begin(&op, sidecar, "/write", false);
 	op_text(&op, "path", str_of(path));
-	op_text(&op, "content", (struct str){ content ? content : "", length });
+	op_bytes(&op, "content", "encoding", (struct str){ content ? content : "", length });
 	const struct json *result = op_run(&op, error);
 	return result ? result_change(result, error) : NULL;
 }

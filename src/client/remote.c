@@ -33,6 +33,7 @@ struct remote {
 	const char *address;
 	struct str fields; /* header lines of every request */
 	int64_t wait_ms, timeout_ms;
+	bool no_wait; /* for a sidecar that is not there */
 
 	struct pool pool;
 	_Atomic bool ready; /* the sidecar said so, and no connection to it was lost since */
@@ -157,6 +158,7 @@ struct remote *remote_new(const struct sidecar_settings *settings, struct err *e
 		.wait_ms =
 			settings->wait_for_ready_ms ? settings->wait_for_ready_ms : LIMIT_READY_MS,
 		.timeout_ms = settings->timeout_ms,
+		.no_wait = settings->no_wait,
 	};
 	r->target = (struct dial_target){
 		.path = copy(r, settings->socket_path),
@@ -232,15 +234,30 @@ static int check_health(struct remote *r, struct conn *c, struct cancel *cancel,
 	return 0;
 }
 
+/* The sentence for a client that does not wait. */
+static int not_there(const struct remote *r, enum dial_failure failure, struct err *e)
+{
+	const char *at = r->address + (r->target.path ? STR("unix:").n : STR("tcp:").n);
+	const struct err why = *e;
+
+	if (failure == DIAL_ABSENT)
+		return err_set(e, ERR_NOT_READY, "No sidecar is listening on %s", at);
+	if (failure == DIAL_NEVER)
+		return -1;
+	return err_set(e, ERR_NOT_READY, "Cannot connect to %s: %.250s", at, why.msg);
+}
+
 /* Try once to make a connection that may be used. Returns as check_health; 1: it is in *ret. */
 static int try_connect(struct remote *r, struct cancel *cancel, int64_t deadline_ms,
 		       struct conn **ret, struct err *e)
 {
-	bool later;
-	const int fd = dial(&r->target, cancel, deadline_ms, &later, e);
+	enum dial_failure failure;
+	const int fd = dial(&r->target, cancel, deadline_ms, &failure, e);
 
+	if (fd < 0 && r->no_wait && e->code == ERR_NOT_READY)
+		return not_there(r, failure, e);
 	if (fd < 0)
-		return later && e->code == ERR_NOT_READY ? 0 : -1;
+		return failure != DIAL_NEVER && e->code == ERR_NOT_READY ? 0 : -1;
 	struct conn *c = conn_new(fd);
 	if (!c)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory for a connection");

@@ -50,29 +50,35 @@ static int make_blocking(int fd)
 	return fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
 }
 
-static int refuse_unix(const char *path, int error, bool *later, struct err *e)
+static int refuse_unix(const char *path, int error, enum dial_failure *failure, struct err *e)
 {
-	struct stat st;
+	struct stat st = { 0 };
+	const bool found = stat(path, &st) == 0;
 
+	*failure = error == ENOENT || error == ECONNREFUSED ? DIAL_ABSENT : DIAL_REFUSED;
 	if (error == ENOENT)
 		return err_set(e, ERR_NOT_READY, "%s", "");
 	/* The kernel answers the same for a socket without a server and for any other file. */
-	if (error == EPROTOTYPE || (stat(path, &st) == 0 && !S_ISSOCK(st.st_mode))) {
-		*later = false;
+	if (error == EPROTOTYPE || (found && !S_ISSOCK(st.st_mode))) {
+		*failure = DIAL_NEVER;
 		return err_set(e, ERR_NOT_READY, "%s exists, but is not a sidecar's socket", path);
 	}
 	if (error == ECONNREFUSED)
 		return err_set(e, ERR_NOT_READY, "no server listens on the socket");
-	if (error == EACCES)
+	if (error == EACCES && found)
 		return err_set(
 			e, ERR_NOT_READY,
-			"this user may not connect to the socket (see its owner, group and mode)");
+			"permission denied: the socket is for user %u and group %u (mode %04o)",
+			(unsigned)st.st_uid, (unsigned)st.st_gid, (unsigned)st.st_mode & 07777);
+	if (error == EACCES)
+		return err_set(e, ERR_NOT_READY,
+			       "permission denied: this user may not enter the socket's directory");
 	if (error == EAGAIN)
 		return err_set(e, ERR_NOT_READY, "the socket takes no more connections");
 	return err_set(e, ERR_NOT_READY, "%s", strerrordesc_np(error));
 }
 
-static int dial_unix(const char *path, bool *later, struct err *e)
+static int dial_unix(const char *path, enum dial_failure *failure, struct err *e)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 
@@ -80,7 +86,7 @@ static int dial_unix(const char *path, bool *later, struct err *e)
 	(void)snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
 	if (fd < 0 || connect(fd, (const struct sockaddr *)&address, sizeof address) < 0 ||
 	    make_blocking(fd) < 0)
-		return refuse_unix(path, errno, later, e);
+		return refuse_unix(path, errno, failure, e);
 	return TAKE(fd, -1);
 }
 
@@ -136,7 +142,7 @@ static int dial_name(const struct dial_target *t, struct cancel *cancel, int64_t
 #endif
 
 static int dial_tcp(const struct dial_target *t, struct cancel *cancel, int64_t deadline_ms,
-		    struct err *e)
+		    enum dial_failure *failure, struct err *e)
 {
 	struct sockaddr_storage address;
 	struct err why = { .code = ERR_NONE };
@@ -152,15 +158,17 @@ static int dial_tcp(const struct dial_target *t, struct cancel *cancel, int64_t 
 		return err_set(e, why.code, "%s", why.msg);
 	if (error == ECANCELED)
 		return err_set(e, ERR_CANCELLED, "The call was cancelled");
-	if (error == ECONNREFUSED)
+	if (error == ECONNREFUSED) {
+		*failure = DIAL_ABSENT;
 		return err_set(e, ERR_NOT_READY, "no server listens on the port");
+	}
 	return err_set(e, ERR_NOT_READY, "%s", strerrordesc_np(error));
 }
 
-int dial(const struct dial_target *target, struct cancel *cancel, int64_t deadline_ms, bool *later,
-	 struct err *e)
+int dial(const struct dial_target *target, struct cancel *cancel, int64_t deadline_ms,
+	 enum dial_failure *failure, struct err *e)
 {
-	*later = true;
-	return target->path ? dial_unix(target->path, later, e)
-			    : dial_tcp(target, cancel, deadline_ms, e);
+	*failure = DIAL_REFUSED;
+	return target->path ? dial_unix(target->path, failure, e)
+			    : dial_tcp(target, cancel, deadline_ms, failure, e);
 }

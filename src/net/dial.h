@@ -23,13 +23,19 @@ struct dial_target {
 	int port;
 };
 
+/* What a failure means for another attempt. */
+enum dial_failure {
+	DIAL_REFUSED, /* it may succeed later */
+	DIAL_ABSENT,  /* no server listens there; one may be about to start */
+	DIAL_NEVER,   /* there is no use in trying again */
+};
+
 /*
  * Connect. Returns the descriptor, blocking and close-on-exec; or -1 with NOT_READY, or CANCELLED
- * when the cancel (or NULL) was asked. *later is set in any case: whether to try again. If nothing
- * exists at the path, the sentence is empty. The resolver decides how long looking up a name takes:
- * the deadline does not bound it.
+ * when the cancel (or NULL) was asked, and *failure. If nothing exists at the path, the sentence is
+ * empty. The resolver decides how long looking up a name takes: the deadline does not bound it.
  */
-int dial(const struct dial_target *target, struct cancel *cancel, int64_t deadline_ms, bool *later,
-	 struct err *e);
+int dial(const struct dial_target *target, struct cancel *cancel, int64_t deadline_ms,
+	 enum dial_failure *failure, struct err *e);
 
 #endif

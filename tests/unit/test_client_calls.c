@@ -206,6 +206,9 @@ static void commands(struct sidecar *s, struct text *t)
 		{ "pwd", { .env = no_env } },
 		{ "pwd", { .cwd = "none" } },
 		{ "sleep 60", { .timeout_seconds = 0.1 } },
+		{ "cat", { .input = "text", .input_length = 3 } },
+		{ "od -An -tx1", { .input = "\xff\0a", .input_length = 3 } },
+		{ "wc -c", { .input = "", .input_length = 0 } },
 		{ "", { 0 } },
 	};
 	struct sidecar_error e;
@@ -221,6 +224,8 @@ static void commands(struct sidecar *s, struct text *t)
 			say_error(t, &e);
 	}
 	assert_non_null(strstr(t->p, "[0 h\xc3\xa9"));
+	assert_non_null(strstr(t->p, "[0 tex]"));
+	assert_non_null(strstr(t->p, "[0  ff 00 61\n]"));
 }
 
 static void both_executors_answer_alike(void **state)

@@ -69,6 +69,31 @@ static void a_socket_without_a_listener_is_waited_for(void **state)
 	scratch_free(&s);
 }
 
+static void a_client_that_does_not_wait_is_told_at_once(void **state)
+{
+	struct scratch s = scratch_new();
+	struct sidecar_error error;
+	char path[PATH_MAX], want[PATH_MAX + 64];
+	const struct sidecar_settings settings = { .socket_path = path, .no_wait = true };
+
+	(void)state;
+	(void)snprintf(path, sizeof path, "%s/s", s.path);
+	(void)snprintf(want, sizeof want, "No sidecar is listening on %s", path);
+	struct sidecar *client = sidecar_open(&settings, &error);
+	for (int i = 0; i < 2; i++) {
+		const int64_t began = io_now_ms();
+		assert_int_equal(sidecar_ensure_ready(client, &error), -1);
+		assert_string_equal(error.message, want);
+		assert_null(sidecar_ls(client, NULL, 0, &error));
+		assert_string_equal(error.message, want);
+		assert_true(io_now_ms() - began < 5000); /* the wait would be 10 seconds */
+		/* The second time there is a socket that no process listens on. */
+		(void)close(i ? -1 : listen_at(&s, false));
+	}
+	sidecar_close(client);
+	scratch_free(&s);
+}
+
 static void bad_health_is_not_ready(void **state)
 {
 	static const struct {
@@ -204,6 +229,7 @@ int main(void)
 		cmocka_unit_test(a_missing_socket_is_waited_for),
 		cmocka_unit_test(a_path_that_is_not_a_socket_fails_at_once),
 		cmocka_unit_test(a_socket_without_a_listener_is_waited_for),
+		cmocka_unit_test(a_client_that_does_not_wait_is_told_at_once),
 		cmocka_unit_test(bad_health_is_not_ready),
 		cmocka_unit_test(a_sidecar_that_starts_late_is_found),
 		cmocka_unit_test(wrong_settings_are_refused),
