@@ -22,12 +22,41 @@ struct temp {
 	int fd;
 	char name[64]; /* its temporary name, or "" */
 	struct pending_slot *slot;
+	bool placed; /* it has its final name already */
 };
+
+/* The marks of a file or directory that restrict even its owner (STATX_ATTR_…); 0 if it has none,
+ * or cannot have any. */
+static uint64_t marks_of(int dir, const char *name)
+{
+	struct statx st;
+
+	if (statx(dir, name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, 0, &st) < 0)
+		return 0;
+	return st.stx_attributes & (STATX_ATTR_APPEND | STATX_ATTR_IMMUTABLE);
+}
+
+/* In an append-only directory files can be made, but neither renamed nor removed: a temporary name
+ * would stay forever. */
+static bool keeps_names(const struct replace *r)
+{
+	return marks_of(r->at.dir, "") & STATX_ATTR_APPEND;
+}
 
 static int fail(const struct replace *r, const char *what, struct err *e)
 {
 	char shown[2 * PATH_MAX] UNINITIALISED;
 
+	if (errno == EPERM) {
+		const uint64_t file = marks_of(r->at.dir, r->at.name);
+		const uint64_t marks = file ? file : marks_of(r->at.dir, "");
+		if (marks)
+			return err_set(e, ERR_PERMISSION_DENIED, "Cannot %s %.*s: %s is %s", what,
+				       STR_FMT(ws_display(r->ws, r->path, shown)),
+				       file ? "it" : "its directory",
+				       marks & STATX_ATTR_IMMUTABLE ? "immutable (chattr +i)"
+								    : "append-only (chattr +a)");
+	}
 	return err_errno(e, "Cannot %s %.*s", what, STR_FMT(ws_display(r->ws, r->path, shown)));
 }
 
@@ -53,6 +82,10 @@ static int name_temp(struct replace *r, struct temp *t)
 {
 	char self[32];
 
+	if (keeps_names(r)) {
+		errno = EPERM;
+		return -1;
+	}
 	new_name(t);
 	t->slot = pending_add(ws_pending(r->ws), r->at.dir, t->name);
 	if (linkat(t->fd, "", r->at.dir, t->name, AT_EMPTY_PATH) == 0)
@@ -65,8 +98,19 @@ static int name_temp(struct replace *r, struct temp *t)
 	return -1;
 }
 
+/* Make the new file under its own name at once: a reader may see a part of it. */
+static int make_in_place(struct replace *r, struct temp *t)
+{
+	t->fd = openat(r->at.dir, r->at.name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		       0666);
+	t->placed = t->fd >= 0;
+	return t->placed ? 0 : -1;
+}
+
 static int named_temp(struct replace *r, struct temp *t)
 {
+	if (keeps_names(r))
+		return r->old < 0 ? make_in_place(r, t) : (errno = EPERM, -1);
 	new_name(t);
 	t->slot = pending_add(ws_pending(r->ws), r->at.dir, t->name);
 	/* Other processes see this file while it is written. If it replaces one, only we may open
@@ -164,6 +208,8 @@ static int write_in_place(struct replace *r, struct str content, struct err *e)
 /* Put the finished file in its place. 0, or -1 with errno. */
 static int publish(struct replace *r, struct temp *t)
 {
+	if (t->placed)
+		return 0;
 	/* A new file needs no temporary name, unless another process made the file (EEXIST). */
 	if (r->old < 0 && !*t->name && linkat(t->fd, "", r->at.dir, r->at.name, AT_EMPTY_PATH) == 0)
 		return 0;
@@ -202,8 +248,9 @@ int replace_commit(struct replace *r, struct str content, struct err *e)
 	int rc = open_temp(r, &t);
 	if (rc == 0)
 		rc = commit_temp(r, &t, content);
-	/* The nameless file could not be given a name: an old kernel without /proc. */
-	if (rc < 0 && errno == ENOENT && !*t.name) {
+	/* The nameless file could not be given a name: an old kernel without /proc, or a directory
+	 * that keeps names. */
+	if (rc < 0 && !*t.name && (errno == ENOENT || (errno == EPERM && r->old < 0))) {
 		discard(r, &t);
 		rc = named_temp(r, &t);
 		if (rc == 0)

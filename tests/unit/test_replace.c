@@ -4,11 +4,13 @@
 #include "scratch.h"
 
 #include <linux/filter.h>
+#include <linux/fs.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -284,6 +286,57 @@ static void permissions(void **state)
 		skip();
 	}
 	in_child(as_nobody, *state);
+}
+
+/* Set the marks of a file or directory (FS_…_FL), as chattr does. */
+static bool mark(const struct fixture *f, const char *name, int marks)
+{
+	AUTO_FD fd = open(in(&f->s, name), O_RDONLY | O_CLOEXEC);
+
+	return fd >= 0 && ioctl(fd, FS_IOC_SETFLAGS, &marks) == 0;
+}
+
+/* False if this process may not set marks. */
+static bool write_where_names_stay(const struct fixture *f)
+{
+	struct path p;
+	struct err e[2] = { 0 };
+	AUTO_REPLACE r = REPLACE_NONE;
+
+	put(&f->s, "ws/d/old", "a longer text");
+	put(&f->s, "ws/fixed", "fixed");
+	if (!mark(f, "ws/fixed", FS_APPEND_FL))
+		return false;
+	/* Nothing is asserted while marks are set: they would keep the files from being removed. */
+	assert_int_equal(ws_resolve(f->ws, STR("fixed"), PATH_STRICT, &p, e), 0);
+	(void)replace_begin(f->ws, &p, 0, &r, &e[0]);
+	(void)mark(f, "ws/fixed", 0);
+	(void)mark(f, "ws/d", FS_APPEND_FL);
+	const char *old = wrote(f->ws, "d/old", STR("new"), REPLACE_SYNC);
+	const char *made = wrote(f->ws, "d/made", STR("made"), REPLACE_SYNC);
+	(void)mark(f, "ws/d", FS_IMMUTABLE_FL);
+	assert_int_equal(ws_resolve(f->ws, STR("d/more"), PATH_STRICT, &p, e), 0);
+	if (replace_begin(f->ws, &p, 0, &r, &e[1]) == 0)
+		(void)replace_commit(&r, STR("x"), &e[1]);
+	(void)mark(f, "ws/d", 0);
+	assert_string_equal(old, "");
+	assert_string_equal(made, "");
+	assert_string_equal(get(&f->s, "ws/d/old"), "new");
+	assert_string_equal(get(&f->s, "ws/d/made"), "made");
+	assert_string_equal(get(&f->s, "ws/d/more"), "(none)");
+	assert_string_equal(e[0].msg, "Cannot write fixed: it is append-only (chattr +a)");
+	assert_string_equal(e[1].msg,
+			    "Cannot write d/more: its directory is immutable (chattr +i)");
+	assert_no_temporary(f);
+	return true;
+}
+
+static void append_only_directories_collect_nothing(void **state)
+{
+	if (!write_where_names_stay(*state)) {
+		print_message("marking files is not permitted\n");
+		skip();
+	}
 }
 
 static int on_full_disk(void *arg)
@@ -573,6 +626,7 @@ static int with_named_files(void *arg)
 	print_message("%ld temporary files seen\n", watcher.reads);
 	assert_int_equal(watcher.wrong, 0);
 	killed_writers_leave_nothing(&state);
+	(void)write_where_names_stay(f);
 	return 0;
 }
 
@@ -594,6 +648,7 @@ int main(void)
 		OVER(hard_links_stay_together),
 		OVER(links_are_followed_inside),
 		OVER(permissions),
+		OVER(append_only_directories_collect_nothing),
 		OVER(full_disk),
 		OVER(file_size_limit),
 		OVER(readers_see_old_or_new),
