@@ -1,14 +1,181 @@
 /* SPDX-License-Identifier: MIT */
-/* edit: replace texts in a file, each occurring exactly once unless all are meant. */
+/* edit: replace texts in a file, each of which occurs exactly once unless all are to be replaced.
+ */
 
-#include "base/buf.h"
+#include "tools/edit.h"
+
+#include <stdio.h>
+
+#include "base/bytes.h"
 #include "base/limits.h"
-#include "tools/edit_text.h"
 #include "tools/seen.h"
 #include "tools/tool.h"
 #include "workspace/diff.h"
 #include "workspace/replace.h"
 #include "workspace/text.h"
+
+static int64_t count_of(struct str content, struct str what)
+{
+	int64_t n = 0;
+
+	for (ptrdiff_t i; (i = str_find(content, what)) >= 0; n++)
+		content = str_from(content, (size_t)i + what.n);
+	return n;
+}
+
+/* A text with some bytes left out or changed, and for each of its bytes the offset it came from. */
+struct folded {
+	char *p;
+	size_t *from;
+	size_t n;
+};
+
+enum fold { FOLD_SPACE, FOLD_CASE };
+
+static bool fold(struct str s, enum fold how, struct arena *a, struct folded *ret)
+{
+	struct folded f = {
+		.p = arena_alloc(a, s.n + 1),
+		.from = arena_alloc(a, (s.n + 1) * sizeof *f.from),
+	};
+
+	if (!f.p || !f.from)
+		return false;
+	for (size_t i = 0; i < s.n; i++) {
+		char c = s.p[i];
+		if (how == FOLD_SPACE && (c == ' ' || (c >= '\t' && c <= '\r')))
+			continue;
+		if (how == FOLD_CASE && c >= 'A' && c <= 'Z')
+			c |= 0x20;
+		f.from[f.n] = i;
+		f.p[f.n++] = c;
+	}
+	*ret = f;
+	return true;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* What is between two offsets, with the white space around it if the old text has some there too:
+ * an indentation, the end of the last line. */
+static struct str with_margins(struct str content, size_t from, size_t to, struct str what)
+{
+	while (is_blank(what.p[0]) && from > 0 && is_blank(content.p[from - 1]))
+		from--;
+	while (what.p[what.n - 1] == '\n' && to < content.n &&
+	       (is_blank(content.p[to]) || content.p[to] == '\r'))
+		to++;
+	if (what.p[what.n - 1] == '\n' && to < content.n && content.p[to] == '\n')
+		to++;
+	return (struct str){ content.p + from, to - from };
+}
+
+/* The span of the content that equals the text if both are folded; false if there is none. */
+static bool find_folded(struct str content, struct str what, enum fold how, struct arena *a,
+			struct str *span)
+{
+	struct folded c, w;
+
+	if (!fold(content, how, a, &c) || !fold(what, how, a, &w) || w.n == 0)
+		return false;
+	const ptrdiff_t i = str_find((struct str){ c.p, c.n }, (struct str){ w.p, w.n });
+	if (i < 0)
+		return false;
+	const size_t from = c.from[i], to = c.from[(size_t)i + w.n - 1] + 1;
+	*span = with_margins(content, from, to, what);
+	return true;
+}
+
+static size_t line_of(struct str content, const char *at)
+{
+	return bytes_count((struct str){ content.p, (size_t)(at - content.p) }, '\n') + 1;
+}
+
+/* How the white space of two texts differs that are equal without it. */
+static const char *space_difference(struct str span, struct str what)
+{
+	const bool crlf = str_find(span, STR("\r\n")) >= 0, tabs = str_index(span, '\t') >= 0;
+
+	if (crlf != (str_find(what, STR("\r\n")) >= 0))
+		return crlf ? "the file has CRLF line endings there (\\r\\n) and the old text does "
+			      "not"
+			    : "the old text has CRLF line endings (\\r\\n) and the file does not";
+	if (tabs != (str_index(what, '\t') >= 0))
+		return tabs ? "the file has tabs there and the old text has spaces"
+			    : "the file has spaces there and the old text has tabs";
+	return "the white space differs";
+}
+
+/* Write a sentence that gives the reason, if it is known. */
+static void explain(struct str content, struct str what, struct arena *a, char out[200])
+{
+	struct str span;
+
+	if (content.n > LIMIT_EDIT_HINT_BYTES || what.n > content.n * 2 + 64)
+		return;
+	if (find_folded(content, what, FOLD_SPACE, a, &span))
+		(void)snprintf(out, 200, " A similar text is at line %zu, but %s.",
+			       line_of(content, span.p), space_difference(span, what));
+	else if (find_folded(content, what, FOLD_CASE, a, &span))
+		(void)snprintf(out, 200,
+			       " A similar text is at line %zu, but upper and lower case differ.",
+			       line_of(content, span.p));
+}
+
+static int fail_not_found(const struct edit *edit, struct str path, struct str content,
+			  struct arena *a, struct err *e)
+{
+	char why[200] = "";
+
+	if (!edit->no_hints)
+		explain(content, edit->old_text, a, why);
+	return err_set(e, ERR_TEXT_NOT_FOUND,
+		       "Could not find the exact text in %.*s. The old text must match exactly "
+		       "including all whitespace and newlines.%s",
+		       STR_FMT(path), why);
+}
+
+/* Also for edits that together leave the content as it was. */
+static int fail_same(struct str path, struct err *e)
+{
+	return err_set(e, ERR_NO_CHANGE,
+		       "No changes made to %.*s. The replacement produced identical content. "
+		       "This might indicate an issue with special characters or the text not "
+		       "existing as expected.",
+		       STR_FMT(path));
+}
+
+int64_t edit_apply(const struct edit *edit, struct str path, struct str content, struct arena *a,
+		   struct buf *out, struct err *e)
+{
+	const int64_t n = edit->old_text.n ? count_of(content, edit->old_text) : 0;
+
+	if (n == 0)
+		return fail_not_found(edit, path, content, a, e);
+	if (n > 1 && !edit->replace_all)
+		return err_set(
+			e, ERR_TEXT_NOT_UNIQUE,
+			"Found %lld occurrences of the text in %.*s. The text must be unique. "
+			"Please provide more context to make it unique.",
+			(long long)n, STR_FMT(path));
+	if (str_eq(edit->old_text, edit->new_text))
+		return fail_same(path, e);
+	for (int64_t i = 0; i < n; i++) {
+		const size_t at = (size_t)str_find(content, edit->old_text);
+		buf_add(out, str_upto(content, at));
+		buf_add(out, edit->new_text);
+		content = str_from(content, at + edit->old_text.n);
+	}
+	buf_add(out, content);
+	if (out->failed)
+		return err_set(e, ERR_FILE_TOO_LARGE,
+			       "The edited file would be larger than %d bytes: %.*s",
+			       LIMIT_EDIT_BYTES, STR_FMT(path));
+	return n;
+}
 
 struct edit_args {
 	struct str path, old_text, new_text;
@@ -36,7 +203,7 @@ static const struct field edit_wire_fields[] = {
 	F_END,
 };
 
-/* Edits of one file, in order, all or none. */
+/* Edits of one file, in order: all of them are done, or none. */
 struct edit_job {
 	struct str path; /* as requested */
 	const struct edit *edits;
@@ -45,7 +212,7 @@ struct edit_job {
 	void (*show)(struct call *c, struct str diff); /* write it into the result */
 };
 
-/* Say which of several edits it was. */
+/* Say which of several edits failed. */
 static int fail_edit(const struct edit_job *job, size_t i, struct err *e)
 {
 	const struct err why = *e;
@@ -87,9 +254,9 @@ static bool replaces_all(const struct edit_job *job)
 
 /*
  * The edited content, under the rule that a session changes only what it has read. In a file that
- * has changed since, texts that the session knows can still be replaced: the same edits must work
- * in what it last saw, as far as that is remembered, and *known becomes that, edited. Everything
- * else the session must look at again.
+ * has changed since then, the session can still replace texts that it knows: the same edits must
+ * also work in the content that it last saw, if that is remembered, and *known is the result of
+ * that. For everything else the session must read the file again.
  */
 static int64_t apply_seen(struct call *c, const struct edit_job *job, enum tracker_verdict verdict,
 			  const struct path *path, struct str old, struct buf *new,
@@ -129,11 +296,12 @@ static int64_t edit_file(struct call *c, const struct edit_job *job, const struc
 	const enum tracker_verdict verdict = seen_check(c, path, buf_str(&old));
 	const int64_t n = apply_seen(c, job, verdict, path, buf_str(&old), &new, &known, e);
 	if (n >= 0 && str_eq(buf_str(&old), buf_str(&new)))
-		return edit_fail_same(job->path, e);
+		return fail_same(job->path, e);
 	if (n < 0 || call_may_write(c, buf_str(&new), buf_str(&old), e) < 0 ||
 	    diff_lines(buf_str(&old), buf_str(&new), c->arena, &diff, e) < 0)
 		return -1;
-	/* The change comes last: an answer that cannot be given must not hide that it was made. */
+	/* The change comes last: if the answer failed after it, the client would not learn of it.
+	 */
 	job->show(c, buf_str(&diff));
 	if (jw_failed(c->out))
 		return err_set(e, ERR_FILE_TOO_LARGE,
@@ -142,7 +310,7 @@ static int64_t edit_file(struct call *c, const struct edit_job *job, const struc
 		return n;
 	if (replace_commit(&r, buf_str(&new), e) < 0)
 		return -1;
-	/* Of a file that somebody else changed the session still has not seen the rest. */
+	/* The session has not seen what another process changed in the file. */
 	if (verdict == TRACKER_SAME || known.n)
 		seen_wrote(c, path, buf_str(verdict == TRACKER_SAME ? &new : &known));
 	return n;
@@ -159,7 +327,7 @@ static int edit_run(struct call *c, const void *args, struct err *e)
 	const struct edit edit = { .old_text = a->old_text,
 				   .new_text = a->new_text,
 				   .replace_all = a->replace_all,
-				   .exact_words = !a->hints };
+				   .no_hints = !a->hints };
 	const struct edit_job job = { a->path, &edit, 1, a->dry_run, show_whole };
 	struct path path;
 
@@ -212,7 +380,7 @@ static const struct field edit_fields[] = {
 	F_END,
 };
 
-/* A diff that is too long for a model shows its start. */
+/* Of a diff that is too long for a model, only the start is shown. */
 static void show_start(struct call *c, struct str diff)
 {
 	AUTO_BUF shown = { .max = LIMIT_ANSWER };

@@ -4,7 +4,7 @@
 #include "unit.h"
 
 #include "base/limits.h"
-#include "tools/edit_text.h"
+#include "tools/edit.h"
 
 static int64_t apply(struct str content, const struct edit *edit, struct buf *out, struct err *e)
 {
