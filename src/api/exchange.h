@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exchange: one request and its answer, on its way through a worker.
+ * exchange: one request and its answer, on its way through a worker; and who may make one.
  *
  * Handlers read the request and answer through the functions below. They do not know where the
  * answer goes: to a connection, or (in the client library's local mode) into the memory of the
  * process that asked. A request is answered once: by exchange_send, exchange_error, or a stream.
+ *
+ * A wrong token (Authorization: Bearer, or X-Sidecar-Token where a proxy strips the former) is
+ * always refused. A missing one is refused if tokens are required, and on TCP whenever one is
+ * configured, unless the operator said that it is not required and the server listens on loopback;
+ * a Unix socket's own permissions are otherwise enough. On TCP a browser must not be turned against
+ * us: a request from a foreign page (Origin) is refused, and so is one to a name that is not ours
+ * (Host, DNS rebinding), unless it has the right token, which no foreign page can know.
  */
 #ifndef API_EXCHANGE_H
 #define API_EXCHANGE_H
@@ -12,7 +19,6 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "api/auth.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/json.h"
@@ -20,6 +26,16 @@
 #include "service/dispatch.h"
 
 struct mcp_http;
+
+/* Who may call. */
+struct auth_rules {
+	struct str token;    /* empty: none is configured */
+	bool required;	     /* on a Unix socket as well */
+	bool tcp_optional;   /* a request by TCP may leave it out, as one by a Unix socket may */
+	struct str tcp_host; /* the address that TCP is listened on; empty: none */
+	struct str origins;  /* allowed Origin values on TCP, separated by commas */
+	struct str hosts;    /* allowed Host names on TCP besides loopback, separated by commas */
+};
 
 /* What all requests of one front end share. */
 struct front {
@@ -59,6 +75,16 @@ struct exchange {
 	bool (*linger)(void *arg); /* see struct call */
 	void *linger_arg;
 };
+
+/* 0, or the status to refuse with: 401 or 403; *why is the sentence. */
+int auth_check(const struct auth_rules *a, const struct http_head *head, bool tcp,
+	       const char **why);
+
+/* The header lines that go with a status; or NULL. */
+const char *auth_extra(int status);
+
+/* Whether a comma-separated list has the value; "*" in it stands for every value. */
+bool auth_listed(struct str list, struct str value);
 
 /* Whether the message says that its body is JSON. */
 bool exchange_is_json(const struct http_head *head);

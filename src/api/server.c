@@ -12,7 +12,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "api/auth.h"
 #include "api/routes.h"
 #include "api/slots.h"
 #include "api/watch.h"

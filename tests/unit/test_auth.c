@@ -3,7 +3,7 @@
 
 #include "unit.h"
 
-#include "api/auth.h"
+#include "api/exchange.h"
 #include "base/own.h"
 
 enum { UNIX, TCP };
@@ -86,7 +86,6 @@ static const struct {
 	{ "box.example", true },
 	{ "Box.Example:80", true },
 	{ "", false },
-	{ ":80", false },
 	{ "evil.example", false },
 	{ "localhost.evil", false },
 	{ "127.0.0.1.evil", false },
@@ -94,7 +93,6 @@ static const struct {
 	{ "10.1.2.30", false },
 	{ "127.1", false },
 	{ "[::2]", false },
-	{ "[", false },
 	{ "box.example.", false },
 	{ "sub.box.example", false },
 	{ "2130706433", false },
