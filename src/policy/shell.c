@@ -303,10 +303,13 @@ static void reset(struct simple *c)
 static void flush(struct shlex *s, struct simple *c)
 {
 	c->last = NULL;
+	/* A first word that could not be kept leaves no word to count. */
+	if (c->words.failed)
+		shlex_give_up(s, "it is too large");
 	if (count(c) && !s->mute && !s->trouble) {
 		struct shell_command *made = arena_array(s->arena, 1, sizeof *made);
 		const struct str words = arena_dup(s->arena, buf_str(&c->words));
-		if (!made || !words.p || c->words.failed) {
+		if (!made || !words.p) {
 			shlex_give_up(s, "it is too large");
 			return;
 		}

@@ -89,12 +89,14 @@ static size_t variants_of(struct str secret, struct arena *a, struct str variant
 		bool known = false;
 		buf_reset(&b, ENCODED_MAX);
 		encode(&b, secret, way);
+		if (b.failed)
+			return 0;
 		for (size_t i = 0; i < n; i++)
 			known |= str_eq(variants[i], buf_str(&b));
 		if (!known)
 			variants[n++] = arena_dup(a, buf_str(&b));
 	}
-	return b.failed || a->failed ? 0 : n;
+	return a->failed ? 0 : n;
 }
 
 /* Longest first: of two secrets that begin alike the longer one is found. */
