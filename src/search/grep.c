@@ -57,7 +57,7 @@ static int grep_init(struct grep *g, struct err *e)
 	g->globs = mem_new(r->glob_count + 1, sizeof *g->globs);
 	g->types = mem_new(r->type_count + 1, sizeof *g->types);
 	if (!g->globs || !g->types)
-		return err_set(e, ERR_IO_ERROR, "Out of memory");
+		return hits_fail(e);
 	for (size_t i = 0; i < r->glob_count; i++) {
 		if (glob_new(r->globs[i], GLOB_FILTER, &g->globs[i], e) < 0)
 			return -1;
@@ -208,7 +208,7 @@ static int grep_one(struct grep *g, struct found *ret, struct err *e)
 	struct scanner *s = scanner_new(&g->scan);
 
 	if (!s)
-		return err_set(e, ERR_IO_ERROR, "Out of memory");
+		return hits_fail(e);
 	const struct scan_input in = {
 		.fd = r->file_fd,
 		.path = r->file_path,
@@ -223,7 +223,7 @@ static int grep_one(struct grep *g, struct found *ret, struct err *e)
 		ret->account.stopped = WALK_LIMIT;
 	ret->why = *scanner_why(s);
 	scanner_free(s);
-	return ret->hits.failed ? err_set(e, ERR_IO_ERROR, "Out of memory") : 0;
+	return ret->hits.failed ? hits_fail(e) : 0;
 }
 
 int grep_run(const struct grep_request *r, struct found *ret, struct err *e)

@@ -122,6 +122,11 @@ void hits_end(struct hits *h, int64_t line, int64_t first_line, int64_t value)
 	h->bytes += head.size;
 }
 
+int hits_fail(struct err *e)
+{
+	return err_set(e, ERR_TOO_BUSY, "Not enough memory for the search, try again");
+}
+
 struct hits_mark hits_mark(const struct hits *h)
 {
 	return (struct hits_mark){ h->last, h->last ? h->last->data.n : 0, h->count, h->bytes };

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "base/own.h"
+#include "base/err.h"
 #include "base/str.h"
 
 enum hit_type {
@@ -76,6 +77,9 @@ void hits_keep(struct hits *h, size_t n, size_t bytes);
 /* Move all hits of `from` to the end of h. */
 void hits_join(struct hits *h, struct hits *from);
 void hits_done(struct hits *h);
+
+/* TOO_BUSY: there is no memory for all that a search finds. */
+int hits_fail(struct err *e);
 
 struct hits_reader {
 	const struct hits *hits;

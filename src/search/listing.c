@@ -4,6 +4,7 @@
 #include "search/listing.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -38,7 +39,8 @@ void listing_done(struct dir_listing *l)
 
 void listing_reset(struct dir_listing *l)
 {
-	l->names.n = l->n = 0;
+	buf_reset(&l->names, SIZE_MAX);
+	l->n = 0;
 	l->rules = (struct rule_files){ 0 };
 }
 
@@ -67,13 +69,12 @@ static bool add(struct dir_listing *l, struct str name, enum hit_type type)
 		l->list = bigger;
 		l->cap = cap;
 	}
-	l->list[l->n++] = (struct listed){
-		.name = l->names.n,
-		.name_n = (uint32_t)name.n,
-		.type = type,
-	};
+	const size_t at = l->names.n;
 	buf_add(&l->names, (struct str){ name.p, name.n + 1 });
-	return !l->names.failed;
+	if (l->names.failed)
+		return false;
+	l->list[l->n++] = (struct listed){ .name = at, .name_n = (uint32_t)name.n, .type = type };
+	return true;
 }
 
 static void note_rule_file(struct str name, struct rule_files *has)
@@ -99,8 +100,10 @@ int listing_more(struct dir_listing *l, int fd)
 		}
 		const unsigned char type =
 			d->type == DT_UNKNOWN ? dir_entry_type(fd, d->name) : d->type;
-		if (!add(l, name, hit_type_of(type)))
+		if (!add(l, name, hit_type_of(type))) {
+			errno = ENOMEM;
 			return -1;
+		}
 	}
 	return n > 0 ? 1 : (int)n;
 }

@@ -3,6 +3,8 @@
 
 #include "search/walk.h"
 
+#include <errno.h>
+
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
@@ -37,6 +39,7 @@ struct walk {
 	unsigned waiting;
 	enum walk_stop stopped; /* the reason; also read without the lock */
 	bool stop;		/* `stopped` is set; read by scanners without the lock */
+	bool no_memory;		/* for something that should have been seen; set without the lock */
 	bool finished;
 	int64_t seen;	 /* files so far */
 	int64_t tell_ms; /* when to tell the caller next; only its thread uses this */
@@ -54,6 +57,12 @@ static void stop(struct walk *w, enum walk_stop why)
 	__atomic_compare_exchange_n(&w->stopped, &none, why, false, __ATOMIC_RELAXED,
 				    __ATOMIC_RELAXED);
 	__atomic_store_n(&w->stop, true, __ATOMIC_RELAXED);
+}
+
+/* What there is no memory for would be missing from the answer without a sign: the walk fails. */
+static void lack_memory(struct walk_worker *me)
+{
+	__atomic_store_n(&me->walk->no_memory, true, __ATOMIC_RELAXED);
 }
 
 static void stop_early(struct walk *w)
@@ -148,6 +157,8 @@ static void scan_files(struct walk_worker *me, struct walk_item *item, struct wa
 	struct walk_item *done = walk_item_new(&w->dirs, ITEM_DONE, NULL, 0);
 
 	if (dirfd < 0 || !done) {
+		if (!done || errno == ENOMEM)
+			lack_memory(me);
 		me->account.unreadable += (int64_t)item->files;
 		if (done)
 			walk_list_add(out, done);
@@ -155,7 +166,7 @@ static void scan_files(struct walk_worker *me, struct walk_item *item, struct wa
 			dir_leave(&w->dirs, item->dir);
 		return;
 	}
-	me->path.n = 0;
+	buf_reset(&me->path, SIZE_MAX);
 	dir_path(item->dir, &me->path);
 	const size_t dir_n = me->path.n;
 	struct walk_file file = { .reads_whole = dir_reads_whole(dirfd), .stop = &w->stop };
@@ -166,6 +177,8 @@ static void scan_files(struct walk_worker *me, struct walk_item *item, struct wa
 		AUTO_FD fd = dir_open_file(dirfd, name.p);
 		me->path.n = dir_n;
 		buf_add(&me->path, name);
+		if (me->path.failed)
+			lack_memory(me);
 		if (fd < 0 || me->path.failed) {
 			me->account.unreadable++;
 			continue;
@@ -224,8 +237,10 @@ static bool decide(struct walk_worker *me, struct dir *d, int fd, size_t dir_n, 
 		me->account.hidden++;
 		return false;
 	}
-	if (!entry_of(me, fd, dir_n, l, &entry))
+	if (!entry_of(me, fd, dir_n, l, &entry)) {
+		lack_memory(me);
 		return false;
+	}
 	l->ignored = !d->ignored && !r->all && dir_hides(d, buf_str(&me->path), dir_n, is_dir);
 	if (l->ignored) {
 		me->account.ignored++;
@@ -256,7 +271,7 @@ static void report(struct walk_worker *me, int fd, size_t dir_n, const struct li
 	if (item && entry_of(me, fd, dir_n, l, &entry))
 		w->visitor->report(w->visitor->search, &entry, &item->hits);
 	else
-		me->account.unreadable++;
+		lack_memory(me);
 }
 
 static void add_directory(struct walk_worker *me, struct dir *d, const struct listed *l,
@@ -271,7 +286,7 @@ static void add_directory(struct walk_worker *me, struct dir *d, const struct li
 	if (item)
 		walk_list_add(out, item);
 	else
-		me->account.unreadable++;
+		lack_memory(me);
 	if (sub)
 		dir_drop(all, sub); /* the item holds it */
 }
@@ -287,7 +302,7 @@ static size_t add_files(struct walk_worker *me, struct dir *d, size_t i, struct 
 		bytes += l->list[i + n++].name_n + 1;
 	struct walk_item *item = walk_item_new(&me->walk->dirs, ITEM_FILES, d, bytes);
 	if (!item) {
-		me->account.unreadable += (int64_t)n;
+		lack_memory(me);
 		return n;
 	}
 	char *to = item->names;
@@ -331,11 +346,14 @@ static void expand(struct walk_worker *me, struct dir *d, struct walk_list *out)
 	listing_reset(l);
 	while (got > 0 && (got = listing_more(l, fd)) > 0 && !must_stop(w))
 		;
-	if (got < 0)
+	if (got < 0) {
 		me->account.unreadable++;
+		if (errno == ENOMEM)
+			lack_memory(me);
+	}
 	if (fd < 0)
 		return;
-	me->path.n = 0;
+	buf_reset(&me->path, SIZE_MAX);
 	buf_add(&me->path, w->base);
 	dir_path(d, &me->path);
 	const size_t dir_n = me->path.n;
@@ -461,13 +479,13 @@ static int walk_init(struct walk *w, struct buf *base, struct err *e)
 	}
 	w->base = buf_str(base);
 	if (base->failed)
-		return err_set(e, ERR_IO_ERROR, "Out of memory");
+		return hits_fail(e);
 	if (dirs_init(&w->dirs, r->dirfd) < 0)
 		return err_errno(e, "The directory cannot be searched");
 	struct walk_item *root = walk_item_new(&w->dirs, ITEM_DIR, w->dirs.root, 0);
 	if (!root) {
 		dirs_done(&w->dirs);
-		return err_set(e, ERR_IO_ERROR, "Out of memory");
+		return hits_fail(e);
 	}
 	walk_list_add(&w->list, root);
 	if (!r->all)
@@ -541,7 +559,7 @@ int walk_run(const struct walk_request *r, const struct walk_visitor *v, struct 
 	pthread_cond_destroy(&w.change);
 	pthread_mutex_destroy(&w.lock);
 	dirs_done(&w.dirs);
-	return n && !ret->hits.failed ? 0 : err_set(e, ERR_IO_ERROR, "Out of memory");
+	return n && !w.no_memory && !ret->hits.failed ? 0 : hits_fail(e);
 }
 
 void found_done(struct found *f)
