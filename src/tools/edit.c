@@ -308,7 +308,7 @@ static int64_t edit_file(struct call *c, const struct edit_job *job, const struc
 			       "The change is too large to be shown: write the whole file instead");
 	if (job->dry_run)
 		return n;
-	if (replace_commit(&r, buf_str(&new), e) < 0)
+	if (call_reserve(c, e) < 0 || replace_commit(&r, buf_str(&new), e) < 0)
 		return -1;
 	/* The session has not seen what another process changed in the file. */
 	if (verdict == TRACKER_SAME || known.n)
@@ -383,15 +383,17 @@ static const struct field edit_fields[] = {
 /* Of a diff that is too long for a model, only the start is shown. */
 static void show_start(struct call *c, struct str diff)
 {
-	AUTO_BUF shown = { .max = LIMIT_ANSWER };
+	char more[48] = "";
 	struct text t;
 
 	text_cut_head(diff, LIMIT_HEAD_LINES, LIMIT_HEAD_BYTES, &t);
-	buf_add(&shown, t.content);
 	if (t.cut != TEXT_WHOLE)
-		buf_addf(&shown, "%s[%lld more lines]", t.content.n ? "\n" : "",
-			 (long long)(t.lines - t.out_lines));
-	jw_str(c->out, "diff", buf_str(&shown));
+		(void)snprintf(more, sizeof more, "%s[%lld more lines]", t.content.n ? "\n" : "",
+			       (long long)(t.lines - t.out_lines));
+	jw_open_str(c->out, "diff");
+	jw_piece(c->out, t.content);
+	jw_piece(c->out, str_of(more));
+	jw_close_str(c->out);
 }
 
 static int run_job(struct call *c, const struct edit_job *job, struct err *e)

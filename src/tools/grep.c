@@ -113,11 +113,11 @@ struct outcome {
 	int64_t limit, ignored_matches, long_lines;
 };
 
-static void write_result(struct call *c, const struct outcome *o, struct buf *content)
+static void write_result(struct call *c, const struct outcome *o)
 {
 	struct jw *w = c->out;
-	AUTO_BUF notices = { .max = 1024 };
-	char reached[120];
+	char room[512], reached[120];
+	struct buf notices = buf_over(room, sizeof room);
 
 	if (o->limit_reached) {
 		(void)snprintf(
@@ -131,10 +131,14 @@ static void write_result(struct call *c, const struct outcome *o, struct buf *co
 	if (o->lines_cut)
 		add_notice(&notices,
 			   "Some lines truncated to 500 chars. Use read tool to see full lines");
-	buf_add(content, o->text.content);
-	if (notices.n)
-		buf_addf(content, "\n\n[%.*s]", STR_FMT(buf_str(&notices)));
-	jw_str(w, "content", buf_str(content));
+	jw_open_str(w, "content");
+	jw_piece(w, o->text.content);
+	if (notices.n) {
+		jw_piece(w, STR("\n\n["));
+		jw_piece(w, buf_str(&notices));
+		jw_piece(w, STR("]"));
+	}
+	jw_close_str(w);
 	if (!notices.n && !o->ignored_matches && !o->long_lines && !o->timed_out)
 		return;
 	jw_object(w, "details");
@@ -159,7 +163,6 @@ static int grep_run_wire(struct call *c, const void *args, struct err *e)
 	AUTO_SCOPE scope = SCOPE_NONE;
 	AUTO_FOUND found = { 0 };
 	AUTO_BUF lines = { .max = LIMIT_ANSWER };
-	AUTO_BUF content = { .max = LIMIT_ANSWER };
 	struct str globs[2];
 
 	if (scope_open(c, a->path, STR(""), false, &scope, e) < 0)
@@ -193,7 +196,7 @@ static int grep_run_wire(struct call *c, const void *args, struct err *e)
 		return err_set(e, ERR_TOO_BUSY,
 			       "Too many matching lines: use a smaller limit or context");
 	text_cut_head(buf_str(&lines), MAX_SAFE_INTEGER, LIMIT_HEAD_BYTES, &o.text);
-	write_result(c, &o, &content);
+	write_result(c, &o);
 	return 0;
 }
 

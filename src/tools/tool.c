@@ -5,6 +5,7 @@
 
 #include "base/base64.h"
 #include "base/io.h"
+#include "base/limits.h"
 #include "base/own.h"
 #include "exec/proc.h"
 #include "scrub/scrub.h"
@@ -199,6 +200,15 @@ int call_may_write(const struct call *c, struct str content, struct str old, str
 		e, ERR_REDACTED_CONTENT,
 		"The content carries a [REDACTED:...] mark, which stands for a secret you were not "
 		"shown: writing it would destroy the secret. Leave those lines out of the change.");
+}
+
+int call_reserve(const struct call *c, struct err *e)
+{
+	enum { NUMBERS = 128 }; /* two of them, with their names */
+
+	if (!jw_failed(c->out) && buf_room(jw_buf(c->out), NUMBERS + LIMIT_ENVELOPE_END))
+		return 0;
+	return err_set(e, ERR_TOO_BUSY, "Not enough memory for the answer, try again");
 }
 
 static const char *const cut_words[] = { "lines", "bytes", NULL };

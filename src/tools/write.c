@@ -51,7 +51,7 @@ static int write_content(struct call *c, const struct path *path, struct str con
 		return -1;
 	*created = r.old < 0;
 	if (seen_may_overwrite(c, path, &r, e) < 0 || marks_ok(c, &r, content, e) < 0 ||
-	    replace_commit(&r, content, e) < 0)
+	    call_reserve(c, e) < 0 || replace_commit(&r, content, e) < 0)
 		return -1;
 	seen_wrote(c, path, content);
 	return 0;
@@ -66,11 +66,12 @@ static int write_run(struct call *c, const void *args, struct err *e)
 	bool created;
 
 	if (call_may_change(c, e) < 0 || call_path(c, a->path, &path, e) < 0 ||
-	    call_decode(c, "content", a->content, a->encoding, &content, e) < 0 ||
-	    write_content(c, &path, content, true, &created, e) < 0)
+	    call_decode(c, "content", a->content, a->encoding, &content, e) < 0)
 		return -1;
 	jw_bool(c->out, "ok", true);
 	jw_str(c->out, "path", ws_relative(c->ws, &path, shown));
+	if (write_content(c, &path, content, true, &created, e) < 0)
+		return -1;
 	jw_int(c->out, "bytes", (int64_t)content.n);
 	return 0;
 }
@@ -115,6 +116,7 @@ static int write_file_run(struct call *c, const void *args, struct err *e)
 
 	if (call_may_change(c, e) < 0 || call_path(c, a->path, &path, e) < 0)
 		return -1;
+	jw_str(c->out, "path", ws_display(c->ws, &path, shown));
 	if (write_content(c, &path, a->content, a->create_dirs, &created, e) < 0) {
 		if (e->code != ERR_FILE_NOT_FOUND || a->create_dirs)
 			return -1;
@@ -123,7 +125,6 @@ static int write_file_run(struct call *c, const void *args, struct err *e)
 			       "create_dirs.",
 			       STR_FMT(ws_display(c->ws, &path, shown)));
 	}
-	jw_str(c->out, "path", ws_display(c->ws, &path, shown));
 	jw_int(c->out, "bytes_written", (int64_t)a->content.n);
 	jw_bool(c->out, "created", created);
 	return 0;
