@@ -5,6 +5,7 @@ Tests ask it whether they can run here, and tests/run asks it whether a skip was
 """
 
 import ctypes
+import fcntl
 import functools
 import os
 import pathlib
@@ -20,6 +21,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 LANDLOCK_CREATE_RULESET, OPENAT2 = 444, 437  # the same on every architecture
 NEWNS, NEWIPC, NEWUSER, NEWPID = 0x20000, 0x8000000, 0x10000000, 0x20000000
 MS_REC, MS_PRIVATE = 0x4000, 0x40000
+ONE = 0xFFFFFFFF  # no user
 
 
 def in_child(work):
@@ -122,6 +124,67 @@ def exchange():
         for name in names:
             os.mkdir(name)
         return LIBC.renameat2(-100, names[0].encode(), -100, names[1].encode(), 2) == 0
+
+
+ATTRIBUTES = {
+    "user.mark": b"x",
+    "system.posix_acl_access": struct.pack("<I" + "HHI" * 4, 2, 1, 6, ONE, 2, 4, 1, 4, 4, ONE, 16, 4, ONE) +
+                               struct.pack("<HHI", 32, 4, ONE),
+    "security.capability": struct.pack("<5I", 0x02000000, 1 << 10, 0, 0, 0),
+}
+
+
+@functools.cache
+def attribute(name):
+    """Whether a file can have this extended attribute where the tests have their files."""
+    with tempfile.NamedTemporaryFile() as file:
+        try:
+            os.setxattr(file.name, name, ATTRIBUTES[name])
+        except OSError:
+            return False
+    return True
+
+
+@functools.cache
+def leases():
+    with tempfile.NamedTemporaryFile() as file:
+        try:
+            fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+        except OSError:
+            return False
+    return True
+
+
+@functools.cache
+def huge_files():
+    with tempfile.NamedTemporaryFile() as file:
+        try:
+            os.truncate(file.name, 1 << 43)
+        except OSError:
+            return False
+    return True
+
+
+@functools.cache
+def static_shell():
+    """The shell for a root in which nothing else is."""
+    path = shutil.which("busybox")
+    return path is not None and b"ld-linux" not in pathlib.Path(path).read_bytes()[:65536]
+
+
+@functools.cache
+def recent_node():
+    """Whether there is a node whose HTTP parser is as strict as ours."""
+    if not tool("node"):
+        return False
+    version = subprocess.run(["node", "--version"], capture_output=True, text=True, check=False).stdout
+    return int(version.strip().lstrip("v").split(".")[0]) >= 20
+
+
+@functools.cache
+def debian(version):
+    path = pathlib.Path("/etc/debian_version")
+    return path.exists() and path.read_text(encoding="ascii").startswith(version)
 
 
 @functools.cache

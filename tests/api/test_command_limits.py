@@ -2,12 +2,11 @@
 import fcntl
 import os
 import resource
-import shutil
 import signal
 import subprocess
 import unittest
 
-from harness import SidecarTest, is_sanitized, needs_two_users, run_expecting_failure
+from harness import SidecarTest, is_sanitized, machine, needs_two_users, run_expecting_failure
 from processes import MARK, PYTHON, alive, below, has_become, wait_until_gone
 
 # Burns while there is a file of that name, and ends by itself after some seconds, whatever becomes of the limit.
@@ -190,8 +189,6 @@ class Forks(SidecarTest):
     @needs_two_users
     def test_no_new_process_is_a_clear_error(self):
         server = self.start_as_somebody()
-        if not shutil.which("prlimit"):
-            self.skipTest("needs prlimit")
         self.assertEqual(server.output("run_command", command="true")["exit_code"], 0)
         for low in (1, None, 1, None):
             # Twice: reapers come and go, and inherit it from the spawner.
@@ -208,6 +205,7 @@ class Forks(SidecarTest):
 
 
 class Start(SidecarTest):
+    @unittest.skipUnless(machine.leases(), "no leases on files here")
     def test_a_program_that_cannot_be_opened_takes_no_more_time_than_one_that_runs(self):
         """Another process has a lease on its file and does not give it up: the kernel waits 45 s for that."""
         path = self.server.put("program", "#!/bin/sh\n", 0o755)
@@ -215,10 +213,7 @@ class Start(SidecarTest):
         self.addCleanup(os.close, fd)
         before = signal.signal(signal.SIGIO, signal.SIG_IGN)
         self.addCleanup(signal.signal, signal.SIGIO, before)
-        try:
-            fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_WRLCK)
-        except OSError as why:
-            self.skipTest("no leases here: %s" % why)
+        fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_WRLCK)
         result = self.server.observe("run_command", argv=["./program"], timeout_ms=100, env={MARK: "leased"})
         self.assertEqual(result["error"]["code"], "SPAWN_FAILED")
         self.assertIn("died while", result["error"]["message"])  # and not that it is busy, after those 45 s

@@ -1,7 +1,6 @@
 """The release binary in a root that holds nothing but itself and a shell: files, searches and commands, and
 no process left behind, with and without /proc."""
 import os
-import pathlib
 import shutil
 import subprocess
 import tempfile
@@ -11,10 +10,6 @@ import harness
 from harness import BIN, Sidecar, machine, until
 
 BUSYBOX = shutil.which("busybox")
-
-
-def statically_linked(path):
-    return path is not None and b"ld-linux" not in pathlib.Path(path).read_bytes()[:65536]
 
 
 class InRoot(Sidecar):
@@ -29,7 +24,7 @@ class InRoot(Sidecar):
 
 
 @unittest.skipUnless(machine.root(), "chroot needs root")
-@unittest.skipUnless(statically_linked(BUSYBOX), "needs busybox-static for the shell")
+@unittest.skipUnless(machine.static_shell(), "needs busybox-static for the shell")
 class EmptyRoot(unittest.TestCase):
     def make_root(self):
         root = tempfile.mkdtemp(prefix="sidecar-root-")

@@ -20,7 +20,7 @@
 
 #include "unit.h"
 
-#define SKIPPED 77 /* what a child returns when it cannot run here */
+#define SKIPPED 77 /* what a child returns when it cannot run here, after a line "SKIP: why" */
 
 struct scratch {
 	char path[PATH_MAX / 2];
@@ -116,19 +116,22 @@ static inline int count_entries(const char *path, const char *prefix)
 }
 
 /*
- * Run the function in a forked child that is killed after a minute, so that a call that blocks
+ * Run the function in a forked child that is killed after some minutes, so that a call that blocks
  * fails instead of hanging. The child may use assertions: a failed one makes its exit status
  * non-zero.
  */
 static inline void in_child(int (*run)(void *arg), void *arg)
 {
 	int status = 0;
+	(void)fflush(NULL);
 	const pid_t pid = fork();
 
 	assert_true(pid >= 0);
 	if (pid == 0) {
-		(void)alarm(60);
-		_exit(run(arg));
+		(void)alarm(300);
+		const int code = run(arg);
+		(void)fflush(NULL);
+		_exit(code);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == SKIPPED)

@@ -55,10 +55,8 @@ static void a_child_makes_its_own_connections(void **state)
 	struct caller callers[THREADS];
 
 	(void)state;
-	if (SANITIZED) {
-		print_message("SKIP: a sanitizer's own malloc may be locked after fork\n");
-		skip();
-	}
+	if (SANITIZED)
+		skip_because("a sanitizer's own malloc may be locked after fork");
 	put_dir(&s, "ws");
 	put(&s, "ws/a", "here\n");
 	const pid_t sidecar = start_sidecar(&s);

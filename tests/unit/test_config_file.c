@@ -236,8 +236,7 @@ static void a_file_without_permission_is_an_error(void **state)
 	if (fd >= 0) {
 		(void)close(fd);
 		scratch_free(&s);
-		print_message("SKIP: root may read everything\n");
-		skip();
+		skip_because("root may read everything");
 	}
 	assert_int_equal(config_load(0, NULL, &c, &e), -1);
 	assert_int_equal(e.code, ERR_PERMISSION_DENIED);

@@ -202,10 +202,8 @@ static void same_as_git(void **unused)
 	size_t cases = 0;
 
 	(void)unused;
-	if (system("git --version >/dev/null 2>&1") != 0) {
-		print_message("SKIP: git is not installed\n");
-		skip();
-	}
+	if (system("git --version >/dev/null 2>&1") != 0)
+		skip_because("git is not installed");
 	setenv("GIT_CONFIG_GLOBAL", "/dev/null", 1);
 	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
 	setenv("LC_ALL", "C", 1);

@@ -253,10 +253,8 @@ static void test_survivors_ports(void **state)
 	CAPTURE c = { 0 };
 	const int port = find_free_port();
 
-	if (port < 0 || system("python3 -c pass 2>/dev/null") != 0) {
-		print_message("SKIP: no python3 to listen with\n");
-		skip();
-	}
+	if (port < 0 || system("python3 -c pass 2>/dev/null") != 0)
+		skip_because("no python3 to listen with");
 	(void)snprintf(script, sizeof(script),
 		       "exec 3>&1; python3 -c 'import socket,time; s=socket.socket(); "
 		       "s.bind((\"127.0.0.1\",%d)); s.listen(); print(\"up\",flush=True); "
@@ -437,10 +435,8 @@ static void test_too_many_processes(void **state)
 				  .timeout_ms = 20000,
 				  .limits.processes = 20 };
 
-	if (geteuid() != 0) {
-		print_message("SKIP: for other users the kernel counts\n");
-		skip();
-	}
+	if (geteuid() != 0)
+		skip_because("for other users the kernel counts");
 	const struct proc_result r = run_request(runner, &q, &c);
 	assert_int_equal(r.limit, PROC_LIMIT_PROCESSES);
 	assert_int_equal(r.signal, SIGKILL);

@@ -110,10 +110,8 @@ static void run_race(struct race *r, void (*operation)(struct race *r, long turn
 		operation(r, turn);
 	atomic_store(&r->stop, true);
 	assert_int_equal(pthread_join(swapper, NULL), 0);
-	if (r->swaps == 0) {
-		print_message("SKIP: this file system cannot exchange two names\n");
-		skip();
-	}
+	if (r->swaps == 0)
+		skip_because("this file system cannot exchange two names");
 	print_message("# %ld done, %ld refused, %ld escaped, %ld swaps\n", r->done, r->refused,
 		      r->escaped, r->swaps);
 	assert_int_equal(r->escaped, 0);

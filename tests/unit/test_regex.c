@@ -627,10 +627,8 @@ static void test_pcre_gives_up(void **state)
 	struct err e = { 0 };
 
 	(void)state;
-	if (!have_pcre2()) {
-		print_message("SKIP: built without PCRE2\n");
-		skip();
-	}
+	if (!have_pcre2())
+		skip_because("built without PCRE2");
 	memset(line, 'a', sizeof(line));
 	assert_int_equal(regex_new(STR("(?=a)a*a*a*a*[bc]"), &o, &re, &e), 0);
 

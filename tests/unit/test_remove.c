@@ -124,10 +124,8 @@ static void a_link_that_cannot_be_removed_is_not_followed(void **state)
 	struct err e;
 	int status;
 
-	if (geteuid() != 0) {
-		print_message("SKIP: needs root to become another user\n");
-		skip();
-	}
+	if (geteuid() != 0)
+		skip_because("needs root to become another user");
 	(void)snprintf(stays, sizeof stays, "%s/stays", t->beside);
 	assert_int_equal(mkdir(stays, 0777), 0);
 	assert_int_equal(symlink(t->beside, at(t, "link")), 0);

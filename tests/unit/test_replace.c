@@ -154,10 +154,8 @@ static void file_capabilities_are_not_given_to_new_content(void **state)
 	const struct fixture *f = *state;
 
 	assert_string_equal(wrote(f->ws, "f", STR("old"), 0), "");
-	if (setxattr(in(&f->s, "ws/f"), name, caps, sizeof caps, 0) < 0) {
-		print_message("SKIP: no file capabilities for us here\n");
-		skip();
-	}
+	if (setxattr(in(&f->s, "ws/f"), name, caps, sizeof caps, 0) < 0)
+		skip_because("no file capabilities for us here");
 	assert_string_equal(wrote(f->ws, "f", STR("new"), 0), "");
 	assert_int_equal(getxattr(in(&f->s, "ws/f"), name, NULL, 0), -1);
 }
@@ -174,10 +172,8 @@ static void an_access_list_stays(void **state)
 	const struct fixture *f = *state;
 	unsigned char got[sizeof acl + 8];
 
-	if (setxattr(in(&f->s, "ws/f"), "system.posix_acl_access", acl, sizeof acl, 0) < 0) {
-		print_message("no access control lists here\n");
-		skip();
-	}
+	if (setxattr(in(&f->s, "ws/f"), "system.posix_acl_access", acl, sizeof acl, 0) < 0)
+		skip_because("no access control lists here");
 	assert_string_equal(wrote(f->ws, "f", STR("new"), 0), "");
 	assert_int_equal(getxattr(in(&f->s, "ws/f"), "system.posix_acl_access", got, sizeof got),
 			 sizeof acl);
@@ -189,10 +185,8 @@ static void a_directory_gives_no_access_list_to_an_old_file(void **state)
 	const struct fixture *f = *state;
 
 	assert_int_equal(chmod(in(&f->s, "ws/f"), 0640), 0);
-	if (setxattr(in(&f->s, "ws"), "system.posix_acl_default", acl, sizeof acl, 0) < 0) {
-		print_message("no access control lists here\n");
-		skip();
-	}
+	if (setxattr(in(&f->s, "ws"), "system.posix_acl_default", acl, sizeof acl, 0) < 0)
+		skip_because("no access control lists here");
 	assert_string_equal(wrote(f->ws, "f", STR("new"), 0), "");
 	assert_int_equal(getxattr(in(&f->s, "ws/f"), "system.posix_acl_access", NULL, 0), -1);
 	assert_int_equal(stat_of(f, "ws/f").st_mode & 07777, 0640);
@@ -281,10 +275,8 @@ static int as_nobody(void *arg)
 
 static void permissions(void **state)
 {
-	if (geteuid() != 0) {
-		print_message("needs root, to become nobody\n");
-		skip();
-	}
+	if (geteuid() != 0)
+		skip_because("needs root to become another user");
 	in_child(as_nobody, *state);
 }
 
@@ -346,7 +338,7 @@ static int on_full_disk(void *arg)
 
 	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
 	    mount("tmpfs", in(&f->s, "ws"), "tmpfs", 0, "size=64k") < 0) {
-		print_message("mounting is not permitted\n");
+		print_message("SKIP: this machine gives no mount namespaces\n");
 		return SKIPPED;
 	}
 	put_dir(&f->s, "ws/d");
@@ -611,7 +603,7 @@ static int with_named_files(void *arg)
 	void *state = f;
 
 	if (!hide_tmpfile() || open(in(&f->s, "ws"), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600) >= 0) {
-		print_message("seccomp is not permitted\n");
+		print_message("SKIP: no system-call filter can be set here\n");
 		return SKIPPED;
 	}
 	new_and_old_files(&state);

@@ -185,10 +185,8 @@ static int as_nobody(void *arg)
 
 static void without_permission(void **state)
 {
-	if (geteuid() != 0) {
-		print_message("needs root, to become nobody\n");
-		skip();
-	}
+	if (geteuid() != 0)
+		skip_because("needs root to become another user");
 	in_child(as_nobody, *state);
 }
 
@@ -200,7 +198,7 @@ static int on_read_only(void *arg)
 
 	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
 	    mount("tmpfs", in(s, "d"), "tmpfs", MS_RDONLY, "size=64k") < 0) {
-		print_message("mounting is not permitted\n");
+		print_message("SKIP: this machine gives no mount namespaces\n");
 		return SKIPPED;
 	}
 	refused(s, in(s, "d/x/y"), true, ERR_PERMISSION_DENIED,

@@ -460,14 +460,10 @@ static void test_off_allows_everything(void **state)
 
 static void need(bool namespaces)
 {
-	if (landlock_abi() == 0) {
-		print_message("SKIP: this kernel has no Landlock\n");
-		skip();
-	}
-	if (namespaces && !have_namespaces()) {
-		print_message("SKIP: no namespaces here\n");
-		skip();
-	}
+	if (landlock_abi() == 0)
+		skip_because("this kernel has no Landlock");
+	if (namespaces && !have_namespaces())
+		skip_because("this machine gives no namespaces");
 }
 
 static void test_workspace(void **state)

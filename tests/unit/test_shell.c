@@ -153,10 +153,8 @@ static void words_are_those_of_bash(void **state)
 	};
 
 	(void)state;
-	if (access("/bin/bash", X_OK) != 0) {
-		print_message("SKIP: no /bin/bash to compare with\n");
-		skip();
-	}
+	if (access("/bin/bash", X_OK) != 0)
+		skip_because("no /bin/bash to compare with");
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		AUTO_BUF want = { .max = 8192 };
 		AUTO_BUF got = { .max = 8192 };

@@ -227,10 +227,8 @@ static void test_a_killed_server_leaves_nothing(void **state)
 static void test_a_killed_server_leaves_nothing_in_its_sandbox(void **state)
 {
 	(void)state;
-	if (landlock_abi() == 0) {
-		print_message("SKIP: this kernel has no Landlock\n");
-		skip();
-	}
+	if (landlock_abi() == 0)
+		skip_because("this kernel has no Landlock");
 	kill_server(SANDBOX_WORKSPACE);
 }
 
@@ -257,10 +255,8 @@ static void test_scratch_is_removed_whatever_is_in_it(void **state)
 static void test_no_process_left_is_a_clear_error(void **state)
 {
 	(void)state;
-	if (geteuid() == 0) {
-		print_message("SKIP: the limit on processes does not hold for root\n");
-		skip();
-	}
+	if (geteuid() == 0)
+		skip_because("the limit on processes does not hold for root");
 	struct runner *s = runner_start(&(struct runner_config){ .at_death = -1 });
 	const struct rlimit none = { 1, 1 };
 	/* The spawner is the one that forks. */
