@@ -14,7 +14,7 @@
 struct files_args {
 	struct str path;
 	struct str content; /* bytes of any kind */
-	int64_t mode;	    /* permissions; -1: those that the file has */
+	int64_t mode;	    /* permissions; -1: the file keeps its own */
 	bool recursive;
 };
 
@@ -69,7 +69,7 @@ static int put_run(struct call *c, const void *args, struct err *e)
 	return put(c, args, e);
 }
 
-/* Leave the file open for the front end. A slow client holds its thread until it has taken it. */
+/* Leave the file open for the front end. A slow client occupies its thread while it reads. */
 static int open_file(struct call *c, const struct path *p, struct err *e)
 {
 	struct stat st;
@@ -98,7 +98,7 @@ struct file_entry {
 	struct stat st;
 };
 
-/* A listing under way, in the call's arena. */
+/* The entries of a directory, in the call's arena. */
 struct file_list {
 	const struct call *c;
 	const struct path *dir;
@@ -106,8 +106,8 @@ struct file_list {
 	size_t count, room;
 };
 
-/* A name is described by what a link leads to. One that leads nowhere, or out of the workspace, is
- * left out, and so is a file that vanished. */
+/* A link is described by its target. One that leads nowhere, or out of the workspace, is left out,
+ * and so is a file that has vanished. */
 static int add_entry(void *arg, struct str name, unsigned char type, struct err *e)
 {
 	struct file_list *l = arg;
@@ -188,10 +188,14 @@ static int exists_run(struct call *c, const void *args, struct err *e)
 	const struct files_args *a = args;
 	struct path p;
 	struct stat st;
-	const bool found = call_path(c, a->path, &p, e) == 0 && ws_stat(c->ws, &p, &st, e) == 0;
+	struct err why;
+	const bool found =
+		call_path(c, a->path, &p, &why) == 0 && ws_stat(c->ws, &p, &st, &why) == 0;
 
-	if (!found && e->code != ERR_FILE_NOT_FOUND && e->code != ERR_NOT_A_DIRECTORY)
+	if (!found && why.code != ERR_FILE_NOT_FOUND && why.code != ERR_NOT_A_DIRECTORY) {
+		*e = why;
 		return -1;
+	}
 	jw_str(c->out, "path", a->path);
 	jw_bool(c->out, "exists", found);
 	return 0;
@@ -241,7 +245,7 @@ const struct tool tool_upload = FILE_TOOL(
 	"upload", "Replace a file, or make it with its directories.", put_table, upload_run);
 const struct tool tool_download =
 	FILE_TOOL("download", "The bytes of a file.", path_table, download_run);
-/* The items of an array, which the front end has opened. */
+/* Writes the items of an array that the front end has opened. */
 const struct tool tool_list =
 	FILE_TOOL("list", "The entries of a directory.", path_table, list_run);
 const struct tool tool_exists =
@@ -250,6 +254,6 @@ const struct tool tool_get_file = FILE_TOOL(
 	"get_file", "The bytes of a file, or the entries of a directory.", path_table, get_run);
 const struct tool tool_put_file = FILE_TOOL(
 	"put_file", "Replace a file, or make it with its directories.", put_table, put_run);
-/* A directory that is not empty is removed only with everything in it; else NOT_A_FILE. */
+/* NOT_A_FILE for a directory that is not empty, unless `recursive` is set. */
 const struct tool tool_delete_file =
 	FILE_TOOL("delete_file", "Remove a file or directory.", remove_table, delete_run);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* find: entries of a tree by a glob. */
+/* find: entries of a tree that match a glob. */
 
 #include "search/find.h"
 
@@ -36,7 +36,7 @@ static const struct field find_fields[] = {
 };
 
 /* As many whole paths as the limits allow, joined by newlines: the wire contract cuts results as if
- * they were a text. Not text_cut_head, because a name may hold a newline. */
+ * they were a text. text_cut_head would not do, because a name may contain a newline. */
 static void cut_paths(const struct hits *hits, int64_t limit, struct buf *joined, struct text *t)
 {
 	struct hits_reader reader = { .hits = hits };
@@ -84,7 +84,7 @@ static struct str nth_path(const struct hits *hits, size_t n)
 	return hit.path;
 }
 
-/* Where the next page goes on, if this one was cut by its limit. */
+/* Write where the next page continues, if this one was cut by its limit. */
 static void write_next(struct call *c, const struct found *found, size_t count, const char *name,
 		       struct str prefix)
 {
@@ -94,7 +94,7 @@ static void write_next(struct call *c, const struct found *found, size_t count, 
 	cursor_write(c->out, name, &(struct cursor){ str_from(last, prefix.n), INT64_MAX });
 }
 
-/* A page is cut only by its limit, and the next one goes on after it. */
+/* A page is cut only by its limit, and the next one continues after it. */
 static void write_page(struct call *c, const struct found *found, int64_t limit)
 {
 	const bool more = (int64_t)found->hits.count > limit;
@@ -120,7 +120,7 @@ static int find_run_wire(struct call *c, const void *args, struct err *e)
 
 	if (scope_open(c, a->path, a->cursor, true, &scope, e) < 0)
 		return -1;
-	/* One more than asked for tells whether there are more. */
+	/* One more than is wanted, to know whether there are more. */
 	const struct find_request request = {
 		.where = scope_walk(c, &scope, limit < INT32_MAX ? (size_t)limit + 1 : 0),
 		.pattern = str_trim(a->pattern),

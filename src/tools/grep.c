@@ -73,7 +73,8 @@ static struct str cut_line(struct str line, bool *cut)
 	return line;
 }
 
-/* Each match is followed by its own context block, whether or not blocks overlap. */
+/* Each match is followed by its own context block, even if blocks overlap. Returns whether a line
+ * was cut. */
 static bool write_lines(const struct hits *hits, struct buf *out)
 {
 	struct hits_reader reader = { .hits = hits };
@@ -277,7 +278,7 @@ static const struct field search_fields[] = {
 	F_END,
 };
 
-/* A line is not cut inside of what the call's scrubber takes for a secret. */
+/* A line is not cut inside something that the call's scrubber takes for a secret. */
 static void write_piece(struct call *c, const struct hit_line *line)
 {
 	bool cut = line->cut;
@@ -316,7 +317,7 @@ static void write_content(struct call *c, struct hit hit)
 	jw_close_str(c->out);
 }
 
-/* Nothing at all when the hit has no such lines. */
+/* Writes nothing if the hit has no such lines. */
 static void write_context(struct call *c, const char *name, struct hit hit, enum part part)
 {
 	struct hit_line line;
@@ -395,7 +396,7 @@ static void write_found(struct call *c, const struct search_args *a, const struc
 	if (stopped != WALK_COMPLETE)
 		jw_str(c->out, "stopped_because", str_of(scope_stops[stopped]));
 	write_skipped(c->out, &found->account);
-	/* After a timeout there are gaps before the last match: going on would lose them. */
+	/* After a timeout there are gaps before the last match, which a cursor would skip. */
 	if (stopped == WALK_LIMIT && found->account.stopped != WALK_TIMEOUT && n)
 		cursor_write(c->out, "next_cursor",
 			     &(struct cursor){ str_from(last.path, prefix.n),
@@ -410,15 +411,15 @@ static int search_run(struct call *c, const void *args, struct err *e)
 	AUTO_SCOPE scope = SCOPE_NONE;
 	AUTO_FOUND found = { 0 };
 
-	/* A blank or a tab is a text like any other. */
+	/* A space or a tab is a valid pattern. */
 	if (a->pattern.n == 0)
 		return err_set(e, ERR_INVALID_ARGUMENTS,
 			       "Invalid arguments for search_files: pattern must be a non-empty "
 			       "string, not \"\"");
 	if (scope_open(c, a->path, a->cursor, false, &scope, e) < 0)
 		return -1;
-	/* One more than asked for tells whether there are more. */
-	struct grep_request request = {
+	/* One more than is wanted, to know whether there are more. */
+	const struct grep_request request = {
 		.where = scope_walk(c, &scope, (size_t)a->max_results + 1),
 		.file_fd = scope.file,
 		.file_path = scope.shown,

@@ -12,15 +12,16 @@
 #include "scrub/scrub.h"
 #include "tools/tool.h"
 
-/* What members are called on the wire, and before models; and whether these, as of every command,
- * are told no exit code after a timeout. */
-struct names {
+/* The names of members on the wire and for models. As with every command, models are told no exit
+ * code after a timeout. */
+struct job_names {
 	const char *id, *exit_code, *timed_out, *started;
 	bool null_after_timeout;
 };
 
-static const struct names wire_names = { "jobId", "exitCode", "timedOut", "startedMs", false };
-static const struct names model_names = { "job_id", "exit_code", "timed_out", "started_ms", true };
+static const struct job_names wire_names = { "jobId", "exitCode", "timedOut", "startedMs", false };
+static const struct job_names model_names = { "job_id", "exit_code", "timed_out", "started_ms",
+					      true };
 
 static void write_id(struct jw *w, const char *name, uint64_t id)
 {
@@ -42,7 +43,7 @@ static int parse_id(struct str text, uint64_t *ret, struct err *e)
 	return 0;
 }
 
-static void write_state(struct jw *w, const struct names *n, const struct job_state *s)
+static void write_state(struct jw *w, const struct job_names *n, const struct job_state *s)
 {
 	const bool ended = !s->running && !s->failed, timed_out = ended && s->result.timed_out;
 
@@ -57,7 +58,7 @@ static void write_state(struct jw *w, const struct names *n, const struct job_st
 		jw_str(w, "error", str_of(s->err.msg));
 }
 
-static int list(struct call *c, const struct names *n, struct err *e)
+static int list(struct call *c, const struct job_names *n, struct err *e)
 {
 	if (call_may_run(c, e) < 0)
 		return -1;
@@ -85,9 +86,10 @@ struct job_args {
 	int64_t since, wait_ms;
 };
 
-/* What can be answered of a piece: a character, or a secret, that has not come whole yet waits for
- * the next answer, *waits bytes; a secret that the place asked for lies in is left out. */
-static struct str presentable(const struct call *c, const struct job_piece *p, size_t *waits)
+/* The part of a piece that can be shown. The last *held bytes may be an unfinished character or
+ * secret and wait for the next answer. If the piece begins inside a secret, the rest of that is
+ * left out. */
+static struct str shown_part(const struct call *c, const struct job_piece *p, size_t *held)
 {
 	const bool goes_on = p->state.running || p->cursor < p->state.cursor;
 	const struct str all = buf_str(&p->text);
@@ -96,7 +98,7 @@ static struct str presentable(const struct call *c, const struct job_piece *p, s
 			     : c->scrub ? scrub_decided(c->scrub, text)
 					: utf8_whole(text);
 
-	*waits = text.n - whole;
+	*held = text.n - whole;
 	return str_upto(text, whole);
 }
 
@@ -105,14 +107,15 @@ static void piece_done(struct job_piece *p)
 	buf_done(&p->text);
 }
 
-static int output(struct call *c, const struct job_args *a, const struct names *n, struct err *e)
+static int output(struct call *c, const struct job_args *a, const struct job_names *n,
+		  struct err *e)
 {
 	const int64_t longest = LIMIT_JOB_NEWS_MS;
 	const int64_t wait_ms = a->wait_ms < 0 ? 0 : a->wait_ms > longest ? longest : a->wait_ms;
 	struct job_wait wait = { a->since, io_now_ms() + wait_ms, c->cancel };
 	CLEANUP(piece_done) struct job_piece p = { 0 };
 	struct str text;
-	size_t waits;
+	size_t held;
 	uint64_t id;
 
 	if (call_may_run(c, e) < 0 || parse_id(a->id, &id, e) < 0)
@@ -120,16 +123,16 @@ static int output(struct call *c, const struct job_args *a, const struct names *
 	do {
 		if (jobs_output(c->jobs, id, a->since, &wait, &p, e) < 0)
 			return -1;
-		text = presentable(c, &p, &waits);
-		/* Nothing of what is new can be given out yet: that is no news. */
+		text = shown_part(c, &p, &held);
+		/* If nothing of it can be shown yet, wait for more. */
 		wait.seen = p.cursor;
 	} while (text.n == 0 && p.state.running && io_now_ms() < wait.deadline_ms &&
 		 !cancel_asked(c->cancel));
-	/* What was dropped may have ended inside a character: the rest of it goes too. */
+	/* If the dropped part ended inside a character, the rest of that is dropped too. */
 	const size_t rest = p.dropped ? utf8_cut_rest(text) : 0;
 	write_state(c->out, n, &p.state);
 	jw_str(c->out, "output", str_from(text, rest));
-	jw_int(c->out, "cursor", p.cursor - (int64_t)waits);
+	jw_int(c->out, "cursor", p.cursor - (int64_t)held);
 	jw_int(c->out, "dropped", p.dropped + (int64_t)rest);
 	return 0;
 }

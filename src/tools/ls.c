@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ls: what is in a directory; for models also in those below. */
+/* ls: the names in a directory; for models also in the directories below it. */
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -34,15 +34,15 @@ static const struct field ls_fields[] = {
 	F_END,
 };
 
-struct entry {
+struct ls_entry {
 	struct str name;
-	uint64_t key; /* the first bytes in which the names differ, without case */
+	uint64_t key; /* the first bytes after what all names share, in lower case */
 	bool directory;
 };
 
 struct listing {
 	struct arena *arena;
-	struct entry *entries;
+	struct ls_entry *entries;
 	size_t count, room;
 };
 
@@ -56,14 +56,14 @@ static int add(void *arg, struct str name, unsigned char type, struct err *e)
 	if (!l->entries || !copy.p)
 		return err_set(e, ERR_TOO_BUSY,
 			       "The directory has more names than one answer can hold");
-	l->entries[l->count++] = (struct entry){ .name = copy, .directory = type == DT_DIR };
+	l->entries[l->count++] = (struct ls_entry){ .name = copy, .directory = type == DT_DIR };
 	return 0;
 }
 
-/* Without case, as people read lists; names that differ only in case in byte order. */
+/* Ignoring case, as people read lists; names that differ only in case are in byte order. */
 static int by_name(const void *a, const void *b)
 {
-	const struct entry *x = a, *y = b;
+	const struct ls_entry *x = a, *y = b;
 
 	if (x->key != y->key)
 		return x->key < y->key ? -1 : 1;
@@ -76,8 +76,8 @@ static unsigned char lower(char c)
 	return (unsigned char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
 }
 
-/* Most comparisons are one of two numbers: names in a directory often begin alike, and soon differ
- * behind that. */
+/* The names in a directory often begin alike and differ soon after that: most comparisons only need
+ * the two keys. */
 static void sort(struct listing *l)
 {
 	const struct str first = l->count ? l->entries[0].name : STR("");
@@ -224,13 +224,13 @@ static int list_run(struct call *c, const void *args, struct err *e)
 
 	if (scope_open(c, a->path, STR(""), true, &scope, e) < 0)
 		return -1;
-	/* One more than is shown tells whether there are more. */
+	/* One more than is shown, to know whether there are more. */
 	struct find_request request = {
 		.where = scope_walk(c, &scope, LIMIT_LIST_ENTRIES + 1),
 		.pattern = a->pattern,
 		.sizes = true,
 	};
-	/* A directory is shown as it is; of a tree what the ignore rules hide would fill the
+	/* A directory is shown as it is. In a tree, what the ignore rules hide would fill the
 	 * answer. */
 	request.where.all = !a->recursive;
 	request.where.threads = a->recursive ? c->threads : 1;

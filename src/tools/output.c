@@ -26,7 +26,7 @@ void relay_end(struct relay *r)
 	}
 }
 
-/* What is remembered of either end: beyond the cut enough to recognise a secret across it. */
+/* What is remembered of either end: more than is shown, to recognise a secret across the cut. */
 enum {
 	HEAD = ENDS_HEAD + LIMIT_SCRUB_HELD,
 	TAIL = ENDS_TAIL + LIMIT_SCRUB_HELD,

@@ -102,7 +102,7 @@ static int read_run(struct call *c, const void *args, struct err *e)
 	struct path path UNINITIALISED;
 	struct stat st;
 
-	if (!image && a->offset < 1) /* of an image there is no part: both numbers are ignored */
+	if (!image && a->offset < 1) /* an image has no lines: offset and limit are ignored */
 		return err_set(e, ERR_INVALID_ARGUMENTS, "Offset must be >= 1");
 	if (call_path(c, a->path, &path, e) < 0)
 		return -1;
@@ -152,7 +152,7 @@ static const struct field read_file_fields[] = {
 static int check_range(const struct read_file_args *a, const struct stat *st, int fd,
 		       struct arena *arena, struct err *e)
 {
-	/* A binary file says so first: no range would help. */
+	/* A binary file is refused as such: no range would help. */
 	const struct text_want start = { .size = 1, .first = 1, .count = 1, .max_lines = 1 };
 	struct text t;
 

@@ -150,7 +150,7 @@ static int start_job(struct call *c, const struct proc_request *q, const char *n
 	return 0;
 }
 
-/* A command that was ended is not a success for the log. */
+/* In the log a command that was ended is not a success. */
 static void note_end(struct call *c, const struct proc_result *r)
 {
 	c->outcome = r->timed_out ? ERR_TIMED_OUT : r->cancelled ? ERR_CANCELLED : ERR_NONE;
@@ -234,7 +234,7 @@ static const struct arg run_table[] = {
 	A_END,
 };
 
-/* What is to run: one of command and argv, allowed by the rules. */
+/* Bind either command or argv, if the rules allow it. */
 static int bind_what(struct call *c, const struct run_args *a, struct proc_request *q,
 		     struct err *e)
 {

@@ -72,7 +72,7 @@ int cursor_read(struct str text, struct arena *a, struct cursor *ret, struct err
 	return 0;
 }
 
-/* INT64_MAX is written as 0: easier to copy than nineteen digits. */
+/* INT64_MAX is written as 0, which is easier to copy than nineteen digits. */
 void cursor_write(struct jw *w, const char *name, const struct cursor *c)
 {
 	char text[32];
@@ -107,7 +107,7 @@ static int open_parents(struct call *c, const struct path *path, struct scope *s
 	if (ws_canonical(c->ws, path, &canonical, e) < 0)
 		return -1;
 	s->parent_path = arena_dup(c->arena, str_of(canonical.name));
-	/* A prefix of the name for each slash in it; the first is empty, the base itself. */
+	/* Open the prefix of the name before each slash; the first is empty: the base itself. */
 	for (size_t n = 0; canonical.name[n] && s->parent_count < SCOPE_PARENTS; n++) {
 		struct path above = { .base = canonical.base };
 		struct err ignored;

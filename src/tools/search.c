@@ -72,7 +72,7 @@ static const struct field page_fields[] = {
 	F_END,
 };
 
-/* The pattern as it is searched for. */
+/* The pattern, with word boundaries around it if a word is searched for. */
 static struct str bind_pattern(const struct call *c, const struct page_args *a)
 {
 	static const struct str begin = STR("\\b(?:"), end = STR(")\\b");
@@ -93,8 +93,8 @@ static struct str bind_pattern(const struct call *c, const struct page_args *a)
 	return (struct str){ to, n + end.n };
 }
 
-/* The strings of a list, and of each glob also what it means from the workspace. How many, or -1.
- */
+/* The strings of a list; for globs (globs_of is not NULL) each also as it is meant from the
+ * workspace. Returns how many. */
 static int bind_list(const struct call *c, const struct scope *globs_of, const char *name,
 		     const struct json *list, const struct str **ret, struct err *e)
 {
@@ -119,7 +119,7 @@ static int bind_list(const struct call *c, const struct scope *globs_of, const c
 	return (int)n;
 }
 
-/* Some lines of a hit, as a member of its match. */
+/* Lines of a hit that are one member of its match. */
 struct part {
 	const char *name;
 	int64_t first, last; /* line numbers */
@@ -145,7 +145,7 @@ static void write_part(struct call *c, const struct part *p, struct hit hit, int
 		jw_end(c->out);
 }
 
-/* The last of the lines that match. */
+/* The number of the last line that matches. */
 static int64_t last_line(struct hit hit)
 {
 	struct hit_line line;
@@ -157,7 +157,7 @@ static int64_t last_line(struct hit hit)
 	return last;
 }
 
-/* Write one hit. Returns how many lines that are. */
+/* Write one hit. Returns how many lines it has. */
 static int64_t write_match(struct call *c, const struct page_args *a, const struct hit *hit)
 {
 	int64_t lines = 1;
@@ -211,7 +211,7 @@ static void write_page(struct call *c, const struct page_args *a, const struct f
 	jw_int(c->out, "unreadable", found->account.unreadable);
 	jw_int(c->out, "longLines", found->account.long_lines);
 	jw_end(c->out);
-	/* After a timeout there are gaps before the last match: going on would lose them. */
+	/* After a timeout there are gaps before the last match, which a cursor would skip. */
 	if (stopped == WALK_LIMIT && found->account.stopped != WALK_TIMEOUT && n)
 		cursor_write(c->out, "nextCursor",
 			     &(struct cursor){ last.path, a->mode == SCAN_LINES ? last_line(last)
@@ -247,7 +247,7 @@ static int page_run(struct call *c, const void *args, struct err *e)
 		glob_count < 0 ? -1 : bind_list(c, NULL, "types", a->types, &types, e);
 	if (type_count < 0)
 		return -1;
-	/* One more than asked for tells whether there are more. */
+	/* One more than is wanted, to know whether there are more. */
 	struct grep_request request = {
 		.where = scope_walk(c, &scope, (size_t)a->limit + 1),
 		.file_fd = scope.file,

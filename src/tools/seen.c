@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* seen: what a tool tells the tracker, and asks it. */
+/* seen: names and contents of files for the tracker. */
 
 #include "tools/seen.h"
 
@@ -13,7 +13,7 @@
 
 enum { KEY_SIZE = PATH_MAX + 4 };
 
-/* The name of a file to the tracker: without links, and with the base it is below. */
+/* The tracker's name for a file: its base and its path without links. */
 static bool key_of(const struct call *c, const struct path *p, char key[KEY_SIZE])
 {
 	struct path canonical;
@@ -25,19 +25,20 @@ static bool key_of(const struct call *c, const struct path *p, char key[KEY_SIZE
 	return true;
 }
 
-/* The content of a small file, whole; false when it cannot be had. */
+/* The whole content of a small file; false if it cannot be read or has changed its size. */
 static bool read_small(const struct call *c, int fd, const struct stat *st, struct str *ret)
 {
 	if (st->st_size > LIMIT_TRACKED_CONTENT)
 		return false;
 	char *bytes = arena_alloc(c->arena, (size_t)st->st_size + 1);
-	const ssize_t n = bytes ? io_pread_full(fd, bytes, (size_t)st->st_size + 1, 0) : -1;
-	*ret = (struct str){ bytes, n > 0 ? (size_t)n : 0 };
-	return n == st->st_size;
+	if (!bytes || io_pread_full(fd, bytes, (size_t)st->st_size + 1, 0) != st->st_size)
+		return false;
+	*ret = (struct str){ bytes, (size_t)st->st_size };
+	return true;
 }
 
-/* The hash of everything in the file; false when it cannot be read, changed its size, or is larger
- * than what can be changed: nobody will ask. */
+/* The hash of the whole file; false if it cannot be read, has changed its size, or is too large to
+ * be edited, so that its hash is not needed. */
 static bool hash_file(int fd, const struct stat *st, uint64_t *ret)
 {
 	char piece[32 << 10];
@@ -53,8 +54,11 @@ static bool hash_file(int fd, const struct stat *st, uint64_t *ret)
 		tracker_hash_add(h, (struct str){ piece, (size_t)n });
 		at += n;
 	}
-	*ret = tracker_hash_end(h);
-	return n >= 0 && at == st->st_size;
+	const uint64_t hash = tracker_hash_end(h);
+	if (n < 0 || at != st->st_size)
+		return false;
+	*ret = hash;
+	return true;
 }
 
 void seen_read(const struct call *c, const struct path *p, int fd, const struct stat *st,

@@ -149,6 +149,7 @@ struct proc_request call_command(const struct call *c)
 	static const struct proc_limits none;
 
 	return (struct proc_request){
+		.cwd_fd = -1,
 		.umask = 022,
 		.keep_survivors = c->keep_survivors,
 		.limits = c->limits ? *c->limits : none,

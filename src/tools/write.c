@@ -27,20 +27,21 @@ static const struct field write_fields[] = {
 	F_END,
 };
 
-/* A redaction mark may only stay where it was: the old content is read only when there is one. */
-static int marks_ok(const struct call *c, const struct replace *r, struct str content,
-		    struct err *e)
+/* A redaction mark is allowed only if the old content has it, which is read only for that. */
+static int check_marks(const struct call *c, const struct replace *r, struct str content,
+		       struct err *e)
 {
 	AUTO_BUF old = { .max = LIMIT_EDIT_BYTES };
+	struct err why;
 
-	if (call_may_write(c, content, STR(""), e) == 0)
+	if (call_may_write(c, content, STR(""), &why) == 0)
 		return 0;
 	if (r->old >= 0 && replace_read(r, &old, e) < 0)
 		return -1;
 	return call_may_write(c, content, buf_str(&old), e);
 }
 
-/* Write the file; *created tells whether it is a new one. */
+/* Write the file; *created says whether it is new. */
 static int write_content(struct call *c, const struct path *path, struct str content,
 			 bool make_dirs, bool *created, struct err *e)
 {
@@ -49,11 +50,12 @@ static int write_content(struct call *c, const struct path *path, struct str con
 
 	if (replace_begin(c->ws, path, flags, &r, e) < 0)
 		return -1;
-	*created = r.old < 0;
-	if (seen_may_overwrite(c, path, &r, e) < 0 || marks_ok(c, &r, content, e) < 0 ||
+	const bool is_new = r.old < 0;
+	if (seen_may_overwrite(c, path, &r, e) < 0 || check_marks(c, &r, content, e) < 0 ||
 	    call_reserve(c, e) < 0 || replace_commit(&r, content, e) < 0)
 		return -1;
 	seen_wrote(c, path, content);
+	*created = is_new;
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Replacing a text: byte for byte, and the reason when it is not there. */
+/* A text is replaced byte for byte; if it is not there, the message says why. */
 
 #include "unit.h"
 
@@ -101,7 +101,7 @@ static void the_reason_is_told(void **state)
 	}
 }
 
-static void nothing_is_too_large_to_be_refused(void **state)
+static void a_large_file_gets_no_hint_and_a_large_result_is_refused(void **state)
 {
 	AUTO_BUF content = { .max = LIMIT_EDIT_HINT_BYTES + 100 };
 	AUTO_BUF out = { .max = 10 };
@@ -124,7 +124,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_rest_stays_as_it_is),
 		cmocka_unit_test(the_reason_is_told),
-		cmocka_unit_test(nothing_is_too_large_to_be_refused),
+		cmocka_unit_test(a_large_file_gets_no_hint_and_a_large_result_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@
 
 enum { MOST = 4 * LIMIT_COMMAND_OUTPUT };
 
-/* Bytes in which every place can be told from every other nearby. */
+/* Bytes that differ from those nearby, so that a shift is noticed. */
 static void fill(char *text, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -35,7 +35,7 @@ static struct str put_through(struct str whole, size_t step, struct arena *a, bo
 	return ends_text(&o, NULL, a);
 }
 
-/* What must come out, made the slow way. */
+/* Compare with what must come out, worked out in the plain way. */
 static void check(struct str whole, struct str got, bool cut)
 {
 	char mark[64];
@@ -107,7 +107,7 @@ static void test_characters_stay_whole(void **state)
 			long long omitted;
 			assert_true(cut);
 			assert_true(utf8_valid(got));
-			/* What is there and what is said to be missing is the whole. */
+			/* What is shown and the number of omitted bytes add up to the whole. */
 			const ptrdiff_t mark = str_find(got, STR("\n[... "));
 			const ptrdiff_t end = str_find(got, STR(" ...]\n"));
 			assert_true(mark > 0 && end > mark);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Binding: from a JSON object to an argument struct, by the rules of old clients and of models. */
+/* The registry, the two kinds of binding, and what calls have in common. */
 
 #include "unit.h"
 
+#include <ctype.h>
+
+#include "tools/schema.h"
 #include "tools/tool.h"
 #include "workspace/text.h"
 
@@ -55,7 +58,7 @@ static int bind(const struct tool *t, const char *text, struct args *args, struc
 
 static const struct {
 	const char *text;
-	bool wire, model; /* which of them take it */
+	bool wire, model; /* which of them accept it */
 	int64_t count;
 	double ratio;
 	bool deep;
@@ -66,7 +69,7 @@ static const struct {
 	{ "{\"path\":\"p\",\"other\":1}", true, false, 7, 2, true },
 	{ "{\"path\":\"p\",\"count\":null,\"ratio\":null,\"deep\":null,\"list\":null}", true, true,
 	  7, 2, true },
-	/* Models quote numbers; on the wire a wrong optional value is none. */
+	/* Models quote numbers; on the wire a wrong optional value counts as absent. */
 	{ "{\"path\":\"p\",\"count\":\"9\"}", true, true, -1, 2, true },
 	{ "{\"path\":\"p\",\"deep\":\"false\"}", true, true, 7, 2, -1 },
 	{ "{\"path\":\"p\",\"count\":\"many\"}", true, false, 7, 2, true },
@@ -146,7 +149,7 @@ static void a_model_is_told_everything_at_once(void **state)
 			fail_msg("%s is not in: %s", *word, e.msg);
 }
 
-static void too_much_that_is_wrong_still_is_an_error(void **state)
+static void many_faults_are_an_error_of_bounded_length(void **state)
 {
 	AUTO_ARENA a = { .max = 1 << 20 };
 	AUTO_BUF text = { .max = 64 << 10 };
@@ -224,6 +227,66 @@ static void a_cut_text_is_described_as_the_wire_demands(void **state)
 		   "\"firstLineExceedsLimit\":true,\"maxLines\":2000,\"maxBytes\":51200}}");
 }
 
+static void check_name(const char *name)
+{
+	assert_true(strlen(name) <= 64);
+	assert_true(isalpha((unsigned char)*name));
+	for (const char *c = name; *c; c++)
+		assert_true(isalnum((unsigned char)*c) || *c == '_');
+}
+
+static void check_fields(const struct field *f)
+{
+	assert_non_null(f);
+	for (; f->name; f++) {
+		check_name(f->name);
+		assert_non_null(f->about);
+		if (f->type == FIELD_OBJECT)
+			check_fields(f->of);
+	}
+}
+
+static void every_tool_is_complete(void **state)
+{
+	size_t core = 0, models = 0;
+
+	(void)state;
+	for (size_t i = 0; tool_at(i); i++) {
+		const struct tool *t = tool_at(i);
+		check_name(t->name);
+		assert_non_null(t->about);
+		assert_non_null(t->run);
+		assert_true(!(t->flags & (TOOL_WIRE | TOOL_ROUTE)) != !(t->flags & TOOL_MODEL));
+		if (!(t->flags & TOOL_MODEL))
+			continue;
+		models++;
+		core += (t->flags & TOOL_CORE) != 0;
+		assert_non_null(t->title);
+		check_fields(t->fields);
+		assert_false(t->flags & TOOL_READ_ONLY && t->flags & TOOL_DESTRUCTIVE);
+		for (const struct arg *a = t->args; a->name; a++) {
+			check_name(a->name);
+			assert_false(a->flags & REQUIRED && a->flags & RARE);
+			assert_true(a->type != ARG_JSON); /* it would not say what it contains */
+		}
+		assert_ptr_equal(tool_by_name(str_of(t->name), TOOL_MODEL), t);
+		assert_null(tool_by_name(str_of(t->name), TOOL_WIRE));
+	}
+	assert_int_equal(core, 5);
+	assert_true(models > core);
+}
+
+static void the_core_set_is_small(void **state)
+{
+	AUTO_BUF out = { .max = 1 << 20 };
+	struct jw w = jw_to(&out);
+
+	(void)state;
+	schema_write(&w, NULL, SCHEMA_OLLAMA, TOOL_CORE);
+	assert_false(out.failed);
+	assert_true(out.n < 4096);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -231,9 +294,11 @@ int main(void)
 		cmocka_unit_test(both_kinds_bind_by_their_rules),
 		cmocka_unit_test(old_clients_get_the_sentences_they_know),
 		cmocka_unit_test(a_model_is_told_everything_at_once),
-		cmocka_unit_test(too_much_that_is_wrong_still_is_an_error),
+		cmocka_unit_test(many_faults_are_an_error_of_bounded_length),
 		cmocka_unit_test(names_are_found_by_kind),
 		cmocka_unit_test(a_call_without_memory_is_refused),
+		cmocka_unit_test(every_tool_is_complete),
+		cmocka_unit_test(the_core_set_is_small),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

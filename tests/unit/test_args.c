@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Binding of arguments: the model's rules, row by row, and what every tool's tables must hold. */
+/* Binding of arguments by the model's rules, row by row. */
 
 #include "unit.h"
 
-#include <ctype.h>
-
+#include "base/buf.h"
 #include "base/own.h"
-#include "tools/schema.h"
-#include "tools/tool.h"
+#include "tools/args.h"
 
 struct item {
 	struct str text;
@@ -43,20 +41,13 @@ static const struct arg table[] = {
 	A_END,
 };
 
-static const struct tool tool = {
-	.name = "probe",
-	.args = table,
-	.args_size = sizeof(struct args),
-	.flags = TOOL_MODEL,
-};
-
 static int bind(const char *text, struct arena *a, struct args *args, struct err *e)
 {
 	const struct json *v;
 
 	*args = (struct args){ 0 };
 	assert_int_equal(json_parse(str_of(text), a, &v, e), 0);
-	return tool_bind(&tool, v, args, e);
+	return args_bind_model("probe", table, v, args, e);
 }
 
 static void test_accepted(void **state)
@@ -170,66 +161,6 @@ static void test_many_faults(void **state)
 	assert_non_null(strstr(e.msg, "text is missing"));
 }
 
-static void check_name(const char *name)
-{
-	assert_true(strlen(name) <= 64);
-	assert_true(isalpha((unsigned char)*name));
-	for (const char *c = name; *c; c++)
-		assert_true(isalnum((unsigned char)*c) || *c == '_');
-}
-
-static void check_fields(const struct field *f)
-{
-	assert_non_null(f);
-	for (; f->name; f++) {
-		check_name(f->name);
-		assert_non_null(f->about);
-		if (f->type == FIELD_OBJECT)
-			check_fields(f->of);
-	}
-}
-
-static void test_every_tool_is_whole(void **state)
-{
-	size_t core = 0, models = 0;
-
-	(void)state;
-	for (size_t i = 0; tool_at(i); i++) {
-		const struct tool *t = tool_at(i);
-		check_name(t->name);
-		assert_non_null(t->about);
-		assert_non_null(t->run);
-		assert_true(!(t->flags & (TOOL_WIRE | TOOL_ROUTE)) != !(t->flags & TOOL_MODEL));
-		if (!(t->flags & TOOL_MODEL))
-			continue;
-		models++;
-		core += (t->flags & TOOL_CORE) != 0;
-		assert_non_null(t->title);
-		check_fields(t->fields);
-		assert_false(t->flags & TOOL_READ_ONLY && t->flags & TOOL_DESTRUCTIVE);
-		for (const struct arg *a = t->args; a->name; a++) {
-			check_name(a->name);
-			assert_false(a->flags & REQUIRED && a->flags & RARE);
-			assert_true(a->type != ARG_JSON); /* a model is told what is in it */
-		}
-		assert_ptr_equal(tool_by_name(str_of(t->name), TOOL_MODEL), t);
-		assert_null(tool_by_name(str_of(t->name), TOOL_WIRE));
-	}
-	assert_int_equal(core, 5);
-	assert_true(models > core);
-}
-
-static void test_the_core_set_is_small(void **state)
-{
-	AUTO_BUF out = { .max = 1 << 20 };
-	struct jw w = jw_to(&out);
-
-	(void)state;
-	schema_write(&w, NULL, SCHEMA_OLLAMA, TOOL_CORE);
-	assert_false(out.failed);
-	assert_true(out.n < 4096);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -237,8 +168,6 @@ int main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_items),
 		cmocka_unit_test(test_many_faults),
-		cmocka_unit_test(test_every_tool_is_whole),
-		cmocka_unit_test(test_the_core_set_is_small),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
