@@ -17,6 +17,9 @@ enum {
 	/* ".." removed from the targets of those links; each costs a walk from the top. */
 	LIMIT_LINK_PARENTS = 1024,
 
+	/* How long a held directory is used before its path is looked at again. */
+	LIMIT_ROOT_LOOK_MS = 250,
+
 	/* Log lines waiting for a slow stderr; more are counted and dropped. */
 	LIMIT_LOG_BACKLOG = 256 << 10,
 

@@ -31,6 +31,7 @@ struct runner {
 	bool warming;
 	int sock;
 	unsigned generation; /* how many keepers there have been */
+	unsigned followed;   /* the generation of the sandbox's directories */
 	pid_t keeper_pid;
 	int keeper;	 /* pidfd; -1 if there is no keeper, or the kernel is older than 5.3 */
 	int lifeline[2]; /* one pipe for all keepers: what an earlier one started continues */
@@ -356,6 +357,22 @@ static int borrow(struct runner *r, unsigned broken, unsigned *generation, struc
 	*generation = r->generation;
 	(void)pthread_mutex_unlock(&r->lock);
 	return fd;
+}
+
+void runner_follow(struct runner *r, unsigned generation)
+{
+	(void)pthread_mutex_lock(&r->lock);
+	if (generation != r->followed && r->sock >= 0 && runner_is_sandboxed(r)) {
+		/* The keeper is killed, so that it does not remove the private /tmp, which the next
+		 * one uses. The spawner sees the hang-up and ends its commands. */
+		if (r->keeper >= 0)
+			(void)syscall(SYS_pidfd_send_signal, r->keeper, SIGKILL, NULL, 0);
+		else if (r->keeper_pid > 0)
+			(void)kill(r->keeper_pid, SIGKILL);
+		fd_closep(&r->sock);
+	}
+	r->followed = generation;
+	(void)pthread_mutex_unlock(&r->lock);
 }
 
 int runner_send(struct runner *r, const struct order *order, const int *fds, size_t fd_count,

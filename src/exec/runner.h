@@ -52,6 +52,12 @@ bool runner_is_sandboxed(struct runner *r);
 /* How many commands are running. */
 size_t runner_running(struct runner *r);
 
+/* The directories of the sandbox are those of this generation (any number that changes when one of
+ * them is replaced). After a change the next order starts a new sandbox, made of what the paths
+ * lead to now; commands that run in the old one have LIMIT_ORPHAN_GRACE_MS and
+ * LIMIT_KILL_PATIENCE_MS to end. Without a sandbox nothing happens. */
+void runner_follow(struct runner *r, unsigned generation);
+
 /* Take one of the places for running commands, or fail with TOO_BUSY; and give it back. */
 int runner_enter(struct runner *r, struct err *e);
 void runner_leave(struct runner *r);

@@ -124,7 +124,10 @@ static int open_cwd(struct call *c, struct str requested, struct err *e)
 
 	if (call_path(c, requested.n ? requested : STR("."), &path, e) < 0)
 		return -1;
-	return ws_open_dir(c->ws, &path, e);
+	const int cwd = ws_open_dir(c->ws, &path, e);
+	if (cwd >= 0)
+		runner_follow(c->runner, ws_generation(c->ws));
+	return cwd;
 }
 
 static int check_length(struct str command, struct err *e)

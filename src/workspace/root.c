@@ -128,6 +128,40 @@ int root_open(const char *what, const char *path, bool make, struct root *ret, s
 	return 0;
 }
 
+/* Open a canonical path, component by component and through no link. -1 with errno. */
+static int open_canonical(const char *path)
+{
+	const int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	struct str rest = str_of(path + 1), part;
+	char name[NAME_MAX + 1];
+	AUTO_FD dir = open("/", flags);
+
+	while (dir >= 0 && rest.n) {
+		(void)str_cut(rest, '/', &part, &rest);
+		(void)snprintf(name, sizeof name, "%.*s", STR_FMT(part));
+		const int next = openat(dir, name, flags);
+		const int error = errno;
+		fd_closep(&dir);
+		dir = next;
+		errno = error;
+	}
+	return TAKE(dir, -1);
+}
+
+enum root_news root_look(const struct root *r)
+{
+	struct stat held, found;
+	AUTO_FD fd = open_canonical(r->path);
+
+	if (fd < 0)
+		return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? ROOT_GONE
+									     : ROOT_SAME;
+	if (fstat(r->fd, &held) < 0 || fstat(fd, &found) < 0 ||
+	    (held.st_dev == found.st_dev && held.st_ino == found.st_ino))
+		return ROOT_SAME;
+	return dup3(fd, r->fd, O_CLOEXEC) < 0 ? ROOT_SAME : ROOT_REPLACED;
+}
+
 void root_unmake(const struct root *r)
 {
 	if (r->fd >= 0)

@@ -2,9 +2,10 @@
 /*
  * root: a directory the operator named, made if missing, canonical, held open.
  *
- * Used once at start for WORKSPACE_ROOT, DATA_DIR and ALLOWED_ROOT_DIRECTORY. Links in the
- * operator's own path are followed, once; after that only the descriptor and the canonical path are
- * used. On failure nothing on disk has changed: directories made on the way are removed again.
+ * Used at start for WORKSPACE_ROOT, DATA_DIR and ALLOWED_ROOT_DIRECTORY. Links in the operator's
+ * own path are followed, once; after that only the descriptor and the canonical path are used. The
+ * operator named a path, not an inode: root_look notices that another directory has that path. On
+ * failure nothing on disk has changed: directories made on the way are removed again.
  */
 #ifndef WORKSPACE_ROOT_H
 #define WORKSPACE_ROOT_H
@@ -28,6 +29,18 @@ int root_canonical(const char *what, const char *path, char ret[PATH_MAX], struc
 /* Open the directory; with `make`, make it and its parents if they are missing. The error says what
  * is wrong: not absolute, a file, a loop of links, unreadable, cannot be made … */
 int root_open(const char *what, const char *path, bool make, struct root *ret, struct err *e);
+
+/* What the path of a held directory leads to now. */
+enum root_news {
+	ROOT_SAME,     /* the held directory, or it cannot be told */
+	ROOT_REPLACED, /* another directory, which is held from now on */
+	ROOT_GONE,     /* nothing, or not a directory */
+};
+
+/* Look at the path again, following no links: it is canonical, so a link in it is new and may lead
+ * anywhere. The number of the descriptor never changes: other threads may use it at any time, and
+ * get the old directory or the new one. Only one thread may look at a time. */
+enum root_news root_look(const struct root *r);
 
 /* Remove the directories that root_open made, if they are still empty. */
 void root_unmake(const struct root *r);

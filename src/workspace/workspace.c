@@ -6,12 +6,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <xxhash.h>
 
+#include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
 #include "workspace/pending.h"
@@ -19,11 +21,20 @@
 
 enum { LOCKS = 64 }; /* two files may share a lock: then one waits for the other */
 
+/* When the path of a base was last looked at, and what was found. */
+struct base_watch {
+	pthread_mutex_t lock; /* held by the thread that looks */
+	_Atomic int64_t looked_ms;
+	atomic_bool gone;
+};
+
 struct workspace {
 	pthread_mutex_t locks[LOCKS], file_locks[LOCKS];
 	struct pending *pending;
 	struct root roots[PATH_BASES];
 	struct beneath bases[PATH_BASES];
+	struct base_watch watches[PATH_BASES];
+	atomic_uint generation; /* how often a base has been replaced */
 	char data_prefix[PATH_MAX + 1], outside_prefix[PATH_MAX + 1];
 	struct path_rules rules;
 };
@@ -130,8 +141,11 @@ int ws_new(const struct ws_options *o, struct workspace **ret, struct err *e)
 
 	if (!ws)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory for the workspace");
-	for (int i = 0; i < PATH_BASES; i++)
+	for (int i = 0; i < PATH_BASES; i++) {
 		ws->roots[i].fd = ws->bases[i].fd = -1;
+		(void)pthread_mutex_init(&ws->watches[i].lock, NULL);
+		atomic_store(&ws->watches[i].looked_ms, io_now_ms());
+	}
 	for (int i = 0; i < LOCKS; i++) {
 		(void)pthread_mutex_init(&ws->locks[i], NULL);
 		(void)pthread_mutex_init(&ws->file_locks[i], NULL);
@@ -155,8 +169,10 @@ void ws_free(struct workspace *ws)
 {
 	if (!ws)
 		return;
-	for (int i = 0; i < PATH_BASES; i++)
+	for (int i = 0; i < PATH_BASES; i++) {
 		root_done(&ws->roots[i]);
+		(void)pthread_mutex_destroy(&ws->watches[i].lock);
+	}
 	for (int i = 0; i < LOCKS; i++) {
 		(void)pthread_mutex_destroy(&ws->locks[i]);
 		(void)pthread_mutex_destroy(&ws->file_locks[i]);
@@ -199,6 +215,48 @@ struct str ws_display(const struct workspace *ws, const struct path *p, char out
 			       : snprintf(out, 2 * PATH_MAX, "%.*s", STR_FMT(itself));
 
 	return (struct str){ out, n > 0 ? (size_t)n : 0 };
+}
+
+/* Look whether the base is still what its path leads to. A thread that finds another one looking
+ * does not wait. */
+static void look_at_base(struct workspace *ws, enum path_base base)
+{
+	struct base_watch *w = &ws->watches[base];
+
+	if (pthread_mutex_trylock(&w->lock) != 0)
+		return;
+	const enum root_news news = root_look(&ws->roots[base]);
+	if (news == ROOT_REPLACED)
+		(void)atomic_fetch_add(&ws->generation, 1);
+	atomic_store(&w->gone, news == ROOT_GONE);
+	atomic_store(&w->looked_ms, io_now_ms());
+	(void)pthread_mutex_unlock(&w->lock);
+}
+
+/* The base of p for opening something below it, looked at not long ago; NULL with *e if it is
+ * gone. */
+static const struct beneath *held_base(const struct workspace *ws, const struct path *p,
+				       struct err *e)
+{
+	static const char *const names[PATH_BASES] = {
+		[PATH_WORKSPACE] = "workspace",
+		[PATH_DATA] = "data directory",
+		[PATH_OUTSIDE] = "allowed root",
+	};
+	const struct base_watch *w = &ws->watches[p->base];
+
+	if (io_now_ms() - atomic_load(&w->looked_ms) >= LIMIT_ROOT_LOOK_MS)
+		look_at_base((struct workspace *)ws, p->base);
+	if (!atomic_load(&w->gone))
+		return base_of(ws, p);
+	(void)err_set(e, ERR_FILE_NOT_FOUND, "The %s %.*s does not exist any more", names[p->base],
+		      STR_FMT(base_of(ws, p)->path));
+	return NULL;
+}
+
+unsigned ws_generation(const struct workspace *ws)
+{
+	return atomic_load(&ws->generation);
 }
 
 /* The absolute path of p, which `out` has room for. */
@@ -257,12 +315,15 @@ static bool may_lead_out(const struct workspace *ws, const struct path *p, const
 
 int ws_open(const struct workspace *ws, const struct path *p, int flags, struct err *e)
 {
-	const int fd = beneath_open(base_of(ws, p), p->name, flags, e);
+	const struct beneath *b = held_base(ws, p, e);
 	struct path outer UNINITIALISED;
 
-	if (fd >= 0 || !may_lead_out(ws, p, e, &outer))
+	if (!b)
+		return -1;
+	const int fd = beneath_open(b, p->name, flags, e);
+	if (fd >= 0 || !may_lead_out(ws, p, e, &outer) || !(b = held_base(ws, &outer, e)))
 		return fd;
-	return beneath_open(base_of(ws, &outer), outer.name, flags, e);
+	return beneath_open(b, outer.name, flags, e);
 }
 
 int ws_open_file(const struct workspace *ws, const struct path *p, struct stat *st, struct err *e)
@@ -307,13 +368,16 @@ int ws_stat(const struct workspace *ws, const struct path *p, struct stat *st, s
 int ws_place(const struct workspace *ws, const struct path *p, bool make_dirs,
 	     struct file_place *ret, struct err *e)
 {
+	const struct beneath *b = held_base(ws, p, e);
 	struct path outer UNINITIALISED;
 
-	if (beneath_place(base_of(ws, p), p->name, make_dirs, ret, e) == 0)
-		return 0;
-	if (!may_lead_out(ws, p, e, &outer))
+	if (!b)
 		return -1;
-	return beneath_place(base_of(ws, &outer), outer.name, make_dirs, ret, e);
+	if (beneath_place(b, p->name, make_dirs, ret, e) == 0)
+		return 0;
+	if (!may_lead_out(ws, p, e, &outer) || !(b = held_base(ws, &outer, e)))
+		return -1;
+	return beneath_place(b, outer.name, make_dirs, ret, e);
 }
 
 /* Name a path by the workspace or the data directory if it lies there, so that one file has one
@@ -340,11 +404,14 @@ static void choose_base(const struct workspace *ws, struct path *p)
 
 int ws_canonical(const struct workspace *ws, const struct path *p, struct path *ret, struct err *e)
 {
+	const struct beneath *b = held_base(ws, p, e);
 	struct path canonical = { .base = p->base }, outer UNINITIALISED;
 
-	if (beneath_canonical(base_of(ws, p), p->name, canonical.name, e) < 0) {
-		if (!may_lead_out(ws, p, e, &outer) ||
-		    beneath_canonical(base_of(ws, &outer), outer.name, canonical.name, e) < 0)
+	if (!b)
+		return -1;
+	if (beneath_canonical(b, p->name, canonical.name, e) < 0) {
+		if (!may_lead_out(ws, p, e, &outer) || !(b = held_base(ws, &outer, e)) ||
+		    beneath_canonical(b, outer.name, canonical.name, e) < 0)
 			return -1;
 		canonical.base = outer.base;
 	}

@@ -15,7 +15,10 @@
  * the kernel then resolves the path beneath the outermost directory.
  *
  * No other module opens, stats, renames or makes anything by a path that came from a request.
- * Many threads may use one workspace: after ws_new only its locks change.
+ * Many threads may use one workspace: after ws_new only its locks change, and the held directories
+ * if others have taken their places. That is noticed within a second: the path is looked at again
+ * at most four times a second, by a call that uses it. While nothing is there, every call fails
+ * with FILE_NOT_FOUND and says that the workspace does not exist any more.
  */
 #ifndef WORKSPACE_WORKSPACE_H
 #define WORKSPACE_WORKSPACE_H
@@ -55,6 +58,9 @@ void ws_unmake(const struct workspace *ws);
 
 /* The rules in force, with the canonical paths of root, data directory and allowed root. */
 const struct path_rules *ws_rules(const struct workspace *ws);
+
+/* How often a held directory has been replaced by another one of the same path. */
+unsigned ws_generation(const struct workspace *ws);
 
 /* Whether paths are resolved by openat2; if not, they are walked (beneath.h). */
 bool ws_uses_openat2(const struct workspace *ws);

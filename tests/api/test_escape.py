@@ -167,6 +167,95 @@ class RulesByWalking(Rules):
         self.assertEqual(self.server.request("GET", "/health").json()["resolver"], "walk")
 
 
+class Replaced(SidecarTest):
+    """The workspace is removed, made again, or replaced while the server runs."""
+
+    def setUp(self):
+        self.dir = os.path.realpath(tempfile.mkdtemp(prefix="sidecar-test-"))
+        self.addCleanup(shutil.rmtree, self.dir)
+        self.root = self.dir + "/ws"
+
+    def both(self):
+        for flags in ([], ["--openat2", "off"]):
+            shutil.rmtree(self.root, ignore_errors=True)
+            os.mkdir(self.root)
+            yield self.start(workspace=self.root, flags=flags)
+
+    def gone(self, server):
+        """Every tool says that there is no workspace."""
+        sentence = "The workspace %s does not exist any more" % self.root
+        until(lambda: server.call("ls").json().get("error") == sentence, "the loss is noticed within a second", seconds=1)
+        for name, arguments in (("read", {"path": "f"}), ("write", {"path": "a/b", "content": "x"}), ("find", {"pattern": "*"}),
+                                ("edit", {"path": "f", "oldText": "a", "newText": "b"}), ("grep", {"pattern": "x"})):
+            self.assertEqual(server.error(name, **arguments), ("FILE_NOT_FOUND", sentence), name)
+        self.assertIn(sentence.encode(), server.call("bash", command="true").body)
+        self.assertFalse(os.path.isdir(self.root) and not os.path.islink(self.root))
+
+    def works(self, server):
+        with open(self.root + "/f", "w", encoding="ascii") as f:
+            f.write("new")
+        until(lambda: server.call("read", path="f").json().get("result", {}).get("content") == "new",
+              "the new directory is held within a second", seconds=1)
+        server.result("write", path="made/g", content="g")
+        self.assertEqual(sorted(os.listdir(self.root)), ["f", "made"])
+        body = server.call("bash", command="echo $(cat f)$(pwd); echo there > by-command").body
+        self.assertIn(b'"exitCode":0', body)
+        self.assertIn(("new" + self.root).encode(), body)
+        self.assertEqual(sorted(os.listdir(self.root)), ["by-command", "f", "made"])
+
+    def test_removed_and_made_again(self):
+        for server in self.both():
+            self.assertIn(b'"exitCode":0', server.call("bash", command="true").body)
+            shutil.rmtree(self.root)
+            self.gone(server)
+            os.mkdir(self.root)
+            self.works(server)
+
+    def test_replaced_by_another_directory(self):
+        for server in self.both():
+            server.put("old", "old")
+            os.rename(self.root, self.dir + "/away")
+            os.mkdir(self.root)
+            self.works(server)
+            self.assertEqual(server.error("read", path="old")[0], "FILE_NOT_FOUND")
+            self.assertEqual(os.listdir(self.dir + "/away"), ["old"])
+            shutil.rmtree(self.dir + "/away")
+
+    def test_a_link_in_its_place_is_not_followed(self):
+        os.mkdir(self.dir + "/outside")
+        for server in self.both():
+            os.rmdir(self.root)
+            os.symlink("outside", self.root)
+            self.gone(server)
+            self.assertEqual(os.listdir(self.dir + "/outside"), [])
+            os.unlink(self.root)
+
+    def test_a_job_of_the_old_sandbox_ends(self):
+        os.mkdir(self.root)
+        server = self.start(workspace=self.root, flags=["--sandbox", "workspace"])
+        job = server.call("bash", command="sleep 300", background=True).json()["result"]["jobId"]
+        os.rename(self.root, self.dir + "/away")
+        os.mkdir(self.root)
+        self.works(server)
+        until(lambda: server.request("GET", "/jobs/%s" % job).json()["result"]["state"] != "running", "the job ends")
+
+    def test_in_every_sandbox(self):
+        for mode in ("off", "workspace", "strict"):
+            with self.subTest(mode):
+                shutil.rmtree(self.root, ignore_errors=True)
+                os.mkdir(self.root)
+                server = self.start(workspace=self.root, flags=["--sandbox", mode])
+                self.assertIn(b'"exitCode":0', server.call("bash", command="echo kept > /tmp/kept-%d" % os.getpid()).body)
+                shutil.rmtree(self.root)
+                self.gone(server)
+                os.mkdir(self.root)
+                self.works(server)
+                if mode != "off":
+                    self.assertIn(b"kept", server.call("bash", command="cat /tmp/kept-%d" % os.getpid()).body)
+                else:
+                    os.unlink("/tmp/kept-%d" % os.getpid())
+
+
 class Boundary(SidecarTest):
     def setUp(self):
         self.dir = os.path.realpath(tempfile.mkdtemp(prefix="sidecar-test-"))

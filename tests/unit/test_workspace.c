@@ -11,6 +11,7 @@
 #include <sys/un.h>
 
 #include "base/io.h"
+#include "base/limits.h"
 #include "workspace/replace.h"
 #include "workspace/workspace.h"
 
@@ -322,8 +323,98 @@ static void paths_are_shown_as_the_agent_knows_them(void **state)
 	assert_str(ws_display(ws, &p, out), f->data);
 	assert_int_equal(ws_resolve(ws, str_of(in(&f->s, "out")), PATH_STRICT, &p, &e), 0);
 	assert_str(ws_display(ws, &p, out), in(&f->s, "out"));
+	assert_str(ws_relative(ws, &p, out), "../../out");
+	assert_int_equal(ws_resolve(ws, STR("../w.txt"), PATH_STRICT, &p, &e), 0);
+	assert_str(ws_relative(ws, &p, out), "../w.txt");
+	assert_int_equal(ws_resolve(ws, str_of(in(&f->s, "projects")), PATH_STRICT, &p, &e), 0);
+	assert_str(ws_relative(ws, &p, out), "..");
+	assert_int_equal(ws_resolve(ws, str_of(in(&f->s, "data/x")), PATH_STRICT, &p, &e), 0);
+	assert_str(ws_relative(ws, &p, out), "../../data/x");
+	assert_int_equal(ws_resolve(ws, STR("d/g"), PATH_STRICT, &p, &e), 0);
+	assert_str(ws_relative(ws, &p, out), "d/g");
 	assert_int_equal(ws_resolve(ws, STR("/"), PATH_STRICT, &p, &e), 0);
 	assert_str(ws_display(ws, &p, out), "/");
+}
+
+/* Opens a file of the workspace again and again, while the root is replaced. */
+struct opener {
+	const struct workspace *ws;
+	atomic_bool stop;
+	int wrong;
+};
+
+static void *open_on(void *arg)
+{
+	struct opener *o = arg;
+	const struct path p = { .base = PATH_WORKSPACE, .name = "f" };
+	struct stat st;
+
+	while (!atomic_load(&o->stop)) {
+		struct err e;
+		AUTO_FD fd = ws_open_file(o->ws, &p, &st, &e);
+		if (fd < 0 && e.code != ERR_FILE_NOT_FOUND)
+			o->wrong++;
+	}
+	return NULL;
+}
+
+/* What opening a file gives once the roots have been looked at again. */
+static const char *later(const struct workspace *ws, enum path_base base, const char *name)
+{
+	static struct err e;
+	static char text[64];
+	struct path p = { .base = base };
+	struct stat st;
+
+	(void)snprintf(p.name, sizeof p.name, "%s", name);
+	io_sleep_ms(LIMIT_ROOT_LOOK_MS + 20);
+	AUTO_FD fd = ws_open_file(ws, &p, &st, &e);
+	if (fd < 0)
+		return e.msg;
+	const ssize_t n = read(fd, text, sizeof text - 1);
+	text[n > 0 ? n : 0] = '\0';
+	return text;
+}
+
+static void replaced_directories_are_held_anew(void **state)
+{
+	struct fixture *f = *state;
+	char gone[PATH_MAX + 64];
+	pthread_t thread;
+
+	f->o.data_dir = f->data;
+	AUTO_WORKSPACE ws = new_ws(&f->o);
+	struct opener o = { .ws = ws };
+	assert_int_equal(pthread_create(&thread, NULL, open_on, &o), 0);
+	assert_int_equal(rename(f->root, in(&f->s, "away")), 0);
+	(void)snprintf(gone, sizeof gone, "The workspace %s does not exist any more", f->root);
+	assert_string_equal(later(ws, PATH_WORKSPACE, "f"), gone);
+	assert_int_equal(ws_generation(ws), 0);
+	put_dir(&f->s, "projects/ws");
+	put(&f->s, "projects/ws/f", "second");
+	assert_string_equal(later(ws, PATH_WORKSPACE, "f"), "second");
+	assert_int_equal(ws_generation(ws), 1);
+	/* A link in its place, or above it, is not followed, even to a directory that was held. */
+	assert_int_equal(rename(f->root, in(&f->s, "second")), 0);
+	put_link(&f->s, "projects/ws", "@/out");
+	assert_string_equal(later(ws, PATH_WORKSPACE, "secret"), gone);
+	assert_int_equal(unlink(f->root), 0);
+	assert_int_equal(rename(in(&f->s, "second"), f->root), 0);
+	assert_string_equal(later(ws, PATH_WORKSPACE, "f"), "second");
+	assert_int_equal(ws_generation(ws), 1);
+	assert_int_equal(rename(f->allowed, in(&f->s, "real")), 0);
+	put_link(&f->s, "projects", "real");
+	assert_string_equal(later(ws, PATH_WORKSPACE, "f"), gone);
+	atomic_store(&o.stop, true);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(o.wrong, 0);
+	assert_int_equal(rename(f->data, in(&f->s, "data2")), 0);
+	(void)snprintf(gone, sizeof gone, "The data directory %s does not exist any more", f->data);
+	assert_string_equal(later(ws, PATH_DATA, "f"), gone);
+	put_dir(&f->s, "data");
+	put(&f->s, "data/f", "new data");
+	assert_string_equal(later(ws, PATH_DATA, "f"), "new data");
+	assert_int_equal(ws_generation(ws), 2);
 }
 
 #define OVER(test, f)                                                                              \
@@ -345,6 +436,7 @@ static int run(enum resolver resolver)
 		OVER(special_files_are_not_files, &f),
 		OVER(listing_tells_types_and_can_be_stopped, &f),
 		OVER(paths_are_shown_as_the_agent_knows_them, &f),
+		OVER(replaced_directories_are_held_anew, &f),
 	};
 
 	return cmocka_run_group_tests_name(names[resolver], tests, NULL, NULL);
