@@ -9,6 +9,7 @@
 #include "base/utc.h"
 #include "tools/tool.h"
 #include "workspace/replace.h"
+#include "workspace/remove.h"
 #include "workspace/workspace.h"
 
 struct files_args {

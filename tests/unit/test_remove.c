@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "base/limits.h"
+#include "workspace/remove.h"
 #include "workspace/workspace.h"
 
 /* A workspace, and a file beside it that must stay. */

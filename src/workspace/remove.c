@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* remove: by descriptor, one level at a time, and never through a link. */
+
+#include "workspace/remove.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "base/own.h"
+
+/* A directory whose entries are being removed. */
+struct level {
+	int dir;
+	unsigned depth;
+	int error; /* errno of the first failure, or 0 */
+};
+
+static int remove_content(int dir, unsigned depth);
+
+/* Remove one entry with everything in it. 0, or errno. */
+static int remove_entry(int dir, const char *name, unsigned depth)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+
+	if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	/* For a directory Linux says EISDIR, POSIX EPERM. */
+	if (errno != EISDIR && errno != EPERM)
+		return errno;
+	const int was = errno, below = openat(dir, name, flags);
+	if (below < 0)
+		return errno == ENOTDIR || errno == ELOOP ? was : errno;
+	if (depth == LIMIT_REMOVE_DEPTH) {
+		(void)close(below);
+		return ENAMETOOLONG;
+	}
+	const int error = remove_content(below, depth + 1);
+	if (error)
+		return error;
+	return unlinkat(dir, name, AT_REMOVEDIR) == 0 || errno == ENOENT ? 0 : errno;
+}
+
+static int remove_one(void *arg, struct str name, unsigned char type, struct err *e)
+{
+	struct level *l = arg;
+
+	(void)type;
+	(void)e;
+	const int error = remove_entry(l->dir, name.p, l->depth);
+	if (!l->error)
+		l->error = error;
+	return 0;
+}
+
+/* Remove everything in a directory that can be removed, and close it. 0, or errno. */
+static int remove_content(int dir, unsigned depth)
+{
+	struct level l = { .dir = dir, .depth = depth };
+	struct err e;
+
+	if (ws_list(dir, remove_one, &l, &e) < 0 && !l.error)
+		return EIO;
+	return l.error;
+}
+
+/* Remove a file or an empty directory. 0, or errno. */
+static int remove_alone(int dir, const char *name)
+{
+	if (unlinkat(dir, name, 0) == 0)
+		return 0;
+	const int was = errno;
+	if (was != EISDIR && was != EPERM)
+		return was;
+	if (unlinkat(dir, name, AT_REMOVEDIR) == 0)
+		return 0;
+	return errno == ENOTDIR ? was : errno;
+}
+
+static int fail_remove(const struct workspace *ws, const struct path *p, int error, struct err *e)
+{
+	char shown[2 * PATH_MAX] UNINITIALISED;
+
+	if (error == ENOTEMPTY || error == EEXIST)
+		return err_set(e, ERR_NOT_A_FILE, "The directory is not empty: %.*s",
+			       STR_FMT(ws_display(ws, p, shown)));
+	errno = error;
+	return err_errno(e, "Cannot remove %.*s", STR_FMT(ws_display(ws, p, shown)));
+}
+
+/* "a/b/c" is "c" in "a/b". */
+static const char *split(const struct path *p, struct path *parent)
+{
+	const char *slash = strrchr(p->name, '/');
+
+	*parent = (struct path){ .base = p->base };
+	if (!slash)
+		return p->name;
+	(void)snprintf(parent->name, sizeof parent->name, "%.*s", (int)(slash - p->name), p->name);
+	return slash + 1;
+}
+
+int ws_remove(const struct workspace *ws, const struct path *p, bool tree, struct err *e)
+{
+	struct path parent;
+	const char *name = split(p, &parent);
+	int error;
+
+	if (!*name) {
+		const int itself = tree ? ws_open_dir(ws, p, e) : -1;
+		if (tree && itself < 0)
+			return -1;
+		error = tree ? remove_content(itself, 0) : ENOTEMPTY;
+		return error ? fail_remove(ws, p, error, e) : 0;
+	}
+	AUTO_FD dir = ws_open(ws, &parent, O_PATH | O_DIRECTORY, e);
+	if (dir < 0)
+		return -1;
+	/* An entry that never existed is an error; one that vanishes meanwhile is not. */
+	if (faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		return fail_remove(ws, p, errno, e);
+	error = tree ? remove_entry(dir, name, 0) : remove_alone(dir, name);
+	return error ? fail_remove(ws, p, error, e) : 0;
+}
