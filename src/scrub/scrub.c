@@ -196,7 +196,7 @@ static size_t pass(struct scrubber *s, struct str text, bool final, struct buf *
 	struct pass p = { .s = s, .text = text, .final = final, .out = out };
 	const size_t decided = scan(&p);
 
-	buf_add(out, (struct str){ text.p + p.done, decided - p.done });
+	buf_add(out, str_from(str_upto(text, decided), p.done));
 	if (decided > 0) {
 		s->before[1] = decided > 1 ? text.p[decided - 2] : s->before[0];
 		s->before[0] = text.p[decided - 1];
