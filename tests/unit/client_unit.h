@@ -64,7 +64,7 @@ static inline struct sidecar *open_client(const struct scratch *s, int64_t wait_
 struct fake {
 	const char *answer; /* to everything but GET /health */
 	size_t length;	    /* 0: strlen */
-	enum { FAKE_CLOSE, FAKE_HANG, FAKE_REPEAT, FAKE_DRIP, FAKE_SLOW } then;
+	enum { FAKE_CLOSE, FAKE_HANG, FAKE_REPEAT, FAKE_DRIP, FAKE_SLOW, FAKE_SLOW_BODY } then;
 	const char *health; /* NULL: a good one */
 	atomic_int requests;
 	atomic_bool stop;
@@ -74,12 +74,18 @@ struct fake {
 
 static inline void fake_say(struct fake *f, int fd, const char *p, size_t n)
 {
+	const char *end = memmem(p, n, "\r\n\r\n", 4);
+	const size_t head = f->then == FAKE_SLOW_BODY && end ? (size_t)(end + 4 - p) : 0;
+
 	for (size_t at = 0; at < n && !f->stop;) {
-		const bool single = f->then == FAKE_DRIP || f->then == FAKE_SLOW;
-		const ssize_t sent =
-			send(fd, p + at, single ? 1 : n - at, MSG_NOSIGNAL | MSG_DONTWAIT);
-		if (f->then == FAKE_SLOW)
-			(void)usleep(5000);
+		const bool single = f->then >= FAKE_DRIP;
+		const ssize_t sent = send(fd, p + at,
+					  at < head ? head - at
+					  : single  ? 1
+						    : n - at,
+					  MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (f->then == FAKE_SLOW || (f->then == FAKE_SLOW_BODY && at >= head))
+			(void)usleep(f->then == FAKE_SLOW ? 5000 : 20000);
 		if (sent > 0)
 			at += (size_t)sent;
 		else if (errno != EAGAIN || io_wait(fd, POLLOUT, io_now_ms() + 50) < 0)

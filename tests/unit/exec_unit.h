@@ -120,12 +120,12 @@ static inline int count_marked(struct str mark)
 	return count;
 }
 
-/* The same after waiting for it to become 0, for up to ten seconds. */
+/* The same after waiting for it to become 0, for up to a minute. */
 static inline int count_marked_finally(struct str mark)
 {
 	int count = 0;
 
-	for (int i = 0; i < 1000 && (count = count_marked(mark)) > 0; i++)
+	for (int i = 0; i < 6000 && (count = count_marked(mark)) > 0; i++)
 		(void)usleep(10000);
 	return count;
 }

@@ -58,9 +58,10 @@ static void every_wrong_answer_has_its_code(void **state)
 		struct scratch s = scratch_new();
 		struct fake f = { .answer = cases[i].answer, .then = cases[i].then };
 		char path[PATH_MAX];
+		const bool times_out = cases[i].code && strcmp(cases[i].code, "TIMED_OUT") == 0;
 		const struct sidecar_settings settings = { .socket_path = path,
-							   .wait_for_ready_ms = 5000,
-							   .timeout_ms = 300 };
+							   .wait_for_ready_ms = 60000,
+							   .timeout_ms = times_out ? 300 : 60000 };
 		struct sidecar_error error = { .code = "" };
 		(void)snprintf(path, sizeof path, "%.2000s/s", s.path);
 		fake_start(&f, &s);
@@ -237,9 +238,9 @@ static void slow_bytes_do_not_extend_the_timeout(void **state)
 		sidecar_close(client);
 		fake_stop(&f, &s);
 	}
-	struct fake f = { .answer = STREAM DELTA DELTA DELTA DONE END, .then = FAKE_SLOW };
+	struct fake f = { .answer = STREAM DELTA DELTA DONE END, .then = FAKE_SLOW_BODY };
 	struct sidecar_settings patient = settings;
-	patient.timeout_ms = 700; /* enough for the head, not for the body */
+	patient.timeout_ms = 2000; /* enough for the head, not for the body */
 	fake_start(&f, &s);
 	struct sidecar *client = sidecar_open(&patient, &error);
 	assert_int_equal(sidecar_run_bash(client, "x", NULL, NULL, &error), 0);

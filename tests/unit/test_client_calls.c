@@ -289,7 +289,7 @@ static bool is_left(const char *word)
 {
 	char command[256];
 
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < 600; i++) {
 		(void)snprintf(command, sizeof command, "pgrep -f '[s]leep %s' >/dev/null", word);
 		if (system(command) != 0)
 			return false;

@@ -3,6 +3,7 @@
 #include "exec_unit.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -354,33 +355,51 @@ static void test_sink_that_refuses_ends_the_command(void **state)
 	assert_int_equal(r.exit_code, -1);
 }
 
+/* A command that is cancelled, by another thread, when it has said something. */
+struct cancelled {
+	struct capture c;
+	struct cancel cancel;
+	sem_t begun;
+};
+
+static int note_begin(void *arg, enum proc_stream stream, struct str piece)
+{
+	struct cancelled *t = arg;
+
+	(void)sem_post(&t->begun);
+	return capture_write(&t->c, stream, piece);
+}
+
 static void *cancel_later(void *arg)
 {
-	(void)usleep(200000);
-	cancel_ask(arg);
+	struct cancelled *t = arg;
+
+	(void)sem_wait(&t->begun);
+	cancel_ask(&t->cancel);
 	return NULL;
 }
 
 static void test_cancel(void **state)
 {
 	(void)state;
-	struct cancel cancel = CANCEL_INIT;
+	struct cancelled t = { .c = { .out.max = 100, .err.max = 100 }, .cancel = CANCEL_INIT };
 	pthread_t thread;
-	CAPTURE c = { .out.max = 100, .err.max = 100 };
 	struct proc_result r;
 	struct err e = { 0 };
-	const struct proc_sink sink = { capture_write, &c };
+	const struct proc_sink sink = { note_begin, &t };
 	AUTO_FD cwd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct proc_request q = { .command = STR("echo begun; sleep 1000"), .cwd_fd = cwd };
 
-	assert_int_equal(pthread_create(&thread, NULL, cancel_later, &cancel), 0);
-	assert_int_equal(proc_run(runner, &q, &sink, &cancel, &r, &e), 0);
+	assert_int_equal(sem_init(&t.begun, 0, 0), 0);
+	assert_int_equal(pthread_create(&thread, NULL, cancel_later, &t), 0);
+	assert_int_equal(proc_run(runner, &q, &sink, &t.cancel, &r, &e), 0);
 	(void)pthread_join(thread, NULL);
-	cancel_done(&cancel);
+	cancel_done(&t.cancel);
 	assert_true(r.cancelled);
 	assert_false(r.timed_out);
 	assert_int_equal(r.exit_code, -1);
-	assert_str(buf_str(&c.out), "begun\n");
+	assert_str(buf_str(&t.c.out), "begun\n");
+	capture_done(&t.c);
 }
 
 static void test_limits(void **state)
