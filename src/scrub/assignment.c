@@ -6,8 +6,6 @@
 #include "base/own.h"
 #include "scrub/shape.h"
 
-static const struct byteset name_bytes = { { BYTES_DIGIT | BYTE('-'), BYTES_LETTER | BYTE('_') } };
-
 /* All bytes except those that end a value: blanks, quotes and the punctuation of programs. */
 static const struct byteset open_value = {
 	{ ~(BYTE(' ') * 2 - 1) & ~(BYTE('"') | BYTE('\'') | BYTE(',') | BYTE(';') | BYTE('&') |
@@ -67,21 +65,21 @@ static bool is_upper(int b)
 
 /* After the keyword: nothing, or more of the name ("secret_key", "passwordProd"), but not the rest
  * of a longer word ("tokens", "secretary"). */
-static bool rest_of_name(struct rest *c)
+static bool rest_of_name(struct rest *r)
 {
 	enum { LONGEST = 40 };
-	const size_t from = c->i;
-	const int last = (unsigned char)c->text.p[from - 1], b = rest_peek(c);
+	const size_t from = r->i;
+	const int last = (unsigned char)r->text.p[from - 1], b = rest_peek(r);
 
 	if (is_lower(b) || (is_upper(b) && is_upper(last)))
 		return false;
-	if (rest_run(c, &name_bytes, LONGEST) == LONGEST)
+	if (rest_run(r, &bytes_dashed, LONGEST) == LONGEST)
 		return false;
-	size_t word = c->i;
-	while (word > from && c->text.p[word - 1] != '_' && c->text.p[word - 1] != '-' &&
-	       (word == c->i || !is_upper(c->text.p[word]) || !is_lower(c->text.p[word - 1])))
+	size_t word = r->i;
+	while (word > from && r->text.p[word - 1] != '_' && r->text.p[word - 1] != '-' &&
+	       (word == r->i || !is_upper(r->text.p[word]) || !is_lower(r->text.p[word - 1])))
 		word--;
-	const struct str tail = { c->text.p + word, c->i - word };
+	const struct str tail = { r->text.p + word, r->i - word };
 	for (size_t i = 0; i < ARRAY_LEN(about); i++)
 		if (str_eq_nocase(tail, str_of(about[i])))
 			return false;
@@ -90,49 +88,47 @@ static bool rest_of_name(struct rest *c)
 
 /* The sign between name and value; *tight when no quote or blank is around it. Comparisons, arrows
  * and scopes do not count. */
-static bool assigns(struct rest *c, bool *tight)
+static bool assigns(struct rest *r, bool *tight)
 {
-	const size_t from = c->i;
+	const size_t from = r->i;
 
-	(void)rest_skip(c, '\\');
-	if (!rest_skip(c, '"'))
-		(void)rest_skip(c, '\'');
-	(void)rest_skip(c, ']');
-	if (!rest_blanks(c))
+	rest_quote(r);
+	(void)rest_skip(r, ']');
+	if (!rest_blanks(r))
 		return false;
-	const bool colon = rest_skip(c, ':');
-	const bool equal = rest_skip(c, '=');
+	const bool colon = rest_skip(r, ':');
+	const bool equal = rest_skip(r, '=');
 	if (!colon && !equal)
 		return false;
 	if (equal && !colon)
-		(void)rest_skip(c, '>');
-	*tight = equal && c->i == from + 1;
-	const int next = rest_peek(c);
+		(void)rest_skip(r, '>');
+	*tight = equal && r->i == from + 1;
+	const int next = rest_peek(r);
 	if (next == '=' || next == ':' || next == '~')
 		return false;
-	const size_t blanks = c->i;
-	if (!rest_blanks(c))
+	const size_t blanks = r->i;
+	if (!rest_blanks(r))
 		return false;
-	*tight &= c->i == blanks;
+	*tight &= r->i == blanks;
 	return true;
 }
 
 /* Read the value. False when it is an expression, or when its end is not that of a value. */
-static bool read_value(struct rest *c, struct value *v)
+static bool read_value(struct rest *r, struct value *v)
 {
-	const bool escaped = rest_skip(c, '\\');
-	const int first = rest_peek(c);
+	const bool escaped = rest_skip(r, '\\');
+	const int first = rest_peek(r);
 
 	v->quoted = first == '"' || first == '\'' || first == '`';
 	if (escaped && !v->quoted)
 		return false;
-	c->i += v->quoted;
-	const size_t from = c->i;
-	const size_t n = rest_run(c, v->quoted ? &quoted_value : &open_value, LIMIT_SCRUB_VALUE);
-	v->text = (struct str){ c->text.p + from, n };
+	r->i += v->quoted;
+	const size_t from = r->i;
+	const size_t n = rest_run(r, v->quoted ? &quoted_value : &open_value, LIMIT_SCRUB_VALUE);
+	v->text = (struct str){ r->text.p + from, n };
 	if (n == LIMIT_SCRUB_VALUE)
 		return true;
-	const int end = rest_peek(c);
+	const int end = rest_peek(r);
 	if (v->quoted)
 		return end == (escaped ? '\\' : first);
 	return end < 0 || !strchr("([{<>\"'`\\|", end) || end == 0;
@@ -208,11 +204,8 @@ static bool looks_secret(const struct value *v, bool bare_name)
 /* What Amazon generates: 40 characters of base64. */
 static bool looks_aws(struct str v)
 {
-	static const struct byteset base64 = { { BYTES_DIGIT | BYTE('+') | BYTE('/') | BYTE('='),
-						 BYTES_LETTER } };
-
 	for (size_t i = 0; i < v.n; i++)
-		if (!byteset_has(&base64, v.p[i]))
+		if (!byteset_has(&bytes_base64, v.p[i]))
 			return false;
 	return v.n == 40 && tally(v).digits > 0;
 }
@@ -220,15 +213,15 @@ static bool looks_aws(struct str v)
 enum shape_verdict shape_assignment(const struct shape *s, const struct shape_place *at,
 				    struct redaction *ret)
 {
-	struct rest c = rest_from(at, s->begins.n);
+	struct rest r = rest_from(at, s->begins.n);
 	struct value v = { 0 };
 	bool tight = false;
 
-	if (!rest_of_name(&c))
-		return rest_verdict(&c, NO);
-	const bool bare_name = c.i == s->begins.n;
-	if (!assigns(&c, &tight) || !read_value(&c, &v) || c.beyond)
-		return rest_verdict(&c, NO);
+	if (!rest_of_name(&r))
+		return rest_verdict(&r, NO);
+	const bool bare_name = r.i == s->begins.n;
+	if (!assigns(&r, &tight) || !read_value(&r, &v) || r.beyond)
+		return rest_verdict(&r, NO);
 	v.setting = tight && !v.quoted && is_upper(at->text.p[0]);
 	v.shell = v.setting && is_upper(at->text.p[1]);
 	if (s->kind == SCRUB_AWS_SECRET ? !looks_aws(v.text) : !looks_secret(&v, bare_name))

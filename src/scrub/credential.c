@@ -5,7 +5,6 @@
 #include "base/limits.h"
 #include "scrub/shape.h"
 
-static const struct byteset base64url = { { BYTES_DIGIT | BYTE('-'), BYTES_LETTER | BYTE('_') } };
 static const struct byteset dotted = { { BYTES_DIGIT | BYTE('-') | BYTE('.') | BYTE('='),
 					 BYTES_LETTER | BYTE('_') } };
 
@@ -19,15 +18,15 @@ enum shape_verdict shape_jwt(const struct shape *s, const struct shape_place *at
 			     struct redaction *ret)
 {
 	enum { PART = 8 };
-	struct rest c = rest_from(at, s->begins.n);
-	const size_t head = rest_run(&c, &base64url, LIMIT_SCRUB_JWT_HEAD);
-	const bool payload = head >= PART && rest_skip(&c, '.') && rest_skip(&c, 'e') &&
-			     rest_skip(&c, 'y') && rest_skip(&c, 'J');
+	struct rest r = rest_from(at, s->begins.n);
+	const size_t head = rest_run(&r, &bytes_dashed, LIMIT_SCRUB_JWT_HEAD);
+	const bool payload = head >= PART && rest_skip(&r, '.') && rest_skip(&r, 'e') &&
+			     rest_skip(&r, 'y') && rest_skip(&r, 'J');
 
-	if (!payload || rest_run(&c, &base64url, PART) < PART)
-		return rest_verdict(&c, NO);
-	*ret = (struct redaction){ .to = c.i, .swallow = &dotted };
-	return rest_verdict(&c, HIT);
+	if (!payload || rest_run(&r, &bytes_dashed, PART) < PART)
+		return rest_verdict(&r, NO);
+	*ret = (struct redaction){ .to = r.i, .swallow = &dotted };
+	return rest_verdict(&r, HIT);
 }
 
 /* An account's number in base64, a time, and a signature. */
@@ -35,15 +34,15 @@ enum shape_verdict shape_discord(const struct shape *s, const struct shape_place
 				 struct redaction *ret)
 {
 	enum { ID = 23, ID_MAX = 28, TIME = 6, TIME_MAX = 7, SIGNATURE = 27 };
-	struct rest c = rest_from(at, 0);
-	const size_t id = rest_run(&c, &base64url, ID_MAX);
+	struct rest r = rest_from(at, 0);
+	const size_t id = rest_run(&r, &bytes_dashed, ID_MAX);
 
 	(void)s;
-	if (id < ID || !rest_skip(&c, '.') || rest_run(&c, &base64url, TIME_MAX) < TIME ||
-	    !rest_skip(&c, '.') || rest_run(&c, &base64url, SIGNATURE) < SIGNATURE)
-		return rest_verdict(&c, NO);
-	*ret = (struct redaction){ .to = c.i, .swallow = &base64url };
-	return rest_verdict(&c, HIT);
+	if (id < ID || !rest_skip(&r, '.') || rest_run(&r, &bytes_dashed, TIME_MAX) < TIME ||
+	    !rest_skip(&r, '.') || rest_run(&r, &bytes_dashed, SIGNATURE) < SIGNATURE)
+		return rest_verdict(&r, NO);
+	*ret = (struct redaction){ .to = r.i, .swallow = &bytes_dashed };
+	return rest_verdict(&r, HIT);
 }
 
 /* A placeholder instead of a password: ${X}, $X, <password>, {0}, %s, ***. */
@@ -59,59 +58,55 @@ static bool is_placeholder(struct str v)
 enum shape_verdict shape_url(const struct shape *s, const struct shape_place *at,
 			     struct redaction *ret)
 {
-	struct rest c = rest_from(at, s->begins.n);
+	struct rest r = rest_from(at, s->begins.n);
 	size_t colon = 0, host = 0;
 
-	for (; c.i < s->begins.n + LIMIT_SCRUB_AUTHORITY; c.i++) {
-		const int b = rest_peek(&c);
+	for (; r.i < s->begins.n + LIMIT_SCRUB_AUTHORITY; r.i++) {
+		const int b = rest_peek(&r);
 		if (b <= ' ' || b >= 0x7f || strchr("/?#\"'<>`\\,;|()[]", b))
 			break;
 		if (b == '@')
-			host = c.i;
+			host = r.i;
 		else if (b == ':' && !colon)
-			colon = c.i;
+			colon = r.i;
 		if (host && !colon) /* a name alone */
 			return NO;
 	}
-	if (c.beyond)
+	if (r.beyond)
 		return MORE;
 	if (!colon || host < colon)
 		return NO;
 	*ret = (struct redaction){ .from = colon + 1, .to = host };
 	const struct str password = { at->text.p + ret->from, ret->to - ret->from };
-	const bool no_host = c.i == host + 1 && rest_peek(&c) != '[';
+	const bool no_host = r.i == host + 1 && rest_peek(&r) != '[';
 	return is_placeholder(password) || no_host ? NO : HIT;
 }
 
 /* Skip a word in any case. */
-static bool skip_word(struct rest *c, const char *w)
+static bool skip_word(struct rest *r, const char *w)
 {
 	size_t n = 0;
 
-	while (w[n] && c->i + n < c->text.n && str_lower(c->text.p[c->i + n]) == w[n])
+	while (w[n] && r->i + n < r->text.n && str_lower(r->text.p[r->i + n]) == w[n])
 		n++;
-	if (w[n] && c->i + n == c->text.n)
-		c->beyond |= !c->final;
+	if (w[n] && r->i + n == r->text.n)
+		r->beyond |= !r->final;
 	if (w[n])
 		return false;
-	c->i += n;
+	r->i += n;
 	return true;
 }
 
 /* authorization: [scheme] credentials; also as a member of JSON or a dictionary. */
-static bool header_value(struct rest *c)
+static bool header_value(struct rest *r)
 {
-	(void)rest_skip(c, '\\');
-	if (!rest_skip(c, '"'))
-		(void)rest_skip(c, '\'');
-	if (!rest_blanks(c) || (!rest_skip(c, ':') && !rest_skip(c, '=')))
+	rest_quote(r);
+	if (!rest_blanks(r) || (!rest_skip(r, ':') && !rest_skip(r, '=')))
 		return false;
-	if (!rest_blanks(c))
+	if (!rest_blanks(r))
 		return false;
-	(void)rest_skip(c, '\\');
-	if (!rest_skip(c, '"'))
-		(void)rest_skip(c, '\'');
-	return skip_word(c, "basic") || skip_word(c, "token") || skip_word(c, "bot");
+	rest_quote(r);
+	return skip_word(r, "basic") || skip_word(r, "token") || skip_word(r, "bot");
 }
 
 /* "bearer CREDENTIALS", or an Authorization header of another scheme. */
@@ -120,25 +115,23 @@ enum shape_verdict shape_scheme(const struct shape *s, const struct shape_place 
 {
 	const bool bearer = s->kind == SCRUB_BEARER;
 	const size_t least = bearer ? 16 : 8;
-	struct rest c = rest_from(at, s->begins.n);
+	struct rest r = rest_from(at, s->begins.n);
 
-	if ((!bearer && !header_value(&c)) || rest_peek(&c) != ' ' || !rest_blanks(&c))
-		return rest_verdict(&c, NO);
+	if ((!bearer && !header_value(&r)) || rest_peek(&r) != ' ' || !rest_blanks(&r))
+		return rest_verdict(&r, NO);
 
-	const size_t from = c.i;
-	const size_t n = rest_run(&c, &token68, LIMIT_SCRUB_TOKEN_LOOK);
+	const size_t from = r.i;
+	const size_t n = rest_run(&r, &token68, LIMIT_SCRUB_TOKEN_LOOK);
 	bool digit = !bearer;
 
 	/* Prose continues with a word: "bearer authentication-mechanisms". */
-	for (size_t i = from; i < c.i; i++)
-		digit |= c.text.p[i] >= '0' && c.text.p[i] <= '9';
-	*ret = (struct redaction){ .from = from, .to = c.i, .swallow = &token68 };
-	return rest_verdict(&c, n >= least && digit ? HIT : NO);
+	for (size_t i = from; i < r.i; i++)
+		digit |= r.text.p[i] >= '0' && r.text.p[i] <= '9';
+	*ret = (struct redaction){ .from = from, .to = r.i, .swallow = &token68 };
+	return rest_verdict(&r, n >= least && digit ? HIT : NO);
 }
 
 static const struct byteset label = { { BYTES_DIGIT | BYTE(' '), BYTES_UPPER } };
-static const struct byteset base64 = { { BYTES_DIGIT | BYTE('+') | BYTE('/') | BYTE('='),
-					 BYTES_LETTER } };
 
 /* A body as it appears in files, JSON, string literals, diffs and numbered lines; with headers such
  * as "Proc-Type: 4,ENCRYPTED". */
@@ -159,38 +152,38 @@ static const struct byteset glue = {
 };
 
 /* The end of a line: a real one, or \n or \r\n inside quotes. */
-static bool skip_line_end(struct rest *c)
+static bool skip_line_end(struct rest *r)
 {
-	const size_t from = c->i;
+	const size_t from = r->i;
 
-	(void)rest_run(c, &blank, LIMIT_SCRUB_TOKEN_LOOK);
-	while (rest_peek(c) == '\\' && c->i - from < LIMIT_SCRUB_TOKEN_LOOK) {
-		c->i++;
-		if (!rest_skip(c, 'n') && !rest_skip(c, 'r') && !rest_skip(c, '\\'))
+	(void)rest_run(r, &blank, LIMIT_SCRUB_TOKEN_LOOK);
+	while (rest_peek(r) == '\\' && r->i - from < LIMIT_SCRUB_TOKEN_LOOK) {
+		r->i++;
+		if (!rest_skip(r, 'n') && !rest_skip(r, 'r') && !rest_skip(r, '\\'))
 			return false;
 	}
-	return c->i > from;
+	return r->i > from;
 }
 
 /* The first line alone is often only mentioned, as in programs that look for it. What follows must
  * be a body: long enough to be nothing else, or ended by the last line. */
-static bool has_body(struct rest *c)
+static bool has_body(struct rest *r)
 {
 	enum { PROOF = 32 };
-	const size_t until = c->i + LIMIT_SCRUB_KEY_PROOF;
-	const bool lines = skip_line_end(c);
+	const size_t until = r->i + LIMIT_SCRUB_KEY_PROOF;
+	const bool lines = skip_line_end(r);
 	size_t run = 0;
 
 	if (!lines)
-		(void)rest_run(c, &glue, LIMIT_SCRUB_TOKEN_LOOK);
-	if (lines && c->text.n - c->i >= 10 && memcmp(c->text.p + c->i, "Proc-Type:", 10) == 0)
+		(void)rest_run(r, &glue, LIMIT_SCRUB_TOKEN_LOOK);
+	if (lines && r->text.n - r->i >= 10 && memcmp(r->text.p + r->i, "Proc-Type:", 10) == 0)
 		return true;
-	for (; c->i < until && run < PROOF; c->i++) {
-		const int b = rest_peek(c);
+	for (; r->i < until && run < PROOF; r->i++) {
+		const int b = rest_peek(r);
 		if (b < 0 || !byteset_has(&body, (char)b))
 			return false;
-		run = byteset_has(&base64, (char)b) ? run + 1 : 0;
-		if (lines && b == '-' && str_starts(str_from(c->text, c->i), STR("-----END ")))
+		run = byteset_has(&bytes_base64, (char)b) ? run + 1 : 0;
+		if (lines && b == '-' && str_starts(str_from(r->text, r->i), STR("-----END ")))
 			return true;
 	}
 	return run == PROOF;
@@ -200,19 +193,19 @@ enum shape_verdict shape_private_key(const struct shape *s, const struct shape_p
 				     struct redaction *ret)
 {
 	enum { LABEL = 48 };
-	struct rest c = rest_from(at, s->begins.n);
-	const size_t n = rest_run(&c, &label, LABEL);
+	struct rest r = rest_from(at, s->begins.n);
+	const size_t n = rest_run(&r, &label, LABEL);
 	const struct str name = { at->text.p + s->begins.n, n };
 
-	if (c.beyond)
+	if (r.beyond)
 		return MORE;
 	if (!str_ends(name, STR("PRIVATE KEY")) && !str_ends(name, STR("PRIVATE KEY BLOCK")))
 		return NO;
 	for (int dash = 0; dash < 5; dash++)
-		if (!rest_skip(&c, '-'))
-			return rest_verdict(&c, NO);
-	*ret = (struct redaction){ .to = c.i, .key_body = true };
-	return has_body(&c) ? HIT : rest_verdict(&c, NO);
+		if (!rest_skip(&r, '-'))
+			return rest_verdict(&r, NO);
+	*ret = (struct redaction){ .to = r.i, .key_body = true };
+	return has_body(&r) ? HIT : rest_verdict(&r, NO);
 }
 
 /* The length of a last line at the start of text; 0 when there is no such line, -1 when that is not

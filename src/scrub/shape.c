@@ -9,9 +9,9 @@
 static const struct byteset alnum = { { BYTES_DIGIT, BYTES_LETTER } };
 static const struct byteset upper = { { BYTES_DIGIT, BYTES_UPPER } };
 static const struct byteset word = { { BYTES_DIGIT, BYTES_LETTER | BYTE('_') } };
-static const struct byteset dashed = { { BYTES_DIGIT | BYTE('-'), BYTES_LETTER | BYTE('_') } };
-static const struct byteset base64 = { { BYTES_DIGIT | BYTE('+') | BYTE('/') | BYTE('='),
-					 BYTES_LETTER } };
+const struct byteset bytes_dashed = { { BYTES_DIGIT | BYTE('-'), BYTES_LETTER | BYTE('_') } };
+const struct byteset bytes_base64 = { { BYTES_DIGIT | BYTE('+') | BYTE('/') | BYTE('='),
+					BYTES_LETTER } };
 static const struct byteset path = { { BYTES_DIGIT | BYTE('-') | BYTE('/'),
 				       BYTES_LETTER | BYTE('_') } };
 
@@ -30,41 +30,41 @@ const struct shape shapes_known[] = {
 	/* clang-format off */
 	TOKEN("AKIA", upper, 16, SCRUB_AWS_KEY, .max = 16, .flags = SHAPE_APART),
 	TOKEN("ASIA", upper, 16, SCRUB_AWS_KEY, .max = 16, .flags = SHAPE_APART),
-	TOKEN("AIza", dashed, 30, SCRUB_GOOGLE, .flags = SHAPE_APART),
-	TOKEN("ya29.", dashed, 20, SCRUB_GOOGLE, .flags = SHAPE_APART),
-	TOKEN("GOCSPX-", dashed, 20, SCRUB_GOOGLE),
-	TOKEN("AccountKey=", base64, 40, SCRUB_AZURE, .key = 6, .flags = SHAPE_KEEP),
-	TOKEN("SharedAccessKey=", base64, 40, SCRUB_AZURE, .key = 10, .flags = SHAPE_KEEP),
-	TOKEN("SharedSecretKey=", base64, 40, SCRUB_AZURE, .key = 7, .flags = SHAPE_KEEP),
+	TOKEN("AIza", bytes_dashed, 30, SCRUB_GOOGLE, .flags = SHAPE_APART),
+	TOKEN("ya29.", bytes_dashed, 20, SCRUB_GOOGLE, .flags = SHAPE_APART),
+	TOKEN("GOCSPX-", bytes_dashed, 20, SCRUB_GOOGLE),
+	TOKEN("AccountKey=", bytes_base64, 40, SCRUB_AZURE, .key = 6, .flags = SHAPE_KEEP),
+	TOKEN("SharedAccessKey=", bytes_base64, 40, SCRUB_AZURE, .key = 10, .flags = SHAPE_KEEP),
+	TOKEN("SharedSecretKey=", bytes_base64, 40, SCRUB_AZURE, .key = 7, .flags = SHAPE_KEEP),
 	TOKEN("ghp_", alnum, 20, SCRUB_GITHUB),
 	TOKEN("gho_", alnum, 20, SCRUB_GITHUB),
 	TOKEN("ghu_", alnum, 20, SCRUB_GITHUB),
 	TOKEN("ghs_", alnum, 20, SCRUB_GITHUB),
 	TOKEN("ghr_", alnum, 20, SCRUB_GITHUB),
 	TOKEN("github_pat_", word, 20, SCRUB_GITHUB, .key = 5, .flags = SHAPE_DIGITS),
-	TOKEN("glpat-", dashed, 16, SCRUB_GITLAB),
-	TOKEN("gldt-", dashed, 16, SCRUB_GITLAB, .flags = SHAPE_APART),
-	TOKEN("glrt-", dashed, 16, SCRUB_GITLAB, .flags = SHAPE_APART),
-	TOKEN("glptt-", dashed, 16, SCRUB_GITLAB, .flags = SHAPE_APART),
-	TOKEN("glcbt-", dashed, 16, SCRUB_GITLAB, .flags = SHAPE_APART),
+	TOKEN("glpat-", bytes_dashed, 16, SCRUB_GITLAB),
+	TOKEN("gldt-", bytes_dashed, 16, SCRUB_GITLAB, .flags = SHAPE_APART),
+	TOKEN("glrt-", bytes_dashed, 16, SCRUB_GITLAB, .flags = SHAPE_APART),
+	TOKEN("glptt-", bytes_dashed, 16, SCRUB_GITLAB, .flags = SHAPE_APART),
+	TOKEN("glcbt-", bytes_dashed, 16, SCRUB_GITLAB, .flags = SHAPE_APART),
 	TOKEN("npm_", alnum, 30, SCRUB_REGISTRY, .flags = SHAPE_APART),
-	TOKEN("pypi-AgE", dashed, 30, SCRUB_REGISTRY),
-	TOKEN("sk-ant-", dashed, 16, SCRUB_MODEL, .flags = SHAPE_APART | SHAPE_DIGITS),
-	TOKEN("sk-proj-", dashed, 20, SCRUB_MODEL, .flags = SHAPE_APART | SHAPE_DIGITS),
-	TOKEN("sk-svcacct-", dashed, 20, SCRUB_MODEL, .flags = SHAPE_APART | SHAPE_DIGITS),
-	TOKEN("sk-admin-", dashed, 20, SCRUB_MODEL, .flags = SHAPE_APART | SHAPE_DIGITS),
-	TOKEN("sk-or-v1-", dashed, 20, SCRUB_MODEL, .flags = SHAPE_APART | SHAPE_DIGITS),
+	TOKEN("pypi-AgE", bytes_dashed, 30, SCRUB_REGISTRY),
+	TOKEN("sk-ant-", bytes_dashed, 16, SCRUB_MODEL, .flags = SHAPE_APART | SHAPE_DIGITS),
+	TOKEN("sk-proj-", bytes_dashed, 20, SCRUB_MODEL, .flags = SHAPE_APART | SHAPE_DIGITS),
+	TOKEN("sk-svcacct-", bytes_dashed, 20, SCRUB_MODEL, .flags = SHAPE_APART | SHAPE_DIGITS),
+	TOKEN("sk-admin-", bytes_dashed, 20, SCRUB_MODEL, .flags = SHAPE_APART | SHAPE_DIGITS),
+	TOKEN("sk-or-v1-", bytes_dashed, 20, SCRUB_MODEL, .flags = SHAPE_APART | SHAPE_DIGITS),
 	TOKEN("sk-", alnum, 20, SCRUB_MODEL, .flags = SHAPE_APART | SHAPE_DIGITS),
 	TOKEN("hf_", alnum, 30, SCRUB_MODEL, .flags = SHAPE_APART),
 	TOKEN("gsk_", alnum, 30, SCRUB_MODEL, .flags = SHAPE_APART | SHAPE_DIGITS),
-	TOKEN("xoxa-", dashed, 10, SCRUB_SLACK, .flags = SHAPE_APART | SHAPE_DIGITS),
-	TOKEN("xoxb-", dashed, 10, SCRUB_SLACK, .flags = SHAPE_APART | SHAPE_DIGITS),
-	TOKEN("xoxc-", dashed, 10, SCRUB_SLACK, .flags = SHAPE_APART | SHAPE_DIGITS),
-	TOKEN("xoxe-", dashed, 10, SCRUB_SLACK, .flags = SHAPE_APART | SHAPE_DIGITS),
-	TOKEN("xoxp-", dashed, 10, SCRUB_SLACK, .flags = SHAPE_APART | SHAPE_DIGITS),
-	TOKEN("xoxr-", dashed, 10, SCRUB_SLACK, .flags = SHAPE_APART | SHAPE_DIGITS),
-	TOKEN("xoxs-", dashed, 10, SCRUB_SLACK, .flags = SHAPE_APART | SHAPE_DIGITS),
-	TOKEN("xapp-", dashed, 20, SCRUB_SLACK, .flags = SHAPE_APART | SHAPE_DIGITS),
+	TOKEN("xoxa-", bytes_dashed, 10, SCRUB_SLACK, .flags = SHAPE_APART | SHAPE_DIGITS),
+	TOKEN("xoxb-", bytes_dashed, 10, SCRUB_SLACK, .flags = SHAPE_APART | SHAPE_DIGITS),
+	TOKEN("xoxc-", bytes_dashed, 10, SCRUB_SLACK, .flags = SHAPE_APART | SHAPE_DIGITS),
+	TOKEN("xoxe-", bytes_dashed, 10, SCRUB_SLACK, .flags = SHAPE_APART | SHAPE_DIGITS),
+	TOKEN("xoxp-", bytes_dashed, 10, SCRUB_SLACK, .flags = SHAPE_APART | SHAPE_DIGITS),
+	TOKEN("xoxr-", bytes_dashed, 10, SCRUB_SLACK, .flags = SHAPE_APART | SHAPE_DIGITS),
+	TOKEN("xoxs-", bytes_dashed, 10, SCRUB_SLACK, .flags = SHAPE_APART | SHAPE_DIGITS),
+	TOKEN("xapp-", bytes_dashed, 20, SCRUB_SLACK, .flags = SHAPE_APART | SHAPE_DIGITS),
 	TOKEN("hooks.slack.com/services/T", path, 20, SCRUB_SLACK, .key = 5, .flags = SHAPE_KEEP),
 	TOKEN("/api/webhooks/", path, 60, SCRUB_DISCORD, .key = 6,
 	      .flags = SHAPE_KEEP | SHAPE_DIGITS),
@@ -73,7 +73,7 @@ const struct shape shapes_known[] = {
 	TOKEN("sk_test_", alnum, 16, SCRUB_PAYMENT, .key = 1),
 	TOKEN("rk_test_", alnum, 16, SCRUB_PAYMENT, .key = 1),
 	TOKEN("whsec_", alnum, 24, SCRUB_PAYMENT, .flags = SHAPE_APART),
-	{ .begins = STR("eyJ"), .rest = shape_jwt, .set = &dashed, .kind = SCRUB_JWT,
+	{ .begins = STR("eyJ"), .rest = shape_jwt, .set = &bytes_dashed, .kind = SCRUB_JWT,
 	  .flags = SHAPE_APART },
 	{ .begins = STR("-----BEGIN "), .rest = shape_private_key, .key = 4,
 	  .kind = SCRUB_PRIVATE_KEY },
@@ -136,23 +136,23 @@ enum shape_verdict shape_token(const struct shape *s, const struct shape_place *
 	enum { LOOK = LIMIT_SCRUB_TOKEN_LOOK, DIGITS = 2 };
 	const size_t open = s->min > LOOK ? s->min : LOOK;
 	const size_t look = s->max ? (size_t)s->max + 1 : open;
-	struct rest c = rest_from(at, s->begins.n);
+	struct rest r = rest_from(at, s->begins.n);
 	size_t n = 0, digits = 0;
 	bool enough;
 
-	for (;; n++, c.i++) {
+	for (;; n++, r.i++) {
 		enough = n >= s->min && (digits >= DIGITS || !(s->flags & SHAPE_DIGITS));
 		if (n == look || (enough && !s->max))
 			break;
-		const int b = rest_peek(&c);
+		const int b = rest_peek(&r);
 		if (b < 0 || !byteset_has(s->set, (char)b))
 			break;
 		digits += b >= '0' && b <= '9';
 	}
 	if (!enough || (s->max && n > s->max))
-		return rest_verdict(&c, NO);
+		return rest_verdict(&r, NO);
 	*ret = (struct redaction){ .from = s->flags & SHAPE_KEEP ? s->begins.n : 0,
-				   .to = c.i,
+				   .to = r.i,
 				   .swallow = s->max ? NULL : s->set };
-	return rest_verdict(&c, HIT);
+	return rest_verdict(&r, HIT);
 }

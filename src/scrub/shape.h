@@ -28,6 +28,9 @@ enum { SHAPE_KEY = 3 };
 #define BYTES_LETTER (BYTES_UPPER | BYTES_LOWER)
 #define BYTE(c)	     (UINT64_C(1) << ((c)&63)) /* for the half that the byte belongs to */
 
+/* Letters and digits with + / = and with - _, as in the two alphabets of base64. */
+extern const struct byteset bytes_base64, bytes_dashed;
+
 enum shape_verdict { NO, MORE, HIT };
 
 /* Where a shape is tried. */
@@ -135,6 +138,14 @@ static inline bool rest_blanks(struct rest *r)
 	const struct byteset blanks = { { BYTE(' ') | BYTE('\t') } };
 
 	return rest_run(r, &blanks, MANY) < MANY;
+}
+
+/* Skip a quote, which may be escaped, if there is one. */
+static inline void rest_quote(struct rest *r)
+{
+	(void)rest_skip(r, '\\');
+	if (!rest_skip(r, '"'))
+		(void)rest_skip(r, '\'');
 }
 
 static inline enum shape_verdict rest_verdict(const struct rest *r, enum shape_verdict v)
