@@ -4,108 +4,79 @@
 #include "regex/dfa.h"
 
 #include "base/limits.h"
-#include "base/own.h"
-
-struct dfa {
-	struct states states;
-};
-
-struct dfa *dfa_new(const struct nfa *nfa, enum dfa_mode mode)
-{
-	struct dfa *d = mem_new(1, sizeof(*d));
-
-	if (d && states_init(&d->states, nfa, mode) < 0) {
-		dfa_free(d);
-		return NULL;
-	}
-	return d;
-}
-
-void dfa_free(struct dfa *d)
-{
-	if (!d)
-		return;
-	states_done(&d->states);
-	mem_free(d);
-}
-
-struct dfa_counts dfa_counts(const struct dfa *d)
-{
-	return (struct dfa_counts){ d->states.built, d->states.forgotten };
-}
 
 /* The column of a byte. It does not depend on the state, so a step waits for a single load. */
-static inline const uint32_t *column(const struct states *s, uint8_t byte)
+static inline const uint32_t *column(const struct dfa *d, uint8_t byte)
 {
-	return s->next + s->nfa->class_of[byte];
+	return d->next + d->nfa->class_of[byte];
 }
 
 /* Follow the entries up to the first special one; *at becomes the index of the byte it is for. */
-static inline size_t glide(const struct states *s, const uint8_t *p, size_t *at, size_t end,
+static inline size_t glide(const struct dfa *d, const uint8_t *p, size_t *at, size_t end,
 			   size_t row)
 {
 	size_t i = *at;
 
 	for (; i + 4 <= end; i += 4) {
-		const size_t a = column(s, p[i])[row];
-		if (a & STATE_SPECIAL)
+		const size_t one = column(d, p[i])[row];
+		if (one & STATE_SPECIAL)
 			break;
-		const size_t b = column(s, p[i + 1])[a];
-		if (b & STATE_SPECIAL) {
-			row = a;
+		const size_t two = column(d, p[i + 1])[one];
+		if (two & STATE_SPECIAL) {
+			row = one;
 			i += 1;
 			break;
 		}
-		const size_t c = column(s, p[i + 2])[b];
-		if (c & STATE_SPECIAL) {
-			row = b;
+		const size_t three = column(d, p[i + 2])[two];
+		if (three & STATE_SPECIAL) {
+			row = two;
 			i += 2;
 			break;
 		}
-		const size_t d = column(s, p[i + 3])[c];
-		if (d & STATE_SPECIAL) {
-			row = c;
+		const size_t four = column(d, p[i + 3])[three];
+		if (four & STATE_SPECIAL) {
+			row = three;
 			i += 3;
 			break;
 		}
-		row = d;
+		row = four;
 	}
 	for (; i < end; i++) {
-		const size_t t = column(s, p[i])[row];
-		if (t & STATE_SPECIAL)
+		const size_t next = column(d, p[i])[row];
+		if (next & STATE_SPECIAL)
 			break;
-		row = t;
+		row = next;
 	}
 	*at = i;
 	return row;
 }
 
 /* The entry that follows a row, built if it does not exist yet; -1 with SEARCH_TIMEOUT. */
-static int64_t follow(struct states *s, uint32_t row, unsigned class,
+static int64_t follow(struct dfa *d, uint32_t row, unsigned class,
 		      const struct regex_budget *budget, struct err *e)
 {
-	const uint64_t forgotten = s->forgotten;
-	uint32_t entry = s->next[row + class];
+	const uint64_t forgotten = d->forgotten;
+	uint32_t entry = d->next[row + class];
 
 	if (entry != STATE_UNKNOWN)
 		return entry;
-	entry = states_step(s, row, class);
-	if (s->forgotten != forgotten && regex_budget_check(budget, e) < 0)
+	entry = dfa_step(d, row, class);
+	if (d->forgotten != forgotten && regex_budget_check(budget, e) < 0)
 		return -1;
 	if (!(entry & STATE_SPECIAL)) {
-		const struct state *state = states_of(s, entry);
+		const struct state *state = dfa_state(d, entry);
 
 		if (state->waiting && !state->examined)
-			entry = states_examine(s, entry);
+			entry = dfa_examine(d, entry);
 	}
 	return entry;
 }
 
-static size_t skip(const struct states *s, uint32_t row, struct str text, size_t from)
+static size_t skip(const struct dfa *d, uint32_t row, struct str text, size_t from)
 {
-	for (unsigned i = 0; i < s->skips; i++)
-		if (s->skip_row[i] == row)
-			return bytesets_find(s->skip[i], text, from);
+	for (unsigned i = 0; i < d->skips; i++)
+		if (d->skip_row[i] == row)
+			return bytesets_find(d->skip[i], text, from);
 	return from;
 }
 
@@ -117,9 +88,8 @@ static size_t slice_end(struct str text, size_t from)
 static int run_earliest(struct dfa *d, struct str text, size_t from, bool edge,
 			const struct regex_budget *budget, size_t *ret, struct err *e)
 {
-	struct states *s = &d->states;
 	const uint8_t *p = (const uint8_t *)text.p;
-	int64_t entry = states_start(s, from ? p[from - 1] : UTF8_END);
+	int64_t entry = dfa_start(d, from ? p[from - 1] : UTF8_END);
 	size_t i = from;
 
 	for (size_t checked = from;;) {
@@ -133,7 +103,7 @@ static int run_earliest(struct dfa *d, struct str text, size_t from, bool edge,
 		uint32_t row = (uint32_t)entry & STATE_ROW;
 
 		if ((uint32_t)entry & STATE_SPECIAL)
-			i = skip(s, row, text, i);
+			i = skip(d, row, text, i);
 		if (i - checked >= LIMIT_REGEX_SLICE) {
 			if (regex_budget_check(budget, e) < 0)
 				return -1;
@@ -141,14 +111,14 @@ static int run_earliest(struct dfa *d, struct str text, size_t from, bool edge,
 		}
 		const size_t end = slice_end(text, i);
 
-		row = (uint32_t)glide(s, p, &i, end, row);
+		row = (uint32_t)glide(d, p, &i, end, row);
 		if (i == end && end < text.n) {
 			entry = row;
 			continue;
 		}
 		if (i == text.n && !edge)
 			return 0;
-		entry = follow(s, row, i < text.n ? s->nfa->class_of[p[i]] : s->nfa->classes,
+		entry = follow(d, row, i < text.n ? d->nfa->class_of[p[i]] : d->nfa->classes,
 			       budget, e);
 		if (entry < 0)
 			return -1;
@@ -165,23 +135,22 @@ static int run_earliest(struct dfa *d, struct str text, size_t from, bool edge,
 static int run_first(struct dfa *d, struct str text, size_t from, const struct regex_budget *budget,
 		     size_t *ret, struct err *e)
 {
-	struct states *s = &d->states;
 	const uint8_t *p = (const uint8_t *)text.p;
-	int64_t entry = states_start(s, from ? p[from - 1] : UTF8_END);
+	int64_t entry = dfa_start(d, from ? p[from - 1] : UTF8_END);
 	int found = 0;
 
 	for (size_t i = from;; i++) {
 		size_t end = slice_end(text, i);
-		size_t row = glide(s, p, &i, end, (uint32_t)entry & STATE_ROW);
+		size_t row = glide(d, p, &i, end, (uint32_t)entry & STATE_ROW);
 
 		while (i == end && end < text.n) {
 			if (regex_budget_check(budget, e) < 0)
 				return -1;
 			end = slice_end(text, i);
-			row = glide(s, p, &i, end, row);
+			row = glide(d, p, &i, end, row);
 		}
-		entry = follow(s, (uint32_t)row,
-			       i < text.n ? s->nfa->class_of[p[i]] : s->nfa->classes, budget, e);
+		entry = follow(d, (uint32_t)row,
+			       i < text.n ? d->nfa->class_of[p[i]] : d->nfa->classes, budget, e);
 		if (entry < 0)
 			return -1;
 		if (entry == STATE_DEAD)
@@ -199,17 +168,16 @@ static int run_first(struct dfa *d, struct str text, size_t from, const struct r
 static int run_back(struct dfa *d, struct str text, size_t from, const struct regex_budget *budget,
 		    size_t *ret, struct err *e)
 {
-	struct states *s = &d->states;
 	const uint8_t *p = (const uint8_t *)text.p;
-	int64_t entry = states_start(s, from < text.n ? p[from] : UTF8_END);
+	int64_t entry = dfa_start(d, from < text.n ? p[from] : UTF8_END);
 	int found = 0;
 
 	for (size_t i = from;; i--) {
-		const unsigned class = i ? s->nfa->class_of[p[i - 1]] : s->nfa->classes;
+		const unsigned class = i ? d->nfa->class_of[p[i - 1]] : d->nfa->classes;
 
 		if (i % LIMIT_REGEX_SLICE == 0 && regex_budget_check(budget, e) < 0)
 			return -1;
-		entry = follow(s, (uint32_t)entry & STATE_ROW, class, budget, e);
+		entry = follow(d, (uint32_t)entry & STATE_ROW, class, budget, e);
 		if (entry < 0)
 			return -1;
 		if (entry == STATE_DEAD)
@@ -226,9 +194,9 @@ static int run_back(struct dfa *d, struct str text, size_t from, const struct re
 int dfa_run(struct dfa *d, struct str text, size_t from, bool edge,
 	    const struct regex_budget *budget, size_t *ret, struct err *e)
 {
-	if (d->states.mode == DFA_EARLIEST)
+	if (d->mode == DFA_EARLIEST)
 		return run_earliest(d, text, from, edge, budget, ret, e);
-	if (d->states.mode == DFA_FIRST)
+	if (d->mode == DFA_FIRST)
 		return run_first(d, text, from, budget, ret, e);
 	return run_back(d, text, from, budget, ret, e);
 }

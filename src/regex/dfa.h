@@ -2,23 +2,76 @@
 /*
  * dfa: the automaton that reads a text once, with one table look-up per byte.
  *
- * Its states (states.h) are sets of a graph's nodes, built when the text first leads to them and
- * kept in memory of bounded size; when that is full, all states are forgotten and built anew. So
- * the time is proportional to the text whatever the pattern. A pattern that keeps building states
- * is merely slow, and checks its budget each time it forgets.
+ * A state is a list of graph nodes together with what must be known about the byte before it.
+ * States are built when the text first leads to them (states.c) and kept in memory of bounded size
+ * (LIMIT_REGEX_STATES); when that is full, all states are forgotten and built anew. So the time is
+ * proportional to the text whatever the pattern. A pattern that keeps building states is merely
+ * slow, and checks its budget each time it forgets.
+ *
+ * The table `next` has a row for each state. An entry is the index of the next state's row, or has
+ * STATE_SPECIAL set. Positions (\b, $ …) are decided when the byte after them is known, so a match
+ * is noticed up to one byte late.
  *
  * One thread uses a dfa; the graph may be shared.
  */
 #ifndef REGEX_DFA_H
 #define REGEX_DFA_H
 
+#include "regex/bytesets.h"
+#include "regex/nfa.h"
 #include "regex/options.h"
-#include "regex/states.h"
 
-struct dfa;
+enum dfa_mode {
+	DFA_EARLIEST, /* is there a match: stops as soon as that is known */
+	DFA_FIRST,    /* the end of the match that a backtracking matcher would find */
+	DFA_LONGEST,  /* reverse graphs: the farthest start of a match */
+};
 
-struct dfa *dfa_new(const struct nfa *nfa, enum dfa_mode mode);
-void dfa_free(struct dfa *d);
+#define STATE_SPECIAL UINT32_C(0x80000000)
+#define STATE_FLAGGED UINT32_C(0xc0000000) /* a row whose state skips (DFA_EARLIEST) or matched */
+#define STATE_UNKNOWN (STATE_SPECIAL | 1)
+#define STATE_MATCH   (STATE_SPECIAL | 2)
+#define STATE_DEAD    (STATE_SPECIAL | 3)
+#define STATE_ROW     UINT32_C(0x3fffffff)
+
+struct state {
+	uint32_t at;	/* its nodes: ids[at] … */
+	uint16_t n;	/* … so many */
+	uint8_t before; /* enum side; SIDE_OTHER when no node depends on it */
+	uint8_t utf8;	/* enum utf8_state; UTF8_WHOLE when no node depends on it */
+	bool looks;	/* some node is a position */
+	bool matched;	/* the match ended before the byte that led here */
+	bool waiting;	/* it may be worth skipping bytes here: dfa_examine decides */
+	bool examined;	/* it has decided */
+};
+
+struct dfa {
+	const struct nfa *nfa;
+	enum dfa_mode mode;
+	uint32_t stride;
+	uint32_t *next;
+	struct state *list;
+	size_t n, cap;
+	uint16_t *ids;
+	size_t n_ids, cap_ids;
+	uint32_t *table; /* hash table: index into list plus one */
+	size_t cap_table;
+	uint32_t starts[4];	  /* entry for each side, or STATE_UNKNOWN */
+	struct bytesets *skip[4]; /* for states that skip: the bytes that end it */
+	uint32_t skip_row[4];
+	unsigned skips;
+	uint64_t built, forgotten; /* states; how often all were forgotten */
+	/* scratch: */
+	uint16_t *now, *then, *keep, *stack;
+	size_t n_now, n_then;
+	uint32_t *seen;
+	uint32_t round;
+	uint64_t *bits;
+};
+
+/* 0, or -1 when there is no memory; dfa_done is due in both cases. */
+int dfa_init(struct dfa *d, const struct nfa *nfa, enum dfa_mode mode);
+void dfa_done(struct dfa *d);
 
 /*
  * Read the text from `from` to its end; bytes before `from` are only context. A reverse dfa reads
@@ -30,10 +83,21 @@ void dfa_free(struct dfa *d);
 int dfa_run(struct dfa *d, struct str text, size_t from, bool edge,
 	    const struct regex_budget *budget, size_t *ret, struct err *e);
 
-/* How many states were built and how often all were forgotten, for tests of linearity. */
-struct dfa_counts {
-	uint64_t built, forgotten;
-};
-struct dfa_counts dfa_counts(const struct dfa *d);
+/* The rest is for dfa.c. The entry that a search begins with; `before` is the byte before it,
+ * UTF8_END at the edge. */
+uint32_t dfa_start(struct dfa *d, unsigned before);
+
+/* The entry that follows `row` for a class of bytes (nfa->classes: the end of the text). If
+ * `forgotten` is higher than before, rows that the caller remembers are invalid. */
+uint32_t dfa_step(struct dfa *d, uint32_t row, unsigned class);
+
+/* If few bytes lead away from a waiting state, give it the set of bytes to skip to. Returns the
+ * entry to continue with. */
+uint32_t dfa_examine(struct dfa *d, uint32_t row);
+
+static inline struct state *dfa_state(const struct dfa *d, uint32_t row)
+{
+	return &d->list[row / d->stride];
+}
 
 #endif

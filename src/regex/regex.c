@@ -20,7 +20,7 @@ struct regex {
 };
 
 struct regex_cache {
-	struct dfa *dfa, *reverse;
+	struct dfa dfa, reverse;
 	struct pcre_cache *pcre;
 };
 
@@ -84,24 +84,19 @@ void regex_free(struct regex *re)
 struct regex_cache *regex_cache_new(const struct regex *re)
 {
 	struct regex_cache *c = mem_new(1, sizeof(*c));
-	bool ok;
+	int status = 0;
 
 	if (!c)
 		return NULL;
 	if (re->pcre) {
 		c->pcre = pcre_cache_new(re->pcre);
-		ok = c->pcre;
-	} else if (re->need.exact) {
-		ok = true;
-	} else if (re->multiline) {
-		c->dfa = dfa_new(&re->nfa, DFA_FIRST);
-		c->reverse = dfa_new(&re->reverse, DFA_LONGEST);
-		ok = c->dfa && c->reverse;
-	} else {
-		c->dfa = dfa_new(&re->nfa, DFA_EARLIEST);
-		ok = c->dfa;
+		status = c->pcre ? 0 : -1;
+	} else if (!re->need.exact) {
+		status = dfa_init(&c->dfa, &re->nfa, re->multiline ? DFA_FIRST : DFA_EARLIEST);
+		if (status == 0 && re->multiline)
+			status = dfa_init(&c->reverse, &re->reverse, DFA_LONGEST);
 	}
-	if (ok)
+	if (status == 0)
 		return c;
 	regex_cache_free(c);
 	return NULL;
@@ -111,8 +106,8 @@ void regex_cache_free(struct regex_cache *c)
 {
 	if (!c)
 		return;
-	dfa_free(c->dfa);
-	dfa_free(c->reverse);
+	dfa_done(&c->dfa);
+	dfa_done(&c->reverse);
 	pcre_cache_free(c->pcre);
 	mem_free(c);
 }
@@ -151,7 +146,7 @@ static int line_matches(const struct regex *re, struct regex_cache *c, struct st
 	if (re->pcre)
 		return pcre_match(re->pcre, c->pcre,
 				  str_from(str_upto(text, line->line_end), line->line), budget, e);
-	return dfa_run(c->dfa, str_upto(text, line->line_end + !edge),
+	return dfa_run(&c->dfa, str_upto(text, line->line_end + !edge),
 		       earliest(&re->need, text, line->line, at), edge, budget, &at, e);
 }
 
@@ -190,7 +185,7 @@ static int next_scanned(struct regex_cache *c, struct str text, size_t from,
 {
 	const bool edge = text.p[text.n - 1] != '\n';
 	size_t at;
-	const int got = dfa_run(c->dfa, text, from, edge, budget, &at, e);
+	const int got = dfa_run(&c->dfa, text, from, edge, budget, &at, e);
 
 	if (got > 0)
 		*ret = line_at(text, from, at < text.n ? at : text.n - 1);
@@ -232,13 +227,13 @@ static int next_multiline(const struct regex *re, struct regex_cache *c, struct 
 	if (re->need.kind != NEED_NOTHING)
 		start = earliest(&re->need, text, from, start);
 
-	const int got = dfa_run(c->dfa, text, start, true, budget, &end, e);
+	const int got = dfa_run(&c->dfa, text, start, true, budget, &end, e);
 
 	if (got <= 0)
 		return got;
 	/* Backwards over the part that was searched, so that no match begins before `from`. */
 	const struct str part = str_from(text, from);
-	const int back = dfa_run(c->reverse, part, end - from, true, budget, &start, e);
+	const int back = dfa_run(&c->reverse, part, end - from, true, budget, &start, e);
 
 	if (back < 0)
 		return -1;

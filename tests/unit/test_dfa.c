@@ -15,7 +15,7 @@ static const struct regex_budget forever = { .deadline_ms = IO_FOREVER };
 
 struct subject {
 	struct nfa nfa;
-	struct dfa *dfa;
+	struct dfa dfa;
 };
 
 static void subject_init(struct subject *s, const char *pattern)
@@ -28,13 +28,12 @@ static void subject_init(struct subject *s, const char *pattern)
 	*s = (struct subject){ 0 };
 	assert_int_equal(regex_parse(str_of(pattern), &o, &arena, &tree, &e), 0);
 	assert_int_equal(nfa_compile(&s->nfa, tree.root, NFA_SEARCH, &e), 0);
-	s->dfa = dfa_new(&s->nfa, DFA_EARLIEST);
-	assert_non_null(s->dfa);
+	assert_int_equal(dfa_init(&s->dfa, &s->nfa, DFA_EARLIEST), 0);
 }
 
 static void subject_done(struct subject *s)
 {
-	dfa_free(s->dfa);
+	dfa_done(&s->dfa);
 	nfa_done(&s->nfa);
 }
 
@@ -63,11 +62,10 @@ static void test_a_byte_is_a_step(void **state)
 
 		subject_init(&s, evil[i]);
 		assert_int_equal(
-			dfa_run(s.dfa, (struct str){ text, LINE }, 0, true, &forever, &at, &e), 0);
+			dfa_run(&s.dfa, (struct str){ text, LINE }, 0, true, &forever, &at, &e), 0);
 		/* All other bytes went through states that were there already. */
-		if (dfa_counts(s.dfa).built > 1000 || dfa_counts(s.dfa).forgotten > 0)
-			fail_msg("/%s/ built %u states", evil[i],
-				 (unsigned)dfa_counts(s.dfa).built);
+		if (s.dfa.built > 1000 || s.dfa.forgotten > 0)
+			fail_msg("/%s/ built %u states", evil[i], (unsigned)s.dfa.built);
 		subject_done(&s);
 	}
 	mem_free(text);
@@ -88,12 +86,10 @@ static void test_forgets_and_goes_on(void **state)
 		text[i] = seed >> 63 ? 'a' : 'b';
 	}
 	subject_init(&s, "[ab]*a[ab]{19}c");
-	assert_int_equal(dfa_run(s.dfa, (struct str){ text, LINE }, 0, true, &forever, &at, &e), 0);
-
-	const struct dfa_counts counts = dfa_counts(s.dfa);
-
-	assert_true(counts.forgotten > 0);
-	assert_true(counts.built <= LINE + 300);
+	assert_int_equal(dfa_run(&s.dfa, (struct str){ text, LINE }, 0, true, &forever, &at, &e),
+			 0);
+	assert_true(s.dfa.forgotten > 0);
+	assert_true(s.dfa.built <= LINE + 300);
 	subject_done(&s);
 	mem_free(text);
 }
@@ -114,7 +110,7 @@ static void test_cancelled_when_it_forgets(void **state)
 		text[i] = seed >> 63 ? 'a' : 'b';
 	}
 	subject_init(&s, "[ab]*a[ab]{19}c");
-	assert_int_equal(dfa_run(s.dfa, (struct str){ text, LINE / 8 }, 0, true, &budget, &at, &e),
+	assert_int_equal(dfa_run(&s.dfa, (struct str){ text, LINE / 8 }, 0, true, &budget, &at, &e),
 			 -1);
 	assert_int_equal(e.code, ERR_SEARCH_TIMEOUT);
 	subject_done(&s);
@@ -138,7 +134,7 @@ static void test_largest_states(void **state)
 		size_t at;
 
 		subject_init(&s, patterns[i]);
-		assert_int_equal(dfa_run(s.dfa, input, 0, true, &forever, &at, &e), 0);
+		assert_int_equal(dfa_run(&s.dfa, input, 0, true, &forever, &at, &e), 0);
 		subject_done(&s);
 		guarded_free(input);
 	}
