@@ -9,7 +9,6 @@
 #include "base/own.h"
 #include "tools/seen.h"
 #include "tools/tool.h"
-#include "workspace/magic.h"
 #include "workspace/text.h"
 #include "workspace/workspace.h"
 
@@ -98,7 +97,7 @@ static int read_text(struct call *c, int fd, const struct path *path, const stru
 static int read_run(struct call *c, const void *args, struct err *e)
 {
 	const struct read_args *a = args;
-	const char *image = magic_image(a->path);
+	const char *image = text_image(a->path);
 	struct path path UNINITIALISED;
 	struct stat st;
 

@@ -53,4 +53,10 @@ int text_read(int fd, const struct text_want *want, struct arena *a, struct text
 /* Cut text that is already in memory, by the same rules. */
 void text_cut_head(struct str whole, int64_t max_lines, int64_t max_bytes, struct text *ret);
 
+/* A few words for a message: "ELF executable", "gzip archive", or "unknown type". */
+const char *text_describe(struct str first_bytes);
+
+/* The media type of an image by its file name (.jpg .jpeg .png .gif .webp), or NULL. */
+const char *text_image(struct str name);
+
 #endif

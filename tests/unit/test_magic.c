@@ -4,7 +4,7 @@
 #include "unit.h"
 
 #include "base/own.h"
-#include "workspace/magic.h"
+#include "workspace/text.h"
 
 #define S(text)                                                                                    \
 	{                                                                                          \
@@ -41,7 +41,7 @@ static void kinds(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		const struct str bytes = guarded(rows[i].bytes);
-		assert_string_equal(magic_describe(bytes), rows[i].want);
+		assert_string_equal(text_describe(bytes), rows[i].want);
 		guarded_free(bytes);
 	}
 }
@@ -52,8 +52,8 @@ static void a_tar_is_known_by_bytes_far_from_its_start(void **state)
 
 	(void)state;
 	memcpy(tar + 257, "ustar", 5);
-	assert_string_equal(magic_describe((struct str){ tar, sizeof tar }), "tar archive");
-	assert_string_equal(magic_describe((struct str){ tar, 261 }), "unknown type");
+	assert_string_equal(text_describe((struct str){ tar, sizeof tar }), "tar archive");
+	assert_string_equal(text_describe((struct str){ tar, 261 }), "unknown type");
 }
 
 static void images(void **state)
@@ -77,7 +77,7 @@ static void images(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		const char *got = magic_image(str_of(rows[i].name));
+		const char *got = text_image(str_of(rows[i].name));
 		if (!rows[i].want)
 			assert_null(got);
 		else
