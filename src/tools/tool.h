@@ -134,9 +134,9 @@ int call_may_change(const struct call *c, struct err *e);
 /* REDACTED_CONTENT if the new content has a redaction mark that the old one does not have. */
 int call_may_write(const struct call *c, struct str content, struct str old, struct err *e);
 
-/* Make room for the few numbers that still belong into the result. To be called before a change is
- * made: an answer that cannot be given must not hide that it was. TOO_BUSY if there is no memory.
- */
+/* Make room for the few numbers that are still to be added to the result. To be called before a
+ * change is made: if the answer failed after it, the client would not learn of the change. TOO_BUSY
+ * if there is no memory. */
 int call_reserve(const struct call *c, struct err *e);
 
 /* What a result has; for schemas only: the tool itself writes it. */
