@@ -162,6 +162,7 @@ struct sidecar_file {
 	const char *mime_type; /* of an image; NULL: text */
 	int64_t total_lines;
 	bool has_more; /* the file has lines after the content */
+	bool too_long; /* the first line is too long for an answer, so the content is empty */
 };
 
 struct sidecar_lines {

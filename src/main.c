@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* main: the table of all verbs; find the one that is named and run it. */
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "api/serve.h"
@@ -16,27 +18,55 @@
 #include "mcp/serve.h"
 #include "workspace/pending.h"
 
+/* DIR is another way to say --workspace DIR, but is not created: it may be a typing error. Returns
+ * the exit status. */
+static int name_workspace(struct cli *c)
+{
+	static char flag[] = "--workspace";
+	struct stat st;
+
+	if (c->argc == 0)
+		return EXIT_OK;
+	for (int i = 0; i < c->settings_count; i++)
+		if (str_starts(str_of(c->settings[i]), str_of(flag)))
+			return cli_misused(c, "give DIR or --workspace, not both");
+	if (stat(c->argv[0], &st) < 0)
+		return cli_misused(c, "%s: %s (--workspace creates a directory)", c->argv[0],
+				   strerror(errno));
+	/* There is room: the operand is not among the settings. */
+	c->settings[c->settings_count++] = flag;
+	c->settings[c->settings_count++] = c->argv[0];
+	return EXIT_OK;
+}
+
 static int serve_run(struct cli *c, const void *args)
 {
 	AUTO_CONFIG config = { 0 };
 	struct err e;
 
 	(void)args;
+	const int status = name_workspace(c);
+	if (status != EXIT_OK)
+		return status;
 	if (config_read(c->settings_count, c->settings, &config, &e) == 0 &&
 	    serve(&config, &e) == 0)
 		return 0;
+	config_name_flags(&config, &e);
 	(void)fprintf(stderr, "sidecar: %s\n", e.msg);
 	return EXIT_FAILED;
 }
 
 static const struct verb verb_serve = {
 	.name = "serve",
-	.about = "run the server",
-	.operands = "",
-	.examples = "  sidecar serve --workspace /workspace --socket /run/sidecar/sidecar.sock\n"
+	.about = "run the server in DIR, /workspace if that exists, or the current directory",
+	.operands = "[DIR]",
+	.examples = "  sidecar serve\n"
+		    "  sidecar serve ~/project --socket /run/sidecar/sidecar.sock\n"
 		    "  WORKSPACE_ROOT=$PWD SOCKET_PATH=/tmp/s.sock sidecar serve\n"
-		    "  sidecar serve --workspace $PWD --tcp 127.0.0.1:8080 --token-file token\n",
+		    "  sidecar serve . --tcp 127.0.0.1:8080 --token-file token\n",
 	.flags = VERB_SETTINGS,
+	.most = 1,
+	.kind = OPERANDS_LOCAL,
 	.run = serve_run,
 };
 
@@ -58,10 +88,10 @@ static const struct verb verb_mcp = {
 };
 
 static const struct verb *const verbs[] = {
-	&verb_serve,	  &verb_mcp,   &verb_read,    &verb_write,  &verb_edit,
-	&verb_ls,	  &verb_find,  &verb_grep,    &verb_run,    &verb_jobs,
-	&verb_call,	  &verb_tools, &verb_health,  &verb_doctor, &verb_config,
-	&verb_completion, &verb_help,  &verb_version, NULL,
+	&verb_serve,	  &verb_mcp,   &verb_read,    &verb_write,    &verb_edit,
+	&verb_ls,	  &verb_find,  &verb_grep,    &verb_run,      &verb_jobs,
+	&verb_call,	  &verb_tools, &verb_health,  &verb_doctor,   &verb_config,
+	&verb_completion, &verb_help,  &verb_version, &verb_complete, NULL,
 };
 
 static int run_verb(struct cli *c, const struct verb *v, int argc, char **argv)
@@ -106,7 +136,7 @@ static int run_command_line(int argc, char **argv)
 	}
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
 		name = "help";
-	if (strcmp(name, "--version") == 0)
+	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
 		name = "version";
 	const struct verb *v = verb_by_name(verbs, name);
 	if (v)

@@ -389,6 +389,7 @@ static void wait_until_idle(struct server *s, int64_t grace_ms)
 static void stop(struct server *s)
 {
 	const uint64_t one = 1;
+	const int64_t began = io_now_ms();
 
 	s->stopping = true;
 	listen_notify("STOPPING=1");
@@ -397,10 +398,15 @@ static void stop(struct server *s)
 	for (size_t i = 0; i < s->o->listener_count; i++)
 		listener_done(&s->o->listeners[i]);
 	sweep(s);
+	if (slots_any_busy(&s->slots))
+		log_event(
+			LOG_INFO,
+			"waiting for calls to finish; a second Ctrl-C or signal ends them at once",
+			LOG_INT("at_most_ms", s->o->grace_ms));
 	wait_until_idle(s, s->o->grace_ms);
 	if (slots_any_busy(&s->slots)) {
 		log_event(LOG_WARN, "ending calls that are still running",
-			  LOG_INT("after_ms", s->o->grace_ms));
+			  LOG_INT("after_ms", io_now_ms() - began));
 		/* Commands end and their clients are told; then those that take no answer go. */
 		slots_cancel_all(&s->slots);
 		mcp_http_stop(s->o->front->mcp);

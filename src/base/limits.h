@@ -478,8 +478,8 @@ enum {
 	LIMIT_CONFIG_FILE = 64 << 10,
 	LIMIT_CONFIG_MEMORY = 4 << 20,
 
-	/* Command line: how long a server may take to answer at first, while a person waits. */
-	LIMIT_CLI_READY_MS = 1000,
+	/* Command line: how long `run` waits for the end of its input before it says so. */
+	LIMIT_CLI_STDIN_MS = 2000,
 
 	/* How often a search reports its progress: as often as a person can read. */
 	LIMIT_SEARCH_TELL_MS = 200,

@@ -60,7 +60,7 @@ static int check_name(const struct cli *c)
 		if (tool_at(i)->flags & TOOL_MODEL)
 			near_try(&near, tool_at(i)->name);
 	/* A newer server may have more tools: refuse only what looks like a typing error. */
-	return near.best ? cli_misused(c, "There is no tool \"%s\"; did you mean \"%s\"?",
+	return near.best ? cli_misused(c, "there is no tool \"%s\"; did you mean \"%s\"?",
 				       c->argv[0], near.best)
 			 : EXIT_OK;
 }
@@ -98,5 +98,6 @@ const struct verb verb_call = {
 	.flags = VERB_CONNECTS | VERB_PRINTS,
 	.least = 1,
 	.most = -1,
+	.kind = OPERANDS_CALL,
 	.run = call_run,
 };

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* cli: connect, print, report, and read input. */
+/* cli: connect, find paths, ask, print, report, and read input. */
 
 #include "cli/cli.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -36,17 +37,62 @@ void cli_print_line(const struct buf *b)
 		cli_print(STR("\n"));
 }
 
+void cli_add_visible(struct buf *to, struct str text)
+{
+	for (size_t i = 0; i < text.n; i++) {
+		const unsigned char byte = (unsigned char)text.p[i];
+		/* U+0080 to U+009F are control characters, too. */
+		const bool is_c1 = byte == 0xc2 && i + 1 < text.n &&
+				   (unsigned char)text.p[i + 1] >= 0x80 &&
+				   (unsigned char)text.p[i + 1] < 0xa0;
+		if (byte == '\n')
+			buf_add(to, STR("\\n"));
+		else if (byte == '\t')
+			buf_add(to, STR("\\t"));
+		else if (is_c1)
+			buf_addf(to, "\\x%02x", (unsigned char)text.p[++i]);
+		else if (byte < ' ' || byte == 0x7f)
+			buf_addf(to, "\\x%02x", byte);
+		else
+			buf_addc(to, (char)byte);
+	}
+}
+
+void cli_add_name(struct buf *to, struct str name)
+{
+	if (isatty(STDOUT_FILENO))
+		cli_add_visible(to, name);
+	else
+		buf_add(to, name);
+}
+
+/* Print "sidecar: …" on stderr; the lines of the text without control characters. */
+static void print_message(const char *text)
+{
+	AUTO_BUF out = { .max = 64 << 10 };
+	struct str line, rest = str_of(text);
+	bool more;
+
+	buf_add(&out, STR("sidecar: "));
+	do {
+		more = str_cut(rest, '\n', &line, &rest);
+		cli_add_visible(&out, line);
+		buf_addc(&out, '\n');
+	} while (more);
+	(void)io_write_all(STDERR_FILENO, buf_str(&out), IO_FOREVER);
+}
+
 void cli_say(const struct cli *c, const char *fmt, ...)
 {
+	char text[4096];
 	va_list list;
 
 	if (c->quiet)
 		return;
 	va_start(list, fmt);
-	(void)fputs("sidecar: ", stderr);
-	(void)vfprintf(stderr, fmt, list);
-	(void)fputc('\n', stderr);
+	(void)vsnprintf(text, sizeof text, fmt, list);
 	va_end(list);
+	print_message(text);
 }
 
 int cli_misused(const struct cli *c, const char *fmt, ...)
@@ -57,8 +103,14 @@ int cli_misused(const struct cli *c, const char *fmt, ...)
 	va_start(list, fmt);
 	(void)vsnprintf(text, sizeof text, fmt, list);
 	va_end(list);
-	(void)fprintf(stderr, "sidecar: %s\nTry \"sidecar%s%s --help\".\n", text,
-		      c->verb ? " " : "", c->verb ? c->verb->name : "");
+	const struct verb *v = c->verb;
+	print_message(text);
+	/* The order of the arguments helps only against a wrong number of them. */
+	if (v && (str_starts(str_of(text), STR("missing argument")) ||
+		  str_starts(str_of(text), STR("unexpected argument"))))
+		(void)fprintf(stderr, "Usage: sidecar %s [OPTION]...%s%s\n", v->name,
+			      *v->operands ? " " : "", v->operands);
+	(void)fprintf(stderr, "Try \"sidecar%s%s --help\".\n", v ? " " : "", v ? v->name : "");
 	return EXIT_USAGE;
 }
 
@@ -90,6 +142,23 @@ int cli_status(const char *code)
 	return EXIT_FAILED;
 }
 
+/* The server's sentence, in the words of the command line, and what to do. */
+static void say_error(const struct cli *c, const struct sidecar_error *error)
+{
+	static const char field[] = "pass literal:true";
+	const char *message = error->message;
+	const char *at = strstr(message, field);
+
+	if (at)
+		cli_say(c, "%.*suse -F%s", (int)(at - message), message, at + strlen(field));
+	else if (str_starts(str_of(message), STR("No sidecar is listening")))
+		cli_say(c, "%s; start one with \"sidecar serve\"", message);
+	else
+		cli_say(c, "%s", message);
+	if (strcmp(error->code, "BINARY_FILE") == 0)
+		cli_say(c, "to get its bytes: sidecar run -- base64 FILE | base64 -d > FILE");
+}
+
 int cli_fail(const struct cli *c, const struct sidecar_error *error)
 {
 	AUTO_BUF out = { .max = 16 << 10 };
@@ -104,13 +173,7 @@ int cli_fail(const struct cli *c, const struct sidecar_error *error)
 		jw_end(&w);
 		cli_print_line(&out);
 	}
-	cli_say(c, "%s", error->message);
-	const struct str code = str_of(error->code);
-	if (str_eq(code, STR("INVALID_REGEX")) && strstr(error->message, "literal:true"))
-		cli_say(c, "on the command line that is -F, --literal");
-	if (str_eq(code, STR("NOT_READY")))
-		cli_say(c, "is a server running? \"sidecar serve\" starts one; --socket and --url "
-			   "say where it is; \"sidecar doctor\" checks the socket");
+	say_error(c, error);
 	return cli_status(error->code);
 }
 
@@ -140,9 +203,9 @@ void cli_progress_begin(struct cli *c, const char *what, const char *unit)
 		c->progress = progress_new(what, unit);
 }
 
-void cli_progress_end(struct cli *c)
+bool cli_progress_end(struct cli *c)
 {
-	progress_free(TAKE(c->progress, NULL));
+	return progress_free(TAKE(c->progress, NULL));
 }
 
 int cli_read_input(const struct cli *c, const char *name, struct buf *to)
@@ -225,11 +288,104 @@ static int locate(const struct cli *c, struct config *config, struct err *e)
 	return c->token_file ? config_read_token(config, e) : 0;
 }
 
+/* Never 0 for a time that was given: that would be no limit. */
+static int64_t to_ms(double seconds)
+{
+	return seconds > 0 ? (int64_t)ceil(seconds * 1000) : 0;
+}
+
 static void show_progress(void *arg, int64_t files)
 {
 	const struct cli *c = arg;
 
 	progress_count(c->progress, files);
+}
+
+/* Set c->here: where in the workspace the current directory is. */
+static int find_here(struct cli *c, struct sidecar *s, struct sidecar_error *error)
+{
+	AUTO_ARENA a = { .max = LIMIT_ANSWER };
+	const struct json *facts;
+	char here[SIDECAR_PATH_MAX];
+	struct err e;
+	struct sidecar_health *h = sidecar_health(s, error);
+
+	if (!h)
+		return -1;
+	if (json_parse((struct str){ h->json, h->length }, &a, &facts, &e) == 0 &&
+	    getcwd(here, sizeof here)) {
+		const struct str root = json_text(facts, STR("workspace"));
+		struct str rest = str_of(here);
+		if (root.n && str_starts(rest, root))
+			rest = str_from(rest, root.n);
+		/* The workspace may be "/"; and "/work" is not in "/wo". */
+		if (rest.n && rest.n < strlen(here) && (*rest.p == '/' || root.n == 1))
+			c->here = arena_dup(&c->memory, str_from(rest, *rest.p == '/')).p;
+	}
+	sidecar_free(h);
+	return 0;
+}
+
+const char *cli_path(struct cli *c, const char *path)
+{
+	if (!c->here || (path && *path == '/'))
+		return path;
+	if (!path)
+		return c->here;
+	const size_t size = strlen(c->here) + strlen(path) + 2;
+	char *joined = arena_alloc(&c->memory, size);
+	if (!joined)
+		return path;
+	(void)snprintf(joined, size, "%s/%s", c->here, path);
+	return joined;
+}
+
+int64_t cli_number(const struct json *object, struct str name, int64_t otherwise)
+{
+	const struct json *v = json_get(object, name);
+
+	return v && v->type == JSON_NUMBER && v->whole ? v->integer : otherwise;
+}
+
+bool cli_truth(const struct json *object, struct str name)
+{
+	const struct json *v = json_get(object, name);
+
+	return v && v->type == JSON_BOOL && v->boolean;
+}
+
+const struct json *cli_request(const struct cli *c, const char *method, const char *target,
+			       const struct buf *body, struct arena *memory, int *status)
+{
+	struct sidecar_error error = { "BAD_ANSWER", "what answered is not a sidecar" };
+	const struct json *answer = NULL, *result = NULL;
+	struct err e;
+	int http = 0;
+	struct sidecar_text *text =
+		sidecar_request(c->server, method, target, body ? body->p : NULL, &http, &error);
+
+	if (!text) {
+		*status = cli_fail(c, &error);
+		return NULL;
+	}
+	const struct str copy = arena_dup(memory, (struct str){ text->content, text->length });
+	sidecar_free(text);
+	if (copy.p && json_parse(copy, memory, &answer, &e) == 0)
+		result = json_get(answer, STR("result"));
+	if (result)
+		return result;
+	const struct str code = json_text(answer, STR("code"));
+	const struct str message = json_text(answer, STR("error"));
+	if (code.p)
+		(void)snprintf(error.code, sizeof error.code, "%.*s", STR_FMT(code));
+	if (http == 404)
+		(void)snprintf(error.message, sizeof error.message,
+			       "this server is older than this program: it does not know %s",
+			       target);
+	else if (message.p)
+		(void)snprintf(error.message, sizeof error.message, "%.*s", STR_FMT(message));
+	*status = cli_fail(c, &error);
+	return NULL;
 }
 
 struct sidecar *cli_connect(struct cli *c, int *status)
@@ -256,16 +412,22 @@ struct sidecar *cli_connect(struct cli *c, int *status)
 		.port = config.socket ? 0 : (int)config.tcp_port,
 		.token = config.token,
 		.session = "cli",
-		/* Long enough for a busy server, short enough when there is none. */
-		.wait_for_ready_ms = c->wait > 0 ? (int64_t)(c->wait * 1000) : LIMIT_CLI_READY_MS,
-		.timeout_ms = c->verb->flags & VERB_OWN_TIMEOUT ? 0 : (int64_t)(c->timeout * 1000),
+		/* A server that is there but does not answer is not waited for longer. */
+		.wait_for_ready_ms = to_ms(c->wait > 0	    ? c->wait
+					   : c->timeout > 1 ? c->timeout
+							    : 0),
+		.no_wait = c->wait <= 0,
+		.timeout_ms = c->verb->flags & VERB_OWN_TIMEOUT ? 0 : to_ms(c->timeout),
 		.progress = shows_progress(c) ? show_progress : NULL,
 		.progress_arg = c,
 	};
 	struct sidecar *s = sidecar_open(&settings, &error);
-	if (!s)
+	if (!s || ((c->verb->flags & VERB_PATHS) && find_here(c, s, &error) < 0)) {
 		*status = cli_fail(c, &error);
-	else if (c->verbose)
+		sidecar_close(s);
+		return NULL;
+	}
+	if (c->verbose)
 		cli_say(c, "%s", sidecar_address(s));
 	return s;
 }

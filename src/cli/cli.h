@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli: what the verbs of the command line share: the server, output, messages and exit statuses.
+ * cli: what the verbs of the command line share: the server, paths, output, messages and exit
+ * statuses.
  *
  * Data goes to stdout, messages go to stderr. When the reader of stdout closes it (EPIPE), the
- * program ends without a message.
+ * program ends without a message. Text that others chose (names, commands, messages of the server)
+ * is shown on a terminal without control characters.
  */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
 #include "base/buf.h"
+#include "base/json.h"
 #include "cli/progress.h"
 #include "cli/verb.h"
 #include "sidecar.h"
@@ -25,19 +28,41 @@ enum {
 };
 
 /* The verbs in this folder; main.c lists them all. */
-extern const struct verb verb_call, verb_completion, verb_config, verb_edit, verb_find, verb_grep,
-	verb_health, verb_help, verb_jobs, verb_ls, verb_read, verb_run, verb_tools, verb_version,
-	verb_write;
+extern const struct verb verb_call, verb_complete, verb_completion, verb_config, verb_edit,
+	verb_find, verb_grep, verb_health, verb_help, verb_jobs, verb_ls, verb_read, verb_run,
+	verb_tools, verb_version, verb_write;
 
-/* Open the server that options, environment and files name. On failure it prints the reason, sets
- * *status to the exit status and returns NULL. The cli must outlive the server. */
+/* Open the server that options, environment and files name, and for VERB_PATHS find out where in
+ * its workspace the current directory is. On failure it prints the reason, sets *status to the exit
+ * status and returns NULL. The cli must outlive the server. */
 struct sidecar *cli_connect(struct cli *c, int *status);
+
+/* A path that was typed, as the server takes it: a relative one starts in the current directory if
+ * that is in the workspace, otherwise in the workspace. NULL is that directory; the result may be
+ * NULL, too: the workspace. */
+const char *cli_path(struct cli *c, const char *path);
+
+/* Send a request to a route that the library has no function for. `body` ends with a NUL byte; NULL
+ * for none. Returns the member "result" of the answer; it and the text of the answer are in the
+ * arena. On failure it sets *status to the exit status, prints a message, and returns NULL. */
+const struct json *cli_request(const struct cli *c, const char *method, const char *target,
+			       const struct buf *body, struct arena *memory, int *status);
+
+/* A number, or whether something is true, in such a result. */
+int64_t cli_number(const struct json *object, struct str name, int64_t otherwise);
+bool cli_truth(const struct json *object, struct str name);
 
 /* Write to stdout. Ends the program if that fails. */
 void cli_print(struct str text);
 
 /* Print a buf, and a newline unless it ends with one. */
 void cli_print_line(const struct buf *b);
+
+/* Add text with control characters written as \n, \t or \x1b. */
+void cli_add_visible(struct buf *to, struct str text);
+
+/* Add a name: unchanged, or if stdout is a terminal, visible. */
+void cli_add_name(struct buf *to, struct str name);
 
 /* Print a message on stderr, "sidecar: …"; not with --quiet. */
 void cli_say(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -57,13 +82,13 @@ bool cli_colour(const struct cli *c, int fd);
 
 /* Show progress on the terminal, if there is one, until cli_progress_end: progress.h. */
 void cli_progress_begin(struct cli *c, const char *what, const char *unit);
-void cli_progress_end(struct cli *c);
+bool cli_progress_end(struct cli *c); /* whether a line was erased */
 
 /* Read all of stdin ("-") or of a local file. On failure it prints the reason and returns -1. */
 int cli_read_input(const struct cli *c, const char *name, struct buf *to);
 
-/* Add what turns a name below a directory, as a search returns it, into a path of the workspace:
- * "src/" for "src"; nothing for NULL and for the workspace itself. */
+/* Add what turns a name below a directory, as a search returns it, into a path as it was typed:
+ * "src/" for "src"; nothing for NULL and for ".". */
 void cli_add_prefix(const char *directory, struct buf *to);
 
 #endif

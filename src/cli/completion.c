@@ -1,27 +1,183 @@
 /* SPDX-License-Identifier: MIT */
-/* completion: scripts for shells, written from the tables. */
+/* completion: scripts for shells, and what these ask for: how a word may go on. */
 
 #include <stdio.h>
 #include <string.h>
 
+#include "base/jw.h"
 #include "base/limits.h"
 #include "cli/cli.h"
 #include "config/settings.h"
 #include "tools/tool.h"
 
-/* What a shell needs to know about one option. */
-struct item {
-	const char *name, *about;
-	char letter;
-	bool takes_value;
-	char words[192]; /* possible values, separated by spaces; "": a file, or anything */
+/* A command line whose last word is to be completed. */
+struct typed_line {
+	struct cli *cli; /* with the options and operands before that word */
+	const struct verb *verb;
+	const char *word;
+	struct buf out;
 };
 
-static void set_words(struct item *it, const char *const *words)
+/* Offer a candidate, if the word is its beginning. `about` may be NULL. */
+static void offer(struct typed_line *l, struct str candidate, const char *about)
 {
-	for (size_t i = 0, n = 0; words && words[i]; i++, n = strlen(it->words))
-		(void)snprintf(it->words + n, sizeof it->words - n, "%s%s", i ? " " : "", words[i]);
+	if (!str_starts(candidate, str_of(l->word)) || str_index(candidate, '\n') >= 0)
+		return;
+	buf_add(&l->out, candidate);
+	if (about)
+		buf_addf(&l->out, "\t%s", about);
+	buf_addc(&l->out, '\n');
 }
+
+static void offer_words(struct typed_line *l, const char *const *words)
+{
+	for (; words && *words; words++)
+		offer(l, str_of(*words), NULL);
+}
+
+/* Let the shell complete a file of this machine. */
+static void offer_local(struct typed_line *l)
+{
+	buf_add(&l->out, STR(":files\n"));
+}
+
+static void offer_verbs(struct typed_line *l)
+{
+	for (const struct verb *const *v = l->cli->verbs; *v; v++)
+		if (!((*v)->flags & VERB_HIDDEN))
+			offer(l, str_of((*v)->name), (*v)->about);
+}
+
+/* Connect in silence; false if there is no server. */
+static bool connect(struct typed_line *l)
+{
+	struct cli *c = l->cli;
+	int status;
+
+	c->quiet = true;
+	c->json = false;
+	c->timeout = 1;
+	c->server = cli_connect(c, &status);
+	return c->server;
+}
+
+/* Offer paths of the workspace. `from` is where the path begins in the word, after "path=". */
+static void offer_paths(struct typed_line *l, size_t from, bool only_directories)
+{
+	const char *typed = l->word + from;
+	const char *slash = strrchr(typed, '/');
+	AUTO_BUF directory = { .max = LIMIT_BODY };
+	AUTO_BUF candidate = { .max = LIMIT_BODY };
+
+	if (!connect(l))
+		return;
+	buf_add(&directory, str_upto(str_of(typed), slash ? (size_t)(slash + 1 - typed) : 0));
+	buf_add(&candidate, str_upto(str_of(l->word), from));
+	buf_add(&candidate, buf_str(&directory));
+	buf_addc(&directory, '\0');
+	const size_t prefix = candidate.n;
+	/* A tool's paths start in the workspace, as a model's do. */
+	const char *path = l->verb->kind == OPERANDS_CALL
+				   ? *directory.p ? directory.p : NULL
+				   : cli_path(l->cli, *directory.p ? directory.p : NULL);
+	struct sidecar_text *names = sidecar_ls(l->cli->server, path, LIMIT_HEAD_LINES, NULL);
+	struct str line, rest = names ? (struct str){ names->content, names->length } : STR("");
+	if (str_eq(rest, STR("(empty directory)")))
+		rest = STR("");
+	while (rest.n) {
+		(void)str_cut(rest, '\n', &line, &rest);
+		candidate.n = prefix;
+		buf_add(&candidate, line);
+		if (!only_directories || str_ends(line, STR("/")))
+			offer(l, buf_str(&candidate), NULL);
+	}
+	sidecar_free(names);
+}
+
+static void offer_jobs(struct typed_line *l)
+{
+	AUTO_ARENA memory = { .max = LIMIT_CLIENT_MEMORY };
+	int status;
+
+	const struct json *result =
+		connect(l) ? cli_request(l->cli, "GET", "/jobs", NULL, &memory, &status) : NULL;
+	const struct json *jobs = result ? json_get(result, STR("jobs")) : NULL;
+	for (const struct json *j = jobs ? jobs->first : NULL; j; j = j->next) {
+		AUTO_BUF about = { .max = 4096 };
+		cli_add_visible(&about, json_text(j, STR("command")));
+		buf_addc(&about, '\0');
+		offer(l, json_text(j, STR("jobId")), about.p);
+	}
+}
+
+/* Offer the arguments of a tool, NAME= or NAME:=, and what follows those that are paths. */
+static void offer_arguments(struct typed_line *l, const struct tool *t)
+{
+	const char *value = strchr(l->word, '=');
+
+	if (value) {
+		const struct str name = str_upto(str_of(l->word), (size_t)(value - l->word));
+		if (str_eq(name, STR("path")) || str_eq(name, STR("cwd")))
+			offer_paths(l, name.n + 1, str_eq(name, STR("cwd")));
+		return;
+	}
+	for (const struct arg *a = t ? t->args : NULL; a && a->name; a++) {
+		char text[128];
+		const bool is_text = a->type == ARG_STR || a->type == ARG_CHOICE;
+		(void)snprintf(text, sizeof text, "%s%s", a->name, is_text ? "=" : ":=");
+		offer(l, str_of(text), a->about);
+	}
+}
+
+static void offer_operands(struct typed_line *l)
+{
+	const struct cli *c = l->cli;
+	const char *first = c->argc ? c->argv[0] : NULL;
+
+	switch (l->verb->kind) {
+	case OPERANDS_COMMANDS:
+		if (!first)
+			offer_verbs(l);
+		return;
+	case OPERANDS_CALL:
+		for (size_t i = 0; !first && tool_at(i); i++)
+			if (tool_at(i)->flags & TOOL_MODEL)
+				offer(l, str_of(tool_at(i)->name), tool_at(i)->title);
+		if (first)
+			offer_arguments(l, tool_by_name(str_of(first), TOOL_MODEL));
+		return;
+	case OPERANDS_JOBS:
+		if (!first)
+			offer_words(l, l->verb->words);
+		else if (strcmp(first, "start") == 0)
+			offer_paths(l, 0, false);
+		else if (strcmp(first, "list") != 0)
+			offer_jobs(l);
+		return;
+	case OPERANDS_PATTERN:
+		if (first)
+			offer_paths(l, 0, false);
+		return;
+	case OPERANDS_PATHS:
+		offer_paths(l, 0, false);
+		return;
+	case OPERANDS_LOCAL:
+		offer_local(l);
+		return;
+	case OPERANDS_OTHER:
+		if (!first)
+			offer_words(l, l->verb->words);
+		return;
+	}
+}
+
+/* An option of a verb, or a setting that it takes as an option. */
+struct item {
+	const char *name, *about, *value;
+	char letter;
+	bool takes_value;
+	const char *const *words;
+};
 
 /* The i-th option of a verb, settings after its own options. False: there are no more. */
 static bool item_at(const struct verb *v, size_t i, struct item *ret)
@@ -31,9 +187,12 @@ static bool item_at(const struct verb *v, size_t i, struct item *ret)
 	for (size_t k = 0; (table = verb_options(v, k)); k++)
 		for (const struct option *o = table; o->name; o++)
 			if (i-- == 0) {
-				*ret = (struct item){ o->name, o->about, o->letter,
-						      o->type != OPTION_SWITCH, "" };
-				set_words(ret, o->words);
+				*ret = (struct item){ o->name,
+						      o->about,
+						      o->value,
+						      verb_letter(v, o),
+						      o->type != OPTION_SWITCH,
+						      o->words };
 				return true;
 			}
 	for (size_t k = 0; (v->flags & VERB_SETTINGS) && k < setting_count(); k++) {
@@ -41,203 +200,186 @@ static bool item_at(const struct verb *v, size_t i, struct item *ret)
 		if (!s->flag || s->type == SETTING_HIDDEN ||
 		    (s->listens && (v->flags & VERB_PIPES)) || i-- > 0)
 			continue;
-		*ret = (struct item){ s->flag, s->help, 0, s->type != SETTING_SWITCH, "" };
-		set_words(ret, s->choices);
+		*ret = (struct item){ s->flag,
+				      s->help,
+				      "FILE",
+				      0,
+				      s->type != SETTING_SWITCH,
+				      s->choices[0] ? s->choices : NULL };
 		return true;
 	}
 	return false;
 }
 
-/* Add the possible values of the first operand, each after a space; nothing: a file. */
-static void add_operands(const struct cli *c, const struct verb *v, struct buf *out)
+/* The option that a word before ends with and whose value comes next. */
+static bool awaits_value(const struct verb *v, const char *before, struct item *ret)
 {
-	if (v == &verb_help)
-		for (size_t i = 0; c->verbs[i]; i++)
-			buf_addf(out, " %s", c->verbs[i]->name);
-	if (v == &verb_call)
-		for (size_t i = 0; tool_at(i); i++)
-			if (tool_at(i)->flags & TOOL_MODEL)
-				buf_addf(out, " %s", tool_at(i)->name);
-	for (size_t i = 0; v->words && v->words[i]; i++)
-		buf_addf(out, " %s", v->words[i]);
+	const size_t n = strlen(before);
+
+	if (before[0] != '-' || n < 2)
+		return false;
+	for (size_t i = 0; item_at(v, i, ret); i++)
+		if (ret->takes_value && (before[1] == '-' ? strcmp(before + 2, ret->name) == 0
+							  : before[n - 1] == ret->letter))
+			return true;
+	return false;
 }
 
-/* Add text between single quotes; `special` characters get a backslash. */
-static void add_quoted(struct buf *out, const char *text, const char *special)
+static void offer_value(struct typed_line *l, const struct item *it)
 {
-	for (; *text; text++) {
-		if (*text == '\'')
-			buf_add(out, STR("'\\''"));
-		else if (strchr(special, *text))
-			buf_addf(out, "\\%c", *text);
-		else
-			buf_addc(out, *text);
-	}
+	if (it->words)
+		offer_words(l, it->words);
+	else if (it->value && strcmp(it->value, "DIR") == 0)
+		offer_paths(l, 0, true);
+	else if (it->value && (strcmp(it->value, "FILE") == 0 || strcmp(it->value, "PATH") == 0))
+		offer_local(l);
 }
 
-static void bash_verb(const struct cli *c, const struct verb *v, struct buf *out)
+static void offer_options(struct typed_line *l)
 {
 	struct item it;
 
-	buf_addf(out, "\t%s)\n\t\toptions=\"", v->name);
-	for (size_t i = 0; item_at(v, i, &it); i++)
-		buf_addf(out, "%s--%s", i ? " " : "", it.name);
-	buf_add(out, STR("\"\n\t\toperands=\""));
-	add_operands(c, v, out);
-	buf_add(out, STR("\"\n\t\tcase $previous in\n"));
-	for (size_t i = 0; item_at(v, i, &it); i++) {
-		if (!it.takes_value)
-			continue;
-		buf_addf(out, "\t\t--%s", it.name);
-		if (it.letter)
-			buf_addf(out, " | -%c", it.letter);
-		buf_addf(out, ") values=\"%s\"; is_value=1 ;;\n", it.words);
+	for (size_t i = 0; item_at(l->verb, i, &it); i++) {
+		char text[64];
+		(void)snprintf(text, sizeof text, "--%s", it.name);
+		offer(l, str_of(text), it.about);
 	}
-	buf_add(out, STR("\t\t*) ;;\n\t\tesac\n\t\t;;\n"));
 }
 
-static void bash(const struct cli *c, struct buf *out)
+/* Offer how the last of the words may go on. */
+static void complete(struct typed_line *l, int count, char **words)
 {
-	buf_add(out, STR("# sidecar: completion for bash, written by \"sidecar completion bash\"\n"
-			 "_sidecar() {\n"
-			 "\tlocal word=$2 previous=$3 options= operands= values= is_value=\n"
-			 "\tCOMPREPLY=()\n"
-			 "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-			 "\t\tmapfile -t COMPREPLY < <(compgen -W \""));
-	for (size_t i = 0; c->verbs[i]; i++)
-		buf_addf(out, "%s%s", i ? " " : "", c->verbs[i]->name);
-	buf_add(out, STR("\" -- \"$word\")\n\t\treturn\n\tfi\n"
-			 "\tcase ${COMP_WORDS[1]} in\n"));
-	for (size_t i = 0; c->verbs[i]; i++)
-		bash_verb(c, c->verbs[i], out);
-	buf_add(out, STR("\t*) return ;;\n\tesac\n"
-			 "\tif [ -n \"$is_value\" ]; then\n"
-			 "\t\tif [ -n \"$values\" ]; then\n"
-			 "\t\t\tmapfile -t COMPREPLY < <(compgen -W \"$values\" -- \"$word\")\n"
-			 "\t\telse\n"
-			 "\t\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n"
-			 "\t\tfi\n"
-			 "\telif [[ $word == -* ]]; then\n"
-			 "\t\tmapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$word\")\n"
-			 "\telif [ -n \"$operands\" ] && [ \"$COMP_CWORD\" -eq 2 ]; then\n"
-			 "\t\tmapfile -t COMPREPLY < <(compgen -W \"$operands\" -- \"$word\")\n"
-			 "\telse\n"
-			 "\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n"
-			 "\tfi\n"
-			 "}\n"
-			 "complete -o filenames -F _sidecar sidecar\n"));
-}
+	struct cli *c = l->cli;
+	struct item it;
+	struct err e;
 
-static void zsh_option(struct buf *out, const struct item *it, bool by_letter)
-{
-	if (by_letter)
-		buf_addf(out, "\t\t\t'-%c[", it->letter);
+	l->word = words[count - 1];
+	if (count == 1) {
+		offer_verbs(l);
+		return;
+	}
+	l->verb = verb_by_name(c->verbs, words[0]);
+	void *args = l->verb ? arena_array(&c->memory, 1, l->verb->args_size + 1) : NULL;
+	if (!args)
+		return;
+	/* The line is not complete, so it may be wrong. What has been understood is enough. */
+	c->argc = 0;
+	(void)verb_parse(l->verb, count - 2, words + 1, c, args, &e);
+	const bool options_ended = c->argc && (l->verb->flags & VERB_REST);
+	if (!options_ended && count > 2 && awaits_value(l->verb, words[count - 2], &it))
+		offer_value(l, &it);
+	else if (!options_ended && *l->word == '-')
+		offer_options(l);
 	else
-		buf_addf(out, "\t\t\t'--%s%s[", it->name, it->takes_value ? "=" : "");
-	add_quoted(out, it->about, "[]:");
-	buf_addc(out, ']');
-	if (it->takes_value && *it->words)
-		buf_addf(out, ":value:(%s)", it->words);
-	else if (it->takes_value)
-		buf_add(out, STR(":value:_files"));
-	buf_add(out, STR("' \\\n"));
+		offer_operands(l);
 }
 
-static void zsh_verb(const struct cli *c, const struct verb *v, struct buf *out)
+static int complete_run(struct cli *c, const void *args)
 {
-	struct item it;
-	AUTO_BUF operands = { .max = 4096 };
+	struct cli typed = { .verbs = c->verbs, .memory = { .max = 16 << 20 } };
+	struct typed_line l = { .cli = &typed, .out = { .max = LIMIT_ANSWER } };
 
-	buf_addf(out, "\t%s)\n\t\t_arguments -s \\\n", v->name);
-	for (size_t i = 0; item_at(v, i, &it); i++) {
-		zsh_option(out, &it, false);
-		if (it.letter)
-			zsh_option(out, &it, true);
-	}
-	add_operands(c, v, &operands);
-	if (operands.n)
-		buf_addf(out, "\t\t\t'1:what:(%.*s)' \\\n",
-			 STR_FMT(str_from(buf_str(&operands), 1)));
-	buf_add(out, STR("\t\t\t'*:file:_files'\n\t\t;;\n"));
+	(void)args;
+	if (c->argc)
+		complete(&l, c->argc, c->argv);
+	cli_print(buf_str(&l.out));
+	sidecar_close(typed.server);
+	arena_done(&typed.memory);
+	buf_done(&l.out);
+	return EXIT_OK;
 }
 
-static void zsh(const struct cli *c, struct buf *out)
-{
-	buf_add(out, STR("#compdef sidecar\n"
-			 "# sidecar: completion for zsh, written by \"sidecar completion zsh\"\n"
-			 "_sidecar() {\n"
-			 "\tlocal -a verbs=(\n"));
-	for (size_t i = 0; c->verbs[i]; i++) {
-		buf_addf(out, "\t\t'%s:", c->verbs[i]->name);
-		add_quoted(out, c->verbs[i]->about, "");
-		buf_add(out, STR("'\n"));
-	}
-	buf_add(out, STR("\t)\n"
-			 "\tif (( CURRENT == 2 )); then\n"
-			 "\t\t_describe command verbs\n"
-			 "\t\treturn\n"
-			 "\tfi\n"
-			 "\tlocal verb=$words[2]\n"
-			 "\tshift words\n"
-			 "\t(( CURRENT-- ))\n"
-			 "\tcase $verb in\n"));
-	for (size_t i = 0; c->verbs[i]; i++)
-		zsh_verb(c, c->verbs[i], out);
-	buf_add(out, STR("\tesac\n}\ncompdef _sidecar sidecar\n"));
-}
+const struct verb verb_complete = {
+	.name = "__complete",
+	.about = "print how the last word may go on, for completion scripts",
+	.operands = "[WORD]...",
+	.examples = "  sidecar __complete -- jobs st\n",
+	.flags = VERB_HIDDEN | VERB_REST,
+	.most = -1,
+	.run = complete_run,
+};
 
-static void fish_verb(const struct cli *c, const struct verb *v, struct buf *out)
-{
-	struct item it;
-	AUTO_BUF operands = { .max = 4096 };
+/* bash splits words at "=", which the program must see whole, and replaces only what follows it. */
+static const char bash[] =
+	"# sidecar: completion for bash, written by \"sidecar completion bash\"\n"
+	"_sidecar() {\n"
+	"\tlocal words=() offers=() i offer glue= typed\n"
+	"\tfor ((i = 1; i <= COMP_CWORD; i++)); do\n"
+	"\t\tif [[ ${#words[@]} -gt 0 && ($glue || ${COMP_WORDS[i]} == =) ]]; then\n"
+	"\t\t\twords[-1]+=${COMP_WORDS[i]}\n"
+	"\t\telse\n"
+	"\t\t\twords+=(\"${COMP_WORDS[i]}\")\n"
+	"\t\tfi\n"
+	"\t\t[[ ${COMP_WORDS[i]} == = ]] && glue=1 || glue=\n"
+	"\tdone\n"
+	"\twords=(\"${words[@]//\\\\/}\")\n"
+	"\ttyped=${words[-1]%\"${2//\\\\/}\"}\n"
+	"\tCOMPREPLY=()\n"
+	"\tmapfile -t offers < <(\"$1\" __complete -- \"${words[@]}\" 2> /dev/null)\n"
+	"\tif [[ ${offers[0]} == :files ]]; then\n"
+	"\t\tcompopt -o filenames\n"
+	"\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$2\")\n"
+	"\t\treturn\n"
+	"\tfi\n"
+	"\tfor offer in \"${offers[@]}\"; do\n"
+	"\t\toffer=${offer%%$'\\t'*}\n"
+	"\t\tCOMPREPLY+=(\"$(printf %q \"${offer#\"$typed\"}\")\")\n"
+	"\tdone\n"
+	"\t[[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *[/=] ]] && compopt -o nospace\n"
+	"}\n"
+	"complete -F _sidecar sidecar\n";
 
-	buf_addf(out, "complete -c sidecar -n __fish_use_subcommand -f -a %s -d '", v->name);
-	add_quoted(out, v->about, "");
-	buf_add(out, STR("'\n"));
-	for (size_t i = 0; item_at(v, i, &it); i++) {
-		buf_addf(out, "complete -c sidecar -n '__sidecar_does %s' -l %s", v->name, it.name);
-		if (it.letter)
-			buf_addf(out, " -s %c", it.letter);
-		if (it.takes_value)
-			buf_add(out, STR(" -r"));
-		if (*it.words)
-			buf_addf(out, " -f -a '%s'", it.words);
-		buf_add(out, STR(" -d '"));
-		add_quoted(out, it.about, "");
-		buf_add(out, STR("'\n"));
-	}
-	add_operands(c, v, &operands);
-	if (operands.n)
-		buf_addf(out, "complete -c sidecar -n '__sidecar_does %s' -f -a '%.*s'\n", v->name,
-			 STR_FMT(str_from(buf_str(&operands), 1)));
-}
+static const char zsh[] = "#compdef sidecar\n"
+			  "# sidecar: completion for zsh, written by \"sidecar completion zsh\"\n"
+			  "_sidecar() {\n"
+			  "\tlocal -a values shown open open_shown\n"
+			  "\tlocal name about\n"
+			  "\tlocal -a typed=(\"${(@Q)words[2,CURRENT]}\")\n"
+			  "\twhile IFS=$'\\t' read -r name about; do\n"
+			  "\t\tif [[ $name == :files ]]; then\n"
+			  "\t\t\t_files\n"
+			  "\t\t\treturn\n"
+			  "\t\tfi\n"
+			  "\t\tif [[ $name == *[/=] ]]; then\n"
+			  "\t\t\topen+=(\"$name\")\n"
+			  "\t\t\topen_shown+=(\"$name${about:+  -- $about}\")\n"
+			  "\t\telse\n"
+			  "\t\t\tvalues+=(\"$name\")\n"
+			  "\t\t\tshown+=(\"$name${about:+  -- $about}\")\n"
+			  "\t\tfi\n"
+			  "\tdone < <(\"$words[1]\" __complete -- \"${typed[@]}\" 2> /dev/null)\n"
+			  "\tcompadd -l -d shown -a values\n"
+			  "\tcompadd -S '' -l -d open_shown -a open\n"
+			  "}\n"
+			  "compdef _sidecar sidecar\n";
 
-static void fish(const struct cli *c, struct buf *out)
-{
-	buf_add(out, STR("# sidecar: completion for fish, written by \"sidecar completion fish\"\n"
-			 "function __sidecar_does\n"
-			 "\tset -l words (commandline -opc)\n"
-			 "\ttest \"$words[2]\" = \"$argv[1]\"\n"
-			 "end\n"));
-	for (size_t i = 0; c->verbs[i]; i++)
-		fish_verb(c, c->verbs[i], out);
-}
+static const char fish[] =
+	"# sidecar: completion for fish, written by \"sidecar completion fish\"\n"
+	"function __sidecar_complete\n"
+	"\tset -l words (commandline -opc)\n"
+	"\tset -l word (commandline -ct)\n"
+	"\tset -l offers ($words[1] __complete -- $words[2..] \"$word\" 2> /dev/null)\n"
+	"\tif test \"$offers[1]\" = :files\n"
+	"\t\t__fish_complete_path \"$word\"\n"
+	"\telse\n"
+	"\t\tstring join -- \\n $offers\n"
+	"\tend\n"
+	"end\n"
+	"complete -c sidecar -f -a '(__sidecar_complete)'\n";
 
 static const char *const shell_names[] = { "bash", "zsh", "fish", NULL };
 
 static int completion_run(struct cli *c, const void *args)
 {
-	static void (*const writers[])(const struct cli *, struct buf *) = { bash, zsh, fish };
-	AUTO_BUF out = { .max = LIMIT_ANSWER };
+	static const char *const scripts[] = { bash, zsh, fish };
 
 	(void)args;
 	for (size_t i = 0; shell_names[i]; i++)
 		if (strcmp(shell_names[i], c->argv[0]) == 0) {
-			writers[i](c, &out);
-			cli_print(buf_str(&out));
+			cli_print(str_of(scripts[i]));
 			return EXIT_OK;
 		}
-	return cli_misused(c, "There are scripts for bash, zsh and fish, not for \"%s\"",
+	return cli_misused(c, "there are scripts for bash, zsh and fish, not for \"%s\"",
 			   c->argv[0]);
 }
 

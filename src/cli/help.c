@@ -29,7 +29,8 @@ void help_all(const struct verb *const *verbs, int fd)
 			"\n"
 			"Commands:\n"));
 	for (size_t i = 0; verbs[i]; i++)
-		buf_addf(&b, "  %-11s %s\n", verbs[i]->name, verbs[i]->about);
+		if (!(verbs[i]->flags & VERB_HIDDEN))
+			buf_addf(&b, "  %-11s %s\n", verbs[i]->name, verbs[i]->about);
 	buf_add(&b, STR("\n\"sidecar help COMMAND\" shows examples and options of a command.\n"));
 	if (fd == STDOUT_FILENO)
 		cli_print(buf_str(&b));
@@ -37,12 +38,13 @@ void help_all(const struct verb *const *verbs, int fd)
 		(void)io_write_all(fd, buf_str(&b), IO_FOREVER);
 }
 
-static void add_option(struct buf *b, const struct option *o)
+static void add_option(struct buf *b, const struct verb *v, const struct option *o)
 {
 	AUTO_BUF left = { .max = 1024 };
+	const char letter = verb_letter(v, o);
 
-	if (o->letter)
-		buf_addf(&left, "-%c, --%s", o->letter, o->name);
+	if (letter)
+		buf_addf(&left, "-%c, --%s", letter, o->name);
 	else
 		buf_addf(&left, "    --%s", o->name);
 	if (o->value)
@@ -65,7 +67,7 @@ void help_verb(const struct verb *v)
 	const struct option *table;
 	for (size_t i = 0; (table = verb_options(v, i)); i++)
 		for (const struct option *o = table; o->name; o++)
-			add_option(&b, o);
+			add_option(&b, v, o);
 	if (v->flags & VERB_SETTINGS) {
 		buf_add(&b, STR("\nSettings, each with its environment variable (the option wins; "
 				"sidecar.conf(5) describes the file):\n"));
@@ -78,13 +80,34 @@ void help_verb(const struct verb *v)
 	cli_print(buf_str(&b));
 }
 
+/* What other programs call what a verb does. */
+static const struct {
+	const char *name, *meant;
+} synonyms[] = {
+	{ "cat", "read" },	   { "show", "read" },	     { "head", "read" },
+	{ "get", "read" },	   { "put", "write" },	     { "cp", "write" },
+	{ "upload", "write" },	   { "replace", "edit" },    { "sed", "edit" },
+	{ "dir", "ls" },	   { "list", "ls" },	     { "search", "grep" },
+	{ "rg", "grep" },	   { "exec", "run" },	     { "bash", "run" },
+	{ "shell", "run" },	   { "ps", "jobs" },	     { "start", "jobs start" },
+	{ "logs", "jobs output" }, { "log", "jobs output" }, { "output", "jobs output" },
+	{ "wait", "jobs wait" },   { "stop", "jobs stop" },  { "kill", "jobs stop" },
+	{ "status", "health" },	   { "info", "health" },     { "ping", "health" },
+	{ "settings", "config" },  { "check", "doctor" },    { "server", "serve" },
+	{ "up", "serve" },	   { "tool", "call" },
+};
+
 int help_unknown(struct cli *c, const char *name)
 {
 	struct near near = near_to(str_of(name));
 
 	c->verb = NULL; /* point to the list of commands, not to the help of one */
 	for (size_t i = 0; c->verbs[i]; i++)
-		near_try(&near, c->verbs[i]->name);
+		if (!(c->verbs[i]->flags & VERB_HIDDEN))
+			near_try(&near, c->verbs[i]->name);
+	for (size_t i = 0; i < ARRAY_LEN(synonyms); i++)
+		if (strcmp(synonyms[i].name, name) == 0)
+			near.best = synonyms[i].meant;
 	return near.best ? cli_misused(c, "unknown command \"%s\"; did you mean \"%s\"?", name,
 				       near.best)
 			 : cli_misused(c, "unknown command \"%s\"", name);
@@ -139,6 +162,8 @@ static void write_mdoc_verbs(const struct verb *const *verbs, struct buf *out)
 {
 	for (; *verbs; verbs++) {
 		const struct verb *v = *verbs;
+		if (v->flags & VERB_HIDDEN)
+			continue;
 		buf_addf(out, ".Ss %s\n.Bd -literal -compact\n", v->name);
 		buf_addf(out, "sidecar %s [option ...]%s%s\n.Ed\n.Pp\n", v->name,
 			 *v->operands ? " " : "", v->operands);
@@ -226,6 +251,7 @@ const struct verb verb_help = {
 	.options = help_options,
 	.args_size = sizeof(struct help_args),
 	.most = 1,
+	.kind = OPERANDS_COMMANDS,
 	.run = help_run,
 };
 

@@ -5,10 +5,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
 
-#include "base/json.h"
 #include "base/jw.h"
 #include "base/limits.h"
+#include "base/utf8.h"
 #include "cli/cli.h"
 
 struct jobs_args {
@@ -20,57 +23,24 @@ static const struct option jobs_options[] = {
 	{ "follow", 'f', OPTION_SWITCH, offsetof(struct jobs_args, follow), NULL,
 	  "output: continue until the job ends, and exit with its status" },
 	{ "cwd", 'C', OPTION_TEXT, offsetof(struct jobs_args, cwd), "DIR",
-	  "start: directory to run it in (default: the workspace)" },
+	  "start: directory to run it in (default: the current one if it is in the workspace)" },
 	OPTION_END,
 };
 
 /* What every action needs. */
 struct work {
-	const struct cli *cli;
+	struct cli *cli;
 	const struct jobs_args *args;
 	struct arena memory;
 };
 
-/* Send a request to a route that the library has no function for. Returns the member "result" of
- * the answer, its last one; it and the answer's text live in k->memory. On failure it prints a
- * message, sets *status to the exit status and returns NULL. */
 static const struct json *request(struct work *k, const char *method, const char *target,
 				  const struct buf *body, int *status)
 {
-	struct sidecar_error error = { "BAD_ANSWER", "what answered is not a sidecar" };
-	const struct json *answer = NULL, *result = NULL;
-	struct err e;
-	struct sidecar_text *text = sidecar_request(k->cli->server, method, target,
-						    body ? body->p : NULL, NULL, &error);
-
-	if (!text) {
-		*status = cli_fail(k->cli, &error);
-		return NULL;
-	}
-	const struct str copy = arena_dup(&k->memory, (struct str){ text->content, text->length });
-	sidecar_free(text);
-	if (copy.p && json_parse(copy, &k->memory, &answer, &e) == 0)
-		result = json_get(answer, STR("result"));
-	if (result && !result->next)
-		return result;
-	const struct str code = json_text(answer, STR("code"));
-	const struct str message = json_text(answer, STR("error"));
-	if (code.p)
-		(void)snprintf(error.code, sizeof error.code, "%.*s", STR_FMT(code));
-	if (message.p)
-		(void)snprintf(error.message, sizeof error.message, "%.*s", STR_FMT(message));
-	*status = cli_fail(k->cli, &error);
-	return NULL;
+	return cli_request(k->cli, method, target, body, &k->memory, status);
 }
 
-static int64_t number_of(const struct json *object, struct str name, int64_t otherwise)
-{
-	const struct json *v = json_get(object, name);
-
-	return v && v->type == JSON_NUMBER && v->whole ? v->integer : otherwise;
-}
-
-/* Print a result unchanged. Its name points into the answer, of which it is the last member. */
+/* Print a result unchanged. It is the last member of the answer, and its name points into that. */
 static void print_json(const struct json *result)
 {
 	const struct str rest = str_trim(str_of(result->name.p + result->name.n + STR("\":").n));
@@ -81,7 +51,7 @@ static void print_json(const struct json *result)
 
 static bool is_stopped(const struct json *job)
 {
-	return number_of(job, STR("exitCode"), 0) < 0;
+	return cli_number(job, STR("exitCode"), 0) < 0;
 }
 
 static void describe(const struct json *job, char *to, size_t size)
@@ -89,13 +59,55 @@ static void describe(const struct json *job, char *to, size_t size)
 	const struct json *code = json_get(job, STR("exitCode"));
 
 	if (is_stopped(job))
-		(void)snprintf(to, size, "stopped");
+		(void)snprintf(to, size, cli_truth(job, STR("timedOut")) ? "timed out" : "stopped");
 	else if (code && code->type == JSON_NUMBER)
 		(void)snprintf(to, size, "exited %" PRId64, code->integer);
 	else if (json_text(job, STR("error")).n)
 		(void)snprintf(to, size, "failed");
 	else
 		(void)snprintf(to, size, "%.*s", STR_FMT(json_text(job, STR("state"))));
+}
+
+/* How long ago a job was started: 12s, 3m, 2h, 5d. */
+static void describe_age(const struct json *job, char *to, size_t size)
+{
+	static const struct {
+		int64_t seconds;
+		char unit;
+	} units[] = { { 86400, 'd' }, { 3600, 'h' }, { 60, 'm' }, { 1, 's' } };
+	const int64_t began = cli_number(job, STR("startedMs"), 0) / 1000;
+	const int64_t age = (int64_t)time(NULL) - began;
+	size_t i = 0;
+
+	while (i + 1 < ARRAY_LEN(units) && age < units[i].seconds)
+		i++;
+	(void)snprintf(to, size, "%" PRId64 "%c", age > 0 ? age / units[i].seconds : 0,
+		       units[i].unit);
+}
+
+/* How many columns of the terminal are left for a command after `used`; all if there is none. */
+static size_t columns_left(size_t used)
+{
+	struct winsize w;
+
+	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) < 0 || w.ws_col <= used)
+		return SIZE_MAX;
+	return w.ws_col - used;
+}
+
+/* Add a command on one line, cut to the terminal. */
+static void add_command(struct buf *out, struct str command, size_t columns)
+{
+	AUTO_BUF shown = { .max = 64 << 10 };
+	size_t at = 0, bad, n = 0;
+
+	cli_add_visible(&shown, command);
+	const struct str text = buf_str(&shown);
+	for (; at < text.n && n < columns; n++) {
+		const size_t length = utf8_next(str_from(text, at), &bad);
+		at += length ? length : bad;
+	}
+	buf_add(out, str_upto(text, at));
 }
 
 static int list(struct work *k)
@@ -111,11 +123,25 @@ static int list(struct work *k)
 		print_json(result);
 		return EXIT_OK;
 	}
-	for (const struct json *j = jobs ? jobs->first : NULL; j; j = j->next) {
-		char state[32];
+	if (!jobs || !jobs->first) {
+		cli_say(k->cli, "No jobs");
+		return EXIT_OK;
+	}
+	if (!k->cli->quiet)
+		buf_add(&out, STR("ID    STATE       AGE   COMMAND\n"));
+	const size_t columns = columns_left(STR("ID    STATE       AGE   ").n);
+	for (const struct json *j = jobs->first; j; j = j->next) {
+		char state[32], age[32];
+		const struct str id = json_text(j, STR("jobId"));
+		if (k->cli->quiet) {
+			buf_addf(&out, "%.*s\n", STR_FMT(id));
+			continue;
+		}
 		describe(j, state, sizeof state);
-		buf_addf(&out, "%-5.*s %-11s %.*s\n", STR_FMT(json_text(j, STR("jobId"))), state,
-			 STR_FMT(json_text(j, STR("command"))));
+		describe_age(j, age, sizeof age);
+		buf_addf(&out, "%-5.*s %-11s %-5s ", STR_FMT(id), state, age);
+		add_command(&out, json_text(j, STR("command")), columns);
+		buf_addc(&out, '\n');
 	}
 	cli_print(buf_str(&out));
 	return EXIT_OK;
@@ -126,16 +152,17 @@ static int start(struct work *k)
 	AUTO_BUF command = { .max = LIMIT_BODY };
 	AUTO_BUF body = { .max = LIMIT_BODY };
 	struct jw w = jw_to(&body);
+	const char *cwd = cli_path(k->cli, k->args->cwd);
 	int status;
 
 	if (k->cli->argc < 2)
-		return cli_misused(k->cli, "Missing argument: sidecar jobs start COMMAND");
+		return cli_misused(k->cli, "missing argument COMMAND");
 	verb_join_command(k->cli->argc - 1, k->cli->argv + 1, &command);
 	jw_object(&w, NULL);
 	jw_str(&w, "command", str_upto(buf_str(&command), command.n - 1));
 	jw_bool(&w, "background", true);
-	if (k->args->cwd)
-		jw_str(&w, "cwd", str_of(k->args->cwd));
+	if (cwd)
+		jw_str(&w, "cwd", str_of(cwd));
 	jw_end(&w);
 	buf_addc(&body, '\0');
 	const struct json *result = request(k, "POST", "/bash", &body, &status);
@@ -153,41 +180,39 @@ static int start(struct work *k)
 /* The exit status of a job that has ended. */
 static int end_status(const struct cli *c, const struct json *result)
 {
-	const struct json *timed_out = json_get(result, STR("timedOut"));
-
 	if (json_text(result, STR("error")).n)
 		cli_say(c, "%.*s", STR_FMT(json_text(result, STR("error"))));
-	if (timed_out && timed_out->boolean)
+	if (cli_truth(result, STR("timedOut")))
 		return EXIT_TIMED_OUT;
 	if (is_stopped(result)) {
 		cli_say(c, "the job was stopped");
 		return EXIT_SIGNAL + SIGTERM;
 	}
-	return (int)number_of(result, STR("exitCode"), EXIT_FAILED);
+	return (int)cli_number(result, STR("exitCode"), EXIT_FAILED);
 }
 
 /* Print the output so far, with `follow` until the job ends. `silent`: only wait. */
-static int output(struct work *k, bool follow, bool silent)
+static int output(struct work *k, const char *id, bool follow, bool silent)
 {
 	int64_t since = 0;
 
 	for (;;) {
 		char target[128];
 		int status;
-		(void)snprintf(target, sizeof target, "/jobs/%s?since=%" PRId64 "&waitMs=%d",
-			       k->cli->argv[1], since, follow ? 10000 : 0);
+		(void)snprintf(target, sizeof target, "/jobs/%s?since=%" PRId64 "&waitMs=%d", id,
+			       since, follow ? 10000 : 0);
 		const struct json *result = request(k, "GET", target, NULL, &status);
 		if (!result)
 			return status;
 		const bool running = str_eq(json_text(result, STR("state")), STR("running"));
-		if (number_of(result, STR("dropped"), 0) > 0 && !silent)
+		if (cli_number(result, STR("dropped"), 0) > 0 && !silent)
 			cli_say(k->cli, "%" PRId64 " bytes of older output were dropped",
-				number_of(result, STR("dropped"), 0));
+				cli_number(result, STR("dropped"), 0));
 		if (k->cli->json && (!silent || !running))
 			print_json(result);
 		else if (!silent)
 			cli_print(json_text(result, STR("output")));
-		const int64_t cursor = number_of(result, STR("cursor"), since);
+		const int64_t cursor = cli_number(result, STR("cursor"), since);
 		const bool news = cursor > since;
 		since = cursor;
 		/* A job that has ended may have left more output than one answer holds. */
@@ -199,12 +224,12 @@ static int output(struct work *k, bool follow, bool silent)
 	}
 }
 
-static int stop(struct work *k)
+static int stop(struct work *k, const char *id)
 {
 	char target[128];
 	int status;
 
-	(void)snprintf(target, sizeof target, "/jobs/%s/stop", k->cli->argv[1]);
+	(void)snprintf(target, sizeof target, "/jobs/%s/stop", id);
 	const struct json *result = request(k, "POST", target, NULL, &status);
 	if (!result)
 		return status;
@@ -213,42 +238,53 @@ static int stop(struct work *k)
 	return EXIT_OK;
 }
 
-static const char *const actions[] = { "list", "start", "output", "wait", "stop", NULL };
+enum action { LIST, START, OUTPUT, WAIT, STOP };
 
-static int act(struct work *k)
+static const char *const actions[] = { "list", "start", "output", "wait", "stop",
+				       "ls",   "logs",	"kill",	  NULL };
+static const enum action meanings[] = { LIST, START, OUTPUT, WAIT, STOP, LIST, OUTPUT, STOP };
+
+/* Do it to each job that is named. Returns the last status that is not 0. */
+static int act_on_jobs(struct work *k, enum action action)
 {
 	const struct cli *c = k->cli;
-	const char *action = c->argc ? c->argv[0] : "list";
+	int worst = EXIT_OK;
 
-	if (strcmp(action, "list") == 0)
-		return list(k);
-	if (strcmp(action, "start") == 0)
-		return start(k);
-	if (c->argc != 2)
-		return cli_misused(c, "%s: sidecar jobs %s ID",
-				   c->argc < 2 ? "Missing argument" : "One job at a time", action);
-	/* Only digits may become part of the route. */
-	const size_t digits = strspn(c->argv[1], "0123456789");
-	if (digits == 0 || digits > 20 || c->argv[1][digits])
-		return cli_misused(c, "\"%s\" is not the number of a job", c->argv[1]);
-	if (strcmp(action, "output") == 0)
-		return output(k, k->args->follow, false);
-	if (strcmp(action, "wait") == 0)
-		return output(k, true, true);
-	return stop(k);
+	if (c->argc < 2)
+		return cli_misused(c, "missing argument ID");
+	for (int i = 1; i < c->argc; i++) {
+		/* Only digits may become part of the route. */
+		const size_t digits = strspn(c->argv[i], "0123456789");
+		if (digits == 0 || digits > 20 || c->argv[i][digits])
+			return cli_misused(c, "\"%s\" is not the number of a job", c->argv[i]);
+	}
+	for (int i = 1; i < c->argc; i++) {
+		const int status = action == STOP   ? stop(k, c->argv[i])
+				   : action == WAIT ? output(k, c->argv[i], true, true)
+						    : output(k, c->argv[i], k->args->follow, false);
+		worst = status ? status : worst;
+	}
+	return worst;
 }
 
 static int jobs_run(struct cli *c, const void *args)
 {
-	struct work k = { .cli = c, .args = args, .memory = { .max = LIMIT_ANSWER } };
-	size_t known = 0;
+	struct work k = { .cli = c, .args = args, .memory = { .max = LIMIT_CLIENT_MEMORY } };
+	enum action action = LIST;
+	size_t i = 0;
 
-	while (c->argc && actions[known] && strcmp(actions[known], c->argv[0]) != 0)
-		known++;
-	if (c->argc && !actions[known])
+	while (c->argc && actions[i] && strcmp(actions[i], c->argv[0]) != 0)
+		i++;
+	if (c->argc && !actions[i])
 		return cli_misused(c, "\"%s\" is not one of list, start, output, wait, stop",
 				   c->argv[0]);
-	const int status = act(&k);
+	if (c->argc)
+		action = meanings[i];
+	if (action == LIST && c->argc > 1)
+		return cli_misused(c, "unexpected argument \"%s\"", c->argv[1]);
+	const int status = action == LIST    ? list(&k)
+			   : action == START ? start(&k)
+					     : act_on_jobs(&k, action);
 	arena_done(&k.memory);
 	return status;
 }
@@ -256,16 +292,17 @@ static int jobs_run(struct cli *c, const void *args)
 const struct verb verb_jobs = {
 	.name = "jobs",
 	.about = "list, start, follow and stop commands in the background",
-	.operands = "[list | start COMMAND [ARGUMENT]... | output ID | wait ID | stop ID]",
+	.operands = "[list | start COMMAND [ARGUMENT]... | output ID... | wait ID... | stop ID...]",
 	.examples = "  sidecar jobs start 'npm run dev'\n"
 		    "  sidecar jobs\n"
-		    "  sidecar jobs output --follow 1\n"
+		    "  sidecar jobs logs --follow 1      the same as: jobs output\n"
 		    "  sidecar jobs wait 1; echo $?\n"
-		    "  sidecar jobs stop 1\n",
+		    "  sidecar jobs kill 1 2             the same as: jobs stop\n",
 	.options = jobs_options,
 	.args_size = sizeof(struct jobs_args),
-	.flags = VERB_CONNECTS | VERB_PRINTS,
+	.flags = VERB_CONNECTS | VERB_PRINTS | VERB_PATHS,
 	.most = -1,
+	.kind = OPERANDS_JOBS,
 	.words = actions,
 	.run = jobs_run,
 };

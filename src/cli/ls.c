@@ -10,50 +10,89 @@ struct cli_ls_args {
 };
 
 static const struct option ls_options[] = {
-	{ "limit", 'n', OPTION_NUMBER, offsetof(struct cli_ls_args, limit), "NUMBER",
-	  "print at most this many names (default 500)" },
+	{ "limit", 'm', OPTION_NUMBER, offsetof(struct cli_ls_args, limit), "NUMBER",
+	  "print at most this many names (default: all)" },
 	OPTION_END,
 };
 
-static void print_json(struct str rest, bool truncated)
+/* Add the names of one answer, at most `most`. Returns how many it had. */
+static int64_t add_names(const struct cli *c, struct str rest, int64_t most, struct buf *lines,
+			 struct jw *w)
 {
-	AUTO_BUF out = { .max = LIMIT_ANSWER };
-	struct jw w = jw_to(&out);
-	struct str line;
+	int64_t n = 0;
 
-	jw_object(&w, NULL);
-	jw_array(&w, "names");
-	while (rest.n) {
+	for (; rest.n; n++) {
+		struct str line;
 		(void)str_cut(rest, '\n', &line, &rest);
-		jw_str(&w, NULL, line);
+		if (n >= most)
+			continue;
+		if (c->json) {
+			jw_str(w, NULL, line);
+		} else {
+			cli_add_name(lines, line);
+			buf_addc(lines, '\n');
+		}
 	}
-	jw_end(&w);
-	jw_bool(&w, "truncated", truncated);
-	jw_end(&w);
-	cli_print_line(&out);
+	return n;
+}
+
+/* Add all names, answer by answer. `limit` 0: no limit. Returns the exit status. */
+static int add_all(struct cli *c, int64_t limit, struct buf *lines, struct jw *w, bool *more)
+{
+	AUTO_BUF body = { .max = LIMIT_BODY };
+	const char *path = cli_path(c, c->argc ? c->argv[0] : NULL);
+	int64_t n, done = 0;
+
+	do {
+		AUTO_ARENA memory = { .max = LIMIT_CLIENT_MEMORY };
+		/* The answer does not say whether there are more names: ask for one more. */
+		const int64_t left = limit ? limit - done : LIMIT_HEAD_LINES;
+		struct jw q = jw_to(&body);
+		int status;
+		buf_reset(&body, SIZE_MAX);
+		jw_object(&q, NULL);
+		if (path)
+			jw_str(&q, "path", str_of(path));
+		jw_int(&q, "limit", left + 1);
+		jw_int(&q, "offset", done);
+		jw_end(&q);
+		buf_addc(&body, '\0');
+		const struct json *result = cli_request(c, "POST", "/ls", &body, &memory, &status);
+		if (!result)
+			return status;
+		const struct str text = json_text(result, STR("output"));
+		/* The server says this instead of names; it is not data. */
+		n = add_names(c, str_eq(text, STR("(empty directory)")) ? STR("") : text, left,
+			      lines, w);
+		*more = n > left;
+		done += n > left ? left : n;
+		*more |= json_get(result, STR("truncation")) != NULL;
+	} while (*more && n && (!limit || done < limit));
+	return EXIT_OK;
 }
 
 static int ls_run(struct cli *c, const void *args)
 {
 	const struct cli_ls_args *a = args;
-	struct sidecar_error error;
-	struct sidecar_text *t =
-		sidecar_ls(c->server, c->argc ? c->argv[0] : NULL, a->limit, &error);
+	AUTO_BUF lines = { .max = LIMIT_ANSWER };
+	AUTO_BUF out = { .max = LIMIT_ANSWER };
+	struct jw w = jw_to(&out);
+	bool more = false;
 
-	if (!t)
-		return cli_fail(c, &error);
-	/* The server says this instead of names; it is not data. */
-	const struct str text = { t->content, t->length };
-	const struct str names = str_eq(text, STR("(empty directory)")) ? STR("") : text;
-	if (c->json) {
-		print_json(names, t->truncated);
-	} else if (names.n) {
-		cli_print(names);
-		cli_print(STR("\n"));
-	}
-	if (t->truncated)
+	jw_object(&w, NULL);
+	jw_array(&w, "names");
+	const int status = add_all(c, a->limit, &lines, &w, &more);
+	if (status != EXIT_OK)
+		return status;
+	jw_end(&w);
+	jw_bool(&w, "truncated", more);
+	jw_end(&w);
+	if (c->json)
+		cli_print_line(&out);
+	else
+		cli_print(buf_str(&lines));
+	if (more)
 		cli_say(c, "there are more; --limit shows them");
-	sidecar_free(t);
 	return EXIT_OK;
 }
 
@@ -65,7 +104,8 @@ const struct verb verb_ls = {
 		    "  sidecar ls src --limit 20\n",
 	.options = ls_options,
 	.args_size = sizeof(struct cli_ls_args),
-	.flags = VERB_CONNECTS | VERB_PRINTS,
+	.flags = VERB_CONNECTS | VERB_PRINTS | VERB_PATHS,
 	.most = 1,
+	.kind = OPERANDS_PATHS,
 	.run = ls_run,
 };

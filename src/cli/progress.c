@@ -16,9 +16,10 @@ enum { FIRST_MS = 500, EVERY_MS = 250, SHOWN = 40 };
 struct progress {
 	pthread_t thread;
 	pthread_mutex_t lock;
-	pthread_cond_t ended;
+	pthread_cond_t changed;
 	bool end, visible;
 	int64_t began, count;
+	int64_t next; /* when to write the line; INT64_MAX: not until something is printed */
 	const char *unit;
 	char what[SHOWN + 1];
 };
@@ -65,16 +66,19 @@ static void *tick(void *arg)
 {
 	struct progress *p = arg;
 	struct timespec at;
-	int64_t next = p->began + FIRST_MS;
 
 	(void)pthread_mutex_lock(&p->lock);
 	while (!p->end) {
-		at = (struct timespec){ .tv_sec = next / 1000, .tv_nsec = next % 1000 * 1000000 };
-		(void)pthread_cond_timedwait(&p->ended, &p->lock, &at);
-		if (p->end || io_now_ms() < next)
+		at = (struct timespec){ .tv_sec = p->next / 1000,
+					.tv_nsec = p->next % 1000 * 1000000 };
+		if (p->next == INT64_MAX)
+			(void)pthread_cond_wait(&p->changed, &p->lock);
+		else
+			(void)pthread_cond_timedwait(&p->changed, &p->lock, &at);
+		if (p->end || io_now_ms() < p->next)
 			continue;
 		show(p);
-		next = io_now_ms() + EVERY_MS;
+		p->next = io_now_ms() + EVERY_MS;
 	}
 	(void)pthread_mutex_unlock(&p->lock);
 	return NULL;
@@ -88,6 +92,7 @@ struct progress *progress_new(const char *what, const char *unit)
 	if (!p)
 		return NULL;
 	p->began = io_now_ms();
+	p->next = p->began + FIRST_MS;
 	p->unit = unit;
 	/* Show only ASCII: no control characters, and no half of a character at the end. */
 	for (size_t i = 0; i < SHOWN && what[i]; i++)
@@ -95,7 +100,7 @@ struct progress *progress_new(const char *what, const char *unit)
 	(void)pthread_mutex_init(&p->lock, NULL);
 	(void)pthread_condattr_init(&monotonic);
 	(void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	(void)pthread_cond_init(&p->ended, &monotonic);
+	(void)pthread_cond_init(&p->changed, &monotonic);
 	(void)pthread_condattr_destroy(&monotonic);
 	if (pthread_create(&p->thread, NULL, tick, p) == 0)
 		return p;
@@ -112,26 +117,35 @@ void progress_count(struct progress *p, int64_t count)
 	(void)pthread_mutex_unlock(&p->lock);
 }
 
-void progress_hide(struct progress *p)
+void progress_pause(struct progress *p, bool stay)
 {
 	if (!p)
 		return;
 	(void)pthread_mutex_lock(&p->lock);
 	erase(p);
+	p->next = stay ? INT64_MAX : io_now_ms() + FIRST_MS;
+	(void)pthread_cond_signal(&p->changed);
 	(void)pthread_mutex_unlock(&p->lock);
 }
 
-void progress_free(struct progress *p)
+void progress_hide(struct progress *p)
+{
+	progress_pause(p, false);
+}
+
+bool progress_free(struct progress *p)
 {
 	if (!p)
-		return;
+		return false;
 	(void)pthread_mutex_lock(&p->lock);
 	p->end = true;
-	(void)pthread_cond_signal(&p->ended);
+	(void)pthread_cond_signal(&p->changed);
 	(void)pthread_mutex_unlock(&p->lock);
 	(void)pthread_join(p->thread, NULL);
+	const bool was_visible = p->visible;
 	erase(p);
-	(void)pthread_cond_destroy(&p->ended);
+	(void)pthread_cond_destroy(&p->changed);
 	(void)pthread_mutex_destroy(&p->lock);
 	mem_free(p);
+	return was_visible;
 }

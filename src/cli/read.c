@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* read: print a file of the workspace; a long one takes several requests. */
+/* read: print files of the workspace; a long one takes several requests. */
 
 #include <inttypes.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -11,22 +12,57 @@
 
 struct cli_read_args {
 	int64_t offset, limit;
+	bool number;
 };
 
 static const struct option read_options[] = {
 	{ "offset", 'o', OPTION_NUMBER, offsetof(struct cli_read_args, offset), "LINE",
 	  "first line to print, counting from 1" },
-	{ "limit", 'n', OPTION_NUMBER, offsetof(struct cli_read_args, limit), "LINES",
+	{ "limit", 'm', OPTION_NUMBER, offsetof(struct cli_read_args, limit), "LINES",
 	  "number of lines to print (default: all)" },
+	{ "number", 'n', OPTION_SWITCH, offsetof(struct cli_read_args, number), NULL,
+	  "print the number of each line" },
 	OPTION_END,
 };
 
-static void print_json(const struct sidecar_file *f)
+/* One file of the command line. */
+struct wanted {
+	const char *typed;
+	const char *path; /* as the server takes it */
+	struct sidecar_lines lines;
+};
+
+/* Split FILE:10-20, FILE:10- and FILE:10. False if the name does not end like that. */
+static bool split_range(struct cli *c, const char *typed, struct wanted *ret)
+{
+	const char *colon = strrchr(typed, ':');
+	struct str first, last;
+	int64_t from, to;
+
+	if (!colon || colon == typed)
+		return false;
+	const bool range = str_cut(str_of(colon + 1), '-', &first, &last);
+	if (!str_int(first, &from) || from < 1 || *first.p == '-')
+		return false;
+	to = range ? INT64_MAX : from;
+	if (last.n && (!str_int(last, &to) || to < from))
+		return false;
+	const struct str name = { typed, (size_t)(colon - typed) };
+	ret->typed = arena_dup(&c->memory, name).p;
+	ret->path = ret->typed ? cli_path(c, ret->typed) : NULL;
+	ret->lines = (struct sidecar_lines){ from, to == INT64_MAX ? 0 : to - from + 1 };
+	return ret->path;
+}
+
+static void print_json(const struct cli *c, const struct wanted *wanted,
+		       const struct sidecar_file *f)
 {
 	AUTO_BUF out = { .max = LIMIT_ANSWER };
 	struct jw w = jw_to(&out);
 
 	jw_object(&w, NULL);
+	if (c->argc > 1)
+		jw_str(&w, "path", str_of(wanted->typed));
 	if (f->mime_type) {
 		jw_str(&w, "mimeType", str_of(f->mime_type));
 		jw_base64(&w, "data", (struct str){ f->content, f->length });
@@ -39,68 +75,126 @@ static void print_json(const struct sidecar_file *f)
 	cli_print_line(&out);
 }
 
+static void print_numbered(struct str text, int64_t number)
+{
+	AUTO_BUF out = { .max = LIMIT_ANSWER };
+
+	while (text.n) {
+		struct str line;
+		const bool whole = str_cut(text, '\n', &line, &text);
+		buf_addf(&out, "%6" PRId64 "\t", number++);
+		buf_add(&out, line);
+		if (whole)
+			buf_addc(&out, '\n');
+	}
+	cli_print(buf_str(&out));
+}
+
 /* Print one answer. 1: there is more to ask for, after `got` lines; 0: no more; -1: failed. */
 static int print_part(const struct cli *c, const struct sidecar_file *f,
-		      const struct sidecar_lines *part, int64_t left, int64_t *got)
+		      const struct wanted *wanted, bool number, int64_t *got)
 {
+	const struct sidecar_lines *part = &wanted->lines;
 	const struct str text = { f->content, f->length };
 
 	if (f->mime_type && isatty(STDOUT_FILENO)) {
-		cli_say(c, "%s cannot be shown on a terminal; redirect it to a file", f->mime_type);
+		cli_say(c, "%s is an image (%s); redirect it to a file", wanted->typed,
+			f->mime_type);
 		return -1;
 	}
-	cli_print(text);
+	if (number && !f->mime_type)
+		print_numbered(text, part->offset);
+	else
+		cli_print(text);
 	if (f->mime_type || !f->has_more)
 		return 0;
 	*got = (int64_t)bytes_count(text, '\n') + 1;
-	/* A line of 50 KB or more is sent as empty text; asking again would not help. */
-	if (text.n == 0) {
+	if (f->too_long) {
 		cli_say(c,
 			"line %" PRId64
-			" is too long for an answer; try: sidecar run sed -n %" PRId64 "p FILE",
-			part->offset, part->offset);
+			" is too long for an answer; try: sidecar run sed -n %" PRId64 "p %s",
+			part->offset, part->offset, wanted->typed);
 		return -1;
 	}
-	cli_print(STR("\n"));
-	return left == 0 || *got < left;
+	if (number && (text.n == 0 || text.p[text.n - 1] == '\n'))
+		print_numbered(STR("\n"), part->offset + *got - 1);
+	else
+		cli_print(STR("\n"));
+	return part->limit == 0 || *got < part->limit;
 }
 
-static int read_run(struct cli *c, const void *args)
+/* Print one file, part by part. Returns the exit status; *error if a request failed. */
+static int print_file(const struct cli *c, struct wanted wanted, bool number,
+		      struct sidecar_error *error)
 {
-	const struct cli_read_args *a = args;
-	struct sidecar_lines part = { .offset = a->offset > 0 ? a->offset : 1, .limit = a->limit };
-	struct sidecar_error error;
+	struct sidecar_lines *part = &wanted.lines;
 	int more = 1;
 
 	while (more == 1) {
 		int64_t got = 0;
-		struct sidecar_file *f = sidecar_read_file(c->server, c->argv[0], &part, &error);
+		struct sidecar_file *f = sidecar_read_file(c->server, wanted.path, part, error);
 		if (!f)
-			return cli_fail(c, &error);
+			return cli_status(error->code);
 		if (c->json) {
-			print_json(f);
+			print_json(c, &wanted, f);
 			more = 0;
 		} else {
-			more = print_part(c, f, &part, part.limit, &got);
+			more = print_part(c, f, &wanted, number, &got);
 		}
-		part.offset += got;
-		part.limit -= part.limit ? got : 0;
+		part->offset += got;
+		part->limit -= part->limit ? got : 0;
 		sidecar_free(f);
 	}
 	return more < 0 ? EXIT_FAILED : EXIT_OK;
 }
 
+/* Print what an operand names: a file, or lines of one if there is no file of that whole name. */
+static int print_operand(struct cli *c, const char *typed, const struct cli_read_args *a)
+{
+	struct sidecar_error error = { "", "" };
+	struct wanted wanted, range;
+	int status;
+
+	wanted = (struct wanted){ typed,
+				  cli_path(c, typed),
+				  { a->offset > 0 ? a->offset : 1, a->limit } };
+	const bool has_range = !a->offset && !a->limit && split_range(c, typed, &range);
+	status = print_file(c, has_range ? range : wanted, a->number, &error);
+	if (has_range && strcmp(error.code, "FILE_NOT_FOUND") == 0) {
+		struct sidecar_error first = error;
+		error.code[0] = '\0';
+		status = print_file(c, wanted, a->number, &error);
+		if (strcmp(error.code, "FILE_NOT_FOUND") == 0)
+			error = first;
+	}
+	return *error.code ? cli_fail(c, &error) : status;
+}
+
+static int read_run(struct cli *c, const void *args)
+{
+	const struct cli_read_args *a = args;
+	int worst = EXIT_OK;
+
+	for (int i = 0; i < c->argc; i++) {
+		const int status = print_operand(c, c->argv[i], a);
+		worst = status ? status : worst;
+	}
+	return worst;
+}
+
 const struct verb verb_read = {
 	.name = "read",
-	.about = "print a file of the workspace, or some of its lines",
-	.operands = "PATH",
+	.about = "print files of the workspace, or lines of them: PATH:10-20",
+	.operands = "PATH...",
 	.examples = "  sidecar read src/main.c\n"
-		    "  sidecar read --offset 100 --limit 20 src/main.c\n"
+		    "  sidecar read src/main.c:100-120 README.md:1-5\n"
+		    "  sidecar read -n --offset 100 --limit 20 src/main.c\n"
 		    "  sidecar read logo.png > copy.png\n",
 	.options = read_options,
 	.args_size = sizeof(struct cli_read_args),
-	.flags = VERB_CONNECTS | VERB_PRINTS,
+	.flags = VERB_CONNECTS | VERB_PRINTS | VERB_PATHS,
 	.least = 1,
-	.most = 1,
+	.most = -1,
+	.kind = OPERANDS_PATHS,
 	.run = read_run,
 };

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* run: a command in the workspace, as if it ran here: its output, its exit status, Ctrl-C. */
+/* run: a command in the workspace, as if it ran here: its input and output, its exit status,
+ * Ctrl-C.
+ */
 
+#include <errno.h>
+#include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -12,13 +17,16 @@
 struct cli_run_args {
 	const char *cwd;
 	struct option_list env;
+	bool no_stdin;
 };
 
 static const struct option run_options[] = {
 	{ "cwd", 'C', OPTION_TEXT, offsetof(struct cli_run_args, cwd), "DIR",
-	  "directory to run it in (default: the workspace)" },
+	  "directory to run it in (default: the current one if it is in the workspace)" },
 	{ "env", 'e', OPTION_LIST, offsetof(struct cli_run_args, env), "NAME=VALUE",
 	  "environment variable for the command; may be repeated" },
+	{ "no-stdin", 'n', OPTION_SWITCH, offsetof(struct cli_run_args, no_stdin), NULL,
+	  "do not read stdin; without it, input that is not a terminal is passed on" },
 	OPTION_END,
 };
 
@@ -49,6 +57,7 @@ static void catch_signals(struct sidecar_cancel *cancel)
 struct output {
 	const struct cli *cli;
 	int64_t bytes;
+	bool mid_line; /* the last byte on the terminal was not a newline */
 };
 
 static int print_output(void *arg, bool is_stderr, const char *text, size_t length)
@@ -60,7 +69,10 @@ static int print_output(void *arg, bool is_stderr, const char *text, size_t leng
 
 	o->bytes += (int64_t)length;
 	progress_count(o->cli->progress, o->bytes);
-	progress_hide(o->cli->progress);
+	if (isatty(is_stderr ? STDERR_FILENO : STDOUT_FILENO))
+		o->mid_line = length && text[length - 1] != '\n';
+	/* The progress would overwrite a line that has begun. */
+	progress_pause(o->cli->progress, o->mid_line);
 	if (!o->cli->json) {
 		if (!is_stderr)
 			cli_print(piece);
@@ -98,52 +110,111 @@ static int finish(const struct cli *c, const struct sidecar_exit *end)
 		cli_say(c, "the command timed out; it and everything it started were ended");
 		return EXIT_TIMED_OUT;
 	}
+	if (end->code < 0) {
+		cli_say(c, "the server was stopped and ended the command");
+		return EXIT_UNREACHABLE;
+	}
 	return end->code;
+}
+
+/* Read stdin to its end, for the command. 0, or the exit status after a message. */
+static int read_stdin(const struct cli *c, struct buf *to)
+{
+	const int64_t began = io_now_ms();
+	bool told = false;
+
+	for (;;) {
+		/* A pipe that stays open would make this wait without a word. */
+		if (io_wait(STDIN_FILENO, POLLIN, told ? IO_FOREVER : began + LIMIT_CLI_STDIN_MS) ==
+		    0) {
+			cli_say(c, "waiting for the end of stdin, to pass it on; --no-stdin runs "
+				   "the command without it");
+			told = true;
+			continue;
+		}
+		char *room = to->n < LIMIT_STDIN + 1 ? buf_room(to, LIMIT_OUTPUT_CHUNK) : NULL;
+		if (!room) {
+			cli_say(c,
+				"stdin is longer than %d MiB, which is the most a command can "
+				"be given; write it to a file first",
+				LIMIT_STDIN >> 20);
+			return EXIT_FAILED;
+		}
+		const ssize_t n = read(STDIN_FILENO, room, LIMIT_OUTPUT_CHUNK);
+		/* nohup leaves a descriptor that cannot be read: there is no input. */
+		if (n < 0 && errno == EBADF)
+			return EXIT_OK;
+		if (n < 0 && errno != EINTR && errno != EAGAIN) {
+			cli_say(c, "cannot read stdin: %s", strerror(errno));
+			return EXIT_FAILED;
+		}
+		if (n == 0)
+			return EXIT_OK;
+		if (n > 0)
+			buf_filled(to, (size_t)n);
+	}
+}
+
+/* Run it, with signals caught. Returns the exit status. */
+static int run_command(struct cli *c, const char *command, struct sidecar_bash_options *options)
+{
+	struct sidecar_error error;
+	struct sidecar_exit end;
+
+	cli_progress_begin(c, command, "bytes");
+	/* Without this, Ctrl-C ends this program, and the server then ends the command. */
+	if (options->cancel)
+		catch_signals(options->cancel);
+	const int rc = sidecar_run_bash(c->server, command, options, &end, &error);
+	const bool erased = cli_progress_end(c);
+	if (rc == 0 && !(caught && end.code < 0))
+		return finish(c, &end);
+	if (!caught)
+		return cli_fail(c, &error);
+	/* The terminal has shown ^C; the prompt belongs on a line of its own. */
+	if (caught == SIGINT && !erased && isatty(STDERR_FILENO))
+		(void)io_write_all(STDERR_FILENO, STR("\n"), IO_FOREVER);
+	return EXIT_SIGNAL + caught;
 }
 
 static int run_run(struct cli *c, const void *args)
 {
 	const struct cli_run_args *a = args;
 	AUTO_BUF command = { .max = LIMIT_BODY };
+	AUTO_BUF input = { .max = LIMIT_STDIN + 2 * LIMIT_OUTPUT_CHUNK };
 	struct output output = { .cli = c };
-	struct sidecar_error error;
-	struct sidecar_exit end;
-	const struct sidecar_bash_options options = {
-		.cwd = a->cwd,
+	const bool has_input = !a->no_stdin && !isatty(STDIN_FILENO);
+	const int status = has_input ? read_stdin(c, &input) : EXIT_OK;
+
+	if (status != EXIT_OK)
+		return status;
+	verb_join_command(c->argc, c->argv, &command);
+	struct sidecar_bash_options options = {
+		.cwd = cli_path(c, a->cwd),
 		.env = a->env.count ? a->env.item : NULL,
+		.input = input.n ? input.p : NULL,
+		.input_length = input.n,
 		.timeout_seconds = c->timeout,
 		.cancel = sidecar_cancel_new(),
 		.output = print_output,
 		.arg = &output,
 	};
-
-	verb_join_command(c->argc, c->argv, &command);
-	/* Output on the terminal is progress enough. */
-	if (!isatty(STDOUT_FILENO))
-		cli_progress_begin(c, command.p, "bytes");
-	/* Without this, Ctrl-C ends this program, and the server then ends the command. */
-	if (options.cancel)
-		catch_signals(options.cancel);
-	const int rc = sidecar_run_bash(c->server, command.p, &options, &end, &error);
-	cli_progress_end(c);
-	if (rc == 0)
-		return finish(c, &end);
-	if (caught)
-		return EXIT_SIGNAL + caught;
-	return cli_fail(c, &error);
+	return run_command(c, command.p, &options);
 }
 
 const struct verb verb_run = {
 	.name = "run",
-	.about = "run a command in the workspace; pass on its output and exit status",
+	.about = "run a command in the workspace; pass on its input, output and exit status",
 	.operands = "COMMAND [ARGUMENT]...",
 	.examples = "  sidecar run -- make -j4 test\n"
 		    "  sidecar run 'grep -c main src/*.c | sort'\n"
+		    "  sidecar run patch -p1 < fix.diff\n"
 		    "  sidecar run --timeout 10 --env CI=1 ./slow-test; echo $?\n",
 	.options = run_options,
 	.args_size = sizeof(struct cli_run_args),
-	.flags = VERB_CONNECTS | VERB_PRINTS | VERB_REST | VERB_OWN_TIMEOUT,
+	.flags = VERB_CONNECTS | VERB_PRINTS | VERB_REST | VERB_OWN_TIMEOUT | VERB_PATHS,
 	.least = 1,
 	.most = -1,
+	.kind = OPERANDS_PATHS,
 	.run = run_run,
 };

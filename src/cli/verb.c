@@ -20,14 +20,15 @@ const struct option cli_connect_options[] = {
 	{ "timeout", 't', OPTION_SECONDS, AT(timeout), "SECONDS",
 	  "give up after this time; exit status 124" },
 	{ "wait", 0, OPTION_SECONDS, AT(wait), "SECONDS",
-	  "wait this long for a server that is starting (default 1)" },
+	  "wait this long for a server that is starting (default: not at all)" },
 	OPTION_END,
 };
 
 const struct option cli_print_options[] = {
 	{ "json", 'j', OPTION_SWITCH, AT(json), NULL,
 	  "print JSON; streamed output has one object per line" },
-	{ "quiet", 'q', OPTION_SWITCH, AT(quiet), NULL, "print no messages, only data" },
+	{ "quiet", 'q', OPTION_SWITCH, AT(quiet), NULL,
+	  "print no messages, only data; jobs: only numbers" },
 	{ "verbose", 'v', OPTION_SWITCH, AT(verbose), NULL,
 	  "say which server was used and how long it took" },
 	{ "no-color", 0, OPTION_SWITCH, AT(no_color), NULL, "use no colour, even on a terminal" },
@@ -87,6 +88,17 @@ static const struct option *find(const struct command_line *line, struct str nam
 	return NULL;
 }
 
+char verb_letter(const struct verb *v, const struct option *o)
+{
+	const struct option *table;
+
+	for (size_t i = 0; (table = verb_options(v, i)); i++)
+		for (const struct option *other = table; other->name; other++)
+			if (other->letter == o->letter)
+				return other == o ? o->letter : 0;
+	return 0;
+}
+
 static int unknown(const struct command_line *line, struct str name, struct err *e)
 {
 	struct near near = near_to(name);
@@ -99,7 +111,7 @@ static int unknown(const struct command_line *line, struct str name, struct err 
 		setting_near(&near, false);
 	if (str_starts(name, STR("token")) && !near.best)
 		near.best = "token-file";
-	return err_set(e, ERR_INVALID_ARGUMENTS, "Unknown option --%.*s%s%s%s", STR_FMT(name),
+	return err_set(e, ERR_INVALID_ARGUMENTS, "unknown option --%.*s%s%s%s", STR_FMT(name),
 		       near.best ? "; did you mean --" : "", near.best ? near.best : "",
 		       near.best ? "?" : "");
 }
@@ -208,7 +220,7 @@ static int read_short(struct command_line *line, const char *letters, struct err
 		void *to;
 		const struct option *o = find(line, (struct str){ NULL, 0 }, *letters, &to);
 		if (!o)
-			return err_set(e, ERR_INVALID_ARGUMENTS, "Unknown option -%c", *letters);
+			return err_set(e, ERR_INVALID_ARGUMENTS, "unknown option -%c", *letters);
 		const bool alone = o->type == OPTION_SWITCH;
 		const char *text = alone ? "" : letters[1] ? letters + 1 : next_word(line);
 		if (!text)
@@ -231,22 +243,29 @@ static int read_word(struct command_line *line, char *word, struct err *e)
 		return read_long(line, word, e);
 	if (!line->only_operands && word[0] == '-' && word[1])
 		return read_short(line, word + 1, e);
-	line->cli->argv[line->cli->argc++] = word;
-	if (line->verb->flags & VERB_REST)
+	struct cli *c = line->cli;
+	c->argv[c->argc++] = word;
+	if (line->verb->flags & VERB_REST ||
+	    (line->verb->kind == OPERANDS_JOBS && c->argc == 2 && strcmp(c->argv[0], "start") == 0))
 		line->only_operands = true;
 	return 0;
 }
 
 static int check_operands(const struct verb *v, const struct cli *c, struct err *e)
 {
-	if (c->argc < v->least)
-		return err_set(e, ERR_INVALID_ARGUMENTS, "Missing argument: sidecar %s %s", v->name,
-			       v->operands);
+	struct str word, rest = str_of(v->operands);
+
 	if (v->most >= 0 && c->argc > v->most)
-		return err_set(e, ERR_INVALID_ARGUMENTS,
-			       "Unexpected argument \"%s\": sidecar %s%s%s", c->argv[v->most],
-			       v->name, *v->operands ? " " : "", v->operands);
-	return 0;
+		return err_set(e, ERR_INVALID_ARGUMENTS, "unexpected argument \"%s\"",
+			       c->argv[v->most]);
+	if (c->argc >= v->least)
+		return 0;
+	/* The operands that must be given come first, one word each. */
+	for (int i = 0; i <= c->argc; i++)
+		(void)str_cut(rest, ' ', &word, &rest);
+	if (str_ends(word, STR("...")))
+		word.n -= STR("...").n;
+	return err_set(e, ERR_INVALID_ARGUMENTS, "missing argument %.*s", STR_FMT(word));
 }
 
 int verb_parse(const struct verb *v, int argc, char **argv, struct cli *c, void *args,

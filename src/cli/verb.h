@@ -56,6 +56,19 @@ enum {
 	VERB_REST = 1 << 3,	   /* options end at the first operand: the rest is a command */
 	VERB_OWN_TIMEOUT = 1 << 4, /* --timeout limits the command, not the server's silence */
 	VERB_PIPES = 1 << 5,	   /* ignores the settings about listening */
+	VERB_PATHS = 1 << 6,	   /* its paths start in the current directory: cli_path */
+	VERB_HIDDEN = 1 << 7,	   /* for completion scripts, not for people */
+};
+
+/* What the operands are, for completion. */
+enum operands {
+	OPERANDS_OTHER,	   /* nothing that could be completed, or `words` */
+	OPERANDS_PATHS,	   /* paths of the workspace */
+	OPERANDS_PATTERN,  /* a pattern, then paths of the workspace */
+	OPERANDS_LOCAL,	   /* a directory of this machine */
+	OPERANDS_COMMANDS, /* names of verbs */
+	OPERANDS_CALL,	   /* a tool and its arguments */
+	OPERANDS_JOBS,	   /* an action, then numbers of jobs */
 };
 
 struct cli;
@@ -70,8 +83,8 @@ struct verb {
 	size_t args_size;
 	unsigned flags;
 	int least, most; /* number of operands; most -1: any number */
-	const char *const
-		*words; /* possible values of the first operand, for completion; or NULL */
+	enum operands kind;
+	const char *const *words; /* possible values of the first operand; or NULL */
 	int (*run)(struct cli *c, const void *args);
 };
 
@@ -85,6 +98,8 @@ struct cli {
 	bool json, quiet, verbose, no_color, help;
 
 	struct sidecar *server;	   /* for VERB_CONNECTS */
+	const char *here;	   /* VERB_PATHS: the current directory as a path of the workspace;
+				    * NULL: it is not in the workspace, or is its root */
 	struct progress *progress; /* or NULL */
 
 	int argc; /* operands */
@@ -99,6 +114,9 @@ extern const struct option cli_connect_options[], cli_print_options[], cli_help_
 
 /* The i-th table of options that a verb has, from 0; NULL after the last. */
 const struct option *verb_options(const struct verb *v, size_t i);
+
+/* The letter of an option of that verb: 0 if an option that comes before it has the same. */
+char verb_letter(const struct verb *v, const struct option *o);
 
 /* The verb of that name, or NULL. */
 const struct verb *verb_by_name(const struct verb *const *verbs, const char *name);

@@ -27,7 +27,7 @@ static void report(const struct cli *c, const struct sidecar_change *change)
 
 	if (!c->json) {
 		cli_say(c, "wrote %" PRId64 " byte%s to %s", change->bytes,
-			change->bytes == 1 ? "" : "s", change->path);
+			change->bytes == 1 ? "" : "s", c->argv[0]);
 		return;
 	}
 	jw_object(&w, NULL);
@@ -52,7 +52,7 @@ static int write_run(struct cli *c, const void *args)
 	else if (cli_read_input(c, a->from ? a->from : "-", &content) < 0)
 		return EXIT_FAILED;
 	struct sidecar_change *change = sidecar_write_file(
-		c->server, c->argv[0], content.n ? content.p : "", content.n, &error);
+		c->server, cli_path(c, c->argv[0]), content.n ? content.p : "", content.n, &error);
 	if (!change)
 		return cli_fail(c, &error);
 	report(c, change);
@@ -62,15 +62,16 @@ static int write_run(struct cli *c, const void *args)
 
 const struct verb verb_write = {
 	.name = "write",
-	.about = "write a whole file from stdin or --content",
+	.about = "write a whole file from stdin or --content; any bytes",
 	.operands = "PATH [-]",
 	.examples = "  echo 'hello' | sidecar write notes.txt\n"
 		    "  sidecar write notes.txt --content 'hello'\n"
-		    "  sidecar write src/main.c --from ./main.c\n",
+		    "  sidecar write logo.png --from ./logo.png\n",
 	.options = write_options,
 	.args_size = sizeof(struct cli_write_args),
-	.flags = VERB_CONNECTS | VERB_PRINTS,
+	.flags = VERB_CONNECTS | VERB_PRINTS | VERB_PATHS,
 	.least = 1,
 	.most = 2,
+	.kind = OPERANDS_PATHS,
 	.run = write_run,
 };

@@ -124,6 +124,8 @@ struct sidecar_file *result_file(struct buf *body, const struct json *result,
 		.length = content.n,
 		.total_lines = number_of(result, STR("totalLines")),
 		.has_more = truth_of(result, STR("hasMore")),
+		.too_long =
+			truth_of(json_get(result, STR("truncation")), STR("firstLineExceedsLimit")),
 	};
 
 	if (str_eq(json_text(result, STR("type")), STR("image")))

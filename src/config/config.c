@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/address.h"
@@ -28,6 +29,41 @@ bool config_waives_auth(const struct config *c)
 {
 	return !c->require_auth && ORIGIN_OF(c, require_auth) != CONFIG_DEFAULT && c->tcp_host &&
 	       address_host_is_loopback(c->tcp_host);
+}
+
+/* Replace every occurrence of a word in the sentence. */
+static void replace_word(struct err *e, struct str word, const char *by)
+{
+	struct err old = *e;
+	struct str rest = str_of(old.msg);
+	struct buf to = buf_over(e->msg, sizeof e->msg - 1);
+	ptrdiff_t i;
+
+	while ((i = str_find(rest, word)) >= 0) {
+		buf_add(&to, str_upto(rest, (size_t)i));
+		buf_add(&to, str_of(by));
+		rest = str_from(rest, (size_t)i + word.n);
+	}
+	buf_add(&to, rest);
+	e->msg[to.n] = '\0';
+}
+
+void config_name_flags(const struct config *c, struct err *e)
+{
+	const struct str sentence = str_of(e->msg);
+
+	for (size_t i = 0; i < setting_count(); i++)
+		if (c->origin[i] == CONFIG_ENVIRONMENT &&
+		    str_find(sentence, str_of(setting_at(i)->env)) >= 0)
+			return;
+	for (size_t i = 0; i < setting_count(); i++) {
+		const struct setting *s = setting_at(i);
+		char flag[64];
+		if (s->type == SETTING_HIDDEN)
+			continue;
+		(void)snprintf(flag, sizeof flag, "--%s", s->flag ? s->flag : "tcp");
+		replace_word(e, str_of(s->env), flag);
+	}
 }
 
 bool config_names_socket(const struct config *c)
@@ -178,6 +214,17 @@ static int begin(struct config *c, bool client, struct err *e)
 	return read_environment(c, client, e);
 }
 
+/* If no workspace is set, it is /workspace where that exists, else the current directory; but "/"
+ * is served only if it is named. */
+static void choose_workspace(struct config *c)
+{
+	struct stat st;
+
+	if (ORIGIN_OF(c, workspace) == CONFIG_DEFAULT && stat(c->workspace, &st) < 0 &&
+	    getcwd(c->here, sizeof c->here) && strcmp(c->here, "/") != 0)
+		c->workspace = c->here;
+}
+
 /* A relative --workspace starts in the current directory. In a variable or a file it would not be
  * clear where it starts. */
 static int resolve_workspace(struct config *c, struct err *e)
@@ -205,6 +252,7 @@ static int finish(struct config *c, struct err *e)
 	if (!c->workspace)
 		c->workspace = "/workspace";
 	choose_socket(c);
+	choose_workspace(c);
 	return resolve_workspace(c, e);
 }
 

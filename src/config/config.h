@@ -47,6 +47,10 @@ void config_done(struct config *c);
 /* Did the operator say that a token is not required, and is TCP listened on by loopback only? */
 bool config_waives_auth(const struct config *c);
 
+/* In a sentence about settings, write flags instead of the names of variables, unless the operator
+ * set one of those variables. */
+void config_name_flags(const struct config *c, struct err *e);
+
 /* Whether a flag names the socket. */
 bool config_names_socket(const struct config *c);
 

@@ -141,15 +141,39 @@ void check_kernel(struct report *r, const struct config *c)
 	check_limit(r, "processes", RLIMIT_NPROC, 512);
 }
 
+/* The workspace does not exist: can the server create it? */
+static void check_creation(struct report *r, const char *workspace)
+{
+	char parent[PATH_MAX];
+	struct stat st;
+
+	(void)snprintf(parent, sizeof parent, "%s", workspace);
+	do {
+		char *slash = strrchr(parent, '/');
+		if (!slash)
+			break;
+		slash[slash == parent] = '\0';
+	} while (stat(parent, &st) < 0 && errno == ENOENT && parent[1]);
+	if (access(parent, W_OK | X_OK) == 0)
+		report_add(r, FOUND_WARN, "workspace",
+			   "%s does not exist; the server creates it (--workspace)", workspace);
+	else
+		report_add(r, FOUND_FAIL, "workspace",
+			   "%s does not exist, and user %u cannot create it in %s: create it, or "
+			   "name another directory (--workspace)",
+			   workspace, (unsigned)geteuid(), parent);
+}
+
 static void check_workspace(struct report *r, const struct config *c)
 {
 	struct stat st;
 
-	if (stat(c->workspace, &st) < 0)
-		report_add(r, errno == ENOENT ? FOUND_WARN : FOUND_FAIL, "workspace",
-			   errno == ENOENT
-				   ? "%s does not exist; the server creates it (--workspace)"
-				   : "%s cannot be accessed: give this user permission",
+	if (stat(c->workspace, &st) < 0 && errno == ENOENT)
+		check_creation(r, c->workspace);
+	else if (stat(c->workspace, &st) < 0)
+		report_add(r, FOUND_FAIL, "workspace",
+			   "%s cannot be accessed: give this user permission, or name another "
+			   "directory (--workspace)",
 			   c->workspace);
 	else if (!S_ISDIR(st.st_mode))
 		report_add(r, FOUND_FAIL, "workspace", "%s is not a directory (--workspace)",
@@ -189,7 +213,7 @@ static void check_socket(struct report *r, const struct config *c)
 	}
 	if (!S_ISSOCK(st.st_mode)) {
 		report_add(r, FOUND_FAIL, "socket",
-			   "%s exists and is not a socket: remove it, or set SOCKET_PATH",
+			   "%s exists and is not a socket: remove it, or choose another (--socket)",
 			   c->socket);
 		return;
 	}
@@ -229,11 +253,18 @@ void check_setup(struct report *r, const struct config *c)
 {
 	struct err e;
 
-	if (config_check(c, &e) == 0)
+	if (config_check(c, &e) == 0) {
 		report_add(r, FOUND_OK, "settings", "consistent");
-	else
+	} else {
+		config_name_flags(c, &e);
 		report_add(r, FOUND_FAIL, "settings", "%s", e.msg);
+	}
 	check_workspace(r, c);
+	check_client(r, c);
+}
+
+void check_client(struct report *r, const struct config *c)
+{
 	check_socket(r, c);
 	check_token(r, c);
 }

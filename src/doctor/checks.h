@@ -12,4 +12,7 @@ void check_kernel(struct report *r, const struct config *c);
 /* The settings as a whole, the workspace, the socket, the token. */
 void check_setup(struct report *r, const struct config *c);
 
+/* Only the socket and the token, for a server that runs already. */
+void check_client(struct report *r, const struct config *c);
+
 #endif

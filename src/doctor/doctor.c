@@ -51,9 +51,14 @@ static int doctor_run(struct cli *c, const void *args)
 		return cli_misused(c, "%s", e.msg);
 	if (a->url && !a->prove)
 		return cli_misused(c, "--url needs --prove");
+	const bool named = a->prove && (a->url || config_names_socket(&config));
 	check_kernel(&report, &config);
-	check_setup(&report, &config);
-	if (a->prove && (a->url || config_names_socket(&config)))
+	/* A server that runs has its own settings and workspace. */
+	if (!named)
+		check_setup(&report, &config);
+	else if (!a->url)
+		check_client(&report, &config);
+	if (named)
 		status = attack_named(&report, c, a->url, &config);
 	else if (a->prove)
 		prove_settings(&report, &config, c->settings_count, c->settings);

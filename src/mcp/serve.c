@@ -36,6 +36,7 @@ static void *build(void *arg)
 
 	if (service_init(&b->service, b->config, &e) == 0)
 		return NULL;
+	config_name_flags(b->config, &e);
 	complain(&e);
 	_exit(1);
 }
@@ -85,6 +86,7 @@ int mcp_serve(int argc, char **argv)
 	struct err e;
 
 	if (config_read_mcp(argc, argv, &config, &e) < 0) {
+		config_name_flags(&config, &e);
 		complain(&e);
 		return 1;
 	}

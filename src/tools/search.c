@@ -10,7 +10,7 @@
 struct page_args {
 	struct str pattern, path, cursor;
 	const struct json *globs, *types;
-	bool ignore_case, literal, word, multiline, no_ignore;
+	bool ignore_case, literal, multiline, no_ignore;
 	int64_t mode, before, after, limit;
 };
 
@@ -23,7 +23,6 @@ static const struct arg page_table[] = {
 	A_STRINGS(struct page_args, types, "types", 0, "Only files of these kinds: c, py, js ..."),
 	A_BOOL(struct page_args, ignore_case, "ignoreCase", false, "Upper and lower case alike"),
 	A_BOOL(struct page_args, literal, "literal", false, "The pattern is plain text"),
-	A_BOOL(struct page_args, word, "word", false, "A match begins and ends at a word's edge"),
 	A_BOOL(struct page_args, multiline, "multiline", false, "A match may cross lines"),
 	A_BOOL(struct page_args, no_ignore, "noIgnore", false, "Also what ignore files hide"),
 	A_CHOICE(struct page_args, mode, "mode", 0, SCAN_LINES, scope_modes,
@@ -71,27 +70,6 @@ static const struct field page_fields[] = {
 	{ "note", "Why nothing was found, if that is known", FIELD_STR, FIELD_OPTIONAL },
 	F_END,
 };
-
-/* The pattern, with word boundaries around it if a word is searched for. */
-static struct str bind_pattern(const struct call *c, const struct page_args *a)
-{
-	static const struct str begin = STR("\\b(?:"), end = STR(")\\b");
-	size_t n = begin.n;
-
-	if (!a->word)
-		return a->pattern;
-	char *to = arena_alloc(c->arena, begin.n + 2 * a->pattern.n + end.n);
-	if (!to)
-		return (struct str){ NULL, 0 };
-	memcpy(to, begin.p, begin.n);
-	for (size_t i = 0; i < a->pattern.n; i++) {
-		if (a->literal && memchr("\\^$.|?*+()[]{}", a->pattern.p[i], 14))
-			to[n++] = '\\';
-		to[n++] = a->pattern.p[i];
-	}
-	memcpy(to + n, end.p, end.n);
-	return (struct str){ to, n + end.n };
-}
 
 /* The strings of a list; for globs (globs_of is not NULL) each also as it is meant from the
  * workspace. Returns how many. */
@@ -237,9 +215,6 @@ static int page_run(struct call *c, const void *args, struct err *e)
 	asked.before = within(asked.before, 0, LIMIT_SEARCH_CONTEXT);
 	asked.after = within(asked.after, 0, LIMIT_SEARCH_CONTEXT);
 	asked.limit = within(asked.limit, 1, LIMIT_PAGE_MATCHES);
-	const struct str pattern = bind_pattern(c, a);
-	if (!pattern.p)
-		return err_set(e, ERR_TOO_BUSY, "Not enough memory for this call, try again");
 	if (scope_open(c, a->path, a->cursor, false, &scope, e) < 0)
 		return -1;
 	const int glob_count = bind_list(c, &scope, "globs", a->globs, &globs, e);
@@ -252,8 +227,8 @@ static int page_run(struct call *c, const void *args, struct err *e)
 		.where = scope_walk(c, &scope, (size_t)a->limit + 1),
 		.file_fd = scope.file,
 		.file_path = scope.shown,
-		.pattern = pattern,
-		.options = { a->literal && !a->word, a->ignore_case, a->multiline },
+		.pattern = a->pattern,
+		.options = { a->literal, a->ignore_case, a->multiline },
 		.globs = globs,
 		.glob_count = (size_t)glob_count,
 		.types = types,

@@ -10,18 +10,24 @@ The word behind the fence says what a block is; GitHub colours by the same word 
 
     ```sh no-test: WHY          cannot be run here; syntax, flags, variables, files and targets are looked at
     ```console numbers-vary     a number stands for any other, unless it is 0
+    ```console terminal         what it prints on a terminal of 100 columns, without the colours
 
 A block is run by bash in a workspace that has hello.c, in a home of its own, with `sidecar` in the PATH. Unless it
 starts a server, there is one. "/run/sidecar" and "/workspace" are the scratch directories of this run.
 """
+import contextlib
 import dataclasses
+import fcntl
 import os
 import pathlib
+import pty
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import tempfile
+import termios
 
 from harness import BIN, ROOT, Sidecar, environment, is_sanitized, machine
 
@@ -185,6 +191,21 @@ class Place:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(self.here(text))
 
+    def terminal(self, script):
+        """The same on a terminal, without colours and with the lines that were erased left out."""
+        main, other = pty.openpty()
+        fcntl.ioctl(main, termios.TIOCSWINSZ, struct.pack("4H", 24, 100, 0, 0))
+        output = b""
+        with subprocess.Popen(["bash", "-c", ENDS + self.here(script)], cwd=self.workspace, env={**self.env, "TERM": "xterm"},
+                              stdin=subprocess.DEVNULL, stdout=other, stderr=other, start_new_session=True) as process:
+            os.close(other)
+            with contextlib.suppress(OSError):  # the end
+                while piece := os.read(main, 65536):
+                    output += piece
+        os.close(main)
+        text = re.sub(r"\r\x1b\[K[^\r\n]*(?=\r\x1b\[K)|\r\x1b\[K|\x1b\[[0-9;]*m", "", output.decode(errors="replace"))
+        return process.returncode, self.there(text.replace("\r\n", "\n"))
+
     def bash(self, script):
         """(exit status, output); whatever it started ends with it."""
         with tempfile.TemporaryFile("w+", errors="replace") as output:
@@ -215,9 +236,9 @@ def run(block, files):
     with Place() as place:
         for name, text in files:
             place.put(name, text)
-        server = None if "sidecar serve" in block.text else place.server()
+        server = None if "sidecar serve" in block.commands() else place.server()
         try:
-            status, output = place.bash(script_of(block))
+            status, output = (place.terminal if "terminal" in block.info else place.bash)(script_of(block))
         finally:
             if server:
                 server.close()
@@ -227,7 +248,7 @@ def run(block, files):
     if block.language == "sh":
         return ""
     return "".join(f"$ {command}\nprints\n{got}instead of\n{shown}" for (command, shown), got in zip(block.steps(), seen)
-                   if not is_as_shown(shown, got, block.info == "numbers-vary"))
+                   if not is_as_shown(shown, got, "numbers-vary" in block.info))
 
 
 def exchange(block):

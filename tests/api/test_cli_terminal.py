@@ -1,11 +1,14 @@
 """The command line on a terminal: the line that shows how far it has come, colour, Ctrl-C."""
+import fcntl
 import json
 import os
 import pty
 import re
 import select
 import signal
+import struct
 import subprocess
+import termios
 import unittest
 
 from harness import BIN, PATIENCE, SidecarTest, post, until
@@ -20,9 +23,11 @@ LINE = "a" * 100 + "\n"
 class Terminal:
     """A program in a terminal of its own."""
 
-    def __init__(self, server, *argv, stdout=None, **env):
+    def __init__(self, server, *argv, stdout=None, columns=0, **env):
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
+            if columns:
+                fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
             if stdout:
                 os.dup2(os.open(stdout, os.O_WRONLY | os.O_CREAT), 1)
             os.execve(BIN, [BIN, *argv], environment(server, **{"TERM": "xterm", **env}))
@@ -103,6 +108,20 @@ class Progress(SidecarTest):
         with open(out, encoding="ascii") as f:
             self.assertEqual(f.read(), "abc\nabc\n")
 
+    def test_a_silent_command_shows_progress(self):
+        terminal = Terminal(self.server, "run", "echo begin; until [ -e went ]; do sleep 0.02; done; echo end")
+        self.assertTrue(terminal.wait_for(b"begin; until [ -e went ]; do sleep"), terminal.seen)
+        self.assertTrue(terminal.wait_for("… 6 bytes, ".encode()), terminal.seen)
+        self.server.put("went", "")
+        status, seen = terminal.end()
+        self.assertEqual(status, 0)
+        self.assertTrue(seen.startswith("begin\r\n\r\x1b[K"), seen)
+        self.assertTrue(seen.endswith("\r\x1b[Kend\r\n"), seen)
+
+    def test_progress_does_not_overwrite_a_line_that_has_begun(self):
+        terminal = Terminal(self.server, "run", "printf 'half a line'; sleep 1.5; echo ' and the rest'")
+        self.assertEqual(terminal.end(), (0, "half a line and the rest\r\n"))
+
     def test_progress_comes_in_interim_answers(self):
         def search():
             with self.server.connect() as s, s.makefile("r") as stream:
@@ -119,6 +138,64 @@ class Colour(SidecarTest):
             self.server.put("c.txt", "one\n")
             seen = Terminal(self.server, "edit", "c.txt", "--old", "one", "--new", "two", **env).end()[1]
             self.assertEqual("\x1b[3" in seen, wanted, (env, seen))
+
+
+class Looks(SidecarTest):
+    """What a person sees."""
+
+    RED, PATH, NUMBER, PLAIN = "\x1b[1;31m", "\x1b[35m", "\x1b[32m", "\x1b[m"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.server.put("a.c", "one\ntwo one\nthree\n")
+        cls.server.put("sub/b.c", "stone one\n")
+
+    def show(self, *argv, **env):
+        return Terminal(self.server, *argv, **env).end()[1].replace("\r\n", "\n")
+
+    def test_matches_have_headings_numbers_and_colours(self):
+        red = self.RED + "one" + self.PLAIN
+        number = [self.NUMBER + str(i) + self.PLAIN for i in range(4)]
+        a, b = (self.PATH + name + self.PLAIN + "\n" for name in ("a.c", "sub/b.c"))
+        self.assertEqual(self.show("grep", "one"), a + number[1] + ":" + red + "\n" + number[2] + ":two " + red + "\n\n" +
+                         b + number[1] + ":st" + red + " " + red + "\n")
+        self.assertEqual(self.show("grep", "-w", "one", "sub/b.c"), number[1] + ":stone " + red + "\n")
+        self.assertEqual(self.show("grep", "-C1", "three", "a.c"),
+                         number[2] + "-two one\n" + number[3] + ":" + red.replace("one", "three") + "\n\x1b[32m4\x1b[m-\n")
+        self.assertEqual(self.show("grep", "-l", "one"), a + b)
+
+    def test_matches_without_colour(self):
+        for argv, env in ((["--no-color"], {}), ([], {"NO_COLOR": "1"}), ([], {"TERM": "dumb"})):
+            self.assertEqual(self.show("grep", *argv, "one", **env), "a.c\n1:one\n2:two one\n\nsub/b.c\n1:stone one\n")
+        self.assertEqual(self.show("grep", "--no-color", "--no-heading", "-N", "stone"), "sub/b.c:stone one\n")
+
+    def test_only_what_matches_is_coloured(self):
+        self.server.put("colour.txt", "aaa ^a foobar\n")
+        for pattern, wanted in (("^a", "[a]aa ^a foobar"), (r"\bbar|foo", "aaa ^a [foo]bar"), ("a*", "[aaa] ^[a] foob[a]r"),
+                                ("(?<=foo)bar", "aaa ^a foobar")):
+            seen = self.show("grep", "-N", pattern, "colour.txt").rstrip("\n")
+            self.assertEqual(seen.replace(self.RED, "[").replace(self.PLAIN, "]"), wanted)
+
+    def test_names_and_jobs_cannot_write_to_the_terminal(self):
+        evil = "evil\x1b]0;title\x07"
+        self.server.put("odd/" + evil, "needle\n")
+        for argv in (["ls", "odd"], ["find", "evil*", "odd"], ["grep", "needle", "odd"], ["grep", "-l", "needle", "odd"],
+                     ["read", evil + "x"], ["jobs", "stop", evil]):
+            seen = self.show(*argv, "--no-color")
+            self.assertIn("evil\\x1b]0;title\\x07", seen, argv)
+            self.assertNotRegex(seen, "[\x00-\x09\x0b-\x1f]", argv)
+        job = self.server.result("bash", command="true " + evil + "\n" + "x" * 300, background=True)["jobId"]
+        seen = self.show("jobs")
+        self.assertIn("true evil\\x1b]0;title\\x07\\nxxx", seen)
+        self.assertNotRegex(seen, "[\x00-\x09\x0b-\x1f]")
+        self.assertEqual(sidecar("jobs", "-q", server=self.server)[1], job + "\n")
+
+    def test_the_list_of_jobs_fits_the_terminal(self):
+        server = self.start()
+        server.result("bash", command="true " + "x" * 250, background=True)
+        terminal = Terminal(server, "jobs", columns=60)
+        self.assertEqual([len(line) for line in terminal.end()[1].split("\r\n")], [31, 60, 0])
 
 
 class Input(SidecarTest):
@@ -149,6 +226,34 @@ class Interrupt(SidecarTest):
         os.write(terminal.fd, b"\x03")
         self.assertEqual(terminal.end()[0], 128 + signal.SIGINT)
         wait_until_gone("ctrl-c")
+
+    def test_ctrl_c_leaves_a_clean_prompt(self):
+        for command, left in (("printf ready; sleep 60", "ready^C\r\n"), ("echo ready; sleep 60", "ready\r\n^C\r\n")):
+            terminal = Terminal(self.server, "run", command)
+            self.assertTrue(terminal.wait_for(b"ready"))
+            os.write(terminal.fd, b"\x03")
+            status, seen = terminal.end()
+            self.assertEqual((status, seen), (128 + signal.SIGINT, left))
+        # The line of the progress is erased, and the cursor stays at its start.
+        terminal = Terminal(self.server, "run", "sleep 60")
+        self.assertTrue(terminal.wait_for("sleep 60 … ".encode()))
+        os.write(terminal.fd, b"\x03")
+        self.assertTrue(terminal.end()[1].endswith("\r\x1b[K"), terminal.seen)
+
+    def test_the_first_ctrl_c_tells_a_server_s_user_of_the_second(self):
+        server = self.start()
+        env = {"SOCKET_PATH": server.socket + "2", "WORKSPACE_ROOT": server.workspace}
+        terminal = Terminal(None, "serve", **env)
+        self.assertTrue(terminal.wait_for(b"is ready"))
+        with subprocess.Popen([BIN, "run", "echo on; sleep 60"], env=environment(**env), stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as client:
+            self.assertEqual(client.stdout.readline(), b"on\n")
+            os.write(terminal.fd, b"\x03")
+            self.assertTrue(terminal.wait_for(b"a second Ctrl-C or signal ends them at once"), terminal.seen)
+            self.assertIsNone(client.poll())
+            os.write(terminal.fd, b"\x03")
+            self.assertEqual(terminal.end()[0], 0)
+            self.assertEqual(client.wait(PATIENCE), 3)
 
     def test_sigterm_ends_the_whole_process_tree(self):
         terminal = self.begin(self.server, "sigterm")

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import until
+from harness import BIN, Sidecar, until
 from test_cli import sidecar
 
 # what has been typed, what the Tab key makes of its last word
@@ -23,6 +23,14 @@ TYPED = [
     ("sidecar mcp --read-on", "--read-only"),
     ("sidecar mcp --socket-mo", "--socket-mo"),
     ("sidecar run grep --ig", "--ig"),
+    ("sidecar jobs logs ", "1"),
+    ("sidecar read ma", "main.c"),
+    ("sidecar read sub/dee", "sub/deep/"),
+    ("sidecar read sub/deep/", "sub/deep/file.txt"),
+    ("sidecar grep main ma", "main.c"),
+    ("sidecar run -C su", "sub/"),
+    ("sidecar call read_file pa", "path="),
+    ("sidecar call read_file path=sub/deep/fi", "path=sub/deep/file.txt"),
 ]
 
 # Ctrl-G writes what stands on the command line to $OUT.
@@ -35,6 +43,18 @@ class Completion(unittest.TestCase):
     def setUp(self):
         self.dir = tempfile.mkdtemp(prefix="sidecar-test-")
         self.addCleanup(shutil.rmtree, self.dir)
+        self.server = Sidecar()
+        self.addCleanup(self.server.close)
+        self.server.put("main.c", "")
+        self.server.put("sub/deep/file.txt", "")
+        self.server.result("bash", command="true", background=True)
+        os.mkdir(os.path.join(self.dir, "bin"))
+        os.symlink(BIN, os.path.join(self.dir, "bin", "sidecar"))
+
+    def environment(self, **more):
+        path = os.path.join(self.dir, "bin") + os.pathsep + os.environ["PATH"]
+        return {"PATH": path, "HOME": self.dir, "LC_ALL": "C", "SOCKET_PATH": self.server.socket,
+                "XDG_CONFIG_HOME": "/nonexistent", **more}
 
     def script(self, shell):
         if not shutil.which(shell):
@@ -47,8 +67,7 @@ class Completion(unittest.TestCase):
     def type_in(self, shell, *argv, setup):
         """Type each line and Tab into an interactive shell; compare what then stands there."""
         out = os.path.join(self.dir, "out")
-        env = {"PATH": os.environ["PATH"], "HOME": self.dir, "TERM": "xterm", "OUT": out, "LC_ALL": "C",
-               "SCRIPT": self.script(shell)}
+        env = self.environment(TERM="xterm", OUT=out, SCRIPT=self.script(shell))
         pid, terminal = pty.fork()
         if pid == 0:
             os.chdir(self.dir)
@@ -93,7 +112,7 @@ class Completion(unittest.TestCase):
             with self.subTest(line=line):
                 done = subprocess.run(["fish", "--no-config", "-c", 'source $argv[1]; complete -C $argv[2]', script, line],
                                       capture_output=True, text=True, check=False, cwd=self.dir,
-                                      env={"PATH": os.environ["PATH"], "HOME": self.dir, "LC_ALL": "C"})
+                                      env=self.environment())
                 self.assertEqual(done.stderr, "")
                 offers = [offer.split("\t")[0] for offer in done.stdout.splitlines()]
                 self.assertEqual(offers, [] if line.endswith(wanted) else [wanted])

@@ -118,7 +118,7 @@ class Docs(unittest.TestCase):
                 if block.language == "c":
                     self.assertRegex(block.info, r"\.c$")
                 if block.is_commands():
-                    self.assertRegex(block.info, r"^(|no-test: .+|numbers-vary)$")
+                    self.assertRegex(block.info, r"^(|no-test: .+|(terminal )?numbers-vary|terminal)$")
 
     def test_json(self):
         """It is JSON when what was left out is filled in."""

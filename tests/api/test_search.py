@@ -296,12 +296,6 @@ class Pages(SidecarTest):
         self.assertEqual(self.found(pattern="one", noIgnore=True, mode="files")[0], ("hidden.c", None, None))
         self.assertEqual(self.found(pattern="ONE", ignoreCase=True, types=["py"]), [("y.py", 1, None), ("y.py", 2, None)])
 
-    def test_whole_words(self):
-        self.assertEqual(self.found(pattern="one", word=True, globs=["x.c"]), [("x.c", 1, None), ("x.c", 3, None)])
-        self.assertEqual(self.found(pattern="one|en", word=True, globs=["x.c"]), [("x.c", 1, None), ("x.c", 3, None)])
-        self.assertEqual(self.found(pattern="two(void", word=True, literal=True), [("x.c", 2, None)])
-        self.assertEqual(self.found(pattern="wo(void", word=True, literal=True), [])
-
     def test_context_on_each_side(self):
         for before, after in ((0, 0), (1, 0), (0, 2), (2, 1)):
             match = self.server.result("search", path="few/x.c", pattern="return", before=before, after=after)["matches"][0]

@@ -43,7 +43,10 @@ static void defaults(void **state)
 
 	(void)state;
 	assert_int_equal(read_settings((const char *const[]){ NULL }, &c, &e), 0);
-	assert_string_equal(c.workspace, "/workspace");
+	char here[PATH_MAX];
+	assert_non_null(getcwd(here, sizeof here));
+	const bool fixed = access("/workspace", F_OK) == 0 || strcmp(here, "/") == 0;
+	assert_string_equal(c.workspace, fixed ? "/workspace" : here);
 	assert_string_equal(c.socket, "/var/run/sidecar/sidecar.sock");
 	assert_int_equal(c.socket_mode, 0660);
 	assert_null(c.tcp_host);
@@ -230,6 +233,31 @@ static void help_names_every_setting(void **state)
 	assert_null(strstr(out.p, "--auth-token"));
 }
 
+static void sentences_name_flags_unless_a_variable_was_set(void **state)
+{
+	static const struct {
+		const char *before, *after;
+	} cases[] = {
+		{ "choose another SOCKET_PATH", "choose another --socket" },
+		{ "TCP_HOST x, or SIDECAR_SANDBOX=off", "--tcp x, or --sandbox=off" },
+		{ "SIDECAR_AUTH_TOKEN is a secret", "SIDECAR_AUTH_TOKEN is a secret" },
+		{ "", "" },
+		{ "SIDECAR_LOG_LEVEL: SOCKET_PATH", "SIDECAR_LOG_LEVEL: SOCKET_PATH" },
+	};
+	AUTO_CONFIG c = { 0 };
+	struct err e;
+
+	(void)state;
+	assert_int_equal(setenv("SIDECAR_LOG_LEVEL", "warn", 1), 0);
+	assert_int_equal(config_load(0, NULL, &c, &e), 0);
+	(void)unsetenv("SIDECAR_LOG_LEVEL");
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		(void)err_set(&e, ERR_INVALID_ARGUMENTS, "%s", cases[i].before);
+		config_name_flags(&c, &e);
+		assert_string_equal(e.msg, cases[i].after);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,6 +269,7 @@ int main(void)
 		cmocka_unit_test(listeners_follow_from_what_is_set),
 		cmocka_unit_test(a_token_comes_from_a_file),
 		cmocka_unit_test(help_names_every_setting),
+		cmocka_unit_test(sentences_name_flags_unless_a_variable_was_set),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,10 +133,10 @@ static const struct {
 	{ WORDS("x", "--al"), "--al; did you mean --all?" },
 	{ WORDS("x", "--jsno"), "did you mean --json?" },
 	{ WORDS("x", "--workspcae", "/"), "did you mean --workspace?" },
-	{ WORDS("x", "--zzzzzzzzzz"), "Unknown option --zzzzzzzzzz" },
-	{ WORDS("x", "--=1"), "Unknown option --" },
-	{ WORDS("x", "-z"), "Unknown option -z" },
-	{ WORDS("x", "-az"), "Unknown option -z" },
+	{ WORDS("x", "--zzzzzzzzzz"), "unknown option --zzzzzzzzzz" },
+	{ WORDS("x", "--=1"), "unknown option --" },
+	{ WORDS("x", "-z"), "unknown option -z" },
+	{ WORDS("x", "-az"), "unknown option -z" },
 	{ WORDS("x", "--name"), "--name needs a value" },
 	{ WORDS("x", "-n"), "-n needs a value" },
 	{ WORDS("x", "--all=1"), "--all takes no value" },
@@ -146,7 +146,7 @@ static const struct {
 	{ WORDS("x", "--seconds", "nan"), "--seconds must be" },
 	{ WORDS("x", "--seconds", "1e99"), "--seconds must be" },
 	{ WORDS("x", "--mode", "medium"), "one of fast, slow" },
-	{ WORDS("-a"), "sidecar try WHAT" },
+	{ WORDS("-a"), "missing argument WHAT" },
 	{ WORDS("x", "y", "z"), "\"z\"" },
 };
 
