@@ -308,6 +308,33 @@ static int judge_command(const void *arg, struct err *e)
 	return 0;
 }
 
+/* The same with as much text before it that other pieces get the memory that is refused. */
+static int judge_padded(const void *arg, struct err *e)
+{
+	static const char *const parts[] = {
+		"env -S 'A=1 sudo ls' b",
+		"cat <<EOF | bash\nsudo ls\nEOF\n",
+		"echo sudo ls | xargs -n1 nice",
+		"eval 'sudo ls' x",
+	};
+	struct policy *p = policy_new(POLICY_DEFAULT, STR("/ws"), STR(""), e);
+	AUTO_BUF text = { .max = 1 << 16 };
+
+	(void)arg;
+	if (!p)
+		return -1;
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+		for (int padding = 0; padding < 4200; padding += 60) {
+			buf_reset(&text, SIZE_MAX);
+			buf_addf(&text, ": '%*s'; %s", padding, "", parts[i]);
+			if (!text.failed)
+				assert_int_equal(policy_check(p, buf_str(&text), e), -1);
+		}
+	}
+	policy_free(p);
+	return heap.refused ? no_memory(e) : 0;
+}
+
 static int allow_command(const void *arg, struct err *e)
 {
 	struct policy *p = policy_new(POLICY_STRICT, STR("/ws"), STR(""), e);
@@ -542,6 +569,7 @@ int main(void)
 		{ "grep_files", grep_files },
 		{ "scrub_stream", scrub_stream },
 		{ "judge_argv", judge_command },
+		{ "judge_padded", judge_padded },
 		{ "allow_command", allow_command },
 		{ "change_file", change_file, .prepare = put_old_file, .judge = is_old_or_new },
 		{ "track", track },
