@@ -16,7 +16,7 @@ enum { FIRST_PAGE = 200 }; /* matches: small, so that a person sees something so
 
 struct cli_grep_args {
 	struct option_list globs, types;
-	bool ignore_case, literal, word, multiline, no_ignore;
+	bool ignore_case, literal, word, multiline, no_ignore, habit;
 	bool files, count, number, no_number, name, no_name, heading, no_heading;
 	int64_t context, before, after, limit;
 };
@@ -57,6 +57,10 @@ static const struct option grep_options[] = {
 	  "print each path once, above its lines (default on a terminal)" },
 	{ "no-heading", 0, OPTION_SWITCH, AT(no_heading), NULL,
 	  "print the path at the start of each line" },
+	{ "recursive", 'r', OPTION_SWITCH, AT(habit), NULL,
+	  "changes nothing: directories are always searched with all below them" },
+	{ "extended", 'E', OPTION_SWITCH, AT(habit), NULL,
+	  "changes nothing: patterns are always extended" },
 	OPTION_END,
 };
 

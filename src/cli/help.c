@@ -19,11 +19,11 @@ void help_all(const struct verb *const *verbs, int fd)
 	AUTO_BUF b = { .max = 64 << 10 };
 
 	buf_add(&b, STR("Examples:\n"
-			"  sidecar serve --workspace /workspace        run the server\n"
-			"  sidecar read src/main.c                     print a file\n"
-			"  sidecar grep 'main\\(' --glob '*.c'          search all files\n"
-			"  sidecar run -- make test                    run a command\n"
-			"  sidecar doctor --prove                      test the sandbox\n"
+			"  sidecar serve                run the server for the current directory\n"
+			"  sidecar read src/main.c:1-9  print lines of a file\n"
+			"  sidecar grep -t c 'main\\('   search all C files\n"
+			"  sidecar run make test        run a command\n"
+			"  sidecar doctor --prove       test the sandbox\n"
 			"\n"
 			"Usage: sidecar COMMAND [OPTION]... [ARGUMENT]...\n"
 			"\n"

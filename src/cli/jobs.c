@@ -297,7 +297,8 @@ const struct verb verb_jobs = {
 		    "  sidecar jobs\n"
 		    "  sidecar jobs logs --follow 1      the same as: jobs output\n"
 		    "  sidecar jobs wait 1; echo $?\n"
-		    "  sidecar jobs kill 1 2             the same as: jobs stop\n",
+		    "  sidecar jobs kill 1 2             the same as: jobs stop\n"
+		    "  sidecar jobs stop $(sidecar jobs -q)\n",
 	.options = jobs_options,
 	.args_size = sizeof(struct jobs_args),
 	.flags = VERB_CONNECTS | VERB_PRINTS | VERB_PATHS,

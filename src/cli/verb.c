@@ -27,8 +27,7 @@ const struct option cli_connect_options[] = {
 const struct option cli_print_options[] = {
 	{ "json", 'j', OPTION_SWITCH, AT(json), NULL,
 	  "print JSON; streamed output has one object per line" },
-	{ "quiet", 'q', OPTION_SWITCH, AT(quiet), NULL,
-	  "print no messages, only data; jobs: only numbers" },
+	{ "quiet", 'q', OPTION_SWITCH, AT(quiet), NULL, "print no messages, only data" },
 	{ "verbose", 'v', OPTION_SWITCH, AT(verbose), NULL,
 	  "say which server was used and how long it took" },
 	{ "no-color", 0, OPTION_SWITCH, AT(no_color), NULL, "use no colour, even on a terminal" },

@@ -20,7 +20,8 @@
 
 static const struct setting settings[] = {
 	{ "WORKSPACE_ROOT", "workspace", SETTING_TEXT, AT(workspace), "DIR",
-	  .help = "directory tools work in; made if missing (default /workspace; mcp: here)" },
+	  .help = "directory tools work in; created if missing (default: /workspace where that "
+		  "exists, else the current directory; mcp: the current directory)" },
 	{ "SOCKET_PATH", "socket", SETTING_TEXT, AT(socket), "PATH",
 	  .help = "Unix socket to listen on (default /var/run/sidecar/sidecar.sock, for a user "
 		  "$XDG_RUNTIME_DIR/sidecar.sock; none when only TCP is set)",

@@ -107,6 +107,7 @@ VERBS = [
     (["grep", "-n", "pass|main", "sub/x.py", "main.c"], "", 0, "sub/x.py:1:pass\nmain.c:1:int main(void)\n", ""),
     (["grep", "pass", "sub", "none"], "", 1, "sub/x.py:pass\n", "not found: none"),
     (["grep", "pass", "/"], "", 0, "sub/x.py:pass\n", ""),
+    (["grep", "-rEl", "pass"], "", 0, "sub/x.py\n", ""),
     (["grep", "-l", "a"], "", 0, "main.c\nsub/x.py\nw.txt\n", ""),
     (["grep", "-lt", "py", "a"], "", 0, "sub/x.py\n", ""),
     (["grep", "-l", "-t", "py", "-t", "c", "a"], "", 0, "main.c\nsub/x.py\n", ""),
@@ -432,7 +433,7 @@ class Places(unittest.TestCase):
             return done.returncode, (done.stdout + done.stderr).decode()
         os.chmod(server.dir, 0o755)
         status, said = ask("ls", "--socket", server.socket)
-        self.assertEqual(status, 3)
+        self.assertEqual(status, 3, said)
         self.assertIn("Cannot connect to %s: permission denied: the socket is for user 0 and group 0 (mode 0660)" % server.socket, said)
         os.chmod(server.dir, 0o700)
         self.assertIn("permission denied: this user may not enter the socket's directory", ask("ls", "--socket", server.socket)[1])
@@ -445,7 +446,8 @@ class Locked(SidecarTest):
 
     def test_a_token_comes_from_file_or_environment(self):
         self.server.put("a", "x\n")
-        self.assertEqual(sidecar("read", "a", server=self.server)[0], 4)
+        status, _, err = sidecar("read", "a", server=self.server)
+        self.assertEqual((status, "--token-file" in err), (4, True), err)
         token = os.path.join(self.server.dir, "token")
         with open(token, "w", encoding="ascii") as f:
             f.write("correct-horse-battery\n")

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import BIN, Sidecar, environment, machine, needs_sandbox
+from harness import BIN, Sidecar, environment, machine, needs_sandbox, needs_two_users
 
 
 class Doctor(unittest.TestCase):
@@ -44,6 +44,19 @@ class Doctor(unittest.TestCase):
         self.assertEqual(found["token"][0], "warn")
         self.assertIn("chmod o-r", found["token"][1])
         self.assertEqual(self.doctor("--require-auth")["settings"][0], "fail")
+
+    def test_a_workspace_that_is_not_there(self):
+        found = self.doctor("--workspace", os.path.join(self.workspace, "not", "yet"))["workspace"]
+        self.assertEqual(found[0], "warn")
+        self.assertIn("the server creates it", found[1])
+
+    @needs_two_users
+    def test_a_workspace_that_cannot_be_created(self):
+        os.chmod(self.dir, 0o755)
+        prefix = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+        found = self.doctor("--workspace", os.path.join(self.workspace, "not", "yet"), prefix=prefix)["workspace"]
+        self.assertEqual(found[0], "fail")
+        self.assertIn("user 65534 cannot create it in %s:" % self.workspace, found[1])
 
     def test_a_stale_socket_is_reported(self):
         path = os.path.join(self.dir, "s.sock")
@@ -95,6 +108,8 @@ class Doctor(unittest.TestCase):
                      "a secret in two pieces", "a server to attack"):
             self.assertEqual(found[name][0], "ok", found[name])
         self.assertIn(server.workspace, found["a server to attack"][1])
+        for name in ("workspace", "settings"):  # would be those of this command line, not the server's
+            self.assertNotIn(name, found)
         self.assertRegex(found["links swapped in time"][1], r"[1-9]\d* reads and [1-9]\d* writes .*[1-9]\d* refused")
         for name in ("writing outside", "network"):
             self.assertEqual(found[name][0], "ok" if landlock else "off", found[name])
