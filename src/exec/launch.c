@@ -69,11 +69,12 @@ int launch_prepare(struct launch *l, const char *shell, char *const *base)
 		l->error = errno;
 		return -1;
 	}
-	if (s.count < 1 + (size_t)l->order->argc || (!l->order->shell && !l->order->argc)) {
+	const size_t first_word = 1 + (size_t)l->order->argc;
+	const size_t first_variable = first_word + l->order->words;
+	if (s.count < first_variable || (!l->order->shell && !l->order->argc)) {
 		l->error = EBADMSG;
 		return -1;
 	}
-	const size_t first_variable = 1 + (size_t)l->order->argc;
 	l->cwd_name = s.item[0];
 	l->env = environ_merge(base, s.item + first_variable, s.count - first_variable);
 	if (!l->env || prepare_argv(l, shell, &s) < 0) {
@@ -81,8 +82,9 @@ int launch_prepare(struct launch *l, const char *shell, char *const *base)
 		return -1;
 	}
 	struct arena arena = { .max = LIMIT_PLAIN };
-	l->is_plain = l->order->shell && !l->order->script &&
-		      plain_prepare(&l->plain, s.item[1], l->env, l->cwd_name, &arena);
+	l->is_plain =
+		l->order->words && plain_prepare(&l->plain, s.item + first_word, l->order->words,
+						 l->env, l->cwd_name, &arena);
 	l->failed = LAUNCH_DONE;
 	return 0;
 }

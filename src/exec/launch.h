@@ -44,7 +44,8 @@ enum order_fd {
 struct order {
 	int64_t timeout_ms; /* 0: never */
 	struct proc_limits limits;
-	uint32_t argc; /* the strings: name of the directory, argc arguments, variables */
+	uint32_t argc;	/* the strings: name of the directory, argc arguments, words, variables */
+	uint32_t words; /* of a script that needs no shell; 0: it does */
 	uint32_t umask;
 	bool shell;  /* the only argument is a script for the shell */
 	bool script; /* the script is in ORDER_SCRIPT because it is too long for an argument */

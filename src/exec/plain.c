@@ -11,7 +11,6 @@
 
 #include "base/own.h"
 #include "exec/environ.h"
-#include "policy/words.h"
 
 static const char *value_of(char *const *env, const char *name)
 {
@@ -74,14 +73,16 @@ static char **complete(char *const *env, const char *program, const char *cwd, s
 	return a->failed ? NULL : environ_merge(env, more, ARRAY_LEN(more));
 }
 
-bool plain_prepare(struct plain *p, const char *line, char *const *env, const char *cwd,
-		   struct arena *a)
+bool plain_prepare(struct plain *p, char *const *words, size_t count, char *const *env,
+		   const char *cwd, struct arena *a)
 {
 	/* Without the name of the directory only the shell can set PWD. */
-	p->argv = *cwd != '/' || is_shell_prepared(env) ? NULL : words_plain(line, a);
-	if (!p->argv ||
-	    !find_program(p->argv[0], value_of(env, "PATH"), p->program, sizeof(p->program)))
+	if (*cwd != '/' || is_shell_prepared(env) ||
+	    !find_program(words[0], value_of(env, "PATH"), p->program, sizeof(p->program)))
 		return false;
-	p->env = complete(env, p->program, cwd, a);
+	p->argv = arena_array(a, count + 1, sizeof(*p->argv));
+	p->env = p->argv ? complete(env, p->program, cwd, a) : NULL;
+	for (size_t i = 0; p->env && i < count; i++)
+		p->argv[i] = words[i];
 	return p->env != NULL;
 }

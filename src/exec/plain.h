@@ -22,9 +22,10 @@ struct plain {
 	char **env;
 };
 
-/* Is the line plain in this environment, and does its program exist? Then *p is for execve: env
- * must be freed by mem_free, the rest is in the arena. */
-bool plain_prepare(struct plain *p, const char *line, char *const *env, const char *cwd,
-		   struct arena *a);
+/* Can the words of such a line (policy/words.h) be executed in this environment without a shell,
+ * and does the program exist? Then *p is for execve: env must be freed by mem_free, the rest is in
+ * the arena or points to the words. */
+bool plain_prepare(struct plain *p, char *const *words, size_t count, char *const *env,
+		   const char *cwd, struct arena *a);
 
 #endif

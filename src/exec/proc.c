@@ -16,6 +16,7 @@
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "policy/words.h"
 
 struct run {
 	const struct proc_sink *sink;
@@ -68,9 +69,12 @@ static int check(const struct proc_request *q, struct err *e)
 	return 0;
 }
 
-/* The order's strings: the directory's name, the arguments, the variables. */
-static int make_strings(const struct proc_request *q, bool script, struct err *e)
+/* The order's strings: the directory's name, the arguments, the words of a line that needs no
+ * shell, the variables. */
+static int make_strings(const struct proc_request *q, struct order *order, struct err *e)
 {
+	AUTO_ARENA arena = { .max = LIMIT_PLAIN };
+	struct str *words;
 	AUTO_BUF b = { .max = LIMIT_ARGUMENTS };
 	char link[32], name[4096];
 
@@ -81,8 +85,12 @@ static int make_strings(const struct proc_request *q, bool script, struct err *e
 	strings_add(&b, (struct str){ name, n > 0 && n < (ssize_t)sizeof(name) ? (size_t)n : 0 });
 	for (size_t i = 0; i < q->argc; i++)
 		strings_add(&b, q->argv[i]);
-	if (!q->argc && !script)
+	if (order->shell && !order->script) {
 		strings_add(&b, q->command);
+		order->words = (uint32_t)words_plain(q->command, &arena, &words);
+	}
+	for (size_t i = 0; i < order->words; i++)
+		strings_add(&b, words[i]);
 	for (size_t i = 0; i < q->env_count; i++)
 		strings_add(&b, q->env[i]);
 	if (b.failed)
@@ -120,7 +128,7 @@ static int submit(struct run *r, struct runner *runner, const struct proc_reques
 		return err_set(e, ERR_SPAWN_FAILED, "%s", none);
 	r->control = pair[0];
 	AUTO_FD control = pair[1];
-	const struct order order = {
+	struct order order = {
 		.timeout_ms = q->timeout_ms < INT64_MAX / 2 ? q->timeout_ms : 0,
 		.limits = q->limits,
 		.argc = q->argc ? (uint32_t)q->argc : q->command.n <= LIMIT_ARGUMENT,
@@ -130,7 +138,7 @@ static int submit(struct run *r, struct runner *runner, const struct proc_reques
 		.input = q->input.p,
 		.keep = q->keep_survivors,
 	};
-	AUTO_FD strings = make_strings(q, order.script, e);
+	AUTO_FD strings = make_strings(q, &order, e);
 	if (strings < 0)
 		return -1;
 	if ((order.script && (script = message_memfd("script", q->command)) < 0) ||

@@ -57,7 +57,7 @@ int words_split(struct str text, struct arena *a, struct str **ret, size_t *coun
 }
 
 /* Bash or sh does these itself. Not among them: true and false, whose programs do the same. */
-static bool is_of_shell(const char *word)
+static bool is_of_shell(struct str word)
 {
 	static const char *const names[] = {
 		".",	   ":",		"alias",    "bg",      "bind",	  "break",   "builtin",
@@ -74,36 +74,45 @@ static bool is_of_shell(const char *word)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (strcmp(word, names[i]) == 0)
+		if (str_eq(word, str_of(names[i])))
 			return true;
 	return false;
 }
 
 /* The name of a program: not an assignment, and nothing like the job %1. */
-static bool is_program_name(const char *word)
+static bool is_program_name(struct str word)
 {
-	return !strchr(word, '=') && !strchr("-+:,@%", word[0]) && !is_of_shell(word);
+	return str_index(word, '=') < 0 && !strchr("-+:,@%", word.p[0]) && !is_of_shell(word);
 }
 
-char **words_plain(const char *line, struct arena *a)
+/* These bytes mean themselves to every shell, at any place in a word. */
+static bool is_plain(char c)
 {
-	/* These bytes mean themselves to every shell, at any place in a word. */
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				    "_-+./:,@%= \t";
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       (c && strchr("_-+./:,@%=", c));
+}
+
+static bool is_line_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n';
+}
+
+size_t words_plain(struct str line, struct arena *a, struct str **ret)
+{
 	struct str *words;
-	size_t count;
+	size_t count, n = 0;
 	struct err e;
 
-	line += strspn(line, " \t\n");
-	const struct str copy = arena_dup(a, (struct str){ line, strspn(line, plain) });
-	const char *rest = line + copy.n;
+	while (line.n && is_line_blank(line.p[0]))
+		line = str_from(line, 1);
+	while (n < line.n && (is_plain(line.p[n]) || line.p[n] == ' ' || line.p[n] == '\t'))
+		n++;
 	/* Only blank lines may follow: anything else is for the shell to read. */
-	if (rest[strspn(rest, " \t\n")] || words_split(copy, a, &words, &count, &e) < 0)
-		return NULL;
-	char **argv = arena_array(a, count + 1, sizeof *argv);
-	for (size_t i = 0; argv && i < count; i++) {
-		argv[i] = (char *)(uintptr_t)words[i].p; /* in the copy, as nothing is quoted */
-		argv[i][words[i].n] = '\0';
-	}
-	return argv && is_program_name(argv[0]) ? argv : NULL;
+	for (size_t i = n; i < line.n; i++)
+		if (!is_line_blank(line.p[i]))
+			return 0;
+	if (words_split(str_upto(line, n), a, &words, &count, &e) < 0 || !is_program_name(words[0]))
+		return 0;
+	*ret = words;
+	return count;
 }

@@ -16,7 +16,8 @@
 int words_split(struct str text, struct arena *a, struct str **ret, size_t *count, struct err *e);
 
 /* The words of a line that needs no shell, because every shell would only execute the program that
- * the first word names; in the arena, with a NULL at the end. NULL if it is not such a line. */
-char **words_plain(const char *line, struct arena *a);
+ * the first word names. They point into the line; the list is in the arena. Returns how many there
+ * are, 0 if it is not such a line. */
+size_t words_plain(struct str line, struct arena *a, struct str **ret);
 
 #endif

@@ -14,6 +14,7 @@
 #include "exec/plain.h"
 #include "net/http.h"
 #include "policy/policy.h"
+#include "policy/words.h"
 #include "regex/regex.h"
 #include "scratch.h"
 #include "scrub/scrub.h"
@@ -519,11 +520,14 @@ static int make_slots(const void *arg, struct err *e)
 static int read_plain_line(const void *arg, struct err *e)
 {
 	char *env[] = { (char[]){ "PATH=/usr/bin:/bin" }, (char[]){ "HOME=/" }, NULL };
+	char *strings[] = { (char[]){ "ls" }, (char[]){ "-l" }, (char[]){ "a" } };
 	struct arena a = { .max = LIMIT_PLAIN };
+	struct str *words;
 	struct plain plain;
 
 	(void)arg;
-	const bool is_plain = plain_prepare(&plain, "ls -l a b", env, "/", &a);
+	const bool is_plain = words_plain(STR("ls -l a"), &a, &words) == ARRAY_LEN(strings) &&
+			      plain_prepare(&plain, strings, ARRAY_LEN(strings), env, "/", &a);
 	for (size_t i = 0; is_plain && plain.argv[i]; i++)
 		tell("%s|", plain.argv[i]);
 	if (is_plain)

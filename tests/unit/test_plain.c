@@ -5,15 +5,28 @@
 
 #include "base/own.h"
 #include "exec/plain.h"
+#include "policy/words.h"
 
 static const char *const usual[] = { "PATH=/nowhere:/usr/bin:/bin", "A=b", "_=/x", "PWD=/old",
 				     NULL };
 
 static struct arena arena = { .max = 1 << 20 };
 
+static bool prepare_in(struct plain *p, const char *line, const char *const *env, const char *cwd)
+{
+	struct str *words;
+	char *strings[8];
+	const size_t n = words_plain(guarded(str_of(line)), &arena, &words);
+
+	assert_true(n <= ARRAY_LEN(strings));
+	for (size_t i = 0; i < n; i++)
+		strings[i] = (char *)(uintptr_t)arena_dup(&arena, words[i]).p;
+	return n && plain_prepare(p, strings, n, (char *const *)(uintptr_t)env, cwd, &arena);
+}
+
 static bool prepare(struct plain *p, const char *line, const char *const *env)
 {
-	return plain_prepare(p, line, (char *const *)(uintptr_t)env, "/work", &arena);
+	return prepare_in(p, line, env, "/work");
 }
 
 static int free_all(void **state)
@@ -97,7 +110,7 @@ static void environments_for_a_shell(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
 		assert_false(prepare(&p, "true", cases[i]));
-	assert_false(plain_prepare(&p, "true", (char *const *)(uintptr_t)usual, "", &arena));
+	assert_false(prepare_in(&p, "true", usual, ""));
 }
 
 static const char *variable(char *const *env, const char *start)
