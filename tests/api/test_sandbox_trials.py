@@ -208,7 +208,7 @@ class Trials(unittest.TestCase):
                                  "--socket", os.path.join(self.place.base, "never.sock")], stdin=subprocess.DEVNULL,
                                 env=environment(), capture_output=True, check=False)
         self.assertEqual(strict.returncode, 1)
-        self.assertIn(b"SIDECAR_SANDBOX=workspace", strict.stderr)
+        self.assertIn(b"use --sandbox=workspace", strict.stderr)
 
     def test_no_memory_of_the_server_has_a_name(self):
         """Without namespaces commands share /dev/shm: what the server trusts must not lie there."""

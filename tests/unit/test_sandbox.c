@@ -561,14 +561,16 @@ static void test_settings(void **state)
 static void test_a_failed_step_is_named(void **state)
 {
 	(void)state;
+	char missing[128];
 	struct runner *s;
 	struct err e = { 0 };
 	const struct runner_config c = { .at_death = -1,
 					 .sandbox = { .mode = SANDBOX_STRICT,
 						      .workspace = place.workspace,
-						      .scratch = "/nonexistent" } };
+						      .scratch = missing } };
 
 	need(true);
+	(void)snprintf(missing, sizeof(missing), "%s/missing", place.outside);
 	assert_int_equal(runner_new(&c, &s, &e), -1);
 	assert_non_null(strstr(e.msg, "(take the directories that stay)"));
 }
