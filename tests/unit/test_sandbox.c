@@ -561,7 +561,7 @@ static void test_settings(void **state)
 static void test_a_failed_step_is_named(void **state)
 {
 	(void)state;
-	char missing[128];
+	char missing[sizeof(place.outside) + 16];
 	struct runner *s;
 	struct err e = { 0 };
 	const struct runner_config c = { .at_death = -1,
