@@ -7,16 +7,6 @@
 #include <immintrin.h>
 #endif
 
-static inline bool same_text(const uint8_t *text, const uint8_t *needle, size_t n, bool nocase)
-{
-	if (!nocase)
-		return memcmp(text, needle, n) == 0;
-	for (size_t i = 0; i < n; i++)
-		if ((uint8_t)str_lower((char)text[i]) != needle[i])
-			return false;
-	return true;
-}
-
 static size_t portable_literal(const struct literal *l, const uint8_t *p, size_t n, size_t from)
 {
 	if (n < l->n)
@@ -54,12 +44,10 @@ static size_t portable_bytesets(const struct bytesets *b, const uint8_t *p, size
 	return n;
 }
 
-static size_t portable_literals(const struct literals *l, const uint8_t *p, size_t n, size_t from)
+static size_t portable_literals(const struct literals *l, const uint8_t *p, size_t n, size_t from,
+				unsigned *ret)
 {
-	for (size_t i = from; i + l->key <= n; i++)
-		if (literals_first(l, (const char *)p + i, n - i))
-			return i;
-	return n;
+	return literals_next(l, p, n, from, ret);
 }
 
 static const struct kernels portable = {
@@ -71,17 +59,18 @@ static const struct kernels portable = {
 
 #if defined(__x86_64__)
 
-#define VEC	 __m128i
-#define WIDTH	 16
-#define LOAD(p)	 _mm_loadu_si128((const __m128i *)(const void *)(p))
-#define SPLAT(c) _mm_set1_epi8((char)(c))
-#define TABLE(t) LOAD(t)
-#define EQ	 _mm_cmpeq_epi8
-#define AND	 _mm_and_si128
-#define OR	 _mm_or_si128
-#define HIGH(v)	 AND(_mm_srli_epi16(v, 4), SPLAT(15))
-#define SHUFFLE	 _mm_shuffle_epi8
-#define MASK(v)	 ((uint32_t)_mm_movemask_epi8(v))
+#define VEC	       __m128i
+#define WIDTH	       16
+#define LOAD(p)	       _mm_loadu_si128((const __m128i *)(const void *)(p))
+#define SPLAT(c)       _mm_set1_epi8((char)(c))
+#define TABLE(t)       LOAD(t)
+#define EQ	       _mm_cmpeq_epi8
+#define AND	       _mm_and_si128
+#define OR	       _mm_or_si128
+#define HIGH(v)	       AND(_mm_srli_epi16(v, 4), SPLAT(15))
+#define SHUFFLE	       _mm_shuffle_epi8
+#define MASK(v)	       ((uint32_t)_mm_movemask_epi8(v))
+#define DISJOINT(a, b) (MASK(EQ(AND(a, b), SPLAT(0))) == 0xffff)
 
 #define TARGET
 #define NAME(f) sse2_##f
@@ -109,6 +98,7 @@ static const struct kernels portable = {
 #undef HIGH
 #undef SHUFFLE
 #undef MASK
+#undef DISJOINT
 
 #define VEC	    __m256i
 #define WIDTH	    32
@@ -121,6 +111,7 @@ static const struct kernels portable = {
 #define HIGH(v)	    AND(_mm256_srli_epi16(v, 4), SPLAT(15))
 #define SHUFFLE	    _mm256_shuffle_epi8
 #define MASK(v)	    ((uint32_t)_mm256_movemask_epi8(v))
+#define DISJOINT    _mm256_testz_si256
 #define TARGET	    __attribute__((target("avx2")))
 #define NAME(f)	    avx2_##f
 #define NARROWER(f) ssse3_##f

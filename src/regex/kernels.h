@@ -68,10 +68,14 @@ struct literals {
 	 * end. */
 	uint16_t *first; /* for each slot */
 	uint16_t *next;	 /* for each needle */
-	/* For each of the first bytes, a bit for each bucket of needles. */
+	/* For each of the first bytes, a bit for each bucket of needles: in order of the bytes, and
+	 * the most selective one first. */
 	struct nibbles tests[LITERALS_BYTES];
-	uint8_t order[LITERALS_BYTES]; /* the most selective one first */
-	bool by_four;		       /* two tests alone decide too little */
+	struct literals_test {
+		unsigned at;
+		struct nibbles nibbles;
+	} sorted[LITERALS_BYTES];
+	bool by_four; /* the first two of them alone decide too little */
 };
 
 /* The slot of the key at p, where `left` bytes are left, at least `key`. */
@@ -89,18 +93,45 @@ static inline uint32_t literals_slot(const struct literals *l, const char *p, si
 	return ((k | 0x20202020) & l->key_mask) * UINT32_C(2654435761) >> l->key_shift;
 }
 
-/* The first of the needles whose key may be at p; the others follow by `next`. */
+/* The first of the needles whose key may be at p, or 0; the others follow by `next`. */
 static inline unsigned literals_first(const struct literals *l, const char *p, size_t left)
 {
 	return l->first[literals_slot(l, p, left)];
+}
+
+/* The next place with such a needle, which is *ret; or n. */
+static inline size_t literals_next(const struct literals *l, const uint8_t *p, size_t n,
+				   size_t from, unsigned *ret)
+{
+	for (; from + l->key <= n; from++) {
+		const unsigned first = literals_first(l, (const char *)p + from, n - from);
+
+		if (first) {
+			*ret = first;
+			return from;
+		}
+	}
+	return n;
+}
+
+/* Whether a text is a needle; the needle is lower case when case is ignored. */
+static inline bool same_text(const uint8_t *text, const uint8_t *needle, size_t n, bool nocase)
+{
+	if (!nocase)
+		return memcmp(text, needle, n) == 0;
+	for (size_t i = 0; i < n; i++)
+		if ((uint8_t)str_lower((char)text[i]) != needle[i])
+			return false;
+	return true;
 }
 
 struct kernels {
 	const char *name;
 	size_t (*literal)(const struct literal *l, const uint8_t *p, size_t n, size_t from);
 	size_t (*bytesets)(const struct bytesets *b, const uint8_t *p, size_t n, size_t from);
-	/* Finds the key of a needle; the rest of the needle need not be there. */
-	size_t (*literals)(const struct literals *l, const uint8_t *p, size_t n, size_t from);
+	/* Finds the key of a needle; the rest of it need not be there. *ret: literals_first. */
+	size_t (*literals)(const struct literals *l, const uint8_t *p, size_t n, size_t from,
+			   unsigned *ret);
 };
 
 const struct kernels *kernels_best(void);

@@ -4,8 +4,8 @@
  *
  * kernels.c defines VEC (the type), WIDTH (its bytes), TARGET (the attribute), NAME(f) and the
  * operations LOAD, SPLAT, TABLE (16 bytes in every lane), EQ, AND, OR, HIGH (the upper half
- * of each byte), SHUFFLE and MASK (a bit for each byte); WITH_SHUFFLE if SHUFFLE exists, and then
- * NARROWER(f), the function for texts that are shorter than a block.
+ * of each byte), SHUFFLE, MASK (a bit for each byte) and DISJOINT (no bit is in both); WITH_SHUFFLE
+ * if SHUFFLE exists, and then NARROWER(f), the function for texts that are shorter than a block.
  *
  * Places are tested in blocks. The last block overlaps the one before it, so that no remainder is
  * left; results for places tested before are shifted away. A text with fewer places than a block
@@ -14,11 +14,8 @@
  * This file is a template and has no include guard.
  */
 
-#define BLOCK	(2 * WIDTH)
-#define INLINED TARGET static inline __attribute__((always_inline))
-/* For a function whose caller continues with other code: gcc omits vzeroupper before a tail call,
- * which makes the SSE instructions after it slow. */
-#define OUTLINED   TARGET static __attribute__((noinline))
+#define BLOCK	   (2 * WIDTH)
+#define INLINED	   TARGET static inline __attribute__((always_inline))
 #define FROM(m, k) ((m) >> (k) << (k)) /* without the lowest k bits */
 
 INLINED VEC NAME(literal_test)(const struct literal *l, const uint8_t *p, bool fold)
@@ -124,9 +121,9 @@ struct NAME(tables) {
 	size_t at;
 };
 
-INLINED struct NAME(tables) NAME(load)(const struct literals *l, unsigned at)
+INLINED struct NAME(tables) NAME(load)(const struct nibbles *t, size_t at)
 {
-	return (struct NAME(tables)){ TABLE(l->tests[at].low), TABLE(l->tests[at].high), at };
+	return (struct NAME(tables)){ TABLE(t->low), TABLE(t->high), at };
 }
 
 /* For each place from p on the buckets of the needles that may begin there, judged by one byte. */
@@ -139,105 +136,110 @@ INLINED VEC NAME(buckets)(struct NAME(tables) t, const uint8_t *p)
 
 /* The first place of the mask, which begins at p + at, where the key of a needle may be; or n. */
 INLINED size_t NAME(check)(const struct literals *l, const uint8_t *p, size_t n, size_t at,
-			   uint64_t mask)
+			   uint64_t mask, unsigned *ret)
 {
 	for (; mask; mask &= mask - 1) {
 		const size_t k = at + (unsigned)__builtin_ctzll(mask);
+		const unsigned first = literals_first(l, (const char *)p + k, LITERALS_BYTES);
 
-		if (literals_first(l, (const char *)p + k, LITERALS_BYTES))
+		if (first) {
+			*ret = first;
 			return k;
+		}
 	}
 	return n;
 }
 
-/* The two most selective tests of a block, and the other two only if something passes. */
-OUTLINED size_t NAME(literals_by_two)(const struct literals *l, const uint8_t *p, size_t n,
-				      size_t from)
+/* Keys shorter than what the tables test may begin at the last places, too. */
+INLINED size_t NAME(check_last)(const struct literals *l, const uint8_t *p, size_t n, size_t from,
+				unsigned *ret)
 {
-	const struct NAME(tables) t0 = NAME(load)(l, l->order[0]), t1 = NAME(load)(l, l->order[1]);
-	const size_t places = n - LITERALS_BYTES + 1, last = places - BLOCK;
+	const size_t last = n - LITERALS_BYTES + 1;
+
+	return literals_next(l, p, n, from > last ? from : last, ret);
+}
+
+/* The two most selective tests of a block, and the other two only if something passes. */
+TARGET static size_t NAME(literals_by_two)(const struct literals *l, const uint8_t *p, size_t n,
+					   size_t from, unsigned *ret)
+{
+	const struct literals_test *test = l->sorted;
+	const struct NAME(tables) t0 = NAME(load)(&test[0].nibbles, test[0].at);
+	const struct NAME(tables) t1 = NAME(load)(&test[1].nibbles, test[1].at);
+	const size_t places = n - LITERALS_BYTES + 1;
 	const VEC zero = SPLAT(0);
-	size_t known = 0;
 
-	for (size_t i = from;; i += BLOCK) {
-		if (i > last) {
-			if (i >= places)
-				return n;
-			known = i - last;
-			i = last;
-		}
-
-		const uint8_t *a = p + i, *b = a + WIDTH;
+	for (size_t i = from; i < places; i += BLOCK) {
+		const size_t at = i + BLOCK <= places ? i : places - BLOCK;
+		const uint8_t *a = p + at, *b = a + WIDTH;
 		VEC v = AND(NAME(buckets)(t0, a), NAME(buckets)(t1, a));
 		VEC w = AND(NAME(buckets)(t0, b), NAME(buckets)(t1, b));
 
 		if (MASK(EQ(OR(v, w), zero)) == UINT32_MAX >> (32 - WIDTH))
 			continue;
 
-		const struct NAME(tables) t2 = NAME(load)(l, l->order[2]);
-		const struct NAME(tables) t3 = NAME(load)(l, l->order[3]);
+		const struct NAME(tables) t2 = NAME(load)(&test[2].nibbles, test[2].at);
+		const struct NAME(tables) t3 = NAME(load)(&test[3].nibbles, test[3].at);
 
 		v = AND(v, AND(NAME(buckets)(t2, a), NAME(buckets)(t3, a)));
 		w = AND(w, AND(NAME(buckets)(t2, b), NAME(buckets)(t3, b)));
 
 		const uint64_t none = MASK(EQ(v, zero)) | (uint64_t)MASK(EQ(w, zero)) << WIDTH;
-		const uint64_t some = FROM(~none & (UINT64_MAX >> (64 - BLOCK)), known);
-		const size_t got = NAME(check)(l, p, n, i, some);
+		const uint64_t some = FROM(~none & (UINT64_MAX >> (64 - BLOCK)), i - at);
+		const size_t got = NAME(check)(l, p, n, at, some, ret);
 
 		if (got < n)
 			return got;
 	}
+	return NAME(check_last)(l, p, n, from, ret);
 }
 
 /* All four tests at once, for short texts and where two would leave something in most blocks. */
-OUTLINED size_t NAME(literals_by_four)(const struct literals *l, const uint8_t *p, size_t n,
-				       size_t from)
+TARGET static size_t NAME(literals_by_four)(const struct literals *l, const uint8_t *p, size_t n,
+					    size_t from, unsigned *ret)
 {
-	const struct NAME(tables) t0 = NAME(load)(l, 0), t1 = NAME(load)(l, 1);
-	const struct NAME(tables) t2 = NAME(load)(l, 2), t3 = NAME(load)(l, 3);
+	const struct NAME(tables) t0 = NAME(load)(&l->tests[0], 0),
+				  t1 = NAME(load)(&l->tests[1], 1);
+	const struct NAME(tables) t2 = NAME(load)(&l->tests[2], 2),
+				  t3 = NAME(load)(&l->tests[3], 3);
 	const size_t places = n - LITERALS_BYTES + 1, last = places - WIDTH;
 	size_t known = 0;
 
 	for (size_t i = from;; i += WIDTH) {
 		if (i > last) {
 			if (i >= places)
-				return n;
+				return NAME(check_last)(l, p, n, from, ret);
 			known = i - last;
 			i = last;
 		}
 
 		const VEC v = AND(NAME(buckets)(t0, p + i), NAME(buckets)(t1, p + i));
 		const VEC w = AND(NAME(buckets)(t2, p + i), NAME(buckets)(t3, p + i));
+
+		if (DISJOINT(v, w))
+			continue;
+
 		const uint32_t none = MASK(EQ(AND(v, w), SPLAT(0)));
-		const uint32_t all = UINT32_MAX >> (32 - WIDTH);
-		const size_t got =
-			none == all ? n : NAME(check)(l, p, n, i, FROM(~none & all, known));
+		const uint32_t some = FROM(~none & (UINT32_MAX >> (32 - WIDTH)), known);
+		const size_t got = NAME(check)(l, p, n, i, some, ret);
 
 		if (got < n)
 			return got;
 	}
 }
 
-static size_t NAME(literals)(const struct literals *l, const uint8_t *p, size_t n, size_t from)
+static size_t NAME(literals)(const struct literals *l, const uint8_t *p, size_t n, size_t from,
+			     unsigned *ret)
 {
 	if (n < LITERALS_BYTES + WIDTH)
-		return NARROWER(literals)(l, p, n, from);
-
-	const size_t got = l->by_four || n < LITERALS_BYTES + BLOCK
-				   ? NAME(literals_by_four)(l, p, n, from)
-				   : NAME(literals_by_two)(l, p, n, from);
-
-	if (got < n)
-		return got;
-	/* Keys shorter than what the tables test may begin at the last places, too. */
-	const size_t last = n - LITERALS_BYTES + 1;
-
-	return portable_literals(l, p, n, from > last ? from : last);
+		return NARROWER(literals)(l, p, n, from, ret);
+	if (l->by_four || n < LITERALS_BYTES + BLOCK)
+		return NAME(literals_by_four)(l, p, n, from, ret);
+	return NAME(literals_by_two)(l, p, n, from, ret);
 }
 
 #endif
 
 #undef BLOCK
 #undef INLINED
-#undef OUTLINED
 #undef FROM

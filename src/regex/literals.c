@@ -63,7 +63,7 @@ struct weights {
 	double of[2][256];
 };
 
-enum { BUCKETS_MOST = 96, SLOTS_LEAST = 64, SLOTS_EACH = 16 };
+enum { BUCKETS_MOST = 96, FEW = 32, SLOTS_LEAST = 64, SLOTS_EACH = 16 };
 
 #define TWO_LEAVE_MUCH 0.04 /* this share of places means some in most blocks of 64 */
 
@@ -155,13 +155,14 @@ static void join_two(struct bucket *buckets, size_t n, const struct weights *w)
 	buckets[second] = buckets[n - 1];
 }
 
-/* The bucket of the needles that begin like this one. */
-static struct bucket *bucket_of(struct bucket *buckets, size_t *n, struct str text)
+/* A bucket for a needle: one of its own while there are few, else that of those that begin alike.
+ */
+static struct bucket *bucket_for(struct bucket *buckets, size_t *n, struct str text, bool few)
 {
 	const uint8_t first = (uint8_t)text.p[0];
 	const uint8_t second = text.n > 1 ? (uint8_t)text.p[1] >> 4 : 0;
 
-	for (size_t i = 0; i < *n; i++)
+	for (size_t i = 0; i < *n && !few; i++)
 		if (buckets[i].first == first && buckets[i].second == second)
 			return &buckets[i];
 	if (*n == BUCKETS_MOST) /* the last one takes all that are left */
@@ -170,7 +171,7 @@ static struct bucket *bucket_of(struct bucket *buckets, size_t *n, struct str te
 	return &buckets[(*n)++];
 }
 
-/* Needles that are alike share a bucket; buckets are joined until eight are left. */
+/* Join buckets until eight are left, and make the tables from these. */
 static void fill_tables(struct literals *l, size_t count)
 {
 	struct bucket buckets[BUCKETS_MOST] = { 0 };
@@ -178,7 +179,8 @@ static void fill_tables(struct literals *l, size_t count)
 	size_t n = 0;
 
 	for (size_t i = count; i-- > 0;)
-		add_needle(bucket_of(buckets, &n, l->needles[i].text), &l->needles[i]);
+		add_needle(bucket_for(buckets, &n, l->needles[i].text, count <= FEW),
+			   &l->needles[i]);
 	if (n > LITERALS_BUCKETS) {
 		weigh(&w);
 		for (size_t i = 0; i < n; i++)
@@ -203,15 +205,15 @@ static void sort_tests(struct literals *l)
 {
 	double passes[LITERALS_BYTES] = { 0 };
 
-	for (unsigned k = 0; k < LITERALS_BYTES; k++) {
-		unsigned i = k;
+	for (unsigned at = 0; at < LITERALS_BYTES; at++) {
+		unsigned i = at;
 
 		for (unsigned c = 0; c < 256; c++)
-			passes[k] += bytefreq[c] *
-				     __builtin_popcount(nibbles_get(&l->tests[k], (uint8_t)c));
-		for (; i > 0 && passes[l->order[i - 1]] > passes[k]; i--)
-			l->order[i] = l->order[i - 1];
-		l->order[i] = (uint8_t)k;
+			passes[at] += bytefreq[c] *
+				      __builtin_popcount(nibbles_get(&l->tests[at], (uint8_t)c));
+		for (; i > 0 && passes[l->sorted[i - 1].at] > passes[at]; i--)
+			l->sorted[i] = l->sorted[i - 1];
+		l->sorted[i] = (struct literals_test){ at, l->tests[at] };
 	}
 }
 
@@ -235,7 +237,7 @@ static double share_left(const struct literals *l, unsigned tests)
 		double share = 1;
 
 		for (unsigned k = 0; k < tests && share > 0; k++)
-			share *= share_passing(&l->tests[l->order[k]], b);
+			share *= share_passing(&l->sorted[k].nibbles, b);
 		sum += share;
 	}
 	return sum;
@@ -299,10 +301,10 @@ static bool needle_at(const struct literals *l, unsigned k, struct str text)
 {
 	for (; k; k = l->next[k - 1]) {
 		const struct needle *n = &l->needles[k - 1];
-		const struct str there = { text.p, n->text.n };
 
 		if (n->text.n <= text.n &&
-		    (n->nocase ? str_eq_nocase(there, n->text) : str_eq(there, n->text)))
+		    same_text((const uint8_t *)text.p, (const uint8_t *)n->text.p, n->text.n,
+			      n->nocase))
 			return true;
 	}
 	return false;
@@ -310,20 +312,16 @@ static bool needle_at(const struct literals *l, unsigned k, struct str text)
 
 size_t literals_find(const struct literals *l, struct str text, size_t from)
 {
-	unsigned k;
+	unsigned k = 0;
 
-	do {
-		from = literals_candidate(l, text, from);
+	for (from = literals_candidate(l, text, from, &k); from < text.n;) {
+		if (needle_at(l, k, (struct str){ text.p + from, text.n - from }))
+			return from;
 		/* Near misses may come in runs, and a kernel is slow to start for each. */
-		for (; from + l->key <= text.n; from++) {
-			const struct str rest = { text.p + from, text.n - from };
-
-			k = literals_first(l, rest.p, rest.n);
-			if (!k)
-				break;
-			if (needle_at(l, k, rest))
-				return from;
-		}
-	} while (from + l->key <= text.n);
+		from++;
+		k = text.n - from < l->key ? 0 : literals_first(l, text.p + from, text.n - from);
+		if (!k)
+			from = literals_candidate(l, text, from, &k);
+	}
 	return text.n;
 }

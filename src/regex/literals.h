@@ -31,23 +31,22 @@ size_t literals_find(const struct literals *l, struct str text, size_t from);
 
 /*
  * Where the first bytes of a needle (l->key of them) may be, also when the text ends before the
- * needle does. For callers that compare by rules of their own:
+ * needle does; text.n when there is no such place. For callers that compare by rules of their own:
  *
- *	for (unsigned k = literals_first(l, text.p + at, text.n - at); k; k = l->next[k - 1])
- *		… l->needles[k - 1] may begin at `at` …
+ *	at = literals_candidate(&l, text, from, &k);
+ *	for (; at < text.n && k; k = l.next[k - 1])
+ *		… l.needles[k - 1] may begin at `at` …
  *
  * The needles come in the order in which they were given.
  */
-static inline size_t literals_candidate(const struct literals *l, struct str text, size_t from)
+static inline size_t literals_candidate(const struct literals *l, struct str text, size_t from,
+					unsigned *ret)
 {
 	enum { SHORT = 20 }; /* names of files, mostly: not worth a call */
+	const uint8_t *p = (const uint8_t *)text.p;
 
-	if (text.n - from >= SHORT)
-		return l->kernels->literals(l, (const uint8_t *)text.p, text.n, from);
-	for (; from + l->key <= text.n; from++)
-		if (literals_first(l, text.p + from, text.n - from))
-			return from;
-	return text.n;
+	return text.n - from < SHORT ? literals_next(l, p, text.n, from, ret)
+				     : l->kernels->literals(l, p, text.n, from, ret);
 }
 
 /* How many places per byte of ordinary text the tables will leave: the more needles there are, the

@@ -84,11 +84,11 @@ static enum shape_verdict definite_at(const struct pass *p, size_t i)
 	return NO;
 }
 
-/* Try every shape whose key may be at i. */
-static enum shape_verdict try_shapes(const struct pass *p, size_t i, struct shape_hit *ret)
+/* Try every shape whose key may be at i, from shapes[k - 1] on. */
+static enum shape_verdict try_shapes(const struct pass *p, size_t i, unsigned k,
+				     struct shape_hit *ret)
 {
 	const struct scrub *r = p->s->rules;
-	unsigned k = literals_first(&r->keys, p->text.p + i, p->text.n - i);
 
 	for (; k; k = r->keys.next[k - 1]) {
 		const struct shape *s = &r->shapes[k - 1];
@@ -168,10 +168,11 @@ static size_t scan(struct pass *p)
 		enum shape_verdict v = NO;
 		widen_cut(p);
 		for (i = i > p->done ? i : p->done; v == NO; i++) {
-			i = literals_candidate(&r->keys, p->text, i);
+			unsigned k = 0;
+			i = literals_candidate(&r->keys, p->text, i, &k);
 			if (i == p->text.n)
 				break;
-			v = try_shapes(p, i, &hit);
+			v = try_shapes(p, i, k, &hit);
 		}
 		if (v == HIT) {
 			redact(p, &hit);
