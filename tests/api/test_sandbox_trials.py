@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import select
 import shutil
 import signal
 import socket
@@ -230,9 +231,12 @@ class Trials(unittest.TestCase):
     def after_restart(self, server):
         """Kills the spawner, and returns what the next commands see."""
         spawner = next(pid for pid, comm in below(server.process.pid) if comm == "sidecar-spawner")
+        ended = os.pidfd_open(spawner)
         os.kill(spawner, signal.SIGKILL)
+        select.select([ended], [], [])
+        os.close(ended)
         bodies = [server.call("bash", command="cat /proc/1/comm").body for _ in range(6)]
-        # The first ones may have reached the old one in its last moment.
+        # Without namespaces the reaper that was ready may still take one.
         while re.search(rb"died while|cannot be entered", bodies[0]):
             bodies.pop(0)
         return bodies
