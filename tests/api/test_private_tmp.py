@@ -57,6 +57,17 @@ class PrivateTmp(SandboxTest):
         self.assertEqual(server.stop(), 0)
         self.wait_until_gone(base)
 
+    def test_caches_stay_in_a_home_that_can_be_written(self):
+        """Elsewhere they are put into the private directory."""
+        home, other = (tempfile.mkdtemp(prefix="sidecar-test-", dir="/var/tmp") for _ in range(2))
+        self.addCleanup(subprocess.run, ["rm", "-rf", home, other], check=False)
+        for settings, want in (({"HOME": "/"}, ".cache"), ({"HOME": home}, "none"),
+                               ({"HOME": other + "/me", "SIDECAR_SANDBOX_WRITE": other}, "none"),
+                               ({"HOME": home, "SIDECAR_READ_ONLY": "true"}, ".cache")):
+            server = self.start(env={"SIDECAR_SANDBOX": "workspace", **settings}, workspace=home)
+            out = server.output("run_command", command="basename ${XDG_CACHE_HOME-none}")
+            self.assertEqual(out["stdout"].strip(), want, settings)
+
     def test_after_the_spawner_was_killed(self):
         server, base = self.begin()
         self.run_in(server, "touch $TMPDIR/file")

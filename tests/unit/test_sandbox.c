@@ -544,6 +544,9 @@ static void test_settings(void **state)
 	assert_non_null(strstr(e.msg, "SIDECAR_SANDBOX=off"));
 	assert_false(c.no_network);
 	assert_string_equal(r.why, "");
+	c = (struct sandbox_config){ .mode = SANDBOX_WORKSPACE, .workspace = "/w" };
+	assert_int_equal(sandbox_settle(&c, &r, &e), -1);
+	assert_non_null(strstr(e.msg, "a private /tmp"));
 	c = (struct sandbox_config){
 		.mode = SANDBOX_OFF, .read_only = true, .workspace = "/w", .scratch = "/t"
 	};
@@ -555,6 +558,31 @@ static void test_settings(void **state)
 	assert_int_equal(sandbox_settle(&c, &r, &e), 0);
 	assert_true(c.mode == SANDBOX_OFF || c.mode == SANDBOX_WORKSPACE);
 	assert_true(strlen(r.why) > 0);
+}
+
+static void test_a_private_directory_needs_a_place(void **state)
+{
+	char path[700], base[600], *was = getenv("TMPDIR");
+	struct err e;
+
+	(void)state;
+	(void)snprintf(base, sizeof(base), "%s/missing", place.outside);
+	assert_int_equal(setenv("TMPDIR", base, 1), 0);
+	assert_int_equal(scratch_new(path, sizeof(path), &e), -1);
+	assert_non_null(strstr(e.msg, "cannot be made"));
+	(void)snprintf(base, sizeof(base), "/%0500d", 0);
+	assert_int_equal(setenv("TMPDIR", base, 1), 0);
+	assert_int_equal(scratch_new(path, 400, &e), -1);
+	assert_non_null(strstr(e.msg, "too long"));
+	/* Its canonical name is longer than the one by which it was made. */
+	(void)snprintf(base, sizeof(base), "%s/short", place.outside);
+	assert_int_equal(symlink(place.workspace, base), 0);
+	assert_int_equal(setenv("TMPDIR", base, 1), 0);
+	assert_int_equal(scratch_new(place.scratch, strlen(base) + sizeof("/sidecar-XXXXXX"), &e),
+			 strlen(place.workspace) > strlen(base) ? -1 : 0);
+	scratch_remove(place.scratch);
+	assert_int_equal(unlink(base), 0);
+	assert_int_equal(was ? setenv("TMPDIR", was, 1) : unsetenv("TMPDIR"), 0);
 }
 
 /* There is nothing that could become /tmp. */
@@ -686,6 +714,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_read_only),
 		cmocka_unit_test(test_strict),
 		cmocka_unit_test(test_private_tmp),
+		cmocka_unit_test(test_a_private_directory_needs_a_place),
 		cmocka_unit_test(test_a_failed_step_is_named),
 		cmocka_unit_test(test_runaways_in_the_sandbox),
 	};

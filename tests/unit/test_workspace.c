@@ -186,6 +186,38 @@ static void without_a_limit_outside_is_everything(void **state)
 	check_rows(f, rows, ARRAY_LEN(rows));
 }
 
+/* What a session has read is known by the canonical name: a way from outside is the same file. */
+static void one_file_has_one_name(void **state)
+{
+	static const struct {
+		const char *name;
+		enum path_base base;
+		const char *want;
+	} rows[] = {
+		{ "f", PATH_WORKSPACE, "f" },
+		{ "@/projects/app/to_ws", PATH_WORKSPACE, "f" },
+		{ "@/projects/app/to_ws_abs", PATH_WORKSPACE, "f" },
+		{ "@/data_alias/to_self_alias", PATH_DATA, "f" },
+		{ "@/data/f", PATH_DATA, "f" },
+	};
+	struct fixture *f = *state;
+	struct path p, canonical;
+	struct err e;
+
+	f->o.allow_outside = true;
+	f->o.data_dir = f->data;
+	AUTO_WORKSPACE ws = new_ws(&f->o);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		char asked[PATH_MAX];
+		(void)snprintf(asked, sizeof asked, "%s%s", *rows[i].name == '@' ? f->s.path : "",
+			       rows[i].name + (*rows[i].name == '@'));
+		assert_int_equal(ws_resolve(ws, str_of(asked), PATH_STRICT, &p, &e), 0);
+		assert_int_equal(ws_canonical(ws, &p, &canonical, &e), 0);
+		assert_int_equal(canonical.base, rows[i].base);
+		assert_string_equal(canonical.name, rows[i].want);
+	}
+}
+
 static void a_workspace_outside_the_allowed_root_is_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -431,6 +463,7 @@ static int run(enum resolver resolver)
 		OVER(data_directory_is_contained_by_itself, &f),
 		OVER(outside_is_limited_by_the_allowed_root, &f),
 		OVER(without_a_limit_outside_is_everything, &f),
+		OVER(one_file_has_one_name, &f),
 		OVER(a_workspace_outside_the_allowed_root_is_refused, &f),
 		OVER(a_refused_start_leaves_nothing_behind, &f),
 		OVER(special_files_are_not_files, &f),
