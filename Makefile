@@ -4,7 +4,7 @@
 #
 # The rest are short names for what meson and the scripts do; "make help" lists them.
 
-.PHONY: help run demo test build lint format fuzz bench density mutants install release cross clean
+.PHONY: help run demo test build lint format fuzz bench density coverage mutants install release cross clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
@@ -55,6 +55,10 @@ release: ## static program, tarballs, Debian packages, checksums, in dist/
 cross: ## build for aarch64 and run its unit tests under qemu
 	@scripts/deps release
 	@scripts/cross test
+
+coverage: ## run the tests on an instrumented build and print which lines were run
+	@scripts/deps test
+	@scripts/coverage
 
 mutants: ## break one guard at a time and see that its test notices (NAME=host: only that one)
 	@scripts/deps test
