@@ -13,8 +13,8 @@ from harness import BIN, PATIENCE, ROOT, SandboxTest, SidecarTest
 
 
 def environment(server=None, **more):
-    env = harness.environment(XDG_CONFIG_HOME="/nonexistent", **({"SOCKET_PATH": server.socket} if server else {}))
-    del env["TERM"]
+    env = harness.environment(XDG_CONFIG_HOME="/proc/nonexistent", **({"SOCKET_PATH": server.socket} if server else {}))
+    env.pop("TERM", None)
     return {**env, **more}
 
 

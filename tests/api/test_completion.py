@@ -54,7 +54,7 @@ class Completion(unittest.TestCase):
     def environment(self, **more):
         path = os.path.join(self.dir, "bin") + os.pathsep + os.environ["PATH"]
         return {"PATH": path, "HOME": self.dir, "LC_ALL": "C", "SOCKET_PATH": self.server.socket,
-                "XDG_CONFIG_HOME": "/nonexistent", **more}
+                "XDG_CONFIG_HOME": os.path.join(self.dir, "config"), **more}
 
     def script(self, shell):
         if not shutil.which(shell):
