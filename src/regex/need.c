@@ -216,10 +216,10 @@ static int need_literal(struct need *n, struct str text, bool nocase)
 static int need_literals(struct need *n, const struct factor *f)
 {
 	struct needle *needles = n->memory = mem_new(f->n, sizeof(*needles) + FACTOR_LENGTH);
-	char *to = (char *)(needles + f->n);
 
 	if (!needles)
 		return -1;
+	char *to = (char *)(needles + f->n);
 	for (unsigned i = 0; i < f->n; i++) {
 		const size_t length = f->words[i].n;
 

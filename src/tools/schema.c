@@ -96,7 +96,7 @@ static void write_arg_type(struct jw *w, const char *type, bool nullable, const 
 {
 	char name[16] = "";
 
-	for (size_t i = 0; type[i] && i < sizeof name - 1; i++)
+	for (size_t i = 0; i < sizeof name - 1 && type[i]; i++)
 		name[i] = (char)(d->upper ? toupper(type[i]) : type[i]);
 	write_type(w, name, nullable);
 }

@@ -15,14 +15,6 @@
 #include "sandbox/landlock.h"
 #include "scratch.h"
 
-/* The leak checker needs some of the calls that are refused here, and fails without them. */
-const char *__asan_default_options(void);
-
-const char *__asan_default_options(void)
-{
-	return "detect_leaks=0";
-}
-
 static const struct {
 	const char *name;
 	int number;
