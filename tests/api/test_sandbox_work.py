@@ -30,7 +30,7 @@ class Work(SandboxTest):
     @unittest.skipUnless(machine.registry(), "the npm registry cannot be reached")
     def test_install_a_package(self):
         os.mkdir(self.server.path("package"))
-        out = self.run_command("cd package && npm init -y && npm install --no-audit --no-fund is-odd@3 && "
+        out = self.run_command("cd package && npm init -y && npm install --no-audit --no-fund --fetch-retries=5 is-odd@3 && "
                                "node -p 'require(\"is-odd\")(3)'")
         self.assertTrue(out["stdout"].endswith("true\n"), out)
         self.assertTrue(os.path.isdir(self.server.path("package/node_modules/is-number")))
