@@ -26,6 +26,10 @@ static const struct {
 	  "{\"ok\":true,\"result\":{\"files\":[\"src/a.c\"],\"truncated\":false,\"limit\":1000}}" },
 	{ "grep", "{\"pattern\":\"main\",\"glob\":\"*.c\"}",
 	  "{\"ok\":true,\"result\":{\"content\":\"src/a.c:3: int main(void)\"}}" },
+	{ "search", "{\"pattern\":\"main\",\"types\":[\"c\"]}",
+	  "{\"ok\":true,\"result\":{\"matches\":[{\"path\":\"src/a.c\",\"line\":3,\"lines\":[\"int "
+	  "main(void)\"]}],\"isFile\":false,\"filesSearched\":1,\"stoppedBecause\":\"complete\","
+	  "\"skipped\":{\"ignored\":0,\"binary\":0,\"unreadable\":0,\"longLines\":0}}}" },
 	{ "bash", "{\"command\":\"make\",\"timeoutSeconds\":60}",
 	  "{\"type\":\"done\",\"exitCode\":0}" },
 };

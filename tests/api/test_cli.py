@@ -429,7 +429,8 @@ class Places(unittest.TestCase):
         other = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", BIN]
 
         def ask(*argv):
-            done = subprocess.run([*other, *argv], capture_output=True, check=False, timeout=PATIENCE, env=environment(), cwd="/")
+            done = subprocess.run([*other, *argv], capture_output=True, check=False, timeout=PATIENCE, cwd="/",
+                                  env=environment(XDG_CONFIG_HOME="/usr"))
             return done.returncode, (done.stdout + done.stderr).decode()
         os.chmod(server.dir, 0o755)
         status, said = ask("ls", "--socket", server.socket)
