@@ -309,17 +309,21 @@ static void model_call(struct exchange *x, const struct http_request *r, struct 
 /* GET /tools?format=…&set=…: the definitions for a model's request. */
 static void list_tools(struct exchange *x, const struct http_request *r, struct str rest)
 {
+	const struct service *s = x->front->service;
 	char format[32], set[32];
 	struct jw w = jw_to(x->out);
+	struct schema_offer offer;
 	struct err e;
 
 	(void)rest;
-	if (schema_write_named(&w, exchange_query_word(r, STR("format"), format),
-			       exchange_query_word(r, STR("set"), set), x->front->service->tool_set,
-			       &e) < 0)
+	if (schema_choose(exchange_query_word(r, STR("format"), format),
+			  exchange_query_word(r, STR("set"), set), s->tool_set, &offer, &e) < 0) {
 		exchange_error(x, 400, NULL, e.msg, e.code);
-	else
-		exchange_send(x, 200, NULL);
+		return;
+	}
+	offer.times = offer.dialect == SCHEMA_MCP ? s->mcp_times : s->model_times;
+	schema_write(&w, NULL, &offer);
+	exchange_send(x, 200, NULL);
 }
 
 static void health(struct exchange *x, const struct http_request *r, struct str rest)

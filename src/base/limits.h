@@ -349,8 +349,19 @@ enum {
 	/* What is kept of stdout and stderr of a command, each: about 13,000 tokens. */
 	LIMIT_COMMAND_OUTPUT = 50 << 10,
 
-	/* Time for a model's command unless it asks for another: the model waits for it. */
+	/* Time for a model's command unless it asks for another: the model waits for it. By MCP it
+	 * waits longer, and may ask for the third. */
 	LIMIT_RUN_MS = 30 * 1000,
+	LIMIT_MCP_RUN_MS = 120 * 1000,
+	LIMIT_MCP_COMMAND_MS = 3600 * 1000,
+
+	/* Variables that models' commands get, those of the operator included. */
+	LIMIT_COMMAND_VARIABLES = 128,
+
+	/* Names looked at, in one directory and in the whole workspace, to suggest a file in the
+	 * place of one that is not there. */
+	LIMIT_SUGGEST_NAMES = 10000,
+	LIMIT_SUGGEST_WALK = 20000,
 
 	/* Entries of a model's listing, and how many levels of directories it may show. */
 	LIMIT_LIST_ENTRIES = 500,

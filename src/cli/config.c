@@ -27,12 +27,24 @@ static const char *name_of(const struct setting *s)
 	return s->flag ? s->flag : s->env;
 }
 
+static void add_pairs(struct jw *w, const char *name, struct str lines)
+{
+	struct str pair;
+
+	jw_array(w, name);
+	while (setting_next_pair(&lines, &pair))
+		jw_str(w, NULL, pair);
+	jw_end(w);
+}
+
 static void add_value(struct jw *w, const char *name, const struct setting *s, const char *text)
 {
 	if (s->type == SETTING_SWITCH)
 		jw_bool(w, name, str_truthy(str_of(text)));
 	else if (s->type == SETTING_NUMBER)
 		jw_int(w, name, strtoll(text, NULL, 10));
+	else if (s->type == SETTING_PAIRS)
+		add_pairs(w, name, str_of(text));
 	else
 		jw_str(w, name, str_of(text));
 }

@@ -183,9 +183,10 @@ static void write_mdoc_verbs(const struct verb *const *verbs, struct buf *out)
 static void write_mdoc_settings(struct buf *out)
 {
 	static const char *const types[] = {
-		[SETTING_TEXT] = "string",   [SETTING_SWITCH] = "boolean",
-		[SETTING_NUMBER] = "number", [SETTING_OCTAL] = "string, octal",
-		[SETTING_CHOICE] = "string", [SETTING_HIDDEN] = "string, secret",
+		[SETTING_TEXT] = "string",	     [SETTING_SWITCH] = "boolean",
+		[SETTING_NUMBER] = "number",	     [SETTING_OCTAL] = "string, octal",
+		[SETTING_CHOICE] = "string",	     [SETTING_HIDDEN] = "string, secret",
+		[SETTING_PAIRS] = "list of strings",
 	};
 
 	buf_add(out, STR(".Bl -tag -width Ds\n"

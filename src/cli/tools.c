@@ -29,6 +29,7 @@ static int tools_run(struct cli *c, const void *args)
 	const struct tools_args *a = args;
 	AUTO_BUF out = { .max = LIMIT_ANSWER };
 	struct jw w = jw_to(&out);
+	struct schema_offer offer;
 	struct err e;
 
 	if (c->json && (a->markdown || a->mdoc))
@@ -38,8 +39,9 @@ static int tools_run(struct cli *c, const void *args)
 	} else if (a->mdoc) {
 		manual_write_mdoc(&out);
 	} else {
-		if (schema_write_named(&w, str_of(a->format), str_of(a->set), 0, &e) < 0)
+		if (schema_choose(str_of(a->format), str_of(a->set), 0, &offer, &e) < 0)
 			return cli_misused(c, "%s", e.msg);
+		schema_write(&w, NULL, &offer);
 		buf_addc(&out, '\n');
 	}
 	cli_print(buf_str(&out));

@@ -108,6 +108,19 @@ static int unknown_flag(struct str name, struct err *e)
 	return err_set(e, ERR_INVALID_ARGUMENTS, "Unknown flag --%.*s; see --help", STR_FMT(name));
 }
 
+/* Flags that may be repeated: the values so far, if they came from flags too, and this one. */
+static const char *add_pair(struct config *c, const struct setting *s, const char *text)
+{
+	const void *at = (const char *)c + s->offset;
+	const char *so_far = *(const char *const *)at;
+	AUTO_BUF lines = { .max = LIMIT_CONFIG_MEMORY };
+
+	if (so_far && c->origin[setting_index(s)] == CONFIG_FLAG)
+		buf_addf(&lines, "%s\n", so_far);
+	buf_add(&lines, str_of(text));
+	return lines.failed ? NULL : arena_dup(&c->memory, buf_str(&lines)).p;
+}
+
 /* One flag. Its value follows a "=", or is the `next` word. Returns how many words it took. */
 static int read_flag(struct config *c, const char *word, const char *next, struct err *e)
 {
@@ -127,6 +140,8 @@ static int read_flag(struct config *c, const char *word, const char *next, struc
 	if (!text)
 		return err_set(e, ERR_INVALID_ARGUMENTS, "--%.*s needs a value", STR_FMT(name));
 	(void)snprintf(shown, sizeof shown, "--%.*s", STR_FMT(name));
+	if (s && s->type == SETTING_PAIRS && !(text = add_pair(c, s, text)))
+		return err_set(e, ERR_INVALID_ARGUMENTS, "%s is too long", shown);
 	if (s)
 		c->origin[setting_index(s)] = CONFIG_FLAG;
 	if (tcp ? setting_set_tcp(c, shown, text, CONFIG_FLAG, e) < 0

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/io.h"
 #include "base/json.h"
 #include "base/limits.h"
@@ -47,6 +48,25 @@ static int check_file(const char *path, const struct stat *st, struct err *e)
 	return 0;
 }
 
+/* ["NAME=value", …] as lines. */
+static int pairs_text(const char *name, const struct json *list, struct arena *a, const char **ret,
+		      struct err *e)
+{
+	AUTO_BUF lines = { .max = LIMIT_CONFIG_FILE };
+
+	for (const struct json *v = list->first; v; v = v->next) {
+		if (v->type != JSON_STRING || str_index(v->string, '\0') >= 0 ||
+		    str_index(v->string, '\n') >= 0)
+			return err_set(e, ERR_INVALID_ARGUMENTS,
+				       "%s must be a list of \"NAME=value\", without NUL bytes "
+				       "and newlines",
+				       name);
+		buf_addf(&lines, "%s%.*s", lines.n ? "\n" : "", STR_FMT(v->string));
+	}
+	*ret = lines.failed ? NULL : arena_dup(a, buf_str(&lines)).p;
+	return *ret ? 0 : err_set(e, ERR_TOO_BUSY, "Not enough memory");
+}
+
 /* The text of a value, as a flag would have it. */
 static int value_text(const struct setting *s, const char *name, const struct json *v,
 		      struct arena *a, const char **ret, struct err *e)
@@ -58,6 +78,8 @@ static int value_text(const struct setting *s, const char *name, const struct js
 		*ret = v->boolean ? "true" : "false";
 		return 0;
 	}
+	if (type == SETTING_PAIRS && v->type == JSON_ARRAY)
+		return pairs_text(name, v, a, ret, e);
 	const bool is_number = type == SETTING_NUMBER && v->type == JSON_NUMBER && v->whole;
 	const bool is_text =
 		type != SETTING_SWITCH && type != SETTING_NUMBER && v->type == JSON_STRING;

@@ -89,6 +89,15 @@ static const struct setting settings[] = {
 	  WORDS("default", "agent-sandbox"),
 	  .help = "also serve the runtime routes of agent-sandbox (default default)",
 	  .listens = true },
+	{ "SIDECAR_COMMAND_ENV", "command-env", SETTING_PAIRS, AT(command_env), "NAME=value",
+	  .help = "variable of models' commands; may be repeated (in the variable: one a line)" },
+	{ "SIDECAR_COMMAND_TIMEOUT", "command-timeout", SETTING_NUMBER, AT(command_seconds),
+	  "SECONDS", .max = LIMIT_COMMAND_MS / 1000,
+	  .help = "how long a model's command may run if the call does not say (default for MCP "
+		  "120, else 30)" },
+	{ "SIDECAR_COMMAND_TIMEOUT_MAX", "command-timeout-max", SETTING_NUMBER, AT(most_seconds),
+	  "SECONDS", .max = LIMIT_COMMAND_MS / 1000,
+	  .help = "the longest that a call may ask for (default for MCP 3600, else 86400)" },
 	{ "SIDECAR_MAX_COMMANDS", "max-commands", SETTING_NUMBER, AT(max_commands), "N", .def = 64,
 	  .min = 1, .max = LIMIT_COMMANDS, .help = "commands running at once (default 64)" },
 	{ "SIDECAR_SURVIVORS", "survivors", SETTING_CHOICE, AT(survivors), WORDS("end", "keep"),
@@ -233,6 +242,29 @@ static int set_choice(const struct setting *s, const char *name, const char *tex
 		       text);
 }
 
+bool setting_next_pair(struct str *lines, struct str *pair)
+{
+	while (lines->n) {
+		(void)str_cut(*lines, '\n', pair, lines);
+		if (str_trim(*pair).n)
+			return true;
+	}
+	return false;
+}
+
+static int set_pairs(const char *name, const char *text, const char **to, struct err *e)
+{
+	struct str lines = str_of(text), pair;
+
+	while (setting_next_pair(&lines, &pair))
+		if (str_index(pair, '=') <= 0)
+			return err_set(e, ERR_INVALID_ARGUMENTS,
+				       "%s must be NAME=value, not \"%.*s\"", name,
+				       STR_FMT(str_upto(pair, 80)));
+	*to = *text ? text : NULL;
+	return 0;
+}
+
 int setting_set(const struct setting *s, const char *name, const char *text, struct config *c,
 		struct err *e)
 {
@@ -241,6 +273,8 @@ int setting_set(const struct setting *s, const char *name, const char *text, str
 	case SETTING_HIDDEN:
 		*(const char **)slot(s, c) = *text ? text : NULL;
 		return 0;
+	case SETTING_PAIRS:
+		return set_pairs(name, text, slot(s, c), e);
 	case SETTING_SWITCH:
 		return set_switch(s, name, text, slot(s, c), e);
 	case SETTING_NUMBER:
@@ -285,7 +319,7 @@ bool setting_text(const struct setting *s, const struct config *c, char *to, siz
 	const void *at = (const char *)c + s->offset;
 	const char *text = "";
 
-	if (s->type == SETTING_TEXT || s->type == SETTING_HIDDEN) {
+	if (s->type == SETTING_TEXT || s->type == SETTING_HIDDEN || s->type == SETTING_PAIRS) {
 		text = *(const char *const *)at;
 		(void)snprintf(to, size, "%s",
 			       !text			   ? ""

@@ -63,6 +63,8 @@ struct config {
 	int64_t tool_set;	   /* enum config_set */
 	int64_t surface;	   /* enum config_surface: further routes to serve */
 	int64_t max_commands, search_seconds;
+	const char *command_env;	       /* NAME=value, one a line: of models' commands */
+	int64_t command_seconds, most_seconds; /* of models' commands; 0: as the way in has it */
 	int64_t survivors; /* 1: processes that commands leave running are kept */
 	int64_t limit_memory_mb, limit_processes, limit_file_mb, limit_cpu_seconds; /* 0: none */
 	int64_t grace_seconds;
@@ -92,6 +94,7 @@ enum setting_type {
 	SETTING_OCTAL,	/* int64_t, written in octal */
 	SETTING_CHOICE, /* int64_t: the index of the word in `choices` */
 	SETTING_HIDDEN, /* a secret TEXT: not allowed on a command line, where others see it */
+	SETTING_PAIRS,	/* const char *: NAME=value, one a line; flags add up */
 };
 
 struct setting {
@@ -125,6 +128,9 @@ size_t setting_of_member(size_t offset);
  * operator called the setting: it begins the error's sentence. */
 int setting_set(const struct setting *s, const char *name, const char *text, struct config *c,
 		struct err *e);
+
+/* The next "NAME=value" of such a setting; *lines becomes the rest. False: there is none. */
+bool setting_next_pair(struct str *lines, struct str *pair);
 
 /* Set host and port from "HOST:PORT", as the flag --tcp does. */
 int setting_set_tcp(struct config *c, const char *name, const char *text, enum config_origin from,

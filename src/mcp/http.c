@@ -143,9 +143,9 @@ static void call(void *arg, struct mcp_request *q, struct buf *out)
 		mcp_call(p->x->front->service, &d, q, out);
 }
 
-static unsigned tool_set(const struct exchange *x)
+static struct mcp_offer offer_of(const struct service *s)
 {
-	return mcp_tool_set(x->front->service->tool_set);
+	return mcp_offer_of(s->tool_set, s->mcp_times);
 }
 
 static void cancel(void *arg, const struct json *id)
@@ -168,8 +168,9 @@ static void begin_session(struct exchange *x, const char *version)
 static void answer(struct reply *p, struct mcp_request *q)
 {
 	struct exchange *x = p->x;
+	const struct mcp_offer offer = offer_of(x->front->service);
 
-	switch (mcp_answer(tool_set(x), q, x->out)) {
+	switch (mcp_answer(&offer, q, x->out)) {
 	case MCP_ANSWERED:
 		exchange_send(x, q->status, NULL);
 		break;
@@ -219,13 +220,14 @@ static void answer_batch(struct reply *p, const struct http_head *head, const st
 			 struct mcp_request *q)
 {
 	const struct mcp_batch ops = { .call = call, .cancel = cancel, .arg = p };
+	const struct mcp_offer offer = offer_of(p->x->front->service);
 	const char *version;
 
 	if (find_session(p, head, &version, q) < 0 || mcp_batch_check(version, batch, q) < 0) {
 		send_error(p->x, q);
 		return;
 	}
-	mcp_batch_answer(tool_set(p->x), &ops, batch, p->x->out);
+	mcp_batch_answer(&offer, &ops, batch, p->x->out);
 	if (p->x->out->n == 0 && !p->streaming)
 		exchange_send_empty(p->x, 202, NULL);
 	else

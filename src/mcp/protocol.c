@@ -215,17 +215,23 @@ static int check_modern(struct mcp_request *r)
 	return 0;
 }
 
-unsigned mcp_tool_set(unsigned chosen)
+struct mcp_offer mcp_offer_of(unsigned chosen, struct run_times times)
 {
-	return chosen ? chosen : schema_default_set(SCHEMA_MCP);
+	return (struct mcp_offer){
+		.tools = { .dialect = SCHEMA_MCP,
+			   .set = chosen ? chosen : schema_default_set(SCHEMA_MCP),
+			   .times = times,
+			   .structured = true },
+	};
 }
 
-static enum mcp_verb initialize(unsigned tool_set, struct mcp_request *r, struct buf *out)
+static enum mcp_verb initialize(const struct mcp_offer *offer, struct mcp_request *r,
+				struct buf *out)
 {
 	const struct json *wanted = json_get(r->params, STR("protocolVersion"));
 	struct jw w = jw_to(out);
 
-	(void)tool_set;
+	(void)offer;
 	if (!wanted || wanted->type != JSON_STRING) {
 		(void)mcp_refuse(r, 200, MCP_INVALID_PARAMS,
 				 "params.protocolVersion must be a string");
@@ -243,11 +249,11 @@ static enum mcp_verb initialize(unsigned tool_set, struct mcp_request *r, struct
 	return MCP_OPENED;
 }
 
-static enum mcp_verb ping(unsigned tool_set, struct mcp_request *r, struct buf *out)
+static enum mcp_verb ping(const struct mcp_offer *offer, struct mcp_request *r, struct buf *out)
 {
 	struct jw w = jw_to(out);
 
-	(void)tool_set;
+	(void)offer;
 	begin_result(&w, r);
 	end_result(&w, r);
 	return MCP_ANSWERED;
@@ -262,11 +268,11 @@ static void write_caching(struct jw *w, const struct mcp_request *r)
 	jw_str(w, "cacheScope", STR("public"));
 }
 
-static enum mcp_verb discover(unsigned tool_set, struct mcp_request *r, struct buf *out)
+static enum mcp_verb discover(const struct mcp_offer *offer, struct mcp_request *r, struct buf *out)
 {
 	struct jw w = jw_to(out);
 
-	(void)tool_set;
+	(void)offer;
 	begin_result(&w, r);
 	write_versions(&w, "supportedVersions");
 	jw_raw(&w, "capabilities", STR("{\"tools\":{}}"));
@@ -276,7 +282,8 @@ static enum mcp_verb discover(unsigned tool_set, struct mcp_request *r, struct b
 	return MCP_ANSWERED;
 }
 
-static enum mcp_verb list_tools(unsigned tool_set, struct mcp_request *r, struct buf *out)
+static enum mcp_verb list_tools(const struct mcp_offer *offer, struct mcp_request *r,
+				struct buf *out)
 {
 	const struct json *cursor = json_get(r->params, STR("cursor"));
 	struct jw w = jw_to(out);
@@ -287,7 +294,7 @@ static enum mcp_verb list_tools(unsigned tool_set, struct mcp_request *r, struct
 		return MCP_ANSWERED;
 	}
 	begin_result(&w, r);
-	schema_write(&w, "tools", SCHEMA_MCP, tool_set);
+	schema_write(&w, "tools", &offer->tools);
 	write_caching(&w, r);
 	end_result(&w, r);
 	return MCP_ANSWERED;
@@ -317,10 +324,11 @@ static int find_tool(unsigned tool_set, struct mcp_request *r)
 	return 0;
 }
 
-static enum mcp_verb call_tool(unsigned tool_set, struct mcp_request *r, struct buf *out)
+static enum mcp_verb call_tool(const struct mcp_offer *offer, struct mcp_request *r,
+			       struct buf *out)
 {
 	(void)out;
-	return find_tool(tool_set, r) == 0 ? MCP_CALL : MCP_ANSWERED;
+	return find_tool(offer->tools.set, r) == 0 ? MCP_CALL : MCP_ANSWERED;
 }
 
 enum { LEGACY = 1, MODERN = 2 };
@@ -328,7 +336,8 @@ enum { LEGACY = 1, MODERN = 2 };
 static const struct {
 	const char *name;
 	unsigned eras;
-	enum mcp_verb (*answer)(unsigned tool_set, struct mcp_request *r, struct buf *out);
+	enum mcp_verb (*answer)(const struct mcp_offer *offer, struct mcp_request *r,
+				struct buf *out);
 } methods[] = {
 	{ "tools/call", LEGACY | MODERN, call_tool },
 	{ "tools/list", LEGACY | MODERN, list_tools },
@@ -347,7 +356,7 @@ static enum mcp_verb notified(struct mcp_request *r)
 	return MCP_CANCEL;
 }
 
-static enum mcp_verb answer(unsigned tool_set, struct mcp_request *r, struct buf *out)
+static enum mcp_verb answer(const struct mcp_offer *offer, struct mcp_request *r, struct buf *out)
 {
 	const unsigned era = r->modern ? MODERN : LEGACY;
 
@@ -355,17 +364,17 @@ static enum mcp_verb answer(unsigned tool_set, struct mcp_request *r, struct buf
 		return MCP_ANSWERED;
 	for (size_t i = 0; i < ARRAY_LEN(methods); i++)
 		if (methods[i].eras & era && str_eq(str_of(methods[i].name), r->method))
-			return methods[i].answer(tool_set, r, out);
+			return methods[i].answer(offer, r, out);
 	(void)mcp_refuse(r, r->modern ? 404 : 200, MCP_NO_METHOD, "Method not found: %.*s",
 			 STR_FMT(str_upto(r->method, 100)));
 	return MCP_ANSWERED;
 }
 
-enum mcp_verb mcp_answer(unsigned tool_set, struct mcp_request *r, struct buf *out)
+enum mcp_verb mcp_answer(const struct mcp_offer *offer, struct mcp_request *r, struct buf *out)
 {
 	if (r->method.n == 0 || !r->id)
 		return r->method.n ? notified(r) : MCP_SILENT;
-	const enum mcp_verb verb = answer(tool_set, r, out);
+	const enum mcp_verb verb = answer(offer, r, out);
 	if (r->code)
 		mcp_error(r, out);
 	return verb;
@@ -422,8 +431,8 @@ int mcp_batch_check(const char *version, const struct json *batch, struct mcp_re
 	return 0;
 }
 
-static void answer_item(unsigned tool_set, const struct mcp_batch *b, const struct json *item,
-			struct buf *out)
+static void answer_item(const struct mcp_offer *offer, const struct mcp_batch *b,
+			const struct json *item, struct buf *out)
 {
 	struct mcp_request r;
 
@@ -433,7 +442,7 @@ static void answer_item(unsigned tool_set, const struct mcp_batch *b, const stru
 		mcp_error(&r, out);
 		return;
 	}
-	switch (mcp_answer(tool_set, &r, out)) {
+	switch (mcp_answer(offer, &r, out)) {
 	case MCP_CALL:
 		b->call(b->arg, &r, out);
 		break;
@@ -445,8 +454,8 @@ static void answer_item(unsigned tool_set, const struct mcp_batch *b, const stru
 	}
 }
 
-void mcp_batch_answer(unsigned tool_set, const struct mcp_batch *b, const struct json *batch,
-		      struct buf *out)
+void mcp_batch_answer(const struct mcp_offer *offer, const struct mcp_batch *b,
+		      const struct json *batch, struct buf *out)
 {
 	buf_addc(out, '[');
 	for (const struct json *item = batch->first; item; item = item->next) {
@@ -454,7 +463,7 @@ void mcp_batch_answer(unsigned tool_set, const struct mcp_batch *b, const struct
 		if (before > 1)
 			buf_addc(out, ',');
 		const size_t start = out->n;
-		answer_item(tool_set, b, item, out);
+		answer_item(offer, b, item, out);
 		if (out->n == start)
 			out->n = before;
 	}

@@ -27,6 +27,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "tools/schema.h"
 #include "tools/tool.h"
 
 #define MCP_MODERN "2026-07-28"
@@ -79,12 +80,17 @@ int mcp_parse(struct str text, struct arena *a, const struct json **ret, struct 
 /* Take a message apart; fills in *r. */
 int mcp_open(const struct json *message, struct mcp_request *r);
 
-/* The tools that MCP clients see: those that the operator chose, or (0) all, because clients choose
- * themselves. */
-unsigned mcp_tool_set(unsigned chosen);
+/* What clients are told of this server. */
+struct mcp_offer {
+	struct schema_offer tools;
+};
 
-/* Answer into out (which is empty) what takes no time. `tool_set` is from mcp_tool_set. */
-enum mcp_verb mcp_answer(unsigned tool_set, struct mcp_request *r, struct buf *out);
+/* The offer with these tools, those that the operator chose, or (0) all, because clients choose
+ * themselves; and with these times for commands. */
+struct mcp_offer mcp_offer_of(unsigned chosen, struct run_times times);
+
+/* Answer into out (which is empty) what takes no time. */
+enum mcp_verb mcp_answer(const struct mcp_offer *offer, struct mcp_request *r, struct buf *out);
 
 /* The answer to a request for which mcp_answer returned MCP_CALL: the observation of its call. One
  * that would be too large is replaced by a failure that says so. */
@@ -120,7 +126,7 @@ struct mcp_batch {
 int mcp_batch_check(const char *version, const struct json *batch, struct mcp_request *r);
 
 /* Answer all; out stays empty if there is nothing to answer. */
-void mcp_batch_answer(unsigned tool_set, const struct mcp_batch *b, const struct json *batch,
-		      struct buf *out);
+void mcp_batch_answer(const struct mcp_offer *offer, const struct mcp_batch *b,
+		      const struct json *batch, struct buf *out);
 
 #endif

@@ -60,7 +60,7 @@ static int serve_pipes(const struct config *config, struct err *e)
 		.service = &boot.service,
 		.in = STDIN_FILENO,
 		.out = STDOUT_FILENO,
-		.tool_set = mcp_tool_set(service_tool_set(config)),
+		.offer = mcp_offer_of(service_tool_set(config), service_times(config, true)),
 		.ready = ready,
 		.arg = &boot,
 	};

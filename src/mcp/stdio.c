@@ -256,7 +256,7 @@ static void *run_batch(void *arg)
 	struct stdio *s = t->s;
 	const struct mcp_batch batch = { .call = call_item, .cancel = cancel_item, .arg = t };
 
-	mcp_batch_answer(s->o->tool_set, &batch, t->message, &t->out);
+	mcp_batch_answer(&s->o->offer, &batch, t->message, &t->out);
 	send_answer(t);
 	task_free(t);
 	s->threads--;
@@ -330,7 +330,7 @@ static bool answer_one(struct task *t)
 	struct stdio *s = t->s;
 	struct mcp_request *r = &t->request;
 
-	switch (mcp_answer(s->o->tool_set, r, &t->out)) {
+	switch (mcp_answer(&s->o->offer, r, &t->out)) {
 	case MCP_CALL:
 		return call_tool(t);
 	case MCP_OPENED:

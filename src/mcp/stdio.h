@@ -16,12 +16,13 @@
 #define MCP_STDIO_H
 
 #include "base/err.h"
+#include "mcp/protocol.h"
 #include "service/service.h"
 
 struct mcp_stdio_options {
 	struct service *service;
 	int in, out;
-	unsigned tool_set; /* as of mcp_tool_set */
+	struct mcp_offer offer;
 	/* Called before the first call of a tool: until then the service is not used. NULL: it is
 	 * ready. */
 	void (*ready)(void *arg);

@@ -15,13 +15,14 @@ static const struct {
 	enum path_policy paths; /* what an absolute path means unless the operator decides */
 	bool judged;		/* the command policy applies */
 	bool scrubbed;		/* secrets are taken out of results */
+	bool model;		/* its commands have the variables and times of models */
 	bool tracked;		/* only what was read may be changed, unless the operator decides */
 } kinds[CALL_KINDS] = {
 	/* clang-format off */
-	[CALL_WIRE]    = { PATH_SHORTHAND, .judged = false, .scrubbed = false, .tracked = false },
-	[CALL_MODEL]   = { PATH_STRICT,    .judged = true,  .scrubbed = true,  .tracked = false },
-	[CALL_MCP]     = { PATH_STRICT,    .judged = true,  .scrubbed = true,  .tracked = true  },
-	[CALL_SURFACE] = { PATH_SHORTHAND, .judged = true,  .scrubbed = false, .tracked = false },
+	[CALL_WIRE]    = { PATH_SHORTHAND, .judged = false, .scrubbed = false, .model = false, .tracked = false },
+	[CALL_MODEL]   = { PATH_STRICT,    .judged = true,  .scrubbed = true,  .model = true,  .tracked = false },
+	[CALL_MCP]     = { PATH_STRICT,    .judged = true,  .scrubbed = true,  .model = true,  .tracked = true  },
+	[CALL_SURFACE] = { PATH_SHORTHAND, .judged = true,  .scrubbed = false, .model = false, .tracked = false },
 	/* clang-format on */
 };
 
@@ -38,6 +39,11 @@ static struct call make_call(const struct service *s, const struct dispatch *d, 
 		c.scrub = s->scrub;
 	if (kinds[d->kind].tracked || s->read_before_write == CONFIG_READS_ON)
 		c.tracker = s->tracker;
+	if (kinds[d->kind].model) {
+		c.variables = s->variables;
+		c.variable_count = s->variable_count;
+	}
+	c.times = d->kind == CALL_MCP ? s->mcp_times : s->model_times;
 	c.arena = d->arena;
 	c.out = out;
 	c.session = d->session.n ? d->session : json_text(d->arguments, STR("sessionId"));

@@ -111,6 +111,32 @@ static int start_commands(struct service *s, const struct config *c, struct err 
 	return 0;
 }
 
+/* What keeps programs from drawing, asking and waiting for keys. The operator's come after it. */
+static int fill_variables(struct service *s, const struct config *c, struct err *e)
+{
+	static const struct str quiet[] = {
+		STR("TERM=dumb"),
+		STR("NO_COLOR=1"),
+		STR("PAGER=cat"),
+		STR("GIT_PAGER=cat"),
+		STR("GIT_TERMINAL_PROMPT=0"),
+		STR("GIT_EDITOR=true"),
+		STR("DEBIAN_FRONTEND=noninteractive"),
+	};
+	struct str lines = str_of(c->command_env), pair;
+
+	for (size_t i = 0; i < ARRAY_LEN(quiet); i++)
+		s->variables[s->variable_count++] = quiet[i];
+	while (setting_next_pair(&lines, &pair)) {
+		if (s->variable_count == LIMIT_COMMAND_VARIABLES)
+			return err_set(e, ERR_INVALID_ARGUMENTS,
+				       "SIDECAR_COMMAND_ENV must have at most %zu variables",
+				       LIMIT_COMMAND_VARIABLES - ARRAY_LEN(quiet));
+		s->variables[s->variable_count++] = pair;
+	}
+	return 0;
+}
+
 static void fill_call(struct service *s, const struct config *c)
 {
 	s->call = (struct call){
@@ -135,6 +161,21 @@ unsigned service_tool_set(const struct config *c)
 						: TOOL_MODEL;
 }
 
+struct run_times service_times(const struct config *c, bool mcp)
+{
+	struct run_times t = mcp ? run_times_mcp : run_times_model;
+
+	if (c->command_seconds)
+		t.usual_ms = c->command_seconds * 1000;
+	if (c->most_seconds)
+		t.most_ms = c->most_seconds * 1000;
+	else if (t.most_ms < t.usual_ms)
+		t.most_ms = t.usual_ms;
+	if (t.usual_ms > t.most_ms)
+		t.usual_ms = t.most_ms;
+	return t;
+}
+
 int service_init(struct service *s, const struct config *c, struct err *e)
 {
 	const struct ws_options options = {
@@ -152,12 +193,15 @@ int service_init(struct service *s, const struct config *c, struct err *e)
 		.absolute_paths = (enum config_paths)c->absolute_paths,
 		.read_before_write = (enum config_reads)c->read_before_write,
 		.tool_set = service_tool_set(c),
+		.model_times = service_times(c, false),
+		.mcp_times = service_times(c, true),
 		.scrub_files = c->scrub == CONFIG_SCRUB_ALL,
 		.started_ms = io_now_ms(),
 	};
 	if (ws_new(&options, &s->ws, e) < 0)
 		return -1;
-	if (make_guards(s, c, e) < 0 || start_commands(s, c, e) < 0) {
+	if (make_guards(s, c, e) < 0 || fill_variables(s, c, e) < 0 ||
+	    start_commands(s, c, e) < 0) {
 		ws_unmake(s->ws);
 		service_done(s);
 		return -1;

@@ -16,6 +16,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/limits.h"
 #include "config/config.h"
 #include "exec/proc.h"
 #include "sandbox/sandbox.h"
@@ -34,6 +35,9 @@ struct service {
 	struct proc_limits limits; /* of every command */
 	struct buf excludes;	   /* the user's own ignore rules */
 	struct call call;	   /* what every call has in common */
+	struct run_times model_times, mcp_times;
+	struct str variables[LIMIT_COMMAND_VARIABLES]; /* of models' commands */
+	size_t variable_count;
 
 	/* As configured; the kind of a call decides what "auto" means (dispatch.c). */
 	enum config_paths absolute_paths;
@@ -59,7 +63,11 @@ void service_prepare_process(struct config *c, const sigset_t *signals);
  * the definitions has it. */
 unsigned service_tool_set(const struct config *c);
 
-/* Build it. If this fails, a workspace directory that was made for it is removed again. */
+/* How long a model's command may run, by MCP or else. */
+struct run_times service_times(const struct config *c, bool mcp);
+
+/* Build it, from a configuration that outlives it. If this fails, a workspace directory that was
+ * made for it is removed again. */
 int service_init(struct service *s, const struct config *c, struct err *e);
 
 /* How many commands are running, those in the background included. */

@@ -41,6 +41,7 @@ enum {
 	NONBLANK = 1 << 1, /* a string that is not empty and not only white space */
 	NO_NUL = 1 << 2,   /* a string without NUL bytes */
 	RARE = 1 << 3,	   /* accepted, but not shown to the smallest models */
+	RUN_TIME = 1 << 5, /* milliseconds: default and maximum depend on the way in (tool.h) */
 	EXPECTED = 1 << 4, /* required by the schema; the tool knows when it may be absent */
 };
 

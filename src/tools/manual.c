@@ -23,6 +23,9 @@ static void write_arg(struct buf *out, const struct arg *of, const struct arg *a
 	buf_addf(out, "| `%s%s%s`%s | %s | ", of ? of->name : "", of ? "[]." : "", a->name,
 		 a->flags & (REQUIRED | EXPECTED) ? " (required)" : "", schema_type(a));
 	cell(out, a->about);
+	if (a->flags & RUN_TIME)
+		buf_addf(out, " (default %lld, by MCP %lld)", (long long)run_times_model.usual_ms,
+			 (long long)run_times_mcp.usual_ms);
 	if (a->type == ARG_CHOICE) {
 		buf_add(out, STR(":"));
 		for (size_t i = 0; a->choices[i]; i++)

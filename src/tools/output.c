@@ -193,7 +193,8 @@ static const char *hint_of(const struct call *c, const struct proc_result *r)
 		return "The sandbox refused a write outside the workspace: write below the "
 		       "workspace or to /tmp.";
 	if (r->timed_out)
-		return "Give a larger timeout_ms if it needs more time.";
+		return "Give a larger timeout_ms if it needs more time, or run it with "
+		       "background:true, which has no limit.";
 	if (r->limit != PROC_LIMIT_NONE)
 		return "It ran into a limit that was set for commands here: do the work in smaller "
 		       "steps.";

@@ -66,8 +66,8 @@ static struct str join_variable(struct arena *a, struct str name, struct str val
 	return (struct str){ text, name.n + 1 + value.n };
 }
 
-/* Add the variables of {"NAME":"value"} or ["NAME=value"]. An item that is not a variable is an
- * error if `strict` is set; otherwise it is ignored. */
+/* Add the variables of {"NAME":"value"} or ["NAME=value"] after those that are there. An item that
+ * is not a variable is an error if `strict` is set; otherwise it is ignored. */
 static int bind_env(struct call *c, const struct json *env, bool strict, struct proc_request *q,
 		    struct err *e)
 {
@@ -77,7 +77,9 @@ static int bind_env(struct call *c, const struct json *env, bool strict, struct 
 		return 0;
 	for (const struct json *v = env->first; v; v = v->next)
 		n++;
-	struct str *list = arena_array(c->arena, n + 1, sizeof *list);
+	struct str *list = arena_array(c->arena, q->env_count + n + 1, sizeof *list);
+	if (list && q->env_count)
+		memcpy(list, q->env, q->env_count * sizeof *list);
 	q->env = list;
 	for (const struct json *v = env->first; v && list; v = v->next) {
 		struct str name = v->name, value = v->type == JSON_STRING ? v->string : STR("");
@@ -222,8 +224,8 @@ struct run_args {
 
 static const struct arg run_table[] = {
 	A_STR(struct run_args, command, "command", EXPECTED | NO_NUL, "Shell command"),
-	A_INT(struct run_args, timeout_ms, "timeout_ms", LIMIT_RUN_MS, 1, LIMIT_COMMAND_MS,
-	      "Longest run time in milliseconds (default 30000)"),
+	A_INT_FLAGS(struct run_args, timeout_ms, "timeout_ms", RUN_TIME, 0, 1, LIMIT_COMMAND_MS,
+		    "Longest run time in milliseconds"),
 	A_STRINGS(struct run_args, argv, "argv", RARE,
 		  "Instead of command, which is empty then: a program and its arguments, no shell"),
 	A_STR(struct run_args, cwd, "cwd", RARE | NONBLANK,
@@ -263,6 +265,20 @@ static int bind_what(struct call *c, const struct run_args *a, struct proc_reque
 	return c->rules ? policy_check_argv(c->rules, q->argv, q->argc, e) : 0;
 }
 
+/* How long the command may run; 0 as long as it likes, which a job may. */
+static int bind_time(const struct call *c, const struct run_args *a, struct proc_request *q,
+		     struct err *e)
+{
+	if (a->timeout_ms > c->times.most_ms)
+		return err_set(e, ERR_INVALID_ARGUMENTS,
+			       "Invalid arguments for run_command: timeout_ms must be an integer "
+			       "from 1 to %lld, not %lld. What takes longer can be run in the "
+			       "background",
+			       (long long)c->times.most_ms, (long long)a->timeout_ms);
+	q->timeout_ms = a->background ? 0 : a->timeout_ms ? a->timeout_ms : c->times.usual_ms;
+	return 0;
+}
+
 static int run_run(struct call *c, const void *args, struct err *e)
 {
 	const struct run_args *a = args;
@@ -272,13 +288,12 @@ static int run_run(struct call *c, const void *args, struct err *e)
 	struct proc_result result;
 
 	if (bind_what(c, a, &q, e) < 0 || bind_env(c, a->env, true, &q, e) < 0 ||
-	    receipt_init(&receipt, c, e) < 0)
+	    bind_time(c, a, &q, e) < 0 || receipt_init(&receipt, c, e) < 0)
 		return -1;
 	AUTO_FD cwd = open_cwd(c, a->cwd, e);
 	if (cwd < 0)
 		return -1;
 	q.cwd_fd = cwd;
-	q.timeout_ms = a->background ? 0 : a->timeout_ms;
 	if (a->background)
 		return start_job(c, &q, "job_id", e);
 	if (proc_run(c->runner, &q, &sink, c->cancel, &result, e) < 0)

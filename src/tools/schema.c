@@ -4,8 +4,10 @@
 #include "tools/schema.h"
 
 #include <ctype.h>
+#include <stdio.h>
 
 #include "base/jw.h"
+#include "base/limits.h"
 
 #define MAX_SAFE_INTEGER INT64_C(9007199254740991) /* a larger limit is not written */
 
@@ -29,6 +31,7 @@ static const struct dialect {
 	bool closed; /* additionalProperties: false */
 	bool strict; /* every property is required */
 	bool upper;  /* types are written OBJECT, STRING … */
+	struct run_times times;
 } dialects[SCHEMA_DIALECTS] = {
 	[SCHEMA_OPENAI] = { .rare = true, .limits = true, .closed = true },
 	[SCHEMA_OPENAI_STRICT] = { .rare = true, .closed = true, .strict = true },
@@ -39,7 +42,9 @@ static const struct dialect {
 };
 
 /* For programs that call the HTTP API directly. */
-static const struct dialect http = { .rare = true, .limits = true };
+static const struct dialect http = { .rare = true,
+				     .limits = true,
+				     .times = { LIMIT_RUN_MS, LIMIT_COMMAND_MS } };
 
 static bool dialect_by_name(struct str name, enum schema_dialect *ret)
 {
@@ -111,8 +116,12 @@ static void write_words(struct jw *w, const char *const *words, bool nullable)
 	jw_end(w);
 }
 
-static void write_limits(struct jw *w, const struct arg *a)
+static void write_limits(struct jw *w, const struct arg *a, const struct run_times *times)
 {
+	const bool timed = a->flags & RUN_TIME;
+	const int64_t usual = timed ? times->usual_ms : a->def;
+	const int64_t most = timed ? times->most_ms : a->max;
+
 	if (a->type == ARG_CHOICE)
 		jw_str(w, "default", str_of(a->choices[a->def]));
 	if (a->type == ARG_BOOL)
@@ -120,11 +129,11 @@ static void write_limits(struct jw *w, const struct arg *a)
 	if (a->type != ARG_INT && a->type != ARG_NUM)
 		return;
 	/* A default outside the limits means "not given". */
-	if (a->def >= a->min)
-		jw_int(w, "default", a->def);
+	if (usual >= a->min)
+		jw_int(w, "default", usual);
 	jw_int(w, "minimum", a->min);
-	if (a->max < MAX_SAFE_INTEGER)
-		jw_int(w, "maximum", a->max);
+	if (most < MAX_SAFE_INTEGER)
+		jw_int(w, "maximum", most);
 }
 
 static void write_object(struct jw *w, const char *name, const struct arg *table,
@@ -133,6 +142,7 @@ static void write_object(struct jw *w, const char *name, const struct arg *table
 static void write_arg(struct jw *w, const char *name, const struct arg *a, const struct dialect *d)
 {
 	const bool nullable = d->strict && !(a->flags & (REQUIRED | EXPECTED));
+	char usual[40];
 
 	jw_object(w, name);
 	if (a->type == ARG_JSON)
@@ -148,9 +158,17 @@ static void write_arg(struct jw *w, const char *name, const struct arg *a, const
 		write_arg_type(w, "string", false, d);
 		jw_end(w);
 	}
-	jw_str(w, "description", str_of(a->about));
+	jw_open_str(w, "description");
+	jw_piece(w, str_of(a->about));
+	/* Where defaults are not members, a model reads this one. */
+	if (a->flags & RUN_TIME && !d->limits) {
+		(void)snprintf(usual, sizeof usual, " (default %lld)",
+			       (long long)d->times.usual_ms);
+		jw_piece(w, str_of(usual));
+	}
+	jw_close_str(w);
 	if (d->limits)
-		write_limits(w, a);
+		write_limits(w, a, &d->times);
 	jw_end(w);
 }
 
@@ -266,11 +284,14 @@ static void write_annotations(struct jw *w, const struct tool *t)
 	jw_end(w);
 }
 
-static void write_tool(struct jw *w, const struct tool *t, enum schema_dialect d)
+static void write_tool(struct jw *w, const struct tool *t, const struct schema_offer *o)
 {
+	const enum schema_dialect d = o->dialect;
 	const bool function = d <= SCHEMA_OPENAI_RESPONSES;
 	const bool nested = d < SCHEMA_OPENAI_RESPONSES;
+	struct dialect how = dialects[d];
 
+	how.times = o->times;
 	jw_object(w, NULL);
 	if (function)
 		jw_str(w, "type", STR("function"));
@@ -284,40 +305,40 @@ static void write_tool(struct jw *w, const struct tool *t, enum schema_dialect d
 		     d == SCHEMA_ANTHROPIC ? "input_schema"
 		     : d == SCHEMA_MCP	   ? "inputSchema"
 					   : "parameters",
-		     t->args, &dialects[d]);
+		     t->args, &how);
 	if (d == SCHEMA_OPENAI_STRICT)
 		jw_bool(w, "strict", true);
 	if (d == SCHEMA_OPENAI_RESPONSES) /* whose default is true */
 		jw_bool(w, "strict", false);
-	if (d == SCHEMA_MCP) {
-		/* An MCP client gets the whole observation. */
+	/* The client gets the whole observation. */
+	if (d == SCHEMA_MCP && o->structured)
 		schema_observation(w, "outputSchema", t);
+	if (d == SCHEMA_MCP)
 		write_annotations(w, t);
-	}
 	if (nested)
 		jw_end(w);
 	jw_end(w);
 }
 
-void schema_write(struct jw *w, const char *name, enum schema_dialect d, unsigned set)
+void schema_write(struct jw *w, const char *name, const struct schema_offer *o)
 {
 	jw_array(w, name);
-	if (d == SCHEMA_GEMINI) {
+	if (o->dialect == SCHEMA_GEMINI) {
 		jw_object(w, NULL);
 		jw_array(w, "functionDeclarations");
 	}
 	for (size_t i = 0; tool_at(i); i++)
-		if (tool_at(i)->flags & set)
-			write_tool(w, tool_at(i), d);
-	if (d == SCHEMA_GEMINI) {
+		if (tool_at(i)->flags & o->set)
+			write_tool(w, tool_at(i), o);
+	if (o->dialect == SCHEMA_GEMINI) {
 		jw_end(w);
 		jw_end(w);
 	}
 	jw_end(w);
 }
 
-int schema_write_named(struct jw *w, struct str format, struct str set_name, unsigned set,
-		       struct err *e)
+int schema_choose(struct str format, struct str set_name, unsigned set, struct schema_offer *ret,
+		  struct err *e)
 {
 	enum schema_dialect dialect = SCHEMA_OLLAMA;
 
@@ -333,6 +354,11 @@ int schema_write_named(struct jw *w, struct str format, struct str set_name, uns
 						      : 0;
 	if (!set)
 		return err_set(e, ERR_INVALID_ARGUMENTS, "set must be core or full");
-	schema_write(w, NULL, dialect, set);
+	*ret = (struct schema_offer){
+		.dialect = dialect,
+		.set = set,
+		.times = dialect == SCHEMA_MCP ? run_times_mcp : run_times_model,
+		.structured = true,
+	};
 	return 0;
 }

@@ -38,17 +38,24 @@ extern const char *const schema_formats[], *const schema_sets[];
 /* TOOL_CORE for models; TOOL_MODEL, all tools, for MCP, because its clients choose themselves. */
 unsigned schema_default_set(enum schema_dialect d);
 
-/* Write the array for a request to a model, with all tools that have the flag `set`: TOOL_CORE or
- * TOOL_MODEL. */
-void schema_write(struct jw *w, const char *name, enum schema_dialect d, unsigned set);
+/* What is offered, and how. */
+struct schema_offer {
+	enum schema_dialect dialect;
+	unsigned set; /* TOOL_CORE or TOOL_MODEL: all tools that have the flag */
+	struct run_times times;
+	bool structured; /* MCP: results have structured content, and a schema for it */
+};
+
+/* Write the array for a request to a model. */
+void schema_write(struct jw *w, const char *name, const struct schema_offer *offer);
 
 /*
- * The same by names: `format` names a dialect, empty for ollama; `set_name` is "core" or "full",
+ * Choose by names: `format` names a dialect, empty for ollama; `set_name` is "core" or "full",
  * empty for `set`, or for the dialect's default set if that is 0. INVALID_ARGUMENTS for any other
- * name.
+ * name. The times are those that apply unless the operator sets others.
  */
-int schema_write_named(struct jw *w, struct str format, struct str set_name, unsigned set,
-		       struct err *e);
+int schema_choose(struct str format, struct str set_name, unsigned set, struct schema_offer *ret,
+		  struct err *e);
 
 /* For the description of the HTTP API: write the schema of one argument, of an object of arguments
  * (which may have other members), of an object of fields, and of a tool's observation. */

@@ -144,6 +144,9 @@ int call_may_run(const struct call *c, struct err *e)
 	return err_set(e, ERR_SPAWN_FAILED, "%.*s", STR_FMT(c->no_commands));
 }
 
+const struct run_times run_times_model = { LIMIT_RUN_MS, LIMIT_COMMAND_MS };
+const struct run_times run_times_mcp = { LIMIT_MCP_RUN_MS, LIMIT_MCP_COMMAND_MS };
+
 struct proc_request call_command(const struct call *c)
 {
 	static const struct proc_limits none;
@@ -151,6 +154,8 @@ struct proc_request call_command(const struct call *c)
 	return (struct proc_request){
 		.cwd_fd = -1,
 		.umask = 022,
+		.env = c->variables,
+		.env_count = c->variable_count,
 		.keep_survivors = c->keep_survivors,
 		.limits = c->limits ? *c->limits : none,
 	};

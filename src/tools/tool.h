@@ -63,6 +63,14 @@ struct call_file {
 	int64_t size;
 };
 
+/* How long a model's command may run: if the call does not say, and at most. */
+struct run_times {
+	int64_t usual_ms, most_ms;
+};
+
+/* As it is by /tools and by MCP, unless the operator sets other times. */
+extern const struct run_times run_times_model, run_times_mcp;
+
 /* Everything that one execution may use. dispatch makes it for each call (service/dispatch.h). */
 struct call {
 	struct workspace *ws;
@@ -75,6 +83,9 @@ struct call {
 	struct jobs *jobs;	    /* commands in the background; NULL if runner is */
 	const struct policy *rules; /* which commands are refused; NULL: none */
 	const struct proc_limits *limits; /* of every command; NULL: none */
+	const struct str *variables;	  /* of every command, each NAME=value */
+	size_t variable_count;
+	struct run_times times;
 	bool keep_survivors; /* processes that a command leaves running are not ended */
 	struct str excludes; /* the user's own ignore rules for searches */
 	unsigned threads;    /* how many a search may use */

@@ -17,6 +17,10 @@ static void demand(bool holds)
 		abort();
 }
 
+static const struct mcp_offer everything = {
+	.tools = { .dialect = SCHEMA_MCP, .set = TOOL_MODEL, .structured = true }
+};
+
 static void call(void *arg, struct mcp_request *r, struct buf *out)
 {
 	const struct err e = { .code = ERR_TOO_BUSY, .msg = "not here" };
@@ -62,7 +66,7 @@ static void check(struct str text, bool batch)
 
 static void answer_one(struct mcp_request *r, struct buf *out)
 {
-	switch (mcp_answer(TOOL_MODEL, r, out)) {
+	switch (mcp_answer(&everything, r, out)) {
 	case MCP_CALL:
 		call(NULL, r, out);
 		break;
@@ -96,7 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (mcp_batch_check("2025-03-26", message, &r) < 0)
 			mcp_error(&r, &out);
 		else
-			mcp_batch_answer(TOOL_MODEL, &ops, message, &out);
+			mcp_batch_answer(&everything, &ops, message, &out);
 	} else if (mcp_open(message, &r) < 0) {
 		mcp_error(&r, &out);
 	} else {

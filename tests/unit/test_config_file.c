@@ -134,6 +134,7 @@ static void every_setting_can_stand_in_a_file(void **state)
 		const char *value = row->type == SETTING_SWITCH	  ? "true"
 				    : row->type == SETTING_NUMBER ? "1"
 				    : row->type == SETTING_OCTAL  ? "\"600\""
+				    : row->type == SETTING_PAIRS  ? "[\"A=1\",\"B=\"]"
 								  : "\"x\"";
 		if (row->type == SETTING_CHOICE)
 			(void)snprintf(text, sizeof text, "{\"%s\":\"%s\"}", row->flag,

@@ -12,6 +12,11 @@
 #define RPC    "{\"jsonrpc\":\"2.0\","
 #define SERVER "\"serverInfo\":{\"name\":\"sidecar\""
 
+static const struct mcp_offer everything = {
+	.tools = { .dialect = SCHEMA_MCP, .set = TOOL_MODEL, .structured = true }
+};
+static const struct mcp_offer core = { .tools = { .dialect = SCHEMA_MCP, .set = TOOL_CORE } };
+
 static const struct {
 	const char *in;
 	enum mcp_verb verb;
@@ -281,7 +286,7 @@ static enum mcp_verb carry(struct str text, struct arena *a, struct mcp_request 
 	const struct json *message;
 
 	if (mcp_parse(text, a, &message, r) == 0 && mcp_open(message, r) == 0)
-		return mcp_answer(TOOL_MODEL, r, out);
+		return mcp_answer(&everything, r, out);
 	mcp_error(r, out);
 	return MCP_ANSWERED;
 }
@@ -322,7 +327,7 @@ static void only_listed_tools_can_be_called(void **state)
 				   &arena, &message, &r),
 			 0);
 	assert_int_equal(mcp_open(message, &r), 0);
-	assert_int_equal(mcp_answer(TOOL_CORE, &r, &out), MCP_ANSWERED);
+	assert_int_equal(mcp_answer(&core, &r, &out), MCP_ANSWERED);
 	assert_int_equal(r.code, MCP_INVALID_PARAMS);
 }
 
@@ -463,7 +468,7 @@ static void batches_are_answered_by_an_array(void **state)
 		assert_int_equal(mcp_batch_check("2025-03-26", batch, &r), 0);
 		assert_int_equal(mcp_batch_check("2025-06-18", batch, &r), -1);
 		assert_int_equal(mcp_batch_check(NULL, batch, &r), -1);
-		mcp_batch_answer(TOOL_MODEL, &ops, batch, &out);
+		mcp_batch_answer(&everything, &ops, batch, &out);
 		assert_str(buf_str(&out), batches[i].want);
 	}
 	assert_int_equal(cancelled, 4);

@@ -155,7 +155,8 @@ static int answer_message(const void *arg, struct err *e)
 
 	if (mcp_parse(str_of(arg), &arena, &message, &r) < 0 || mcp_open(message, &r) < 0)
 		return err_set(e, ERR_TOO_BUSY, "%s", r.why);
-	const enum mcp_verb verb = mcp_answer(mcp_tool_set(0), &r, &out);
+	const struct mcp_offer offer = mcp_offer_of(0, run_times_mcp);
+	const enum mcp_verb verb = mcp_answer(&offer, &r, &out);
 	if (verb == MCP_CALL) {
 		const struct dispatch d = {
 			.kind = CALL_MCP, .tool = r.tool, .arguments = r.arguments, .arena = &arena

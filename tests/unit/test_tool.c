@@ -282,7 +282,8 @@ static void the_core_set_is_small(void **state)
 	struct jw w = jw_to(&out);
 
 	(void)state;
-	schema_write(&w, NULL, SCHEMA_OLLAMA, TOOL_CORE);
+	schema_write(&w, NULL,
+		     &(struct schema_offer){ .set = TOOL_CORE, .times = run_times_model });
 	assert_false(out.failed);
 	assert_true(out.n < 4096);
 }

@@ -1,0 +1,132 @@
+"""What models' commands get without asking: variables, and time."""
+import json
+import os
+import unittest
+
+from harness import SidecarTest, run_expecting_failure
+from mcp_client import Stdio
+
+QUIET = {"TERM": "dumb", "NO_COLOR": "1", "PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0",
+         "GIT_EDITOR": "true", "DEBIAN_FRONTEND": "noninteractive"}
+# What a person's terminal has, which must not reach a model's command.
+TERMINAL = {"TERM": "xterm-256color", "PAGER": "less", "GIT_PAGER": "delta", "GIT_EDITOR": "vi",
+            "DEBIAN_FRONTEND": "dialog"}
+
+
+def show(names):
+    return "printf %s " + " ".join('"%s=$%s|"' % (n, n) for n in names)
+
+
+def shown(values):
+    return "".join("%s=%s|" % item for item in values.items())
+
+
+class Variables(SidecarTest):
+    env = TERMINAL
+
+    def test_a_model_gets_quiet_programs(self):
+        self.assertEqual(self.server.output("run_command", command=show(QUIET))["stdout"], shown(QUIET))
+        argv = ["sh", "-c", show(QUIET)]
+        self.assertEqual(self.server.output("run_command", command="", argv=argv)["stdout"], shown(QUIET))
+
+    def test_a_job_too(self):
+        job = self.server.output("run_command", command=show(QUIET), background=True)["job_id"]
+        out = self.server.output("job_output", job_id=job, wait_ms=20000)
+        while out["state"] == "running":
+            out = self.server.output("job_output", job_id=job, wait_ms=20000)
+        self.assertEqual(out["output"], shown(QUIET))
+
+    def test_the_call_decides(self):
+        out = self.server.output("run_command", command=show(QUIET), env=["TERM=vt100", "NO_COLOR="])
+        self.assertEqual(out["stdout"], shown({**QUIET, "TERM": "vt100", "NO_COLOR": ""}))
+
+    def test_the_contract_keeps_its_environment(self):
+        self.assertIn(shown(TERMINAL), self.server.call("bash", command=show(TERMINAL)).body.decode())
+
+
+class TheOperatorDecides(SidecarTest):
+    def check(self, wanted, env=None, flags=()):
+        server = self.start(env=env or {}, flags=flags)
+        self.assertEqual(server.output("run_command", command=show(wanted))["stdout"], shown(wanted))
+        return server
+
+    def test_flags_add_up(self):
+        server = self.check({"TERM": "vt100", "A": "1=2", "B": ""},
+                            flags=("--command-env", "TERM=vt100", "--command-env=A=1=2", "--command-env", "B="))
+        out = server.output("run_command", command=show(["TERM", "A"]), env=["A=call"])["stdout"]
+        self.assertEqual(out, "TERM=vt100|A=call|")
+
+    def test_a_variable_has_one_a_line(self):
+        self.check({"TERM": "vt100", "A": "x y"}, env={"SIDECAR_COMMAND_ENV": "TERM=vt100\nA=x y\n"})
+
+    def test_a_flag_replaces_what_a_variable_says(self):
+        self.check({"A": "flag", "B": "", "TERM": "dumb"}, env={"SIDECAR_COMMAND_ENV": "A=variable\nB=variable"},
+                   flags=("--command-env", "A=flag"))
+
+    def test_a_file_has_a_list(self):
+        server = self.start()
+        server.stop()
+        os.makedirs(os.path.join(server.dir, "sidecar"))
+        with open(os.path.join(server.dir, "sidecar", "config.json"), "w") as f:
+            json.dump({"command-env": ["A=1", "TERM=vt52"]}, f)
+        server.start()
+        self.assertEqual(server.output("run_command", command=show(["A", "TERM"]))["stdout"], "A=1|TERM=vt52|")
+
+    def test_the_contract_does_not_get_them(self):
+        server = self.start(flags=("--command-env", "ONLY_MODELS=1"))
+        self.assertIn("<>", server.call("bash", command="echo \"<$ONLY_MODELS>\"").body.decode())
+
+    def test_what_is_no_variable_is_an_error(self):
+        for value in ("NAME", "=value", "A=1\nB"):
+            self.assertIn("NAME=value", run_expecting_failure(flags=("--command-env", value))[1])
+
+
+class Times(SidecarTest):
+    def definition(self, server, form, tool_set="full"):
+        tools = server.request("GET", "/tools?format=%s&set=%s" % (form, tool_set)).json()
+        tool = next(t for t in tools if t.get("name", t.get("function", {}).get("name")) == "run_command")
+        schema = tool.get("inputSchema") or tool.get("input_schema") or tool["function"]["parameters"]
+        return schema["properties"]["timeout_ms"]
+
+    def test_definitions_tell_the_truth(self):
+        for flags, http, mcp in (((), (30000, 86400000), (120000, 3600000)),
+                                 (("--command-timeout", "50"), (50000, 86400000), (50000, 3600000)),
+                                 (("--command-timeout-max", "20"), (20000, 20000), (20000, 20000)),
+                                 (("--command-timeout", "7200"), (7200000, 86400000), (7200000, 7200000)),
+                                 (("--command-timeout=9", "--command-timeout-max=12"), (9000, 12000), (9000, 12000))):
+            server = self.start(flags=flags)
+            for form, wanted in (("anthropic", http), ("openai", http), ("mcp", mcp)):
+                p = self.definition(server, form)
+                self.assertEqual((p["default"], p["maximum"]), wanted, (flags, form))
+                self.assertNotIn("default", p["description"])
+            self.assertIn("(default %d)" % http[0], self.definition(server, "ollama")["description"])
+
+    def test_they_are_kept(self):
+        server = self.start(flags=("--command-timeout", "1", "--command-timeout-max", "20"))
+        out = server.output("run_command", command="sleep 60")
+        self.assertTrue(out["timed_out"])
+        self.assertIn("background", out["hint"])
+        code, text = server.failure("run_command", command="true", timeout_ms=20001)
+        self.assertEqual(code, "INVALID_ARGUMENTS")
+        self.assertIn("from 1 to 20000, not 20001", text)
+        self.assertFalse(server.output("run_command", command="sleep 2", timeout_ms=20000)["timed_out"])
+
+    def test_a_job_has_none(self):
+        server = self.start(flags=("--command-timeout", "1"))
+        job = server.output("run_command", command="sleep 2; echo through", background=True)["job_id"]
+        out = server.output("job_output", job_id=job, wait_ms=30000)
+        while out["state"] == "running":
+            out = server.output("job_output", job_id=job, wait_ms=30000)
+        self.assertEqual((out["exit_code"], out["output"]), (0, "through\n"))
+
+
+class Mcp(unittest.TestCase):
+    def test_variables_and_times(self):
+        client = Stdio("--command-timeout", "1", env=TERMINAL)
+        self.addCleanup(client.close)
+        self.assertIn(shown(QUIET), json.dumps(client.call("run_command", command=show(QUIET))["result"]["content"]))
+        late = json.dumps(client.call("run_command", command="sleep 60")["result"]["content"])
+        self.assertIn("background", late)
+        tools = client.ask("tools/list")["result"]["tools"]
+        p = next(t for t in tools if t["name"] == "run_command")["inputSchema"]["properties"]["timeout_ms"]
+        self.assertEqual((p["default"], p["maximum"]), (1000, 3600000))
