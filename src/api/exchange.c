@@ -180,8 +180,8 @@ struct dispatch exchange_call(struct exchange *x, enum call_kind kind, const str
 		.pid = x->pid,
 		.arena = x->arena,
 		.cancel = x->cancel,
-		.linger = x->linger,
-		.linger_arg = x->linger_arg,
+		.before_slow = x->before_slow,
+		.before_slow_arg = x->before_slow_arg,
 	};
 }
 

@@ -69,11 +69,11 @@ struct exchange {
 	void *to;  /* the outlet's: of exchange_over_http the struct http */
 	uid_t uid; /* of the client; (uid_t)-1 on TCP */
 	pid_t pid;
-	struct arena *arena;	   /* memory of this request */
-	struct buf *out;	   /* the answer is built here; empty at first */
-	struct cancel *cancel;	   /* asked when the client has left or the server stops */
-	bool (*linger)(void *arg); /* see struct call */
-	void *linger_arg;
+	struct arena *arena;		/* memory of this request */
+	struct buf *out;		/* the answer is built here; empty at first */
+	struct cancel *cancel;		/* asked when the client has left or the server stops */
+	bool (*before_slow)(void *arg); /* see struct call */
+	void *before_slow_arg;
 };
 
 /* 0, or the status to refuse with: 401 or 403; *why is the sentence. */

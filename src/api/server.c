@@ -184,8 +184,8 @@ static void answer(struct server *s, struct server_worker *w, struct slot *c)
 		.pid = c->pid,
 		.arena = &w->arena,
 		.out = &w->out,
-		.linger = before_slow,
-		.linger_arg = &slow,
+		.before_slow = before_slow,
+		.before_slow_arg = &slow,
 		.cancel = &c->cancel,
 	};
 
@@ -236,8 +236,8 @@ static void carry(struct server *s, struct server_worker *w, struct slot *c)
 			break;
 		}
 	}
-	if (h->state == HTTP_LINGER)
-		http_linger(h);
+	if (h->state == HTTP_DISCARD)
+		http_discard(h);
 }
 
 static void serve(struct server *s, struct server_worker *w, struct slot *c)

@@ -17,7 +17,7 @@
 
 enum {
 	TICK_MS = 250,
-	LINGER_TICKS = 8, /* stay awake this long without connections: clients come back soon */
+	AWAKE_TICKS = 8, /* stay awake this long without connections: clients come back soon */
 };
 
 int watch_init(struct watch *w, void (*child_ended)(void), struct err *e)
@@ -77,7 +77,7 @@ void watch_run(struct watch *w, const _Atomic int64_t *connections, void (*tick)
 	for (int idle = 0;;) {
 		idle = *connections ? 0 : idle + 1;
 		int timeout = TICK_MS;
-		if (idle > LINGER_TICKS) {
+		if (idle > AWAKE_TICKS) {
 			w->asleep = true;
 			timeout = -1;
 			/* A connection may have come before the flag could be seen. */

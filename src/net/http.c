@@ -225,26 +225,28 @@ enum http_event http_receive(struct http *h, struct http_request *request, struc
 	return HTTP_MORE;
 }
 
-static void begin_linger(struct http *h)
+static void begin_discard(struct http *h)
 {
 	buf_done(&h->in);
-	h->state = HTTP_LINGER;
+	h->state = HTTP_DISCARD;
 	h->deadline_ms = io_now_ms() + LIMIT_REFUSED_MS;
-	h->lingered = 0;
+	h->discarded = 0;
 	(void)shutdown(h->fd, SHUT_WR);
 }
 
-void http_linger(struct http *h)
+void http_discard(struct http *h)
 {
 	char waste[16 << 10] UNINITIALISED;
 
-	while (h->lingered < LIMIT_REFUSED_BYTES) {
+	while (h->discarded < LIMIT_REFUSED_BYTES) {
 		const ssize_t n = recv(h->fd, waste, sizeof waste, 0);
+		if (n < 0 && errno == EINTR)
+			continue;
 		if (n < 0 && errno == EAGAIN)
 			return;
 		if (n <= 0)
 			break;
-		h->lingered += n;
+		h->discarded += n;
 	}
 	h->state = HTTP_CLOSED;
 }
@@ -260,7 +262,7 @@ static void next_request(struct http *h)
 	if (h->in.n == 0)
 		buf_done(&h->in);
 	if (h->refused)
-		begin_linger(h);
+		begin_discard(h);
 	else if (h->last)
 		h->state = HTTP_CLOSED;
 	else
@@ -417,8 +419,8 @@ void http_expire(struct http *h, struct str timeout_body)
 {
 	if (h->state == HTTP_IN)
 		http_refuse_with(h, 408, NULL, timeout_body);
-	if (h->state == HTTP_LINGER)
-		http_linger(h);
+	if (h->state == HTTP_DISCARD)
+		http_discard(h);
 	h->state = HTTP_CLOSED;
 }
 

@@ -32,14 +32,12 @@ struct http_budget {
 };
 
 enum http_state {
-	HTTP_IDLE,   /* between requests */
-	HTTP_IN,     /* a request has begun to arrive */
-	HTTP_OUT,    /* an answer is waiting to be taken */
-	HTTP_STREAM, /* a stream is under way */
-	HTTP_LINGER, /* refused: what the client still sends is dropped, until it has read the
-		      * answer
-		      */
-	HTTP_CLOSED, /* the owner has to call http_done */
+	HTTP_IDLE,    /* between requests */
+	HTTP_IN,      /* a request has begun to arrive */
+	HTTP_OUT,     /* an answer is waiting to be taken */
+	HTTP_STREAM,  /* a stream is under way */
+	HTTP_DISCARD, /* refused: bytes that still arrive are dropped until the client closes */
+	HTTP_CLOSED,  /* the owner has to call http_done */
 };
 
 struct http {
@@ -51,7 +49,7 @@ struct http {
 	bool http10;	     /* the client does not know chunks */
 	bool drained;	     /* the last read took everything that had arrived */
 	bool expects;	     /* the client waits for "100 Continue" before it sends its body */
-	bool refused;	     /* linger after this answer */
+	bool refused;	     /* discard what arrives after this answer */
 
 	struct http_budget *budget;
 	int64_t reserved; /* bytes of the budget this connection holds */
@@ -66,7 +64,7 @@ struct http {
 	struct buf out; /* the part of the answer not yet taken */
 	size_t out_at;
 
-	int64_t lingered; /* bytes dropped since it was refused */
+	int64_t discarded; /* bytes dropped since it was refused */
 };
 
 /* A complete request. Everything points into the connection's buffer and is valid until the answer
@@ -110,13 +108,13 @@ void http_flush(struct http *h);
 void http_send_progress(struct http *h, const char *line);
 
 /* Refuse a request, complete or not. Closing at once would reset the connection of a client that is
- * still sending, which then never reads the answer. So the state becomes HTTP_LINGER, perhaps after
- * HTTP_OUT. */
+ * still sending, which then never reads the answer. So the state becomes HTTP_DISCARD, perhaps
+ * after HTTP_OUT. */
 void http_refuse_with(struct http *h, int status, const char *extra, struct str body);
 
-/* Drop the bytes that have arrived while lingering. The state becomes HTTP_CLOSED when the client
+/* Drop the bytes that have arrived after a refusal. The state becomes HTTP_CLOSED when the client
  * has closed, or has sent too much. */
-void http_linger(struct http *h);
+void http_discard(struct http *h);
 
 /* The deadline has passed: answer 408 if a request was arriving, and close. */
 void http_expire(struct http *h, struct str timeout_body);

@@ -48,8 +48,8 @@ static struct call make_call(const struct service *s, const struct dispatch *d, 
 	c.out = out;
 	c.session = d->session.n ? d->session : json_text(d->arguments, STR("sessionId"));
 	c.cancel = d->cancel;
-	c.linger = d->linger;
-	c.linger_arg = d->linger_arg;
+	c.before_slow = d->before_slow;
+	c.before_slow_arg = d->before_slow_arg;
 	c.stream = d->stream;
 	c.progress = d->progress;
 	c.file = d->file;

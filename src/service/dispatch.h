@@ -46,8 +46,8 @@ struct dispatch {
 
 	/* The rest may be absent: see struct call. */
 	struct cancel *cancel;
-	bool (*linger)(void *arg);
-	void *linger_arg;
+	bool (*before_slow)(void *arg);
+	void *before_slow_arg;
 	const struct call_stream *stream;
 	const struct call_progress *progress;
 	struct call_file *file;
@@ -57,8 +57,8 @@ struct dispatch {
  * `out` is to be dropped. */
 int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct err *e);
 
-/* Count and log a call that cannot be made because of *e. `name` is the tool that was asked for,
- * be there such a tool or not. */
+/* Count and log a call that cannot be made because of *e. `name` is what the client called the tool,
+ * which need not exist. */
 void dispatch_refused(struct service *s, const struct dispatch *d, struct str name,
 		      const struct err *e);
 

@@ -76,7 +76,7 @@ static int open_file(struct call *c, const struct path *p, struct err *e)
 	struct stat st;
 	AUTO_FD fd = ws_open_file(c->ws, p, &st, e);
 
-	if (fd < 0 || call_linger(c, e) < 0)
+	if (fd < 0 || call_before_slow(c, e) < 0)
 		return -1;
 	*c->file = (struct call_file){ .fd = TAKE(fd, -1), .size = st.st_size };
 	return 0;

@@ -97,7 +97,7 @@ int tool_call(const struct tool *t, struct call *c, const struct json *object, s
 {
 	void *args = arena_array(c->arena, 1, t->args_size);
 
-	if (tool_is_slow(t, object) && call_linger(c, e) < 0)
+	if (tool_is_slow(t, object) && call_before_slow(c, e) < 0)
 		return -1;
 	if (!args)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory for this call, try again");
@@ -106,9 +106,9 @@ int tool_call(const struct tool *t, struct call *c, const struct json *object, s
 	return t->run(c, args, e);
 }
 
-int call_linger(const struct call *c, struct err *e)
+int call_before_slow(const struct call *c, struct err *e)
 {
-	if (!c->linger || c->linger(c->linger_arg))
+	if (!c->before_slow || c->before_slow(c->before_slow_arg))
 		return 0;
 	return err_set(e, ERR_TOO_BUSY, "Too many calls take long already, try again later");
 }
@@ -117,7 +117,7 @@ int call_may_go_on(void *call, struct err *e)
 {
 	const struct call *c = call;
 
-	if (call_linger(c, e) < 0)
+	if (call_before_slow(c, e) < 0)
 		return -1;
 	return cancel_asked(c->cancel) ? err_set(e, ERR_EXECUTION_ERROR, "The call was cancelled")
 				       : 0;

@@ -103,13 +103,13 @@ struct call {
 				* there is a result */
 	/* Asked before work that takes long; false: no thread would be left for other calls. NULL:
 	 * every call has a thread of its own. */
-	bool (*linger)(void *arg);
-	void *linger_arg;
+	bool (*before_slow)(void *arg);
+	void *before_slow_arg;
 };
 
 /* To be called before work that takes long: then other requests are served meanwhile, and the call
  * learns when its client leaves. TOO_BUSY if no thread is left. Cheap from the second time on. */
-int call_linger(const struct call *c, struct err *e);
+int call_before_slow(const struct call *c, struct err *e);
 
 /* The same during a long scan, which also ends when the call is cancelled. */
 int call_may_go_on(void *call, struct err *e);

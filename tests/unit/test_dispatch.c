@@ -215,8 +215,8 @@ static void a_slow_call_without_a_thread_to_spare_is_refused(void **state)
 				    .tool = &tool,
 				    .arguments = &json_empty,
 				    .arena = &arena,
-				    .linger = no_room,
-				    .linger_arg = &asked };
+				    .before_slow = no_room,
+				    .before_slow_arg = &asked };
 	struct jw w = jw_to(&out);
 	struct err e;
 

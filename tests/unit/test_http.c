@@ -150,22 +150,22 @@ static void a_refusal_is_read_before_the_end(void **state)
 		assert_int_equal(receive(&t), HTTP_REFUSED);
 		assert_int_equal(t.why.status, refusals[i].status);
 		http_refuse_with(&t.http, t.why.status, NULL, STR("{}"));
-		assert_int_equal(t.http.state, HTTP_LINGER);
+		assert_int_equal(t.http.state, HTTP_DISCARD);
 		client_sends(&t, STR("what was still under way"));
-		http_linger(&t.http);
-		assert_int_equal(t.http.state, HTTP_LINGER);
+		http_discard(&t.http);
+		assert_int_equal(t.http.state, HTTP_DISCARD);
 		(void)snprintf(status, sizeof status, "HTTP/1.1 %d ", refusals[i].status);
 		const char *got = client_reads(&t);
 		assert_ptr_equal(strstr(got, status), got);
 		assert_non_null(strstr(got, "Connection: close\r\n"));
 		(void)shutdown(t.client, SHUT_WR);
-		http_linger(&t.http);
+		http_discard(&t.http);
 		assert_int_equal(t.http.state, HTTP_CLOSED);
 		ends_done(&t);
 	}
 }
 
-static void lingering_has_an_end(void **state)
+static void discarding_has_an_end(void **state)
 {
 	struct ends t;
 	char *waste = calloc(1, 1 << 16);
@@ -173,11 +173,11 @@ static void lingering_has_an_end(void **state)
 	(void)state;
 	ends_init(&t);
 	http_refuse_with(&t.http, 413, NULL, STR("{}"));
-	for (int64_t sent = 0; t.http.state == HTTP_LINGER;) {
+	for (int64_t sent = 0; t.http.state == HTTP_DISCARD;) {
 		assert_true(sent <= LIMIT_REFUSED_BYTES + (1 << 20));
 		const ssize_t n = send(t.client, waste, 1 << 16, MSG_NOSIGNAL);
 		sent += n > 0 ? n : 0;
-		http_linger(&t.http);
+		http_discard(&t.http);
 	}
 	assert_int_equal(t.http.state, HTTP_CLOSED);
 	free(waste);
@@ -381,7 +381,7 @@ int main(void)
 		cmocka_unit_test(a_request_comes_however_it_is_cut),
 		cmocka_unit_test(pipelined_requests_come_one_by_one),
 		cmocka_unit_test(a_refusal_is_read_before_the_end),
-		cmocka_unit_test(lingering_has_an_end),
+		cmocka_unit_test(discarding_has_an_end),
 		cmocka_unit_test(a_client_that_left_is_gone),
 		cmocka_unit_test(what_is_not_taken_waits),
 		cmocka_unit_test(memory_of_all_is_bounded),

@@ -94,7 +94,7 @@ static const struct {
 	{ 100, 99, HTTP_IDLE, false, false }, { 100, 100, HTTP_IDLE, false, true },
 	{ 100, 99, HTTP_IN, false, false },   { 100, 101, HTTP_IN, false, true },
 	{ 100, 101, HTTP_OUT, false, true },  { 100, 99, HTTP_IDLE, true, true },
-	{ 100, 99, HTTP_IN, true, true },     { 100, 99, HTTP_LINGER, true, true },
+	{ 100, 99, HTTP_IN, true, true },     { 100, 99, HTTP_DISCARD, true, true },
 	{ 100, 99, HTTP_OUT, true, false },   { 100, 100, HTTP_OUT, true, true },
 };
 
