@@ -19,6 +19,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/own.h"
+#include "base/thread.h"
 #include "mcp/http.h"
 
 enum {
@@ -324,19 +325,10 @@ static void *work(void *arg)
 
 static bool add_worker(struct server *s)
 {
-	pthread_attr_t attr;
-	pthread_t thread;
-
-	if (++s->workers > LIMIT_WORKERS || pthread_attr_init(&attr) != 0) {
-		s->workers--;
-		return false;
-	}
-	(void)pthread_attr_setstacksize(&attr, STACK);
-	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	const bool made = pthread_create(&thread, &attr, work, s) == 0;
-	s->workers -= !made;
-	(void)pthread_attr_destroy(&attr);
-	return made;
+	if (++s->workers <= LIMIT_WORKERS && thread_start(work, s, STACK, NULL))
+		return true;
+	s->workers--;
+	return false;
 }
 
 /* Close what has waited too long; called by the watch. */

@@ -14,6 +14,7 @@
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "base/thread.h"
 #include "base/utf8.h"
 
 /* There is context before the oldest output, too. */
@@ -222,24 +223,13 @@ static int make_room(struct jobs *j)
 	return 0;
 }
 
-static int start_thread(struct job *b)
-{
-	pthread_attr_t attr;
-
-	(void)pthread_attr_init(&attr);
-	(void)pthread_attr_setstacksize(&attr, LIMIT_JOB_STACK);
-	const int error = pthread_create(&b->thread, &attr, run_job, b);
-	(void)pthread_attr_destroy(&attr);
-	return error ? -1 : 0;
-}
-
 /* Put a job into the table and let it run. */
 static int add(struct jobs *j, struct job *b, struct err *e)
 {
 	if (make_room(j) < 0)
 		return err_set(e, ERR_TOO_BUSY, "%d jobs are running already; stop one first",
 			       LIMIT_JOBS);
-	if (start_thread(b) < 0)
+	if (!thread_start(run_job, b, LIMIT_JOB_STACK, &b->thread))
 		return err_set(e, ERR_SPAWN_FAILED, "The server has no thread left for the job");
 	b->state.id = ++j->last_id;
 	j->job[j->count++] = b;

@@ -21,6 +21,7 @@
 #include "base/limits.h"
 #include "base/lines.h"
 #include "base/own.h"
+#include "base/thread.h"
 #include "mcp/protocol.h"
 #include "mcp/runs.h"
 
@@ -268,19 +269,11 @@ static void *run_batch(void *arg)
 static bool hand_over(struct task *t, void *(*work)(void *arg))
 {
 	struct stdio *s = t->s;
-	pthread_attr_t attr;
-	pthread_t thread;
 
-	if (s->threads >= LIMIT_MCP_CALLS || pthread_attr_init(&attr) != 0)
-		return false;
-	(void)pthread_attr_setstacksize(&attr, STACK);
-	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	s->threads++;
-	const bool started = pthread_create(&thread, &attr, work, t) == 0;
-	if (!started)
-		s->threads--;
-	(void)pthread_attr_destroy(&attr);
-	return started;
+	if (++s->threads <= LIMIT_MCP_CALLS && thread_start(work, t, STACK, NULL))
+		return true;
+	s->threads--;
+	return false;
 }
 
 /* Returns whether another thread has the task now. */

@@ -8,6 +8,7 @@
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "base/thread.h"
 #include "search/listing.h"
 #include "search/walk_list.h"
 
@@ -442,17 +443,13 @@ static void run_workers(struct walk *w, struct walk_worker *workers, unsigned n)
 {
 	pthread_t threads[LIMIT_SEARCH_THREADS];
 	unsigned started = 0;
-	pthread_attr_t attr;
 
 	while (n > 1 && w->list.first == w->list.last)
 		if (!work_once(&workers[0]))
 			return;
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, LIMIT_SEARCH_STACK);
 	while (started + 1 < n &&
-	       pthread_create(&threads[started], &attr, work, &workers[started + 1]) == 0)
+	       thread_start(work, &workers[started + 1], LIMIT_SEARCH_STACK, &threads[started]))
 		started++;
-	pthread_attr_destroy(&attr);
 	work(&workers[0]);
 	while (started)
 		pthread_join(threads[--started], NULL);
