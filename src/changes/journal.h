@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * journal: the changes that are known, by number.
+ *
+ * A change has a number from 1 on, in the order in which calls began to change something. It
+ * appears when it is committed. The index of all changes is in memory, some 100 bytes each; the
+ * rest is read from the store when it is asked for. What undid what is kept as well: a change that
+ * was undone names the undo, until that is undone itself.
+ *
+ * All functions may be called from several threads.
+ */
+#ifndef CHANGES_JOURNAL_H
+#define CHANGES_JOURNAL_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "changes/record.h"
+#include "changes/store.h"
+
+struct journal;
+struct workspace;
+
+/* Open the store and read the index. Changes that were not finished stay for journal_unfinished. */
+int journal_open(const struct store_options *o, const struct workspace *ws, int64_t max_file,
+		 struct journal **ret, struct err *e);
+void journal_free(struct journal *j);
+
+struct store *journal_store(const struct journal *j);
+const struct workspace *journal_workspace(const struct journal *j);
+
+/* The largest file whose content is kept. */
+int64_t journal_max_file(const struct journal *j);
+
+/* The next number. */
+uint64_t journal_number(struct journal *j);
+
+/* Append records of a change that is being made. -1 if the store cannot be written. */
+int journal_append(struct journal *j, struct str records);
+
+/* Add a finished change to the journal. -1 if it could not be written. */
+int journal_commit(struct journal *j, const struct change *c);
+
+/* The change came to nothing, or was taken back. */
+void journal_drop(struct journal *j, uint64_t id);
+
+/* A change as it is listed. */
+struct change_entry {
+	uint64_t id, at; /* at: of its COMMIT */
+	int64_t time_ms;
+	unsigned flags;
+	uint32_t counts[ITEM_KINDS];
+	uint64_t undone_by; /* 0: it was not undone */
+	uint64_t session;   /* a hash of its name */
+};
+
+/* Changes with greater numbers than `since`, oldest first, at most `max` of them; returns how many
+ * there are in all after `since`. */
+size_t journal_list(struct journal *j, uint64_t since, struct change_entry *to, size_t max);
+
+/* The newest change, or the newest that began at that time or later; false if there is none. */
+bool journal_newest(struct journal *j, struct change_entry *ret);
+
+/* The hash of a session's name, as in struct change_entry. */
+uint64_t journal_session(struct str name);
+
+/* The entry of a number. -1 with CHANGE_NOT_FOUND. */
+int journal_find(struct journal *j, uint64_t id, struct change_entry *ret, struct err *e);
+
+/* Read a change; without `whole` its items are left out. */
+int journal_read(struct journal *j, const struct change_entry *at, bool whole, struct arena *a,
+		 struct change *ret, struct err *e);
+
+/* A change that was begun and neither committed nor dropped, with its TOUCH and MOVE records as
+ * they follow each other. */
+struct unfinished {
+	struct change about;
+	struct str *steps; /* contents of records */
+	enum record_type *types;
+	size_t count;
+	uint64_t back; /* an earlier rollback came down to this step; UINT64_MAX: there was none */
+};
+
+/* The i-th change that an earlier server left unfinished; false if there are no more. Memory
+ * belongs to the journal, until journal_forget_unfinished. */
+bool journal_unfinished(struct journal *j, size_t i, struct unfinished *ret);
+void journal_forget_unfinished(struct journal *j);
+
+#endif
