@@ -84,6 +84,13 @@ static void *tick(void *arg)
 	return NULL;
 }
 
+static void destroy(struct progress *p)
+{
+	(void)pthread_cond_destroy(&p->changed);
+	(void)pthread_mutex_destroy(&p->lock);
+	mem_free(p);
+}
+
 struct progress *progress_new(const char *what, const char *unit)
 {
 	struct progress *p = mem_new(1, sizeof *p);
@@ -104,7 +111,7 @@ struct progress *progress_new(const char *what, const char *unit)
 	(void)pthread_condattr_destroy(&monotonic);
 	if (pthread_create(&p->thread, NULL, tick, p) == 0)
 		return p;
-	mem_free(p);
+	destroy(p);
 	return NULL;
 }
 
@@ -144,8 +151,6 @@ bool progress_free(struct progress *p)
 	(void)pthread_join(p->thread, NULL);
 	const bool was_visible = p->visible;
 	erase(p);
-	(void)pthread_cond_destroy(&p->changed);
-	(void)pthread_mutex_destroy(&p->lock);
-	mem_free(p);
+	destroy(p);
 	return was_visible;
 }

@@ -204,11 +204,12 @@ static int set_switch(const struct setting *s, const char *name, const char *tex
 		      struct err *e)
 {
 	static const char *const off[] = { "", "0", "false", "no", "off" };
-	const bool on = str_truthy(str_of(text));
+	const struct str word = str_trim(str_of(text));
+	const bool on = str_truthy(word) || (!s->lenient && str_eq_nocase(word, STR("on")));
 	bool known = on || s->lenient;
 
 	for (size_t i = 0; i < ARRAY_LEN(off); i++)
-		known |= str_eq_nocase(str_of(off[i]), str_trim(str_of(text)));
+		known |= str_eq_nocase(str_of(off[i]), word);
 	if (known) {
 		*to = on;
 		return 0;

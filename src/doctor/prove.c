@@ -264,7 +264,14 @@ static void attack(struct report *r, const struct config *c, const char *socket_
 /* Make a directory that only this user can enter. */
 static int make_private(struct testdir *d, const char *parent)
 {
-	return testdir_make(d, parent) == 0 && fchmod(d->fd, 0700) == 0 ? 0 : -1;
+	if (testdir_make(d, parent) < 0)
+		return -1;
+	if (fchmod(d->fd, 0700) == 0)
+		return 0;
+	const int why = errno;
+	testdir_remove(d);
+	errno = why;
+	return -1;
 }
 
 static void run(struct report *r, const struct own_server *o, const struct testdir *scratch,
@@ -287,7 +294,7 @@ void prove_settings(struct report *r, const struct config *c, int flag_count, ch
 {
 	const struct own_server own = { c, flag_count, flags };
 	const char *set = getenv("TMPDIR"), *tmp = set && *set == '/' ? set : "/tmp";
-	struct testdir scratch, root = { .fd = -1 };
+	struct testdir scratch = { .fd = -1 }, root = { .fd = -1 };
 	sigset_t before;
 
 	hold_signals(&before);

@@ -54,12 +54,10 @@ int testdir_put(int dir, const char *name, const char *content)
 	return fchmod(fd, 0666);
 }
 
-int testdir_open(int dir, const char *name)
+/* Open the directory that was just made, for every user. */
+static int open_made(int dir, const char *name)
 {
 	struct stat st;
-
-	if (mkdirat(dir, name, 0700) < 0)
-		return -1;
 	AUTO_FD fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -1;
@@ -69,6 +67,19 @@ int testdir_open(int dir, const char *name)
 		return -1;
 	}
 	return fchmod(fd, 0777) < 0 ? -1 : TAKE(fd, -1);
+}
+
+int testdir_open(int dir, const char *name)
+{
+	if (mkdirat(dir, name, 0700) < 0)
+		return -1;
+	const int fd = open_made(dir, name);
+	if (fd < 0) {
+		const int why = errno;
+		(void)unlinkat(dir, name, AT_REMOVEDIR);
+		errno = why;
+	}
+	return fd;
 }
 
 int testdir_link(int dir, const char *name, const char *to)

@@ -9,6 +9,7 @@
 #include "base/jw.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "base/utf8.h"
 #include "scrub/pattern.h"
 
 enum { DISCORD_SHAPES = 9 * 10, MEMORY = 8 << 20 };
@@ -239,18 +240,17 @@ static bool begins_like(const struct shape *s, struct str text)
 size_t rules_tail(const struct scrub *r, struct str text, size_t from)
 {
 	const size_t most = r->reach + r->keys.key - 1;
+	size_t at = text.n - from > most ? text.n - most : from;
 
-	if (text.n - from > most)
-		from = text.n - most;
-	for (; from < text.n; from++) {
-		if (!byteset_has(&r->initial, text.p[from]))
+	for (; at < text.n; at++) {
+		if (!byteset_has(&r->initial, text.p[at]))
 			continue;
 		for (size_t i = 0; i < r->count; i++) {
 			const struct shape *s = &r->shapes[i];
 
-			if (text.n - from < s->key + r->keys.key &&
-			    begins_like(s, str_from(text, from)))
-				return from;
+			if (text.n - at < s->key + r->keys.key &&
+			    begins_like(s, str_from(text, at)))
+				return from + utf8_whole(str_from(str_upto(text, at), from));
 		}
 	}
 	return text.n;

@@ -22,7 +22,8 @@ int rules_init(struct scrub *r, const struct str *secrets, size_t secret_count, 
 void rules_done(struct scrub *r);
 
 /* The first place at or after from where a shape may have begun whose key is cut off by the end of
- * the text; text.n when there is no such place. */
+ * the text, or the start of the character that this place is inside of; text.n if there is no such
+ * place. */
 size_t rules_tail(const struct scrub *r, struct str text, size_t from);
 
 #endif

@@ -171,6 +171,8 @@ static int bash_run(struct call *c, const void *args, struct err *e)
 
 	if (a->command.n == 0 && !a->argv)
 		return err_set(e, ERR_INVALID_ARGUMENTS, "Missing or invalid command");
+	if (a->command.n && a->argv && a->argv->first)
+		return err_set(e, ERR_INVALID_ARGUMENTS, "Give command or argv, not both");
 	if (call_may_run(c, e) < 0 || check_length(a->command, e) < 0)
 		return -1;
 	if ((a->argv && a->command.n == 0 && bind_argv(c, a->argv, &q, e) < 0) ||

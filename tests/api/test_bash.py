@@ -102,6 +102,9 @@ class Bash(SidecarTest):
             answer = self.server.call("bash", **arguments)
             self.assertEqual(answer.status, 400, arguments)
             self.assertRegex(answer.json()["error"], "^Missing or invalid (command|argv)$")
+        answer = self.server.call("bash", command="true", argv=["false"])
+        self.assertEqual((answer.status, answer.json()["code"]), (400, "INVALID_ARGUMENTS"))
+        self.assertIn("not both", answer.json()["error"])
         self.server.put("file", "x")
         for cwd, code in (("missing", "FILE_NOT_FOUND"), ("file", "NOT_A_DIRECTORY"), ("../..", "PATH_OUTSIDE_WORKSPACE")):
             answer = self.server.call("bash", command="true", cwd=cwd)

@@ -80,17 +80,12 @@ static const struct {
 	const char *word;
 	bool on;
 } switches[] = {
-	{ "SIDECAR_READ_ONLY=1", true },
-	{ "SIDECAR_READ_ONLY=true", true },
-	{ "SIDECAR_READ_ONLY=TRUE", true },
-	{ "SIDECAR_READ_ONLY= yes ", true },
-	{ "SIDECAR_READ_ONLY=0", false },
-	{ "SIDECAR_READ_ONLY=No", false },
-	{ "SIDECAR_READ_ONLY= off ", false },
-	{ "SIDECAR_READ_ONLY=", false },
-	{ "--read-only", true },
-	{ "--read-only=1", true },
-	{ "--read-only=", false },
+	{ "SIDECAR_READ_ONLY=1", true },    { "SIDECAR_READ_ONLY=true", true },
+	{ "SIDECAR_READ_ONLY=TRUE", true }, { "SIDECAR_READ_ONLY= yes ", true },
+	{ "SIDECAR_READ_ONLY=On", true },   { "SIDECAR_READ_ONLY=0", false },
+	{ "SIDECAR_READ_ONLY=No", false },  { "SIDECAR_READ_ONLY= off ", false },
+	{ "SIDECAR_READ_ONLY=", false },    { "--read-only", true },
+	{ "--read-only=1", true },	    { "--read-only=", false },
 };
 
 static void switches_are_on_for_few_words(void **state)
@@ -150,7 +145,7 @@ static const struct {
 	{ WORDS("--grace=-1"), { "--grace" } },
 	{ WORDS("--log=xml"), { "--log", "auto, text, json", "xml" } },
 	{ WORDS("--openat2", "maybe"), { "--openat2", "off, auto" } },
-	{ WORDS("SIDECAR_READ_ONLY=on"), { "SIDECAR_READ_ONLY must be true or false", "on" } },
+	{ WORDS("SIDECAR_READ_ONLY=onn"), { "SIDECAR_READ_ONLY must be true or false", "onn" } },
 	{ WORDS("SIDECAR_REQUIRE_AUTH=truee"), { "SIDECAR_REQUIRE_AUTH", "truee" } },
 	{ WORDS("--read-only=2"), { "--read-only", "2" } },
 	{ WORDS("--token-file", "/nonexistent/token"), { "/nonexistent/token" } },

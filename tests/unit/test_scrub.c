@@ -231,6 +231,26 @@ static void what_is_decided_goes_out_at_once(void **unused)
 	scrub_free(r);
 }
 
+/* A configured secret is bytes: it may begin inside a character of the text. */
+static void a_secret_that_begins_inside_a_character_does_not_split_it(void **unused)
+{
+	const struct str secret = STR("\xa9swordfish-1234");
+	const struct scrub_options o = { .secrets = &secret, .secret_count = 1 };
+	struct scrub *r = rules_with(&o);
+	CLEANUP(scrubber_done) struct scrubber s = { .rules = r };
+	AUTO_BUF out = { .max = 1 << 10 };
+
+	(void)unused;
+	scrubber_feed(&s, STR("caf\xc3\xa9"), &out);
+	assert_str(buf_str(&out), "caf");
+	scrubber_feed(&s, STR("s"), &out);
+	assert_str(buf_str(&out), "caf");
+	scrubber_feed(&s, STR(" are open"), &out);
+	scrubber_end(&s, &out);
+	assert_str(buf_str(&out), "caf\xc3\xa9s are open");
+	scrub_free(r);
+}
+
 /* Whatever comes, a stream holds back only a bounded amount. */
 static void a_stream_holds_back_little(void **unused)
 {
@@ -596,6 +616,7 @@ int main(void)
 		cmocka_unit_test(every_kind_has_ten_cases_of_each),
 		cmocka_unit_test(finds_are_counted_by_kind),
 		cmocka_unit_test(what_is_decided_goes_out_at_once),
+		cmocka_unit_test(a_secret_that_begins_inside_a_character_does_not_split_it),
 		cmocka_unit_test(a_stream_holds_back_little),
 		cmocka_unit_test(broken_characters_are_not_held_back),
 		cmocka_unit_test(characters_are_let_out_whole),
