@@ -36,6 +36,19 @@ void observation_fail(struct buf *out, struct str tool, const struct err *e)
 	jw_end(&w);
 }
 
+void observation_fail_text(struct buf *out, const struct err *e)
+{
+	const struct str all = str_of(e->msg);
+
+	buf_reset(out, SIZE_MAX);
+	buf_addf(out, "%s: ", err_name(e->code));
+	if (e->advice) {
+		buf_add(out, str_upto(all, e->advice - 1));
+		buf_addc(out, '\n');
+	}
+	buf_add(out, str_from(all, e->advice));
+}
+
 bool observation_form(struct str name, enum reply_form *ret)
 {
 	static const char *const names[REPLY_FORMS] = {
@@ -103,16 +116,72 @@ static void write_id(struct jw *w, const char *name, struct str id)
 		jw_str(w, name, id);
 }
 
-static void write_openai(struct jw *w, const struct model_call *call, struct str observation)
+/* What a provider's message says of a call. */
+struct provider_reply {
+	struct str text;
+	bool is_json;		       /* the text is an observation */
+	const struct call_text *image; /* an image beside the text; or NULL */
+	bool success;
+};
+
+static void write_openai(struct jw *w, const struct model_call *call,
+			 const struct provider_reply *r)
 {
 	jw_str(w, call->responses ? "type" : "role",
 	       call->responses ? STR("function_call_output") : STR("tool"));
 	write_id(w, call->responses ? "call_id" : "tool_call_id", call->id);
-	jw_str(w, call->responses ? "output" : "content", observation);
+	jw_str(w, call->responses ? "output" : "content", r->text);
 }
 
-void observation_reply(struct buf *out, enum reply_form form, const struct model_call *call,
-		       struct str observation, bool success)
+/* The content of a tool_result that shows an image. */
+static void write_blocks(struct jw *w, const struct provider_reply *r)
+{
+	jw_array(w, "content");
+	jw_object(w, NULL);
+	jw_str(w, "type", STR("image"));
+	jw_object(w, "source");
+	jw_str(w, "type", STR("base64"));
+	jw_str(w, "media_type", str_of(r->image->image_type));
+	jw_base64(w, "data", r->image->image);
+	jw_end(w);
+	jw_end(w);
+	jw_object(w, NULL);
+	jw_str(w, "type", STR("text"));
+	jw_str(w, "text", r->text);
+	jw_end(w);
+	jw_end(w);
+}
+
+static void write_anthropic(struct jw *w, const struct model_call *call,
+			    const struct provider_reply *r)
+{
+	jw_str(w, "type", STR("tool_result"));
+	write_id(w, "tool_use_id", call->id);
+	if (r->image)
+		write_blocks(w, r);
+	else
+		jw_str(w, "content", r->text);
+	jw_bool(w, "is_error", !r->success);
+}
+
+static void write_gemini(struct jw *w, const struct model_call *call,
+			 const struct provider_reply *r)
+{
+	jw_object(w, "functionResponse");
+	write_id(w, "id", call->id);
+	jw_str(w, "name", call->name);
+	if (r->is_json) {
+		jw_raw(w, "response", r->text);
+	} else {
+		jw_object(w, "response");
+		jw_str(w, r->success ? "output" : "error", r->text);
+		jw_end(w);
+	}
+	jw_end(w);
+}
+
+static void write_reply(struct buf *out, enum reply_form form, const struct model_call *call,
+			const struct provider_reply *r)
 {
 	struct jw w = jw_to(out);
 
@@ -121,27 +190,37 @@ void observation_reply(struct buf *out, enum reply_form form, const struct model
 	case REPLY_OLLAMA:
 		jw_str(&w, "role", STR("tool"));
 		jw_str(&w, "tool_name", call->name);
-		jw_str(&w, "content", observation);
+		jw_str(&w, "content", r->text);
 		break;
 	case REPLY_OPENAI:
-		write_openai(&w, call, observation);
+		write_openai(&w, call, r);
 		break;
 	case REPLY_ANTHROPIC:
-		jw_str(&w, "type", STR("tool_result"));
-		write_id(&w, "tool_use_id", call->id);
-		jw_str(&w, "content", observation);
-		jw_bool(&w, "is_error", !success);
+		write_anthropic(&w, call, r);
 		break;
 	case REPLY_GEMINI:
-		jw_object(&w, "functionResponse");
-		write_id(&w, "id", call->id);
-		jw_str(&w, "name", call->name);
-		jw_raw(&w, "response", observation);
-		jw_end(&w);
+		write_gemini(&w, call, r);
 		break;
 	case REPLY_PLAIN:
 	case REPLY_FORMS:
 		break;
 	}
 	jw_end(&w);
+}
+
+void observation_reply(struct buf *out, enum reply_form form, const struct model_call *call,
+		       struct str observation, bool success)
+{
+	write_reply(out, form, call,
+		    &(struct provider_reply){
+			    .text = observation, .is_json = true, .success = success });
+}
+
+void observation_reply_text(struct buf *out, enum reply_form form, const struct model_call *call,
+			    const struct call_text *text, bool success)
+{
+	write_reply(out, form, call,
+		    &(struct provider_reply){ .text = buf_str(text->text),
+					      .image = text->image_type ? text : NULL,
+					      .success = success });
 }

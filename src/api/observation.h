@@ -8,6 +8,11 @@
  *
  * The observation is the same for every front end that serves models: the Model Context Protocol
  * puts it into its own envelope, POST /tools?reply=… into the message that the provider expects.
+ * Or the model reads text: what the tool wrote as such (struct call_text), or why it failed:
+ *
+ *	FILE_NOT_FOUND: There is no file src/calc.py.
+ *	Did you mean src/calc.c?
+ *
  * Calls are understood in these forms:
  *
  *	{"function":{"name":…,"arguments":{…} or "{…}"}, "id"?:…}	Ollama, OpenAI
@@ -26,6 +31,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/jw.h"
+#include "tools/tool.h"
 
 /* A success, up to the members of its output; and its end. */
 void observation_begin(struct jw *w, struct str tool);
@@ -33,6 +39,9 @@ void observation_end(struct jw *w);
 
 /* Replace what is in out by a failure. */
 void observation_fail(struct buf *out, struct str tool, const struct err *e);
+
+/* Write a failure as text. */
+void observation_fail_text(struct buf *out, const struct err *e);
 
 struct model_call {
 	struct str name;
@@ -61,5 +70,9 @@ bool observation_form(struct str name, enum reply_form *ret);
 /* The message to feed back to the model, with the observation, which is JSON. */
 void observation_reply(struct buf *out, enum reply_form form, const struct model_call *call,
 		       struct str observation, bool success);
+
+/* The same with text, or with an image where the provider takes one. */
+void observation_reply_text(struct buf *out, enum reply_form form, const struct model_call *call,
+			    const struct call_text *text, bool success);
 
 #endif

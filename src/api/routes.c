@@ -236,15 +236,18 @@ static void stop_job(struct exchange *x, const struct http_request *r, struct st
 	answer_call(x, &d);
 }
 
-/* The observation of a model's call, in x->out. If its arguments could not be understood *e says
- * why. Returns whether the call succeeded. */
-static bool observe(struct exchange *x, const struct model_call *m, struct err *e)
+/* Make a model's call: its observation is in x->out, or its text in `text` if that is not NULL. If
+ * the arguments could not be understood *e says why. Returns whether the call succeeded. */
+static bool observe(struct exchange *x, const struct model_call *m, struct call_text *text,
+		    struct err *e)
 {
 	const struct tool *t = m->arguments ? tool_for_model(m->name, e) : NULL;
 	struct dispatch d = exchange_call(x, CALL_MODEL, t, m->arguments);
 	struct jw w = jw_to(x->out);
 
 	d.session = m->session;
+	d.text = text;
+	d.sized = text;
 	if (!t)
 		dispatch_refused(x->front->service, &d, m->name, e);
 	observation_begin(&w, m->name);
@@ -252,7 +255,38 @@ static bool observe(struct exchange *x, const struct model_call *m, struct err *
 		observation_end(&w);
 		return true;
 	}
-	observation_fail(x->out, m->name, e);
+	if (text)
+		observation_fail_text(text->text, e);
+	else
+		observation_fail(x->out, m->name, e);
+	return false;
+}
+
+/* How a model's call is to be answered, from the query of its request. */
+struct form {
+	enum reply_form reply;
+	bool text;
+};
+
+static bool read_form(struct exchange *x, const struct http_request *r, struct form *ret)
+{
+	char room[32];
+	const char *wrong = NULL;
+	struct form f;
+
+	if (!observation_form(exchange_query_word(r, STR("reply"), room), &f.reply))
+		wrong = "reply must be ollama, openai, anthropic or gemini";
+	const struct str results = exchange_query_word(r, STR("results"), room);
+	f.text = str_eq(results, STR("text"));
+	if (results.n && !f.text)
+		wrong = "results must be text, or not given";
+	else if (f.text && f.reply == REPLY_PLAIN)
+		wrong = "results=text needs a reply: ollama, openai, anthropic or gemini";
+	if (!wrong) {
+		*ret = f;
+		return true;
+	}
+	exchange_error(x, 400, NULL, wrong, ERR_INVALID_ARGUMENTS);
 	return false;
 }
 
@@ -261,21 +295,22 @@ static bool observe(struct exchange *x, const struct model_call *m, struct err *
 static void answer_model(struct exchange *x, const struct http_request *r,
 			 const struct model_call *m, struct err *e)
 {
-	char room[32];
 	AUTO_BUF wrapped = { .max = 2 * (size_t)LIMIT_ANSWER };
-	enum reply_form reply;
+	AUTO_BUF text = { .max = LIMIT_ANSWER };
+	struct call_text t = { .text = &text };
+	struct form form;
 
-	if (!observation_form(exchange_query_word(r, STR("reply"), room), &reply)) {
-		exchange_error(x, 400, NULL, "reply must be ollama, openai, anthropic or gemini",
-			       ERR_INVALID_ARGUMENTS);
+	if (!read_form(x, r, &form))
 		return;
-	}
-	const bool success = observe(x, m, e);
-	if (reply == REPLY_PLAIN) {
+	const bool success = observe(x, m, form.text ? &t : NULL, e);
+	if (form.reply == REPLY_PLAIN) {
 		exchange_send(x, 200, NULL);
 		return;
 	}
-	observation_reply(&wrapped, reply, m, buf_str(x->out), success);
+	if (form.text)
+		observation_reply_text(&wrapped, form.reply, m, &t, success);
+	else
+		observation_reply(&wrapped, form.reply, m, buf_str(x->out), success);
 	if (wrapped.failed)
 		exchange_error(x, 503, NULL, "Not enough memory for the answer, try again",
 			       ERR_TOO_BUSY);
@@ -321,7 +356,12 @@ static void list_tools(struct exchange *x, const struct http_request *r, struct 
 		exchange_error(x, 400, NULL, e.msg, e.code);
 		return;
 	}
-	offer.times = offer.dialect == SCHEMA_MCP ? s->mcp_times : s->model_times;
+	offer.times = s->model_times;
+	if (offer.dialect == SCHEMA_MCP) {
+		const unsigned wanted = offer.set;
+		offer = s->mcp;
+		offer.set = wanted;
+	}
 	schema_write(&w, NULL, &offer);
 	exchange_send(x, 200, NULL);
 }

@@ -79,6 +79,23 @@ int err_set(struct err *e, enum err_code code, const char *fmt, ...)
 	format(e->msg, sizeof e->msg, fmt, ap);
 	va_end(ap);
 	e->code = code;
+	e->advice = 0;
+	return -1;
+}
+
+int err_advise(struct err *e, const char *fmt, ...)
+{
+	const size_t n = strlen(e->msg);
+	va_list ap;
+
+	/* A sentence that filled its room ends in "...": advice would not fit. */
+	if (n + sizeof "..." >= sizeof e->msg)
+		return -1;
+	e->msg[n] = ' ';
+	e->advice = (unsigned)n + 1;
+	va_start(ap, fmt);
+	format(e->msg + e->advice, sizeof e->msg - e->advice, fmt, ap);
+	va_end(ap);
 	return -1;
 }
 

@@ -10,7 +10,10 @@
  *
  * The sentence is for the agent that will read it: what was asked, why it failed, what to do
  * instead. It names no path outside the workspace and no errno. An err lives on the caller's stack;
- * failing allocates nothing.
+ * failing allocates nothing. What to do can be said apart, because text shows it on its own line:
+ *
+ *	(void)err_set(e, ERR_FILE_TOO_LARGE, "The file has %d bytes.", n);
+ *	return err_advise(e, "Read a range of its lines.");
  */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
@@ -69,7 +72,8 @@ enum err_code {
 
 struct err {
 	enum err_code code;
-	char msg[1024]; /* always whole UTF-8 characters; a longer sentence ends in "..." */
+	unsigned advice; /* where in msg the advice begins, after a space; 0: there is none */
+	char msg[1024];	 /* always whole UTF-8 characters; a longer sentence ends in "..." */
 };
 
 /* The name of a code on the wire ("" for ERR_NONE). */
@@ -80,6 +84,9 @@ enum err_code err_by_name(struct str name);
 
 int err_set(struct err *e, enum err_code code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* Add to an error what to do about it. */
+int err_advise(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Describe errno: the formatted text, ": ", and what went wrong in words. The code is derived from
  * errno (ENOENT gives FILE_NOT_FOUND, ENOSPC DISK_FULL …; most others IO_ERROR). */

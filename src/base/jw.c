@@ -136,6 +136,17 @@ void jw_escape(struct buf *out, struct str s)
 	}
 }
 
+size_t jw_escaped_length(struct str s)
+{
+	size_t n = utf8_replaced_length(s);
+
+	for (size_t i = 0; i < s.n; i++) {
+		const unsigned char c = (unsigned char)s.p[i];
+		n += c < 0x80 && escapes[c].n ? escapes[c].n - 1u : 0;
+	}
+	return n;
+}
+
 static void begin(struct jw *w, const char *name)
 {
 	if (w->comma)

@@ -107,7 +107,8 @@ void jw_close_str(struct jw *w);
 /* Base64 of the bytes as a string value. */
 void jw_base64(struct jw *w, const char *name, struct str bytes);
 
-/* Write only the inside of a JSON string, without the quotes. */
+/* Write only the inside of a JSON string, without the quotes; and how many bytes that takes. */
 void jw_escape(struct buf *out, struct str s);
+size_t jw_escaped_length(struct str s);
 
 #endif

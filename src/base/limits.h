@@ -349,6 +349,19 @@ enum {
 	/* What is kept of stdout and stderr of a command, each: about 13,000 tokens. */
 	LIMIT_COMMAND_OUTPUT = 50 << 10,
 
+	/* A result as a model's client passes it on: bytes unless the operator sets another number,
+	 * the least and the most of that, and lines (one client cuts at 2,000). */
+	LIMIT_RESULT_BYTES = 32000,
+	LIMIT_RESULT_LEAST = 1000,
+	LIMIT_RESULT_MOST = 1 << 20,
+	LIMIT_RESULT_LINES = 1800,
+
+	/* What is shown of a line that does not fit into a result. */
+	LIMIT_LONG_LINE = 16000,
+
+	/* Of such a result: what is kept free for the lines about the result itself. */
+	LIMIT_RESULT_NOTES = 600,
+
 	/* Time for a model's command unless it asks for another: the model waits for it. By MCP it
 	 * waits longer, and may ask for the third. */
 	LIMIT_RUN_MS = 30 * 1000,

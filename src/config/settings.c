@@ -85,6 +85,13 @@ static const struct setting settings[] = {
 	{ "SIDECAR_TOOL_SET", "tool-set", SETTING_CHOICE, AT(tool_set),
 	  WORDS("auto", "core", "full"),
 	  .help = "the tools shown to models (default core, for MCP full)" },
+	{ "SIDECAR_MCP_RESULTS", "mcp-results", SETTING_CHOICE, AT(mcp_results),
+	  WORDS("text", "structured"),
+	  .help = "results over MCP: text for models, or observations in JSON with a schema "
+		  "(default text)" },
+	{ "SIDECAR_RESULT_BYTES", "result-bytes", SETTING_NUMBER, AT(result_bytes), "BYTES",
+	  .def = LIMIT_RESULT_BYTES, .min = LIMIT_RESULT_LEAST, .max = LIMIT_RESULT_MOST,
+	  .help = "the longest result over MCP and in text replies (default 32000)" },
 	{ "SIDECAR_SURFACE", "surface", SETTING_CHOICE, AT(surface),
 	  WORDS("default", "agent-sandbox"),
 	  .help = "also serve the runtime routes of agent-sandbox (default default)",

@@ -21,6 +21,7 @@
 
 enum config_paths { CONFIG_SHORTHAND, CONFIG_STRICT, CONFIG_PATHS_AUTO };
 enum config_reads { CONFIG_READS_AUTO, CONFIG_READS_OFF, CONFIG_READS_ON };
+enum config_results { CONFIG_TEXT, CONFIG_STRUCTURED };
 enum config_scrub { CONFIG_SCRUB_OFF, CONFIG_SCRUB_ON, CONFIG_SCRUB_ALL };
 enum config_set { CONFIG_SET_AUTO, CONFIG_SET_CORE, CONFIG_SET_FULL };
 enum config_surface { CONFIG_SURFACE_DEFAULT, CONFIG_SURFACE_AGENT_SANDBOX };
@@ -61,6 +62,8 @@ struct config {
 	const char *scrub_patterns;
 	int64_t read_before_write; /* enum config_reads: must a session read before it writes? */
 	int64_t tool_set;	   /* enum config_set */
+	int64_t mcp_results;	   /* enum config_results */
+	int64_t result_bytes;	   /* of one result over MCP */
 	int64_t surface;	   /* enum config_surface: further routes to serve */
 	int64_t max_commands, search_seconds;
 	const char *command_env;	       /* NAME=value, one a line: of models' commands */

@@ -215,16 +215,6 @@ static int check_modern(struct mcp_request *r)
 	return 0;
 }
 
-struct mcp_offer mcp_offer_of(unsigned chosen, struct run_times times)
-{
-	return (struct mcp_offer){
-		.tools = { .dialect = SCHEMA_MCP,
-			   .set = chosen ? chosen : schema_default_set(SCHEMA_MCP),
-			   .times = times,
-			   .structured = true },
-	};
-}
-
 static enum mcp_verb initialize(const struct mcp_offer *offer, struct mcp_request *r,
 				struct buf *out)
 {
@@ -372,6 +362,7 @@ static enum mcp_verb answer(const struct mcp_offer *offer, struct mcp_request *r
 
 enum mcp_verb mcp_answer(const struct mcp_offer *offer, struct mcp_request *r, struct buf *out)
 {
+	r->structured = offer->tools.structured;
 	if (r->method.n == 0 || !r->id)
 		return r->method.n ? notified(r) : MCP_SILENT;
 	const enum mcp_verb verb = answer(offer, r, out);
@@ -380,8 +371,37 @@ enum mcp_verb mcp_answer(const struct mcp_offer *offer, struct mcp_request *r, s
 	return verb;
 }
 
-static void write_called(const struct mcp_request *r, struct str observation, bool success,
-			 struct buf *out)
+/* The blocks of a result that is text: first the image, if it is one, then the text. */
+static void write_text(struct jw *w, const struct call_text *t)
+{
+	if (t->image_type) {
+		jw_object(w, NULL);
+		jw_str(w, "type", STR("image"));
+		jw_base64(w, "data", t->image);
+		jw_str(w, "mimeType", str_of(t->image_type));
+		jw_end(w);
+	}
+	jw_object(w, NULL);
+	jw_str(w, "type", STR("text"));
+	jw_str(w, "text", buf_str(t->text));
+	jw_end(w);
+}
+
+void mcp_result_text(const struct mcp_request *r, const struct call_text *t, bool success,
+		     struct buf *out)
+{
+	struct jw w = jw_to(out);
+
+	begin_result(&w, r);
+	jw_array(&w, "content");
+	write_text(&w, t);
+	jw_end(&w);
+	jw_bool(&w, "isError", !success);
+	end_result(&w, r);
+}
+
+void mcp_result_structured(const struct mcp_request *r, struct str observation, bool success,
+			   struct buf *out)
 {
 	struct jw w = jw_to(out);
 
@@ -399,25 +419,15 @@ static void write_called(const struct mcp_request *r, struct str observation, bo
 
 void mcp_fail(const struct mcp_request *r, const struct err *e, struct buf *out)
 {
-	AUTO_BUF observation = { .max = 16 << 10 };
+	AUTO_BUF b = { .max = 16 << 10 };
 
-	observation_fail(&observation, str_of(r->tool->name), e);
-	write_called(r, buf_str(&observation), false, out);
-}
-
-void mcp_result(const struct mcp_request *r, struct str observation, bool success, struct buf *out)
-{
-	const size_t start = out->n;
-	struct err e;
-
-	write_called(r, observation, success, out);
-	if (!out->failed && out->n - start <= LIMIT_MCP_MESSAGE)
-		return;
-	/* The result stands in it twice, once with all quotes escaped. */
-	(void)err_set(&e, ERR_EXECUTION_ERROR, "The answer is too large: ask for less");
-	out->n = start;
-	out->failed = false;
-	mcp_fail(r, &e, out);
+	if (r->structured) {
+		observation_fail(&b, str_of(r->tool->name), e);
+		mcp_result_structured(r, buf_str(&b), false, out);
+	} else {
+		observation_fail_text(&b, e);
+		mcp_result_text(r, &(struct call_text){ .text = &b }, false, out);
+	}
 }
 
 int mcp_batch_check(const char *version, const struct json *batch, struct mcp_request *r)

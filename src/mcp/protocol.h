@@ -11,7 +11,7 @@
  *	mcp_parse	text → JSON value (an array is a batch)
  *	mcp_open	JSON value → request: its id, method, era
  *	mcp_answer	answers everything but the call of a tool
- *	mcp_result	answers the call of a tool, once the carrier has made it
+ *	mcp_result_…	answers the call of a tool, once the carrier has made it
  *
  * A function that fails has filled in the request's error, which mcp_error writes. If a tool's
  * arguments are wrong, or a guard refuses the call, that is not an error of the protocol but a
@@ -53,6 +53,7 @@ struct mcp_request {
 	const struct json *token; /* names the progress that the client wants; or NULL */
 	const struct tool *tool;  /* of a call … */
 	const struct json *arguments;
+	bool structured;	   /* how the call is answered */
 	const struct json *cancel; /* the id of the request to cancel */
 	const char *agreed;	   /* the version that initialize was answered with */
 
@@ -65,7 +66,7 @@ struct mcp_request {
 enum mcp_verb {
 	MCP_ANSWERED, /* the answer is written, be it an error */
 	MCP_OPENED,   /* the same, and a legacy session begins: request.agreed */
-	MCP_CALL,     /* call request.tool, then answer: mcp_result */
+	MCP_CALL,     /* call request.tool, then answer: mcp_result_… */
 	MCP_CANCEL,   /* end request.cancel; there is no answer */
 	MCP_SILENT,   /* do nothing; there is no answer */
 };
@@ -85,16 +86,15 @@ struct mcp_offer {
 	struct schema_offer tools;
 };
 
-/* The offer with these tools, those that the operator chose, or (0) all, because clients choose
- * themselves; and with these times for commands. */
-struct mcp_offer mcp_offer_of(unsigned chosen, struct run_times times);
-
 /* Answer into out (which is empty) what takes no time. */
 enum mcp_verb mcp_answer(const struct mcp_offer *offer, struct mcp_request *r, struct buf *out);
 
-/* The answer to a request for which mcp_answer returned MCP_CALL: the observation of its call. One
- * that would be too large is replaced by a failure that says so. */
-void mcp_result(const struct mcp_request *r, struct str observation, bool success, struct buf *out);
+/* The answer to a request for which mcp_answer returned MCP_CALL: the result of its call as text,
+ * or its observation if request.structured is set. */
+void mcp_result_text(const struct mcp_request *r, const struct call_text *t, bool success,
+		     struct buf *out);
+void mcp_result_structured(const struct mcp_request *r, struct str observation, bool success,
+			   struct buf *out);
 
 /* The answer that the call failed with *e. */
 void mcp_fail(const struct mcp_request *r, const struct err *e, struct buf *out);

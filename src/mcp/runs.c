@@ -178,8 +178,8 @@ void mcp_runs_tick(struct mcp_runs *r)
 	(void)pthread_mutex_unlock(&r->lock);
 }
 
-void mcp_call(struct service *s, const struct dispatch *d, const struct mcp_request *r,
-	      struct buf *out)
+static void call_structured(struct service *s, const struct dispatch *d,
+			    const struct mcp_request *r, struct buf *out)
 {
 	const struct str name = str_of(r->tool->name);
 	AUTO_BUF observation = { .max = LIMIT_MCP_MESSAGE };
@@ -187,10 +187,51 @@ void mcp_call(struct service *s, const struct dispatch *d, const struct mcp_requ
 	struct err e;
 
 	observation_begin(&w, name);
-	const bool success = dispatch(s, d, &w, &e) == 0;
-	if (success)
-		observation_end(&w);
+	if (dispatch(s, d, &w, &e) < 0) {
+		mcp_fail(r, &e, out);
+		return;
+	}
+	observation_end(&w);
+	mcp_result_structured(r, buf_str(&observation), true, out);
+}
+
+static void call_text(struct service *s, struct dispatch *d, const struct mcp_request *r,
+		      struct buf *out)
+{
+	AUTO_BUF text = { .max = LIMIT_MCP_MESSAGE };
+	AUTO_BUF members = { .max = LIMIT_MCP_MESSAGE };
+	struct call_text t = { .text = &text };
+	struct jw w = jw_to(&members);
+	struct err e;
+
+	d->text = &t;
+	jw_object(&w, NULL);
+	if (dispatch(s, d, &w, &e) < 0) {
+		mcp_fail(r, &e, out);
+		return;
+	}
+	jw_end(&w);
+	if (text.n == 0)
+		t.text = &members;
+	mcp_result_text(r, &t, true, out);
+}
+
+void mcp_call(struct service *s, const struct dispatch *d, const struct mcp_request *r,
+	      struct buf *out)
+{
+	const size_t start = out->n;
+	struct dispatch sized = *d;
+	struct err e;
+
+	sized.sized = true;
+	if (r->structured)
+		call_structured(s, &sized, r, out);
 	else
-		observation_fail(&observation, name, &e);
-	mcp_result(r, buf_str(&observation), success, out);
+		call_text(s, &sized, r, out);
+	if (!out->failed && out->n - start <= LIMIT_MCP_MESSAGE)
+		return;
+	(void)err_set(&e, ERR_EXECUTION_ERROR, "The answer is too large: ask for less");
+	out->n = start;
+	out->failed = false;
+	mcp_fail(r, &e, out);
 }

@@ -60,7 +60,7 @@ static int serve_pipes(const struct config *config, struct err *e)
 		.service = &boot.service,
 		.in = STDIN_FILENO,
 		.out = STDOUT_FILENO,
-		.offer = mcp_offer_of(service_tool_set(config), service_times(config, true)),
+		.offer = { service_mcp_offer(config) },
 		.ready = ready,
 		.arg = &boot,
 	};

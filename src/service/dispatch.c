@@ -43,7 +43,7 @@ static struct call make_call(const struct service *s, const struct dispatch *d, 
 		c.variables = s->variables;
 		c.variable_count = s->variable_count;
 	}
-	c.times = d->kind == CALL_MCP ? s->mcp_times : s->model_times;
+	c.times = d->kind == CALL_MCP ? s->mcp.times : s->model_times;
 	c.arena = d->arena;
 	c.out = out;
 	c.session = d->session.n ? d->session : json_text(d->arguments, STR("sessionId"));
@@ -53,6 +53,11 @@ static struct call make_call(const struct service *s, const struct dispatch *d, 
 	c.stream = d->stream;
 	c.progress = d->progress;
 	c.file = d->file;
+	c.text = d->text;
+	if (d->sized) {
+		c.max_bytes = s->mcp.result_bytes;
+		c.max_lines = LIMIT_RESULT_LINES;
+	}
 	return c;
 }
 
@@ -129,6 +134,20 @@ static void clean(struct cleaner *c, struct service *s, const struct tool *t, st
 		call->progress = &c->progress;
 }
 
+/* A text is looked at as a whole. */
+static void clean_text(struct cleaner *c, struct buf *text)
+{
+	const struct str clean =
+		scrub_text(c->service->scrub, &c->service->scrubbed, buf_str(text), &c->aside);
+
+	if (c->aside.failed)
+		text->failed = true;
+	if (clean.p == text->p)
+		return;
+	text->n = 0;
+	buf_add(text, clean);
+}
+
 /* An error may quote the file that it is about. */
 static void clean_error(struct cleaner *c, struct err *e)
 {
@@ -136,7 +155,7 @@ static void clean_error(struct cleaner *c, struct err *e)
 		scrub_text(c->service->scrub, &c->service->scrubbed, str_of(e->msg), &c->aside);
 
 	if (text.p != e->msg)
-		(void)snprintf(e->msg, sizeof e->msg, "%.*s", STR_FMT(text));
+		(void)err_set(e, e->code, "%.*s", STR_FMT(text));
 }
 
 static void note(struct service *s, const struct dispatch *d, struct str name, struct str session,
@@ -166,6 +185,10 @@ int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct
 	jw_set_filter(out, NULL);
 	if (rc < 0 && c.scrub && s->scrub_files)
 		clean_error(&cleaner, e);
+	if (rc == 0 && c.text && c.scrub && (d->tool->flags & TOOL_SCRUB || s->scrub_files))
+		clean_text(&cleaner, c.text->text);
+	if (rc == 0 && c.text && c.text->text->failed)
+		rc = err_set(e, ERR_TOO_BUSY, "Not enough memory for the result, try again");
 	/* Room for the end of the envelope, so that the front end cannot fail to write it. */
 	if (rc == 0 && !buf_room(jw_buf(out), LIMIT_ENVELOPE_END))
 		rc = err_set(e, ERR_EXECUTION_ERROR, "The answer is too large: ask for less");

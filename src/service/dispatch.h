@@ -14,6 +14,8 @@
  *	else
  *		wire_end(&w);
  *
+ * With `text` the result is text instead, and the object stays empty.
+ *
  * What differs between kinds of callers is one table in dispatch.c.
  */
 #ifndef SERVICE_DISPATCH_H
@@ -43,8 +45,10 @@ struct dispatch {
 	struct str session; /* empty: the member sessionId of the arguments, if there is one */
 	int64_t uid, pid;   /* of the caller, for the log; -1: not known */
 	struct arena *arena;
+	bool sized; /* the client passes on only so much of a result (service.mcp) */
 
 	/* The rest may be absent: see struct call. */
+	struct call_text *text;
 	struct cancel *cancel;
 	bool (*before_slow)(void *arg);
 	void *before_slow_arg;
@@ -57,8 +61,8 @@ struct dispatch {
  * `out` is to be dropped. */
 int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct err *e);
 
-/* Count and log a call that cannot be made because of *e. `name` is what the client called the tool,
- * which need not exist. */
+/* Count and log a call that cannot be made because of *e. `name` is what the client called the
+ * tool, which need not exist. */
 void dispatch_refused(struct service *s, const struct dispatch *d, struct str name,
 		      const struct err *e);
 

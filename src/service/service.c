@@ -154,14 +154,14 @@ static void fill_call(struct service *s, const struct config *c)
 	};
 }
 
-unsigned service_tool_set(const struct config *c)
+static unsigned chosen_tools(const struct config *c)
 {
 	return c->tool_set == CONFIG_SET_AUTO	? 0
 	       : c->tool_set == CONFIG_SET_CORE ? TOOL_CORE
 						: TOOL_MODEL;
 }
 
-struct run_times service_times(const struct config *c, bool mcp)
+static struct run_times run_times(const struct config *c, bool mcp)
 {
 	struct run_times t = mcp ? run_times_mcp : run_times_model;
 
@@ -174,6 +174,19 @@ struct run_times service_times(const struct config *c, bool mcp)
 	if (t.usual_ms > t.most_ms)
 		t.usual_ms = t.most_ms;
 	return t;
+}
+
+struct schema_offer service_mcp_offer(const struct config *c)
+{
+	const unsigned chosen = chosen_tools(c);
+
+	return (struct schema_offer){
+		.dialect = SCHEMA_MCP,
+		.set = chosen ? chosen : schema_default_set(SCHEMA_MCP),
+		.times = run_times(c, true),
+		.structured = c->mcp_results == CONFIG_STRUCTURED,
+		.result_bytes = c->result_bytes,
+	};
 }
 
 int service_init(struct service *s, const struct config *c, struct err *e)
@@ -192,9 +205,9 @@ int service_init(struct service *s, const struct config *c, struct err *e)
 		.facts = { .max = LIMIT_FACTS },
 		.absolute_paths = (enum config_paths)c->absolute_paths,
 		.read_before_write = (enum config_reads)c->read_before_write,
-		.tool_set = service_tool_set(c),
-		.model_times = service_times(c, false),
-		.mcp_times = service_times(c, true),
+		.tool_set = chosen_tools(c),
+		.model_times = run_times(c, false),
+		.mcp = service_mcp_offer(c),
 		.scrub_files = c->scrub == CONFIG_SCRUB_ALL,
 		.started_ms = io_now_ms(),
 	};

@@ -22,6 +22,7 @@
 #include "sandbox/sandbox.h"
 #include "scrub/scrub.h"
 #include "service/metrics.h"
+#include "tools/schema.h"
 #include "tools/tool.h"
 
 struct service {
@@ -35,14 +36,15 @@ struct service {
 	struct proc_limits limits; /* of every command */
 	struct buf excludes;	   /* the user's own ignore rules */
 	struct call call;	   /* what every call has in common */
-	struct run_times model_times, mcp_times;
+	struct run_times model_times;
 	struct str variables[LIMIT_COMMAND_VARIABLES]; /* of models' commands */
 	size_t variable_count;
 
 	/* As configured; the kind of a call decides what "auto" means (dispatch.c). */
 	enum config_paths absolute_paths;
 	enum config_reads read_before_write;
-	unsigned tool_set; /* as of service_tool_set */
+	unsigned tool_set; /* TOOL_CORE, TOOL_MODEL, or 0: as the format of definitions has it */
+	struct schema_offer mcp; /* what MCP clients see */
 
 	bool scrub_files; /* secrets are taken out of what models read of files, too */
 	bool quiet;	  /* calls are not logged */
@@ -59,12 +61,9 @@ struct service {
  * it had, which is what commands get. There is one heap, and the log is as configured. */
 void service_prepare_process(struct config *c, const sigset_t *signals);
 
-/* The tools that the operator wants models to see: TOOL_CORE, TOOL_MODEL, or 0: as the format of
- * the definitions has it. */
-unsigned service_tool_set(const struct config *c);
-
-/* How long a model's command may run, by MCP or else. */
-struct run_times service_times(const struct config *c, bool mcp);
+/* What MCP clients see: the tools that the operator chose, or all, because clients choose
+ * themselves. */
+struct schema_offer service_mcp_offer(const struct config *c);
 
 /* Build it, from a configuration that outlives it. If this fails, a workspace directory that was
  * made for it is removed again. */

@@ -3,10 +3,13 @@
 
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/human.h"
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "base/utf8.h"
 #include "tools/seen.h"
 #include "tools/tool.h"
 #include "workspace/text.h"
@@ -124,7 +127,7 @@ const struct tool tool_read = {
 
 struct read_file_args {
 	struct str path;
-	int64_t start_line, end_line;
+	int64_t start_line, end_line, max_bytes;
 	bool line_numbers;
 };
 
@@ -134,8 +137,10 @@ static const struct arg read_file_table[] = {
 	A_INT(struct read_file_args, start_line, "start_line", 0, 1, INT64_MAX,
 	      "First line, from 1"),
 	A_INT(struct read_file_args, end_line, "end_line", 0, 1, INT64_MAX, "Last line, inclusive"),
-	A_BOOL_FLAGS(struct read_file_args, line_numbers, "line_numbers", RARE, false,
-		     "Put its number and a tab before each line"),
+	A_BOOL(struct read_file_args, line_numbers, "line_numbers", false,
+	       "Put its number and a tab before each line"),
+	A_INT_FLAGS(struct read_file_args, max_bytes, "max_bytes", RARE, 0, LIMIT_RESULT_LEAST,
+		    LIMIT_RESULT_MOST, "Longest result in bytes"),
 	A_END,
 };
 
@@ -145,11 +150,22 @@ static const struct field read_file_fields[] = {
 	{ "path", "The file, relative to the workspace", FIELD_STR },
 	{ "total_lines", "Lines in the file", FIELD_INT },
 	{ "truncated", "Whether the selected lines did not fit into the answer", FIELD_BOOL },
+	{ "next_start_line", "If they did not: start_line for the next call", FIELD_INT,
+	  FIELD_OPTIONAL },
 	F_END,
 };
 
-static int check_range(const struct read_file_args *a, const struct stat *st, int fd,
-		       struct arena *arena, struct err *e)
+/* What is shown of a file: lines, or the beginning of one that is too long. */
+struct page {
+	struct text text;
+	int64_t first;	  /* number of the first line */
+	int64_t next;	  /* where to continue; 0: everything that was asked for is shown */
+	int64_t left_out; /* bytes of the only line that are not shown */
+	bool whole;	  /* the file is shown from its start to its end */
+};
+
+static int check_range(const struct call *c, const struct read_file_args *a, const struct stat *st,
+		       int fd, struct err *e)
 {
 	/* A binary file is refused as such: no range would help. */
 	const struct text_want start = { .size = 1, .first = 1, .count = 1, .max_lines = 1 };
@@ -158,70 +174,207 @@ static int check_range(const struct read_file_args *a, const struct stat *st, in
 	if (a->start_line && a->end_line && a->end_line < a->start_line)
 		return err_set(e, ERR_INVALID_ARGUMENTS, "end_line %lld is before start_line %lld",
 			       (long long)a->end_line, (long long)a->start_line);
-	if (a->start_line || a->end_line || st->st_size <= LIMIT_READ_FILE)
+	/* If the size of results is limited, the first page is shown instead. */
+	if (a->start_line || a->end_line || c->max_bytes || st->st_size <= LIMIT_READ_FILE)
 		return 0;
-	if (text_read(fd, &start, arena, &t, e) < 0)
+	if (text_read(fd, &start, c->arena, &t, e) < 0)
 		return -1;
-	return err_set(e, ERR_FILE_TOO_LARGE,
-		       "File is %lld bytes (max %d). Use start_line/end_line to read a range.",
-		       (long long)st->st_size, LIMIT_READ_FILE);
+	(void)err_set(e, ERR_FILE_TOO_LARGE, "File is %lld bytes (max %d).", (long long)st->st_size,
+		      LIMIT_READ_FILE);
+	return err_advise(e, "Use start_line/end_line to read a range.");
 }
 
-static void write_numbered(struct jw *w, struct str content, int64_t first, int64_t count)
+static int number_width(int64_t number)
 {
-	char number[32], last[32];
-	const int width = snprintf(last, sizeof last, "%lld", (long long)first + count - 1);
+	char text[32];
 
-	jw_open_str(w, "content");
-	for (int64_t i = 0; i < count; i++) {
-		struct str line;
-		(void)str_cut(content, '\n', &line, &content);
-		(void)snprintf(number, sizeof number, "%s%*lld\t", i ? "\n" : "", width,
-			       (long long)first + i);
-		jw_piece(w, str_of(number));
-		jw_piece(w, line);
+	return snprintf(text, sizeof text, "%lld", (long long)number);
+}
+
+/* The bytes that a page takes in the answer. */
+static int64_t page_bytes(const struct call *c, const struct read_file_args *a,
+			  const struct page *p)
+{
+	const int64_t numbers =
+		a->line_numbers
+			? p->text.out_lines * (number_width(p->first + p->text.out_lines) + 1)
+			: 0;
+
+	return numbers +
+	       (c->text ? p->text.out_bytes : (int64_t)jw_escaped_length(p->text.content));
+}
+
+/* Leave lines out until the page fits into the answer. */
+static void fit(const struct call *c, const struct read_file_args *a, struct page *p)
+{
+	const struct str all = p->text.content;
+	const struct text whole = p->text;
+	int64_t room = call_room(c), bytes = p->text.out_bytes, taken;
+
+	while (p->text.out_lines > 1 && (taken = page_bytes(c, a, p)) > room) {
+		bytes = (int64_t)((double)bytes * (double)room / (double)taken) - 1;
+		text_cut_head(all, INT64_MAX, bytes > 1 ? bytes : 1, &p->text);
+		if (p->text.out_lines == 0)
+			text_cut_head(all, 1, INT64_MAX, &p->text);
+		p->text.total_lines = whole.total_lines;
+		p->text.lines = whole.lines;
+		p->text.cut = TEXT_CUT_BYTES;
 	}
-	jw_close_str(w);
+}
+
+/* A line that does not fit is shown by its beginning. */
+static int read_long_line(struct call *c, int fd, struct text_want want, struct page *p,
+			  struct err *e)
+{
+	const int64_t total = p->text.total_lines, room = call_room(c);
+
+	want.count = 1;
+	want.max_bytes = room < LIMIT_LONG_LINE ? room : LIMIT_LONG_LINE;
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return err_errno(e, "Cannot read the file");
+	if (text_read(fd, &want, c->arena, &p->text, e) < 0)
+		return -1;
+	/* The file may have changed: then the line is whole. */
+	if (p->text.first_too_long) {
+		p->text.content = p->text.first;
+		while (!c->text && (int64_t)jw_escaped_length(p->text.content) > room)
+			p->text.content.n =
+				utf8_whole(str_upto(p->text.content, p->text.content.n / 2));
+		p->left_out = p->text.bytes - (int64_t)utf8_replaced_length(p->text.content);
+		p->text.out_lines = 1;
+	}
+	p->text.total_lines = total;
+	p->next = p->first < total ? p->first + 1 : 0;
+	return 0;
+}
+
+static int beyond_end(int64_t line, int64_t lines, struct err *e)
+{
+	return err_set(e, ERR_INVALID_ARGUMENTS,
+		       "start_line %lld is beyond the end of the file (%lld lines)",
+		       (long long)line, (long long)lines);
+}
+
+/* Read the page that was asked for. */
+static int read_page(struct call *c, int fd, const struct stat *st, const struct read_file_args *a,
+		     struct page *ret, struct err *e)
+{
+	struct page p = { .first = a->start_line ? a->start_line : 1 };
+	const int64_t room = call_room(c);
+	const struct text_want want = {
+		.size = st->st_size,
+		.first = p.first,
+		.count = a->end_line ? a->end_line - p.first + 1 : TEXT_ALL,
+		.max_lines = c->max_lines ? c->max_lines - 2 : INT64_MAX,
+		.max_bytes = room < LIMIT_READ_FILE ? room : LIMIT_READ_FILE,
+		.may_go_on = call_may_go_on,
+		.arg = c,
+		.deadline_ms = call_deadline(c),
+	};
+
+	if (text_read(fd, &want, c->arena, &p.text, e) < 0)
+		return -1;
+	if (p.text.total_lines < p.first)
+		return beyond_end(p.first, p.text.total_lines, e);
+	if (p.text.first_too_long && !c->max_bytes) {
+		(void)err_set(e, ERR_FILE_TOO_LARGE, "Line %lld alone is larger than %d bytes.",
+			      (long long)p.first, LIMIT_READ_FILE);
+		return err_advise(e, "Use run_command with cut or head -c to see a part of it.");
+	}
+	fit(c, a, &p);
+	if (p.text.first_too_long || page_bytes(c, a, &p) > room) {
+		if (read_long_line(c, fd, want, &p, e) < 0)
+			return -1;
+	} else if (p.text.cut != TEXT_WHOLE) {
+		p.next = p.first + p.text.out_lines;
+	}
+	p.whole = p.first == 1 && !p.next && !p.left_out && p.text.out_lines == p.text.total_lines;
+	*ret = p;
+	return 0;
+}
+
+/* Put their numbers before the lines. */
+static struct str number_lines(const struct call *c, const struct page *p)
+{
+	const int width = number_width(p->first + p->text.out_lines - 1);
+	struct buf out = { 0 };
+	struct str rest = p->text.content, line;
+	const size_t size = rest.n + (size_t)p->text.out_lines * (size_t)(width + 1);
+	char *room = arena_alloc(c->arena, size + 1);
+
+	if (!room)
+		return (struct str){ NULL, 0 };
+	out = buf_over(room, size + 1);
+	for (int64_t i = 0; i < p->text.out_lines; i++) {
+		(void)str_cut(rest, '\n', &line, &rest);
+		/* After the final newline there is no line to be numbered. */
+		if (c->text && p->whole && i > 0 && i + 1 == p->text.out_lines && line.n == 0) {
+			buf_addc(&out, '\n');
+			break;
+		}
+		buf_addf(&out, "%s%*lld\t", i ? "\n" : "", width, (long long)(p->first + i));
+		buf_add(&out, line);
+	}
+	return buf_str(&out);
+}
+
+/* How many lines a person sees: a final newline does not begin another one. */
+static int64_t lines_seen(const struct page *p, int fd, const struct stat *st)
+{
+	char last;
+
+	return p->text.total_lines - (p->text.total_lines > 1 &&
+				      pread(fd, &last, 1, st->st_size - 1) == 1 && last == '\n');
+}
+
+static void write_page_text(const struct call *c, const struct page *p, struct str content,
+			    int64_t total)
+{
+	const int64_t end = p->first + p->text.out_lines - 1, last = end < total ? end : total;
+	char range[64], more[64] = "", room[HUMAN_SIZE];
+
+	buf_add(c->text->text, content);
+	if (p->whole && content.n == 0)
+		call_note(c, "empty file");
+	if (p->left_out)
+		call_note(c, "line %lld goes on for %s bytes: run_command with cut -c shows a part",
+			  (long long)p->first, human_count(p->left_out, room));
+	if (p->first == 1 && last == total)
+		return;
+	(void)snprintf(range, sizeof range, p->first == last ? "line %lld" : "lines %lld-%lld",
+		       (long long)p->first, (long long)last);
+	if (last < total)
+		(void)snprintf(more, sizeof more, "; next: start_line=%lld", (long long)last + 1);
+	call_note(c, "%s of %lld%s", range, (long long)total, more);
 }
 
 static int read_file_text(struct call *c, int fd, const struct path *path, const struct stat *st,
 			  const struct read_file_args *a, struct err *e)
 {
-	const int64_t first = a->start_line ? a->start_line : 1;
-	const struct text_want want = {
-		.size = st->st_size,
-		.first = first,
-		.count = a->end_line ? a->end_line - first + 1 : TEXT_ALL,
-		.max_lines = INT64_MAX,
-		.max_bytes = LIMIT_READ_FILE,
-		.may_go_on = call_may_go_on,
-		.arg = c,
-		.deadline_ms = call_deadline(c),
-	};
 	char shown[2 * PATH_MAX];
-	struct text t;
+	struct page p = { 0 };
 
-	if (text_read(fd, &want, c->arena, &t, e) < 0)
+	call_limit(c, a->max_bytes);
+	if (read_page(c, fd, st, a, &p, e) < 0)
 		return -1;
-	if (t.total_lines < first)
-		return err_set(e, ERR_INVALID_ARGUMENTS,
-			       "start_line %lld is beyond the end of the file (%lld lines)",
-			       (long long)first, (long long)t.total_lines);
-	if (t.first_too_long)
-		return err_set(e, ERR_FILE_TOO_LARGE,
-			       "Line %lld alone is larger than %d bytes. Use run_command with cut "
-			       "or head -c to see a part of it.",
-			       (long long)first, LIMIT_READ_FILE);
-	const bool whole = first == 1 && t.lines == t.total_lines && t.cut == TEXT_WHOLE;
-	seen_read(c, path, fd, st, whole ? t.content : (struct str){ NULL, 0 });
-	if (a->line_numbers)
-		write_numbered(c->out, t.content, first, t.out_lines);
-	else
-		jw_str(c->out, "content", t.content);
-	jw_int(c->out, "lines", t.out_lines);
+	const int64_t seen = lines_seen(&p, fd, st);
+	if (c->text && p.first > 1 && p.first > seen)
+		return beyond_end(p.first, seen, e);
+	const struct str content = a->line_numbers ? number_lines(c, &p) : p.text.content;
+	if (!content.p && p.text.content.n)
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory to read the file, try again");
+	seen_read(c, path, fd, st, p.whole ? p.text.content : (struct str){ NULL, 0 });
+	if (c->text) {
+		write_page_text(c, &p, content, seen);
+		return 0;
+	}
+	jw_str(c->out, "content", content);
+	jw_int(c->out, "lines", p.text.out_lines);
 	jw_str(c->out, "path", ws_display(c->ws, path, shown));
-	jw_int(c->out, "total_lines", t.total_lines);
-	jw_bool(c->out, "truncated", t.cut != TEXT_WHOLE);
+	jw_int(c->out, "total_lines", p.text.total_lines);
+	jw_bool(c->out, "truncated", p.text.cut != TEXT_WHOLE || p.left_out);
+	if (p.next)
+		jw_int(c->out, "next_start_line", p.next);
 	return 0;
 }
 
@@ -234,7 +387,7 @@ static int read_file_run(struct call *c, const void *args, struct err *e)
 	if (call_path(c, a->path, &path, e) < 0)
 		return -1;
 	AUTO_FD fd = ws_open_file(c->ws, &path, &st, e);
-	if (fd < 0 || check_range(a, &st, fd, c->arena, e) < 0)
+	if (fd < 0 || check_range(c, a, &st, fd, e) < 0)
 		return -1;
 	return read_file_text(c, fd, &path, &st, a, e);
 }
@@ -242,7 +395,7 @@ static int read_file_run(struct call *c, const void *args, struct err *e)
 const struct tool tool_read_file = {
 	.name = "read_file",
 	.title = "Read file",
-	.about = "Read a text file of up to 1 MiB, or a range of lines of a file of any size.",
+	.about = "Read a text file, whole or a range of its lines.",
 	.args = read_file_table,
 	.args_size = sizeof(struct read_file_args),
 	.fields = read_file_fields,

@@ -284,6 +284,18 @@ static void write_annotations(struct jw *w, const struct tool *t)
 	jw_end(w);
 }
 
+/* What only MCP clients get. */
+static void write_mcp(struct jw *w, const struct tool *t, const struct schema_offer *o)
+{
+	if (o->structured)
+		schema_observation(w, "outputSchema", t);
+	write_annotations(w, t);
+	/* One client cuts results at a size of its own unless a tool names another. */
+	jw_object(w, "_meta");
+	jw_int(w, "anthropic/maxResultSizeChars", o->result_bytes + o->result_bytes / 4);
+	jw_end(w);
+}
+
 static void write_tool(struct jw *w, const struct tool *t, const struct schema_offer *o)
 {
 	const enum schema_dialect d = o->dialect;
@@ -310,11 +322,8 @@ static void write_tool(struct jw *w, const struct tool *t, const struct schema_o
 		jw_bool(w, "strict", true);
 	if (d == SCHEMA_OPENAI_RESPONSES) /* whose default is true */
 		jw_bool(w, "strict", false);
-	/* The client gets the whole observation. */
-	if (d == SCHEMA_MCP && o->structured)
-		schema_observation(w, "outputSchema", t);
 	if (d == SCHEMA_MCP)
-		write_annotations(w, t);
+		write_mcp(w, t, o);
 	if (nested)
 		jw_end(w);
 	jw_end(w);
@@ -358,7 +367,7 @@ int schema_choose(struct str format, struct str set_name, unsigned set, struct s
 		.dialect = dialect,
 		.set = set,
 		.times = dialect == SCHEMA_MCP ? run_times_mcp : run_times_model,
-		.structured = true,
+		.result_bytes = LIMIT_RESULT_BYTES,
 	};
 	return 0;
 }

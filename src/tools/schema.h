@@ -11,7 +11,8 @@
  *	openai-responses	without the inner object "function"
  *	anthropic		with "input_schema"
  *	gemini			one group of "functionDeclarations"
- *	mcp			with output schema and annotations, as in tools/list
+ *	mcp			with annotations, as in tools/list; with an output schema if
+ *				results are structured
  */
 #ifndef TOOLS_SCHEMA_H
 #define TOOLS_SCHEMA_H
@@ -43,7 +44,8 @@ struct schema_offer {
 	enum schema_dialect dialect;
 	unsigned set; /* TOOL_CORE or TOOL_MODEL: all tools that have the flag */
 	struct run_times times;
-	bool structured; /* MCP: results have structured content, and a schema for it */
+	bool structured;      /* MCP: results have structured content, and a schema for it */
+	int64_t result_bytes; /* MCP: the longest result */
 };
 
 /* Write the array for a request to a model. */
@@ -52,7 +54,7 @@ void schema_write(struct jw *w, const char *name, const struct schema_offer *off
 /*
  * Choose by names: `format` names a dialect, empty for ollama; `set_name` is "core" or "full",
  * empty for `set`, or for the dialect's default set if that is 0. INVALID_ARGUMENTS for any other
- * name. The times are those that apply unless the operator sets others.
+ * name. The rest is as it is unless the operator sets something else.
  */
 int schema_choose(struct str format, struct str set_name, unsigned set, struct schema_offer *ret,
 		  struct err *e);

@@ -3,10 +3,14 @@
 
 #include "tools/tool.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+
 #include "base/base64.h"
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "base/utf8.h"
 #include "exec/proc.h"
 #include "scrub/scrub.h"
 #include "workspace/text.h"
@@ -104,6 +108,36 @@ int tool_call(const struct tool *t, struct call *c, const struct json *object, s
 	if (tool_bind(t, object, args, e) < 0)
 		return -1;
 	return t->run(c, args, e);
+}
+
+void call_limit(struct call *c, int64_t bytes)
+{
+	if (bytes > 0)
+		c->max_bytes = bytes;
+}
+
+int64_t call_room(const struct call *c)
+{
+	const size_t used = c->text ? c->text->text->n : jw_length(c->out);
+
+	if (!c->max_bytes)
+		return INT64_MAX;
+	const int64_t left = c->max_bytes - LIMIT_RESULT_NOTES - (int64_t)used;
+	return left > 0 ? left : 0;
+}
+
+void call_note(const struct call *c, const char *fmt, ...)
+{
+	struct buf *text = c->text->text;
+	char room[LIMIT_RESULT_NOTES];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(room, sizeof room, fmt, ap);
+	va_end(ap);
+	if (text->n && text->p[text->n - 1] != '\n')
+		buf_addc(text, '\n');
+	buf_addf(text, "[%.*s]", (int)utf8_whole(str_of(room)), room);
 }
 
 int call_before_slow(const struct call *c, struct err *e)

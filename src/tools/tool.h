@@ -71,6 +71,14 @@ struct run_times {
 /* As it is by /tools and by MCP, unless the operator sets other times. */
 extern const struct run_times run_times_model, run_times_mcp;
 
+/* A result as text, which is what a model reads best: what a person would want to see in a
+ * terminal. What the tool says about its result stands in lines in square brackets. */
+struct call_text {
+	struct buf *text;
+	const char *image_type; /* the result is an image of this media type … */
+	struct str image;	/* … with these bytes, in the arena; the text describes it */
+};
+
 /* Everything that one execution may use. dispatch makes it for each call (service/dispatch.h). */
 struct call {
 	struct workspace *ws;
@@ -94,6 +102,8 @@ struct call {
 
 	struct arena *arena;		      /* memory of this call */
 	struct jw *out;			      /* the result: its object is open */
+	struct call_text *text;		      /* the result goes here; NULL: into out */
+	int64_t max_bytes, max_lines;	      /* of the result as it is sent; 0: no limit */
 	struct str session;		      /* the client's name for it; or empty */
 	const struct call_stream *stream;     /* NULL: output is part of the result */
 	const struct call_progress *progress; /* or NULL */
@@ -106,6 +116,17 @@ struct call {
 	bool (*before_slow)(void *arg);
 	void *before_slow_arg;
 };
+
+/* The model wants at most so many bytes (0: it did not say). */
+void call_limit(struct call *c, int64_t bytes);
+
+/* How many bytes of its result a call may still write; INT64_MAX if there is no limit. Room for
+ * LIMIT_RESULT_NOTES is left out. */
+int64_t call_room(const struct call *c);
+
+/* Add a line about the result, in square brackets, to its text. Its newline is not added, because
+ * it is mostly the last line. */
+void call_note(const struct call *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* To be called before work that takes long: then other requests are served meanwhile, and the call
  * learns when its client leaves. TOO_BUSY if no thread is left. Cheap from the second time on. */

@@ -204,6 +204,17 @@ static int scan_file(int fd, struct scan *s, struct err *e)
 	return 0;
 }
 
+/* As many whole characters of a line as fit once ill-formed bytes are replaced. */
+static struct str beginning(struct str line, size_t max)
+{
+	struct str start = str_upto(line, max);
+
+	start.n = utf8_whole(start);
+	while (start.n && utf8_replaced_length(start) > max)
+		start.n = utf8_whole(str_upto(start, start.n - start.n / 8 - 1));
+	return start;
+}
+
 /* Set the content: as many whole lines from the start of `kept` as fit. */
 static void cut_lines(struct str kept, int64_t max_lines, int64_t max_bytes, struct text *t)
 {
@@ -219,6 +230,7 @@ static void cut_lines(struct str kept, int64_t max_lines, int64_t max_bytes, str
 		if (bytes + length > max_bytes) {
 			t->cut = TEXT_CUT_BYTES;
 			t->first_too_long = lines == 0;
+			t->first = beginning(line, (size_t)max_bytes);
 			break;
 		}
 		bytes += length;

@@ -38,7 +38,8 @@ struct text {
 	int64_t lines, bytes;	      /* of the selection */
 	int64_t out_lines, out_bytes; /* of the content */
 	enum text_cut cut;	      /* which limit ended the content, if any */
-	bool first_too_long;	      /* not even the first line fits */
+	bool first_too_long;	      /* not even the first line fits: the content is empty … */
+	struct str first;	      /* … and this is as much of its beginning as would fit */
 };
 
 /*

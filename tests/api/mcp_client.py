@@ -77,10 +77,10 @@ def wait_for_file(path):
 class Stdio:
     """One `sidecar mcp` and its pipes. Lines are read by a thread as they come."""
 
-    def __init__(self, *flags, env=None, cwd=None):
+    def __init__(self, *flags, env=None, cwd=None, results="structured"):
         self.dir = tempfile.mkdtemp(prefix="sidecar-test-")
         self.workspace = os.path.realpath(cwd or self.dir)
-        self.process = subprocess.Popen([BIN, "mcp", *flags], cwd=self.workspace, env=environment(**(env or {})),
+        self.process = subprocess.Popen([BIN, "mcp", "--mcp-results", results, *flags], cwd=self.workspace, env=environment(**(env or {})),
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.ended = False  # seen by the test, which has judged the exit status
         self.lines = queue.Queue()

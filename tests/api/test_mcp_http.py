@@ -30,6 +30,8 @@ def events(body):
 
 
 class McpTest(SidecarTest):
+    flags = ("--mcp-results", "structured")
+
     def post(self, body, headers=None, server=None, timeout=60):
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         return (server or self.server).request("POST", "/mcp", data, {**ACCEPT, **(headers or {})}, timeout)

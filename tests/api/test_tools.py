@@ -20,7 +20,7 @@ REQUIRED = {
 }
 # What the smallest models see, and nothing else.
 SIMPLE = {
-    "read_file": ["path", "start_line", "end_line"], "write_file": ["path", "content", "create_dirs"],
+    "read_file": ["path", "start_line", "end_line", "line_numbers"], "write_file": ["path", "content", "create_dirs"],
     "list_directory": ["path", "recursive", "pattern"], "run_command": ["command", "timeout_ms"],
     "search_files": ["pattern", "path", "file_pattern", "max_results"],
 }
@@ -48,6 +48,8 @@ def objects(schema):
 
 
 class Definitions(SidecarTest):
+    flags = ("--mcp-results", "structured")
+
     def get(self, query=""):
         answer = self.server.request("GET", "/tools" + query)
         self.assertEqual(answer.status, 200, answer.body)
@@ -168,7 +170,10 @@ class Definitions(SidecarTest):
             for tool_set in ("core", "full"):
                 done = subprocess.run([BIN, "tools", "--format", form, "--set=" + tool_set], check=True,
                                       capture_output=True)
-                self.assertEqual(json.loads(done.stdout), self.get("?format=%s&set=%s" % (form, tool_set)))
+                served = self.get("?format=%s&set=%s" % (form, tool_set))
+                for tool in served if form == "mcp" else []:
+                    del tool["outputSchema"]  # by default results are text
+                self.assertEqual(json.loads(done.stdout), served)
         for wrong in (["--format", "xml"], ["--set"], ["--set", "all"], ["--bogus"], ["x"]):
             done = subprocess.run([BIN, "tools", *wrong], check=False, capture_output=True)
             self.assertEqual((done.returncode, done.stdout), (2, b""), wrong)

@@ -36,7 +36,8 @@ export function place() {
 /** What the program gets of our environment: settings that a user has must not change a test. */
 export function environment() {
 	const kept = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'ASAN_OPTIONS', 'UBSAN_OPTIONS', 'TSAN_OPTIONS'];
-	return Object.fromEntries(kept.filter(name => name in process.env).map(name => [name, process.env[name]]));
+	const env = Object.fromEntries(kept.filter(name => name in process.env).map(name => [name, process.env[name]]));
+	return { ...env, SIDECAR_MCP_RESULTS: 'structured' };
 }
 
 /** Looks again and again until `found` gives something true. */

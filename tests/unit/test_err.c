@@ -152,6 +152,24 @@ static void the_reason_survives_a_long_text(void **unused)
 	assert_true(str_ends(str_of(e.msg), STR("ppp...: no space left on the device")));
 }
 
+static void advice_follows_the_sentence(void **unused)
+{
+	struct err e;
+
+	(void)unused;
+	(void)err_set(&e, ERR_FILE_NOT_FOUND, "Not there.");
+	assert_int_equal(e.advice, 0);
+	assert_int_equal(err_advise(&e, "Try %s.", "another"), -1);
+	assert_string_equal(e.msg, "Not there. Try another.");
+	assert_string_equal(e.msg + e.advice, "Try another.");
+	(void)err_set(&e, ERR_FILE_NOT_FOUND, "%2000d", 0);
+	(void)err_advise(&e, "This has no room.");
+	assert_int_equal(e.advice, 0);
+	(void)err_set(&e, ERR_FILE_NOT_FOUND, "%1010d", 0);
+	(void)err_advise(&e, "This has little room.");
+	assert_string_equal(e.msg + e.advice, "This has ...");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -160,6 +178,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_code_has_no_name),
 		cmocka_unit_test(setting_returns_minus_one),
 		cmocka_unit_test(a_long_sentence_is_cut_between_characters),
+		cmocka_unit_test(advice_follows_the_sentence),
 		cmocka_unit_test(errno_becomes_a_code_and_words),
 		cmocka_unit_test(the_reason_survives_a_long_text),
 	};

@@ -172,6 +172,7 @@ static void every_byte_comes_back(void **unused)
 			text[at] = (char)c;
 			const struct str s = guarded((struct str){ text, sizeof text });
 			jw_str(&w, NULL, s);
+			assert_int_equal(b.n, jw_escaped_length(s) + 2);
 			assert_int_equal(json_parse(buf_str(&b), &a, &v, &e), 0);
 			assert_int_equal(v->string.n, utf8_replaced_length(s));
 			if (c < 0x80)

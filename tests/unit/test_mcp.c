@@ -336,7 +336,13 @@ static int say(struct call *c, const void *args, struct err *e)
 {
 	(void)args;
 	(void)e;
-	jw_str(c->out, "text", STR("\"quoted\"\n"));
+	if (c->text) {
+		buf_add(c->text->text, STR("\"quoted\"\n"));
+		call_note(c, "%d line", 1);
+		call_note(c, "no more");
+	} else {
+		jw_str(c->out, "text", STR("\"quoted\"\n"));
+	}
 	return 0;
 }
 
@@ -344,7 +350,8 @@ static int refuse(struct call *c, const void *args, struct err *e)
 {
 	(void)args;
 	jw_str(c->out, "text", STR("dropped"));
-	return err_set(e, ERR_FILE_NOT_FOUND, "No such file");
+	(void)err_set(e, ERR_FILE_NOT_FOUND, "No such file.");
+	return err_advise(e, "Look for another.");
 }
 
 /* Twice in the message, once with each backslash and quote escaped again. */
@@ -362,7 +369,7 @@ static int flood(struct call *c, const void *args, struct err *e)
 static const struct arg no_args[] = { A_END };
 
 static void call(int (*run)(struct call *, const void *, struct err *), bool modern,
-		 enum err_code code, const char *want)
+		 bool structured, enum err_code code, const char *want)
 {
 	static struct service s; /* too large for a stack */
 	const struct tool tool = {
@@ -370,9 +377,11 @@ static void call(int (*run)(struct call *, const void *, struct err *), bool mod
 	};
 	const struct json id = { .type = JSON_NUMBER, .whole = true, .integer = 5 };
 	const struct json none = { .type = JSON_OBJECT };
-	const struct mcp_request r = {
-		.id = &id, .modern = modern, .tool = &tool, .arguments = &none
-	};
+	const struct mcp_request r = { .id = &id,
+				       .modern = modern,
+				       .structured = structured,
+				       .tool = &tool,
+				       .arguments = &none };
 	AUTO_ARENA arena = { .max = LIMIT_CALL_MEMORY };
 	AUTO_BUF out = { .max = LIMIT_ANSWER };
 	const struct dispatch d = {
@@ -393,25 +402,38 @@ static void call(int (*run)(struct call *, const void *, struct err *), bool mod
 static void a_result_stands_in_the_answer_twice(void **state)
 {
 	(void)state;
-	call(say, false, ERR_NONE,
+	call(say, false, true, ERR_NONE,
 	     RPC "\"id\":5,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"success\\\":"
 		 "true,\\\"tool\\\":\\\"tool\\\",\\\"output\\\":{\\\"text\\\":\\\"\\\\\\\"quoted"
 		 "\\\\\\\"\\\\n\\\"},\\\"error\\\":null}\"}],\"structuredContent\":{\"success\":"
 		 "true,\"tool\":\"tool\",\"output\":{\"text\":\"\\\"quoted\\\"\\n\"},\"error\":"
 		 "null},\"isError\":false}}");
-	call(refuse, true, ERR_FILE_NOT_FOUND,
+	call(refuse, true, true, ERR_FILE_NOT_FOUND,
 	     RPC "\"id\":5,\"result\":{\"resultType\":\"complete\",\"content\":[{\"type\":\"text\","
 		 "\"text\":\"{\\\"success\\\":false,\\\"tool\\\":\\\"tool\\\",\\\"output\\\":null,"
 		 "\\\"error\\\":{\\\"code\\\":\\\"FILE_NOT_FOUND\\\",\\\"message\\\":\\\"No such "
-		 "file\\\"}}\"}],\"structuredContent\":{\"success\":false,\"tool\":\"tool\","
+		 "file. Look for "
+		 "another.\\\"}}\"}],\"structuredContent\":{\"success\":false,\"tool\":\"tool\","
 		 "\"output\":null,\"error\":{\"code\":\"FILE_NOT_FOUND\",\"message\":\"No such "
-		 "file\"}},\"isError\":true" MODERN_END "}}");
+		 "file. Look for another.\"}},\"isError\":true" MODERN_END "}}");
+}
+
+static void a_result_may_be_text(void **state)
+{
+	(void)state;
+	call(say, false, false, ERR_NONE,
+	     RPC "\"id\":5,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"\\\"quoted\\\"\\n"
+		 "[1 line]\\n[no more]\"}],\"isError\":false}}");
+	call(refuse, false, false, ERR_FILE_NOT_FOUND,
+	     RPC
+	     "\"id\":5,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"FILE_NOT_FOUND: No "
+	     "such file.\\nLook for another.\"}],\"isError\":true}}");
 }
 
 static void a_result_too_large_for_a_client_is_a_failure(void **state)
 {
 	(void)state;
-	call(flood, false, ERR_NONE, /* the tool has succeeded */
+	call(flood, false, true, ERR_NONE, /* the tool has succeeded */
 	     RPC "\"id\":5,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"success\\\":"
 		 "false,\\\"tool\\\":\\\"tool\\\",\\\"output\\\":null,\\\"error\\\":{\\\"code\\\":"
 		 "\\\"EXECUTION_ERROR\\\",\\\"message\\\":\\\"The answer is too large: ask for "
@@ -480,6 +502,7 @@ int main(void)
 		cmocka_unit_test(messages_are_answered),
 		cmocka_unit_test(only_listed_tools_can_be_called),
 		cmocka_unit_test(a_result_stands_in_the_answer_twice),
+		cmocka_unit_test(a_result_may_be_text),
 		cmocka_unit_test(a_result_too_large_for_a_client_is_a_failure),
 		cmocka_unit_test(batches_are_answered_by_an_array),
 	};

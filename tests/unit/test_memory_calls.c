@@ -155,7 +155,9 @@ static int answer_message(const void *arg, struct err *e)
 
 	if (mcp_parse(str_of(arg), &arena, &message, &r) < 0 || mcp_open(message, &r) < 0)
 		return err_set(e, ERR_TOO_BUSY, "%s", r.why);
-	const struct mcp_offer offer = mcp_offer_of(0, run_times_mcp);
+	const struct mcp_offer offer = {
+		{ .dialect = SCHEMA_MCP, .set = TOOL_MODEL, .structured = true }
+	};
 	const enum mcp_verb verb = mcp_answer(&offer, &r, &out);
 	if (verb == MCP_CALL) {
 		const struct dispatch d = {
@@ -168,7 +170,7 @@ static int answer_message(const void *arg, struct err *e)
 		if (rc < 0)
 			mcp_fail(&r, &failure, &out);
 		else
-			mcp_result(&r, buf_str(&observation), true, &out);
+			mcp_result_structured(&r, buf_str(&observation), true, &out);
 	}
 	if (failure.code != ERR_NONE) {
 		*e = failure;

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * human: numbers as people and models read them.
+ *
+ * Each function writes into the caller's room and returns it, so that it can stand among the
+ * arguments of a printf.
+ */
+#ifndef BASE_HUMAN_H
+#define BASE_HUMAN_H
+
+#include <stdint.h>
+
+enum { HUMAN_SIZE = 32 };
+
+/* "0 bytes", "999 bytes", "3.1 KB", "151 KB", "2.0 GB": by thousands, at most three digits. */
+const char *human_bytes(int64_t bytes, char room[HUMAN_SIZE]);
+
+/* "48,200" */
+const char *human_count(int64_t n, char room[HUMAN_SIZE]);
+
+/* "0.8 s", "12 s", "2 min 5 s", "3 h 20 min" */
+const char *human_ms(int64_t ms, char room[HUMAN_SIZE]);
+
+#endif
