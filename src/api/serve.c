@@ -121,11 +121,11 @@ static int run(const struct config *config, struct service *service, struct list
 		.mcp = mcp_http_new(),
 	};
 	const struct server_options server = {
-		.front = &front,
-		.listeners = listeners->list,
-		.listener_count = listeners->count,
-		.uids = listeners->uids,
-		.uid_count = listeners->uid_count,
+		.serve = { .front = &front,
+			   .listeners = listeners->list,
+			   .listener_count = listeners->count,
+			   .uids = listeners->uids,
+			   .uid_count = listeners->uid_count },
 		.child_ended = getpid() == 1 ? tree_reap : NULL,
 		.grace_ms = config->grace_seconds * 1000,
 	};

@@ -38,7 +38,7 @@ void service_prepare_process(struct config *c, const sigset_t *signals)
 		(void)setrlimit(RLIMIT_NOFILE, &files);
 	}
 	/* One heap for all workers. Memory of large requests is used again while there is work, and
-	 * given back when it is quiet (server.c), not after every request. */
+	 * given back when it is quiet (workers.c), not after every request. */
 	(void)mallopt(M_ARENA_MAX, 1);
 	(void)mallopt(M_TRIM_THRESHOLD, 4 << 20);
 	(void)mallopt(M_MMAP_THRESHOLD, 4 << 20);

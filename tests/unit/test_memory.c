@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-#include "api/slots.h"
+#include "api/workers.h"
 #include "base/limits.h"
 #include "base/json.h"
 #include "base/jw.h"

@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include "api/slots.h"
+#include "api/workers.h"
 
 enum { SIZE = 4 };
 
