@@ -5,20 +5,30 @@
 
 #include "base/arena.h"
 #include "base/limits.h"
+#include "policy/kill.h"
+#include "policy/loopback.h"
 #include "policy/rule.h"
 #include "policy/shell.h"
 #include "policy/wrapper.h"
 
 struct policy {
 	enum policy_mode mode;
+	bool shared_processes;
 	struct str root;
 	struct rule *rules;
 	size_t n;
 	struct arena arena; /* what the rules point into */
 };
 
-static int judge_text(const struct policy *p, struct str text, unsigned depth, struct arena *a,
-		      struct err *e);
+/* One text or command that is being judged, and where it was found. */
+struct judging {
+	const struct policy *policy;
+	struct arena *arena;
+	unsigned depth;
+	struct rule_scene scene;
+};
+
+static int judge_text(const struct judging *j, struct str text, struct err *e);
 
 static int add_rule(struct policy *p, const struct rule *r, struct err *e)
 {
@@ -106,14 +116,14 @@ static int add_line(struct policy *p, struct str line, struct err *e)
 	return add_rule(p, &r, e);
 }
 
-static int fill(struct policy *p, struct str root, struct str rules, struct err *e)
+static int fill(struct policy *p, const struct policy_options *o, struct err *e)
 {
 	size_t n;
 	const struct rule *defaults = rule_defaults(&n);
-	struct str text = arena_dup(&p->arena, rules);
+	struct str text = arena_dup(&p->arena, o->rules);
 	struct str line, part;
 
-	p->root = arena_dup(&p->arena, root);
+	p->root = arena_dup(&p->arena, o->root);
 	if (p->arena.failed)
 		return err_set(e, ERR_INVALID_ARGUMENTS, "The command rules are too long.");
 	for (size_t i = 0; i < n; i++) {
@@ -131,7 +141,7 @@ static int fill(struct policy *p, struct str root, struct str rules, struct err 
 	return 0;
 }
 
-struct policy *policy_new(enum policy_mode mode, struct str root, struct str rules, struct err *e)
+struct policy *policy_new(const struct policy_options *o, struct err *e)
 {
 	struct policy *p = mem_new(1, sizeof *p);
 
@@ -139,9 +149,10 @@ struct policy *policy_new(enum policy_mode mode, struct str root, struct str rul
 		err_set(e, ERR_EXECUTION_ERROR, "Out of memory for command rules.");
 		return NULL;
 	}
-	p->mode = mode;
+	p->mode = o->mode;
+	p->shared_processes = o->shared_processes;
 	p->arena.max = LIMIT_POLICY_RULES;
-	if (fill(p, root, rules, e) < 0) {
+	if (fill(p, o, e) < 0) {
 		policy_free(p);
 		return NULL;
 	}
@@ -171,41 +182,48 @@ static int refuse(const struct rule *r, struct str word, struct err *e)
 		       STR_FMT(r->advice));
 }
 
-static int judge_command(const struct policy *p, const struct shell_command *c, unsigned depth,
-			 struct arena *a, struct err *e)
+static int judge_command(const struct judging *j, const struct shell_command *c, struct err *e)
 {
+	const struct policy *p = j->policy;
+
 	for (size_t i = 0; i < p->n; i++) {
-		if (rule_matches(&p->rules[i], c, p->root))
-			return refuse(&p->rules[i], rule_basename(c->words[0].text), e);
+		if (rule_refuses(&p->rules[i], c, &j->scene))
+			return refuse(&p->rules[i], shell_basename(c->words[0].text), e);
 	}
-	if (depth >= LIMIT_SHELL_DEPTH)
+	if (j->depth >= LIMIT_SHELL_DEPTH)
 		return err_set(e, ERR_COMMAND_BLOCKED,
 			       "Command blocked: it cannot be judged because it is nested too "
 			       "deeply. Write it more simply, or in several steps.");
-	for (const struct wrapped *w = wrapper_open(c, a); w; w = w->next) {
-		const int verdict = w->command.n ? judge_command(p, &w->command, depth + 1, a, e)
-						 : judge_text(p, w->text, depth + 1, a, e);
+	for (const struct wrapped *w = wrapper_open(c, j->arena); w; w = w->next) {
+		struct judging inner = *j;
+		inner.depth++;
+		inner.scene.grows |= w->grows;
+		const int verdict = w->command.n ? judge_command(&inner, &w->command, e)
+						 : judge_text(&inner, w->text, e);
 		if (verdict < 0)
 			return -1;
 	}
-	if (a->failed)
+	if (j->arena->failed)
 		return err_set(e, ERR_COMMAND_BLOCKED,
 			       "Command blocked: it cannot be judged because it is too large.");
 	return 0;
 }
 
-static int judge_text(const struct policy *p, struct str text, unsigned depth, struct arena *a,
-		      struct err *e)
+static int judge_text(const struct judging *j, struct str text, struct err *e)
 {
+	struct judging within = *j;
 	struct shell_script script;
 
-	if (shell_read(text, depth, a, &script, e) < 0)
+	if (shell_read(text, j->depth, j->arena, &script, e) < 0)
 		return -1;
+	within.scene.unsure |= loopback_is_diverted(text);
+	for (const struct shell_command *c = script.first; c; c = c->next)
+		within.scene.looked_up |= kill_looks_up(c);
 	for (const struct shell_command *c = script.first; c; c = c->next) {
-		if (judge_command(p, c, depth, a, e) < 0)
+		if (judge_command(&within, c, e) < 0)
 			return -1;
 	}
-	if (p->mode == POLICY_STRICT && script.chain.n)
+	if (j->policy->mode == POLICY_STRICT && script.chain.n)
 		return err_set(e, ERR_COMMAND_BLOCKED,
 			       "Command blocked: \"%.*s\" (rule: one command at a time). Run the "
 			       "commands one by one; redirections are allowed.",
@@ -213,18 +231,30 @@ static int judge_text(const struct policy *p, struct str text, unsigned depth, s
 	return 0;
 }
 
-int policy_check(const struct policy *p, struct str command, struct err *e)
+static struct judging begin(const struct policy *p, bool diverted, struct arena *a)
+{
+	return (struct judging){
+		.policy = p,
+		.arena = a,
+		.scene = { .root = p->root, .shared = p->shared_processes, .unsure = diverted },
+	};
+}
+
+int policy_check(const struct policy *p, struct str command, bool diverted, struct err *e)
 {
 	AUTO_ARENA a = { .max = LIMIT_POLICY_MEMORY };
+	const struct judging j = begin(p, diverted, &a);
 
 	if (p->mode == POLICY_OFF)
 		return 0;
-	return judge_text(p, command, 0, &a, e);
+	return judge_text(&j, command, e);
 }
 
-int policy_check_argv(const struct policy *p, const struct str *argv, size_t n, struct err *e)
+int policy_check_argv(const struct policy *p, const struct str *argv, size_t n, bool diverted,
+		      struct err *e)
 {
 	AUTO_ARENA a = { .max = LIMIT_POLICY_MEMORY };
+	struct judging j = begin(p, diverted, &a);
 	struct shell_command c = { .n = n };
 
 	if (p->mode == POLICY_OFF || !n)
@@ -233,7 +263,14 @@ int policy_check_argv(const struct policy *p, const struct str *argv, size_t n, 
 	if (!c.words)
 		return err_set(e, ERR_COMMAND_BLOCKED,
 			       "Command blocked: it cannot be judged because it is too large.");
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		c.words[i] = (struct shell_word){ argv[i], SHELL_QUOTED };
-	return judge_command(p, &c, 0, &a, e);
+		j.scene.unsure |= loopback_is_diverted(argv[i]);
+	}
+	return judge_command(&j, &c, e);
+}
+
+bool policy_diverts(struct str variable)
+{
+	return loopback_is_diverted(variable);
 }

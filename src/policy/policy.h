@@ -27,20 +27,33 @@ enum policy_mode {
 
 struct policy;
 
+struct policy_options {
+	enum policy_mode mode;
+	struct str root; /* the absolute path of the workspace */
+	struct str rules;
+	bool shared_processes; /* commands see the processes of others: none is ended by its name */
+};
+
 /*
- * A policy for the workspace at `root`, an absolute path. `rules` extends the default list: lines
+ * A new policy. `rules` extends the default list: lines
  * (or parts between ;) in the form of rule.h; "!NAME" removes the rules for that name, "!*" all
- * rules before it; empty lines and lines that begin with # are skipped. Both texts are copied.
+ * rules before it; empty lines and lines that begin with # are skipped. The texts are copied.
  * NULL and INVALID_ARGUMENTS if a line cannot be understood.
  */
-struct policy *policy_new(enum policy_mode mode, struct str root, struct str rules, struct err *e);
+struct policy *policy_new(const struct policy_options *o, struct err *e);
 void policy_free(struct policy *p);
 
-/* May this shell text run? 0; or -1 with COMMAND_BLOCKED, which names the word and the rule. A text
- * that bash cannot parse is judged as far as it can be read; the shell will say what is wrong. */
-int policy_check(const struct policy *p, struct str command, struct err *e);
+/* May this shell text run? `diverted`: policy_diverts is true for a variable that it gets. 0; or -1
+ * with COMMAND_BLOCKED, which names the word and the rule. A text that bash cannot parse is judged
+ * as far as it can be read; the shell will say what is wrong. */
+int policy_check(const struct policy *p, struct str command, bool diverted, struct err *e);
 
 /* May this program with these arguments run, without a shell? */
-int policy_check_argv(const struct policy *p, const struct str *argv, size_t n, struct err *e);
+int policy_check_argv(const struct policy *p, const struct str *argv, size_t n, bool diverted,
+		      struct err *e);
+
+/* Does a variable, NAME=value, lead programs elsewhere than their arguments say, as a proxy does?
+ */
+bool policy_diverts(struct str variable);
 
 #endif

@@ -4,10 +4,15 @@
 #include "policy/rule.h"
 
 #include "base/own.h"
+#include "policy/kill.h"
+#include "policy/loopback.h"
+#include "policy/shell.h"
 
 #define PRIVILEGE "privilege escalation"
 #define POWER	  "stopping the machine"
 #define NETWORK	  "network access"
+#define SERVING	  "serving files over the network"
+#define BY_NAME	  "ending processes by name"
 #define RULE(command, args, why, instead)                                                          \
 	{                                                                                          \
 		.name = STR(command), .arguments = STR(args), .reason = STR(why),                  \
@@ -17,14 +22,27 @@
 #define NO_PRIVILEGE "Run it without: commands keep the rights the sidecar has."
 #define NO_POWER     "The machine is not the workspace's to stop."
 #define NO_NETWORK   "Work with what is in the workspace, or ask for the file."
-#define NO_DISK	     "Work with files in the workspace."
-#define OWN_PATHS    "Name paths inside the workspace, best relative to it."
+#define ONLY_LOOPBACK                                                                              \
+	"Work with what is in the workspace, or ask for the file. http://localhost and other "     \
+	"loopback URLs pass if they are written out, without proxies and expansions."
+#define BIND_LOOPBACK "Add --bind 127.0.0.1."
+#define NO_DISK	      "Work with files in the workspace."
+#define ONE_BY_ONE    "End a background command with job_stop, or kill a process by its number."
+#define OWN_PATHS     "Name paths inside the workspace, best relative to it."
+
+static bool signals_all(const struct shell_command *c, const struct rule_scene *s)
+{
+	return kill_is_broad(c) || (s->looked_up && kill_is_blind(c, s->grows));
+}
 
 static const struct rule defaults[] = {
 	RULE("sudo|su|doas", "", PRIVILEGE, NO_PRIVILEGE),
 	RULE("rm", "-r|-R|--recursive -f|--force @outside", "forced removal outside the workspace",
 	     OWN_PATHS),
-	RULE("shutdown|reboot|halt|poweroff", "", POWER, NO_POWER),
+	{ .name = STR("shutdown|reboot|halt|poweroff"),
+	  .reason = STR(POWER),
+	  .advice = STR(NO_POWER),
+	  .h_acts = true },
 	RULE("mkfs*", "", "formatting a disk", NO_DISK),
 	{ .name = STR("format"),
 	  .reason = STR("formatting a disk"),
@@ -36,23 +54,42 @@ static const struct rule defaults[] = {
 	     "rwx "
 	     "@outside",
 	     "opening paths outside the workspace to everyone", OWN_PATHS),
-	RULE("curl|wget|nc|netcat|ncat", "", NETWORK, NO_NETWORK),
-	RULE("python*|pypy*", "-m http.server", "serving files over the network", NO_NETWORK),
-	RULE("python*|pypy*", "-*mhttp.server", "serving files over the network", NO_NETWORK),
+	{ .name = STR("curl|wget"),
+	  .reason = STR(NETWORK),
+	  .advice = STR(ONLY_LOOPBACK),
+	  .unless = loopback_fetches },
+	RULE("nc|netcat|ncat", "", NETWORK, NO_NETWORK),
+	{ .name = STR("python*|pypy*"),
+	  .arguments = STR("-m http.server"),
+	  .reason = STR(SERVING),
+	  .advice = STR(BIND_LOOPBACK),
+	  .unless = loopback_serves },
+	{ .name = STR("python*|pypy*"),
+	  .arguments = STR("-*mhttp.server"),
+	  .reason = STR(SERVING),
+	  .advice = STR(BIND_LOOPBACK),
+	  .unless = loopback_serves },
 	RULE("node|nodejs", "--inspect*", "opening a debugger port", "Run node without it."),
+	{ .name = STR("pkill|killall|killall5|skill"),
+	  .reason = STR(BY_NAME),
+	  .advice = STR(ONE_BY_ONE),
+	  .shared = true },
+	{ .name = STR("fuser"),
+	  .arguments = STR("-k|--kill"),
+	  .reason = STR(BY_NAME),
+	  .advice = STR(ONE_BY_ONE),
+	  .shared = true },
+	{ .name = STR("kill"),
+	  .reason = STR("signalling processes that were not started here"),
+	  .advice = STR(ONE_BY_ONE),
+	  .shared = true,
+	  .when = signals_all },
 };
 
 const struct rule *rule_defaults(size_t *n)
 {
 	*n = ARRAY_LEN(defaults);
 	return defaults;
-}
-
-struct str rule_basename(struct str name)
-{
-	const char *slash = name.n ? memrchr(name.p, '/', name.n) : NULL;
-
-	return slash ? str_from(name, (size_t)(slash + 1 - name.p)) : name;
 }
 
 /* Does one byte match the first item of the pattern, which is not *? *n is the item's length. */
@@ -191,10 +228,10 @@ static bool find_argument(struct str patterns, const struct shell_command *c, st
 	return false;
 }
 
-bool rule_matches(const struct rule *r, const struct shell_command *c, struct str root)
+static bool rule_matches(const struct rule *r, const struct shell_command *c, struct str root)
 {
 	const struct str written = c->words[0].text;
-	const struct str name = rule_basename(written);
+	const struct str name = shell_basename(written);
 	struct str rest = r->arguments, patterns;
 
 	if (!name.n || !glob_any(r->name, name))
@@ -207,6 +244,30 @@ bool rule_matches(const struct rule *r, const struct shell_command *c, struct st
 			return false;
 	}
 	return true;
+}
+
+/* PROGRAM --version and the like, of a program that is refused whatever its arguments are. */
+static bool asks_for_help(const struct rule *r, const struct shell_command *c)
+{
+	static const struct str words[] = { STR("--version"), STR("--help"), STR("-V"), STR("-h") };
+
+	if (r->arguments.n || c->n != 2)
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(words) - r->h_acts; i++)
+		if (str_eq(words[i], c->words[1].text))
+			return true;
+	return false;
+}
+
+bool rule_refuses(const struct rule *r, const struct shell_command *c, const struct rule_scene *s)
+{
+	if ((r->shared && !s->shared) || !rule_matches(r, c, s->root))
+		return false;
+	if (r->when && !r->when(c, s))
+		return false;
+	if (!s->grows && asks_for_help(r, c))
+		return false;
+	return !r->unless || s->unsure || s->grows || !r->unless(c);
 }
 
 static int check_arguments(struct str arguments, struct err *e)

@@ -534,6 +534,13 @@ static bool read_list(struct shlex *s, enum list_end end)
 	}
 }
 
+struct str shell_basename(struct str name)
+{
+	const char *slash = name.n ? memrchr(name.p, '/', name.n) : NULL;
+
+	return slash ? str_from(name, (size_t)(slash + 1 - name.p)) : name;
+}
+
 int shell_read(struct str text, unsigned depth, struct arena *a, struct shell_script *ret,
 	       struct err *e)
 {

@@ -29,4 +29,7 @@ struct shell_script {
 int shell_read(struct str text, unsigned depth, struct arena *a, struct shell_script *ret,
 	       struct err *e);
 
+/* The last part of a command's name: sudo for /usr/bin/sudo. */
+struct str shell_basename(struct str name);
+
 #endif

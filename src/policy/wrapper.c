@@ -3,7 +3,7 @@
 
 #include "policy/wrapper.h"
 
-#include "policy/rule.h"
+#include "policy/shell.h"
 
 enum form {
 	FORM_COMMAND,  /* the words after options and operands are a command */
@@ -198,7 +198,7 @@ static struct str echoed(const struct shell_command *c, struct arena *a)
 static struct str stdin_text(const struct shell_command *c, struct arena *a)
 {
 	while (!c->input && c->from) {
-		const struct str name = rule_basename(c->from->words[0].text);
+		const struct str name = shell_basename(c->from->words[0].text);
 		if (str_eq(name, STR("echo")))
 			return echoed(c->from, a);
 		if (str_eq(name, STR("printf")))
@@ -235,6 +235,8 @@ static struct wrapped *add(struct opening *o)
 
 	if (!made)
 		return NULL;
+	made->grows = o->w && (o->w->form == FORM_XARGS || o->w->form == FORM_PARALLEL ||
+			       o->w->form == FORM_FIND);
 	*o->tail = made;
 	o->tail = &made->next;
 	return made;
@@ -444,7 +446,7 @@ static void open_words(struct opening *o)
 
 struct wrapped *wrapper_open(const struct shell_command *c, struct arena *a)
 {
-	const struct str name = rule_basename(c->words[0].text);
+	const struct str name = shell_basename(c->words[0].text);
 	struct opening o = { .c = c, .w = find_wrapper(name), .arena = a, .tail = &o.first };
 
 	if (!o.w) {

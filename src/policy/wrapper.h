@@ -17,6 +17,7 @@
 struct wrapped {
 	struct shell_command command; /* with words if it is a command */
 	struct str text;	      /* otherwise: shell text */
+	bool grows;		      /* words are added to it when it runs */
 	struct wrapped *next;
 };
 

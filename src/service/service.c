@@ -83,10 +83,16 @@ static int make_guards(struct service *s, const struct config *c, struct err *e)
 		.patterns = str_of(c->scrub_patterns),
 	};
 
+	const struct policy_options rules = {
+		.mode = (enum policy_mode)c->command_policy,
+		.root = ws_rules(s->ws)->root,
+		.rules = str_of(c->command_rules),
+		.shared_processes = !s->sandbox.namespaces,
+	};
+
 	if (c->scrub != CONFIG_SCRUB_OFF && scrub_new(&options, &s->scrub, e) < 0)
 		return -1;
-	s->rules = policy_new((enum policy_mode)c->command_policy, ws_rules(s->ws)->root,
-			      str_of(c->command_rules), e);
+	s->rules = policy_new(&rules, e);
 	if (!s->rules)
 		return -1;
 	if (s->read_before_write == CONFIG_READS_OFF)
@@ -213,8 +219,9 @@ int service_init(struct service *s, const struct config *c, struct err *e)
 	};
 	if (ws_new(&options, &s->ws, e) < 0)
 		return -1;
-	if (make_guards(s, c, e) < 0 || fill_variables(s, c, e) < 0 ||
-	    start_commands(s, c, e) < 0) {
+	/* What is refused depends on the sandbox that the commands have. */
+	if (fill_variables(s, c, e) < 0 || start_commands(s, c, e) < 0 ||
+	    make_guards(s, c, e) < 0) {
 		ws_unmake(s->ws);
 		service_done(s);
 		return -1;

@@ -241,6 +241,17 @@ static const struct arg run_table[] = {
 	A_END,
 };
 
+/* Does one of the variables lead programs elsewhere than their arguments say? */
+static bool diverts(const struct json *env)
+{
+	for (const struct json *v = env ? env->first : NULL; v; v = v->next) {
+		struct str name = v->type == JSON_STRING ? v->string : STR("");
+		if (policy_diverts(env->type == JSON_OBJECT ? v->name : name))
+			return true;
+	}
+	return false;
+}
+
 /* Bind either command or argv, if the rules allow it. */
 static int bind_what(struct call *c, const struct run_args *a, struct proc_request *q,
 		     struct err *e)
@@ -260,11 +271,11 @@ static int bind_what(struct call *c, const struct run_args *a, struct proc_reque
 		q->command = a->command;
 		if (check_length(a->command, e) < 0)
 			return -1;
-		return c->rules ? policy_check(c->rules, a->command, e) : 0;
+		return c->rules ? policy_check(c->rules, a->command, diverts(a->env), e) : 0;
 	}
 	if (bind_argv(c, a->argv, q, e) < 0)
 		return -1;
-	return c->rules ? policy_check_argv(c->rules, q->argv, q->argc, e) : 0;
+	return c->rules ? policy_check_argv(c->rules, q->argv, q->argc, diverts(a->env), e) : 0;
 }
 
 /* How long the command may run; 0 as long as it likes, which a job may. */
@@ -371,7 +382,7 @@ static int execute_run(struct call *c, const void *args, struct err *e)
 	if (call_may_run(c, e) < 0 || words_split(a->command, c->arena, &words, &q.argc, e) < 0)
 		return -1;
 	q.argv = words;
-	if (c->rules && policy_check_argv(c->rules, q.argv, q.argc, e) < 0)
+	if (c->rules && policy_check_argv(c->rules, q.argv, q.argc, false, e) < 0)
 		return -1;
 	AUTO_FD cwd = open_cwd(c, STR(""), e);
 	if (cwd < 0)

@@ -1,10 +1,11 @@
 """run_command: how a command's end is told, and both ends of its output."""
 import os
 import re
+import shutil
 import socket
 import unittest
 
-from harness import SandboxTest, SidecarTest, is_sanitized, until
+from harness import SandboxTest, SidecarTest, is_sanitized, needs_namespaces, until
 from processes import has_become
 
 FIELDS = {"stdout", "stderr", "exit_code", "signal", "timed_out", "truncated", "duration_ms", "usage", "survivors"}
@@ -134,8 +135,9 @@ class RunCommand(SidecarTest):
 
 class Policy(SidecarTest):
     # Harmless even if they ran.
-    BLOCKED = ["sudo -n true", "true; sudo -n true", "dd --version", "bash -c 'curl --version'", "echo $(wget --version)"]
-    FINE = ["echo sudo", "echo 'rm -rf /'", "true | cat", "true && true"]
+    BLOCKED = ["sudo -n true", "true; sudo -n true", "dd count=0", "bash -c 'curl file:///dev/null'", "echo $(wget)",
+               "curl -s http://localhost:1/ file:///dev/null", "python3 -m http.server --bind 0.0.0.0 --no-such-option"]
+    FINE = ["dd --version", "echo sudo", "echo 'rm -rf /'", "true | cat", "true && true"]
 
     def test_default(self):
         for command in self.BLOCKED:
@@ -147,7 +149,7 @@ class Policy(SidecarTest):
         self.assertEqual(self.server.failure("run_command", argv=["sudo", "-n", "true"])[0], "COMMAND_BLOCKED")
 
     def test_the_wire_has_none(self):
-        answer = self.server.call("bash", command="dd --version")
+        answer = self.server.call("bash", command="dd count=0")
         self.assertIn(b'"type":"done"', answer.body)
 
     def test_strict_and_off(self):
@@ -155,13 +157,42 @@ class Policy(SidecarTest):
         self.assertEqual(strict.failure("run_command", command="true && true")[0], "COMMAND_BLOCKED")
         self.assertEqual(strict.output("run_command", command="echo a > b")["exit_code"], 0)
         off = self.start(env={"SIDECAR_COMMAND_POLICY": "off"})
-        self.assertEqual(off.output("run_command", command="dd --version")["exit_code"], 0)
+        self.assertEqual(off.output("run_command", command="dd count=0")["exit_code"], 0)
 
     def test_own_rules(self):
         server = self.start(env={"SIDECAR_COMMAND_RULES": "!dd;whoami"})
-        self.assertEqual(server.output("run_command", command="dd --version")["exit_code"], 0)
+        self.assertEqual(server.output("run_command", command="dd count=0")["exit_code"], 0)
         self.assertEqual(server.failure("run_command", command="whoami")[0], "COMMAND_BLOCKED")
         self.assertEqual(server.failure("run_command", command="sudo -n true")[0], "COMMAND_BLOCKED")
+
+    # Each names what does not exist, or signals nothing, so that it is harmless even if it ran.
+    KILLS = ["pkill -0 no-such-process-here", "killall -s 0 no-such-process-here", "kill -0 -1", "kill -0 0"]
+
+    def test_nothing_is_ended_by_name(self):
+        server = self.start(env={"SIDECAR_SANDBOX": "off"})
+        for command in self.KILLS:
+            code, message = server.failure("run_command", command=command)
+            self.assertEqual(code, "COMMAND_BLOCKED", command)
+            self.assertIn("job_stop", message)
+        self.assertEqual(server.output("run_command", command="sleep 60 & kill -0 $!; kill $!")["exit_code"], 0)
+
+    @needs_namespaces
+    def test_in_namespaces_there_are_no_others(self):
+        server = self.start(env={"SIDECAR_SANDBOX": "workspace"})
+        self.assertEqual(server.output("run_command", command="kill -0 0")["exit_code"], 0)
+
+    @unittest.skipUnless(shutil.which("curl"), "there is no curl")
+    def test_the_loopback_can_be_asked(self):
+        script = "import http.server as h, sys; s = h.HTTPServer(('127.0.0.1', 0), h.SimpleHTTPRequestHandler);" \
+                 "print(s.server_port, file=open('port', 'w'), flush=True); s.handle_request()"
+        self.server.put("hello.txt", "hello from the workspace")
+        self.server.output("run_command", command="", argv=["python3", "-c", script], background=True)
+        until(lambda: os.path.exists(self.server.path("port")) and self.server.get("port"), "the server listens")
+        url = "http://127.0.0.1:%s/hello.txt" % self.server.get("port").decode().strip()
+        self.assertEqual(self.server.failure("run_command", command="curl -s " + url, env=["http_proxy=x"])[0],
+                         "COMMAND_BLOCKED")
+        self.assertEqual(self.server.output("run_command", command="curl -s " + url)["stdout"],
+                         "hello from the workspace")
 
 
 class Sandbox(SandboxTest):

@@ -9,29 +9,41 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static struct policy *make(enum policy_mode mode, struct str rules, struct err *e)
+{
+	return policy_new(&(struct policy_options){ .mode = mode,
+						    .root = STR("/srv/desk"),
+						    .rules = rules,
+						    .shared_processes = true },
+			  e);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct str input = { (const char *)data, size };
 	struct err e = { ERR_NONE };
-	struct policy *p = policy_new(POLICY_STRICT, STR("/srv/desk"), STR(""), &e);
+	struct policy *p = make(POLICY_STRICT, STR(""), &e);
 
 	if (!p)
 		abort();
-	const int strict = policy_check(p, input, &e);
+	const int strict = policy_check(p, input, false, &e);
 	if (strict < 0 && e.code != ERR_COMMAND_BLOCKED)
 		abort();
-	(void)policy_check_argv(p, &input, 1, &e);
+	(void)policy_check_argv(p, &input, 1, false, &e);
 	policy_free(p);
 
-	p = policy_new(POLICY_DEFAULT, STR("/srv/desk"), STR(""), &e);
+	p = make(POLICY_DEFAULT, STR(""), &e);
 	if (!p)
 		abort();
+	/* What is refused without knowing the variables is refused with them. */
+	if (policy_check(p, input, false, &e) < 0 && policy_check(p, input, true, &e) == 0)
+		abort();
 	/* What strict mode lets pass, the default does. */
-	if (strict == 0 && policy_check(p, input, &e) < 0)
+	if (strict == 0 && policy_check(p, input, false, &e) < 0)
 		abort();
 	policy_free(p);
 
-	policy_free(policy_new(POLICY_DEFAULT, STR("/srv/desk"), input, &e));
+	policy_free(make(POLICY_DEFAULT, input, &e));
 
 	AUTO_ARENA arena = { .max = 1 << 20 };
 	struct str *words;

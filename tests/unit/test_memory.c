@@ -289,16 +289,19 @@ static const struct {
 
 static int judge_command(const void *arg, struct err *e)
 {
-	struct policy *p = policy_new(POLICY_DEFAULT, STR("/ws"), STR("mine --now\n!dd\n"), e);
+	struct policy *p = policy_new(&(struct policy_options){ .mode = POLICY_DEFAULT,
+								.root = STR("/ws"),
+								.rules = STR("mine --now\n!dd\n") },
+				      e);
 	int passed = -1;
 
 	if (!p)
 		return -1;
 	if (arg) {
-		passed = policy_check(p, str_of(arg), e);
+		passed = policy_check(p, str_of(arg), false, e);
 	} else {
 		const struct str argv[] = { STR("nice"), STR("sh"), STR("-c"), STR("mine --now") };
-		passed = policy_check_argv(p, argv, ARRAY_LEN(argv), e);
+		passed = policy_check_argv(p, argv, ARRAY_LEN(argv), false, e);
 	}
 	policy_free(p);
 	/* Whatever fails, the command does not pass. */
@@ -318,7 +321,10 @@ static int judge_padded(const void *arg, struct err *e)
 		"echo sudo ls | xargs -n1 nice",
 		"eval 'sudo ls' x",
 	};
-	struct policy *p = policy_new(POLICY_DEFAULT, STR("/ws"), STR(""), e);
+	struct policy *p = policy_new(&(struct policy_options){ .mode = POLICY_DEFAULT,
+								.root = STR("/ws"),
+								.rules = STR("") },
+				      e);
 	AUTO_BUF text = { .max = 1 << 16 };
 
 	(void)arg;
@@ -329,7 +335,7 @@ static int judge_padded(const void *arg, struct err *e)
 			buf_reset(&text, SIZE_MAX);
 			buf_addf(&text, ": '%*s'; %s", padding, "", parts[i]);
 			if (!text.failed)
-				assert_int_equal(policy_check(p, buf_str(&text), e), -1);
+				assert_int_equal(policy_check(p, buf_str(&text), false, e), -1);
 		}
 	}
 	policy_free(p);
@@ -338,12 +344,15 @@ static int judge_padded(const void *arg, struct err *e)
 
 static int allow_command(const void *arg, struct err *e)
 {
-	struct policy *p = policy_new(POLICY_STRICT, STR("/ws"), STR(""), e);
+	struct policy *p = policy_new(&(struct policy_options){ .mode = POLICY_STRICT,
+								.root = STR("/ws"),
+								.rules = STR("") },
+				      e);
 
 	(void)arg;
 	if (!p)
 		return -1;
-	const int passed = policy_check(p, STR("make -j4 CC='gcc -O2' \"a b\" $HOME"), e);
+	const int passed = policy_check(p, STR("make -j4 CC='gcc -O2' \"a b\" $HOME"), false, e);
 	policy_free(p);
 	return passed;
 }

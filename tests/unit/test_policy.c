@@ -650,7 +650,9 @@ static const struct verdict strict[] = {
 static struct policy *make(enum policy_mode mode, const char *rules)
 {
 	struct err e = { ERR_NONE };
-	struct policy *p = policy_new(mode, STR(ROOT), str_of(rules), &e);
+	struct policy *p = policy_new(
+		&(struct policy_options){ .mode = mode, .root = STR(ROOT), .rules = str_of(rules) },
+		&e);
 
 	if (!p)
 		fail_msg("policy_new: %s", e.msg);
@@ -662,7 +664,7 @@ static void expect(const struct policy *p, const struct verdict *v)
 {
 	struct err e = { ERR_NONE };
 	const struct str command = guarded(str_of(v->command));
-	const int got = policy_check(p, command, &e);
+	const int got = policy_check(p, command, false, &e);
 
 	guarded_free(command);
 	if (!v->rule && got != 0)
@@ -728,8 +730,8 @@ static void off_lets_everything_pass(void **state)
 	const struct str argv[] = { STR("sudo") };
 
 	(void)state;
-	assert_int_equal(policy_check(p, STR("sudo ls; reboot"), &e), 0);
-	assert_int_equal(policy_check_argv(p, argv, 1, &e), 0);
+	assert_int_equal(policy_check(p, STR("sudo ls; reboot"), false, &e), 0);
+	assert_int_equal(policy_check_argv(p, argv, 1, false, &e), 0);
 	policy_free(p);
 }
 
@@ -739,7 +741,7 @@ static void refusal_names_word_and_rule(void **state)
 	struct err e = { ERR_NONE };
 
 	(void)state;
-	assert_int_equal(policy_check(p, STR("ls && /usr/bin/curl x"), &e), -1);
+	assert_int_equal(policy_check(p, STR("ls && /usr/bin/curl x"), false, &e), -1);
 	assert_string_equal(err_name(e.code), "COMMAND_BLOCKED");
 	assert_non_null(strstr(e.msg, "Command blocked: \"curl\" (rule: network access). "));
 	policy_free(p);
@@ -771,10 +773,10 @@ static void argv_is_one_command(void **state)
 		size_t n = 0;
 		for (; n < 5 && cases[i].argv[n]; n++)
 			argv[n] = str_of(cases[i].argv[n]);
-		assert_int_equal(policy_check_argv(p, argv, n, &e), cases[i].rule ? -1 : 0);
+		assert_int_equal(policy_check_argv(p, argv, n, false, &e), cases[i].rule ? -1 : 0);
 		assert_true(!cases[i].rule || strstr(e.msg, cases[i].rule));
 	}
-	assert_int_equal(policy_check_argv(p, NULL, 0, NULL), 0);
+	assert_int_equal(policy_check_argv(p, NULL, 0, false, NULL), 0);
 	policy_free(p);
 }
 
@@ -826,7 +828,11 @@ static void wrong_rules_are_explained(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct err e = { ERR_NONE };
-		assert_null(policy_new(POLICY_DEFAULT, STR(ROOT), str_of(cases[i].command), &e));
+		assert_null(
+			policy_new(&(struct policy_options){ .mode = POLICY_DEFAULT,
+							     .root = STR(ROOT),
+							     .rules = str_of(cases[i].command) },
+				   &e));
 		assert_int_equal(e.code, ERR_INVALID_ARGUMENTS);
 		assert_non_null(strstr(e.msg, cases[i].rule));
 	}
@@ -843,7 +849,7 @@ static void judge_much(const struct policy *p, const char *piece, const char *la
 		buf_add(&b, str_of(piece));
 	buf_add(&b, str_of(last));
 	assert_false(b.failed);
-	if (policy_check(p, buf_str(&b), &e) != want)
+	if (policy_check(p, buf_str(&b), false, &e) != want)
 		fail_msg("1 MiB of <%s> then <%s>: %s", piece, last, e.msg);
 }
 
@@ -887,7 +893,7 @@ static void nesting_has_an_end(void **state)
 		while (b.n < (1 << 20))
 			buf_add(&b, str_of(pieces[i]));
 		/* Refused or not: it must come back. */
-		(void)policy_check(p, buf_str(&b), &e);
+		(void)policy_check(p, buf_str(&b), false, &e);
 	}
 	judge_much(p, "$(", "sudo", -1);
 	policy_free(p);
