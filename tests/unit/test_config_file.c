@@ -128,11 +128,12 @@ static void every_setting_can_stand_in_a_file(void **state)
 		const struct setting *row = setting_at(i);
 		AUTO_CONFIG c = { 0 };
 		struct err e = { .msg = "" };
-		char text[128], origin[256];
+		char text[128], origin[256], most[32];
 		if (!row->flag)
 			continue;
+		(void)snprintf(most, sizeof most, "%lld", (long long)row->max);
 		const char *value = row->type == SETTING_SWITCH	  ? "true"
-				    : row->type == SETTING_NUMBER ? "1"
+				    : row->type == SETTING_NUMBER ? most
 				    : row->type == SETTING_OCTAL  ? "\"600\""
 				    : row->type == SETTING_PAIRS  ? "[\"A=1\",\"B=\"]"
 								  : "\"x\"";
