@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * args: the arguments of a tool, declared as a table and bound to a struct.
+ * args: the arguments of a tool, declared as a table. tool_bind binds them to a struct.
  *
  *	struct read_args {
  *		struct str path;
@@ -20,7 +20,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
 #include "base/json.h"
 #include "base/str.h"
 
@@ -90,25 +89,6 @@ struct arg {
 		.name = NULL                                                                       \
 	}
 
-/*
- * Bind the members of an object to a zeroed struct. If this fails, the struct is of no use.
- *
- * The wire's rules: a required argument that is missing or wrong is "Missing or invalid <name>"; a
- * wrong optional one is ignored, and so are members that are not in the table.
- */
-int args_bind_wire(const struct arg *table, const struct json *object, void *args, struct err *e);
-
-/*
- * The model's rules: everything that is wrong or unknown is INVALID_ARGUMENTS, all of it named in
- * one message, so that one more try is enough. Numbers and booleans may be given as strings. Null
- * means absent; so does a blank string for an optional argument that is NONBLANK.
- */
-int args_bind_model(const char *tool, const struct arg *table, const struct json *object,
-		    void *args, struct err *e);
-
 enum { ARG_ITEM_SIZE = 256 }; /* the largest struct that an item of ARG_OBJECTS is bound to */
-
-/* Bind an item of an ARG_OBJECTS argument, which args_bind_model has checked. */
-void args_bind_item(const struct arg *table, const struct json *item, void *args);
 
 #endif

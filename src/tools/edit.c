@@ -478,7 +478,7 @@ static int multi_edit_run(struct call *c, const void *args, struct err *e)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory for this call, try again");
 	job.edits = edits;
 	for (const struct json *v = a->edits->first; v; v = v->next)
-		args_bind_item(one_edit_table, v, &edits[job.count++]);
+		tool_bind_item(one_edit_table, v, &edits[job.count++]);
 	return run_job(c, &job, e);
 }
 

@@ -135,7 +135,8 @@ static int find_run_wire(struct call *c, const void *args, struct err *e)
 	write_files(c->out, &found.hits, t.out_lines);
 	jw_bool(c->out, "truncated", t.cut != TEXT_WHOLE);
 	jw_int(c->out, "limit", limit);
-	call_write_truncation(c, &t, limit, LIMIT_HEAD_BYTES);
+	if (t.cut != TEXT_WHOLE)
+		call_write_truncation(c, &t, limit, LIMIT_HEAD_BYTES);
 	return 0;
 }
 

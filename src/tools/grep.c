@@ -145,7 +145,8 @@ static void write_result(struct call *c, const struct outcome *o)
 	jw_object(w, "details");
 	if (o->limit_reached)
 		jw_int(w, "matchLimitReached", o->limit);
-	call_write_truncation(c, &o->text, MAX_SAFE_INTEGER, LIMIT_HEAD_BYTES);
+	if (o->text.cut != TEXT_WHOLE)
+		call_write_truncation(c, &o->text, MAX_SAFE_INTEGER, LIMIT_HEAD_BYTES);
 	if (o->lines_cut)
 		jw_bool(w, "linesTruncated", true);
 	if (o->ignored_matches)

@@ -135,7 +135,8 @@ static int ls_run(struct call *c, const void *args, struct err *e)
 		buf_add(&text, STR("(empty directory)"));
 	text_cut_head(buf_str(&text), LIMIT_HEAD_LINES, LIMIT_HEAD_BYTES, &t);
 	jw_str(c->out, "output", t.content);
-	call_write_truncation(c, &t, LIMIT_HEAD_LINES, LIMIT_HEAD_BYTES);
+	if (t.cut != TEXT_WHOLE)
+		call_write_truncation(c, &t, LIMIT_HEAD_LINES, LIMIT_HEAD_BYTES);
 	return 0;
 }
 

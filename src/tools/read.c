@@ -88,12 +88,14 @@ static int read_text(struct call *c, int fd, const struct path *path, const stru
 		return err_set(e, ERR_INVALID_ARGUMENTS,
 			       "Offset %lld is beyond end of file (%lld lines total)",
 			       (long long)a->offset, (long long)t.total_lines);
-	seen_read(c, path, fd, st, (struct str){ NULL, 0 });
+	if (c->tracker)
+		seen_read(c, path, fd, st, (struct str){ NULL, 0 });
 	jw_str(c->out, "type", STR("text"));
 	jw_str(c->out, "content", t.content);
 	jw_int(c->out, "totalLines", t.total_lines);
 	jw_bool(c->out, "hasMore", t.cut != TEXT_WHOLE || a->offset - 1 + t.lines < t.total_lines);
-	call_write_truncation(c, &t, LIMIT_HEAD_LINES, LIMIT_HEAD_BYTES);
+	if (t.cut != TEXT_WHOLE)
+		call_write_truncation(c, &t, LIMIT_HEAD_LINES, LIMIT_HEAD_BYTES);
 	return 0;
 }
 

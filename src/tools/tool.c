@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* tool: every tool there is, and what all of them ask of the call that they carry out. */
+/* tool: every tool there is, from a JSON object to its argument struct, and what it may do. */
 
 #include "tools/tool.h"
 
-#include <stdarg.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/base64.h"
+#include "base/buf.h"
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
-#include "base/utf8.h"
 #include "exec/proc.h"
 #include "scrub/scrub.h"
-#include "workspace/text.h"
 #include "workspace/workspace.h"
 
 extern const struct tool tool_read, tool_write, tool_edit, tool_ls, tool_find, tool_grep,
@@ -90,11 +91,301 @@ bool tool_is_slow(const struct tool *t, const struct json *object)
 	return v && v->type != JSON_NULL && !(v->type == JSON_BOOL && !v->boolean);
 }
 
+/* Where the value of an argument goes. */
+static void *slot(const struct arg *a, void *args)
+{
+	return (char *)args + a->offset;
+}
+
+static void set_default(const struct arg *a, void *args)
+{
+	if (a->type == ARG_INT || a->type == ARG_CHOICE)
+		*(int64_t *)slot(a, args) = a->def;
+	else if (a->type == ARG_NUM)
+		*(double *)slot(a, args) = (double)a->def;
+	else if (a->type == ARG_BOOL)
+		*(bool *)slot(a, args) = a->def != 0;
+}
+
+static bool bind_str(const struct arg *a, const struct json *v, bool coerce, void *to)
+{
+	(void)coerce;
+	if (v->type != JSON_STRING)
+		return false;
+	if (a->flags & NONBLANK && str_trim(v->string).n == 0)
+		return false;
+	if (a->flags & NO_NUL && str_index(v->string, '\0') >= 0)
+		return false;
+	*(struct str *)to = v->string;
+	return true;
+}
+
+/* A decimal number as text: not "0x10" and not "inf". */
+static bool parse_number(struct str s, double *ret)
+{
+	char text[32], *end;
+
+	if (s.n == 0 || s.n >= sizeof text)
+		return false;
+	(void)snprintf(text, sizeof text, "%.*s", STR_FMT(s));
+	*ret = strtod(text, &end);
+	return strspn(text, "+-.0123456789eE") == s.n && *end == '\0';
+}
+
+/* A number, or with `coerce` a string that is one: small models quote numbers. */
+static bool as_number(const struct json *v, bool coerce, double *ret)
+{
+	if (v->type == JSON_NUMBER) {
+		*ret = v->number;
+		return !isnan(v->number);
+	}
+	return coerce && v->type == JSON_STRING && parse_number(str_trim(v->string), ret);
+}
+
+static bool bind_num(const struct arg *a, const struct json *v, bool coerce, void *to)
+{
+	double number;
+
+	if (!as_number(v, coerce, &number) || number < (double)a->min || number > (double)a->max)
+		return false;
+	*(double *)to = number;
+	return true;
+}
+
+static bool bind_int(const struct arg *a, const struct json *v, bool coerce, void *to)
+{
+	double number;
+
+	if (!as_number(v, coerce, &number))
+		return false;
+	/* The wire's clients may send 2.5 or 1e300, which becomes the nearest integer towards zero.
+	 * Models must send what they mean. */
+	const double cut = trunc(number);
+	if (coerce && (cut != number || cut < (double)a->min || cut > (double)a->max))
+		return false;
+	*(int64_t *)to = cut >= 9.2e18 ? INT64_MAX : cut <= -9.2e18 ? INT64_MIN : (int64_t)cut;
+	return true;
+}
+
+static bool bind_bool(const struct arg *a, const struct json *v, bool coerce, void *to)
+{
+	const bool quoted = coerce && v->type == JSON_STRING;
+	const bool yes = quoted && str_eq_nocase(v->string, STR("true"));
+
+	(void)a;
+	if (v->type != JSON_BOOL && !yes && !(quoted && str_eq_nocase(v->string, STR("false"))))
+		return false;
+	*(bool *)to = v->type == JSON_BOOL ? v->boolean : yes;
+	return true;
+}
+
+static bool bind_choice(const struct arg *a, const struct json *v, bool coerce, void *to)
+{
+	(void)coerce;
+	for (int64_t i = 0; v->type == JSON_STRING && a->choices[i]; i++) {
+		if (!str_eq_nocase(str_of(a->choices[i]), v->string))
+			continue;
+		*(int64_t *)to = i;
+		return true;
+	}
+	return false;
+}
+
+static bool bind_array(const struct arg *a, const struct json *v, bool coerce, void *to)
+{
+	const enum json_type each = a->type == ARG_OBJECTS ? JSON_OBJECT : JSON_STRING;
+
+	(void)coerce;
+	if (v->type != JSON_ARRAY && !(a->type == ARG_PAIRS && v->type == JSON_OBJECT))
+		return false;
+	for (const struct json *item = v->first; item; item = item->next)
+		if (item->type != each)
+			return false;
+	*(const struct json **)to = v;
+	return true;
+}
+
+static bool bind_json(const struct arg *a, const struct json *v, bool coerce, void *to)
+{
+	(void)a;
+	(void)coerce;
+	if (v->type != JSON_ARRAY && v->type != JSON_OBJECT)
+		return false;
+	*(const struct json **)to = v;
+	return true;
+}
+
+static const struct {
+	bool (*bind)(const struct arg *a, const struct json *v, bool coerce, void *to);
+	const char *wanted;
+} types[] = {
+	[ARG_STR] = { bind_str, "a string" },
+	[ARG_INT] = { bind_int, "an integer" },
+	[ARG_NUM] = { bind_num, "a number" },
+	[ARG_BOOL] = { bind_bool, "true or false" },
+	[ARG_JSON] = { bind_json, "an array or object" },
+	[ARG_CHOICE] = { bind_choice, "one of" },
+	[ARG_STRINGS] = { bind_array, "an array of strings" },
+	[ARG_PAIRS] = { bind_array, "an array of \"NAME=value\" strings" },
+	[ARG_OBJECTS] = { bind_array, "an array of objects" },
+};
+
+static bool bind_one(const struct arg *a, const struct json *v, bool coerce, void *args)
+{
+	return types[a->type].bind(a, v, coerce, slot(a, args));
+}
+
+static const char *wanted(const struct arg *a)
+{
+	return a->flags & NONBLANK ? "a non-empty string" : types[a->type].wanted;
+}
+
+/* The wire's rules: a wrong optional argument is ignored, and so are members that are not in the
+ * table.
+ */
+static int bind_wire(const struct arg *table, const struct json *object, void *args, struct err *e)
+{
+	for (const struct arg *a = table; a->name; a++) {
+		const struct json *v = json_get(object, str_of(a->name));
+		set_default(a, args);
+		if (v && bind_one(a, v, false, args))
+			continue;
+		if (a->flags & REQUIRED)
+			return err_set(e, ERR_INVALID_ARGUMENTS, "Missing or invalid %s", a->name);
+	}
+	return 0;
+}
+
+/* What is wrong with the arguments of one call, as far as it fits one message. */
+struct complaint {
+	struct buf text;
+	const char *where; /* before each name: "edits[1]." */
+};
+
+static void complain(struct complaint *c, struct str name)
+{
+	buf_addf(&c->text, "%s%s%.*s ", c->text.n ? "; " : "", c->where,
+		 STR_FMT(str_upto(name, 60)));
+}
+
+static void describe_wrong(struct complaint *c, const struct arg *a, const struct json *v)
+{
+	const bool number = a->type == ARG_INT || a->type == ARG_NUM;
+	struct buf *b = &c->text;
+
+	complain(c, str_of(a->name));
+	if (a->flags & NO_NUL && v->type == JSON_STRING && str_index(v->string, '\0') >= 0) {
+		buf_add(b, STR("must not contain a NUL byte"));
+		return;
+	}
+	buf_addf(b, "must be %s", wanted(a));
+	if (number && a->min > INT64_MIN)
+		buf_addf(b, " from %lld", (long long)a->min);
+	if (number && a->max < INT64_MAX)
+		buf_addf(b, " to %lld", (long long)a->max);
+	for (size_t i = 0; a->type == ARG_CHOICE && a->choices[i]; i++)
+		buf_addf(b, "%s %s", i ? "," : "", a->choices[i]);
+	if (v->type == JSON_STRING)
+		buf_addf(b, ", not \"%.*s\"", STR_FMT(str_upto(v->string, 60)));
+	else if (v->type == JSON_NUMBER && v->whole)
+		buf_addf(b, ", not %lld", (long long)v->integer);
+	else if (v->type == JSON_NUMBER)
+		buf_addf(b, ", not %.15g", v->number);
+	else if (v->type != JSON_ARRAY || types[a->type].bind != bind_array)
+		buf_addf(b, ", not %s", json_type_name(v)); /* else only its items are wrong */
+}
+
+static const struct arg *arg_find(const struct arg *table, struct str name)
+{
+	for (const struct arg *a = table; a->name; a++)
+		if (str_eq(str_of(a->name), name))
+			return a;
+	return NULL;
+}
+
+static void describe_unknown(struct complaint *c, const struct arg *table, struct str name)
+{
+	complain(c, name);
+	buf_addf(&c->text, "is not an argument (there are%s", table->name ? "" : " none");
+	for (const struct arg *a = table; a->name; a++)
+		buf_addf(&c->text, "%s %s", a == table ? "" : ",", a->name);
+	buf_addc(&c->text, ')');
+}
+
+/* What models send for an optional argument that they do not want to give: null, or an empty string
+ * where that has no meaning. */
+static bool means_absent(const struct arg *a, const struct json *v)
+{
+	const bool has_meaning = a->flags & REQUIRED || !(a->flags & NONBLANK);
+
+	return v->type == JSON_NULL ||
+	       (v->type == JSON_STRING && !has_meaning && str_trim(v->string).n == 0);
+}
+
+static void bind_members(const struct arg *table, const struct json *object, void *args,
+			 struct complaint *c)
+{
+	for (const struct arg *a = table; a->name; a++) {
+		const struct json *v = json_get(object, str_of(a->name));
+		set_default(a, args);
+		if (v && means_absent(a, v))
+			v = NULL;
+		if (v && !bind_one(a, v, true, args)) {
+			describe_wrong(c, a, v);
+		} else if (!v && a->flags & REQUIRED) {
+			complain(c, str_of(a->name));
+			buf_addf(&c->text, "is missing (%s)", wanted(a));
+		}
+	}
+	for (const struct json *v = object->first; v; v = v->next)
+		if (!arg_find(table, v->name) && !str_eq(v->name, STR("sessionId")))
+			describe_unknown(c, table, v->name);
+}
+
+/* The items of an ARG_OBJECTS argument are bound when the tool asks for them, but what is wrong
+ * with them is said now, with everything else. */
+static void check_items(const struct arg *a, const struct json *list, struct complaint *c)
+{
+	_Alignas(16) char item[ARG_ITEM_SIZE] = { 0 };
+	char where[80];
+	size_t i = 0;
+
+	for (const struct json *v = list->first; v && !c->text.failed; v = v->next, i++) {
+		(void)snprintf(where, sizeof where, "%s[%zu].", a->name, i);
+		c->where = where;
+		bind_members(a->of, v, item, c);
+	}
+	c->where = "";
+}
+
+/* The model's rules: everything that is wrong or unknown is an error. */
+static int bind_model(const struct tool *t, const struct json *object, void *args, struct err *e)
+{
+	char text[800];
+	struct complaint c = { buf_over(text, sizeof text), "" };
+
+	bind_members(t->args, object, args, &c);
+	for (const struct arg *a = t->args; a->name; a++)
+		if (a->type == ARG_OBJECTS && *(const struct json **)slot(a, args))
+			check_items(a, *(const struct json **)slot(a, args), &c);
+	if (c.text.n)
+		return err_set(e, ERR_INVALID_ARGUMENTS, "Invalid arguments for %s: %.*s%s",
+			       t->name, STR_FMT(buf_str(&c.text)), c.text.failed ? " ..." : "");
+	return 0;
+}
+
+void tool_bind_item(const struct arg *table, const struct json *item, void *args)
+{
+	char text[8];
+	struct complaint ignored = { buf_over(text, sizeof text), "" };
+
+	bind_members(table, item, args, &ignored);
+}
+
 int tool_bind(const struct tool *t, const struct json *object, void *args, struct err *e)
 {
-	return t->flags & (TOOL_WIRE | TOOL_ROUTE)
-		       ? args_bind_wire(t->args, object, args, e)
-		       : args_bind_model(t->name, t->args, object, args, e);
+	return t->flags & (TOOL_WIRE | TOOL_ROUTE) ? bind_wire(t->args, object, args, e)
+						   : bind_model(t, object, args, e);
 }
 
 int tool_call(const struct tool *t, struct call *c, const struct json *object, struct err *e)
@@ -108,36 +399,6 @@ int tool_call(const struct tool *t, struct call *c, const struct json *object, s
 	if (tool_bind(t, object, args, e) < 0)
 		return -1;
 	return t->run(c, args, e);
-}
-
-void call_limit(struct call *c, int64_t bytes)
-{
-	if (bytes > 0)
-		c->max_bytes = bytes;
-}
-
-int64_t call_room(const struct call *c)
-{
-	const size_t used = c->text ? c->text->text->n : jw_length(c->out);
-
-	if (!c->max_bytes)
-		return INT64_MAX;
-	const int64_t left = c->max_bytes - LIMIT_RESULT_NOTES - (int64_t)used;
-	return left > 0 ? left : 0;
-}
-
-void call_note(const struct call *c, const char *fmt, ...)
-{
-	struct buf *text = c->text->text;
-	char room[LIMIT_RESULT_NOTES];
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(room, sizeof room, fmt, ap);
-	va_end(ap);
-	if (text->n && text->p[text->n - 1] != '\n')
-		buf_addc(text, '\n');
-	buf_addf(text, "[%.*s]", (int)utf8_whole(str_of(room)), room);
 }
 
 int call_before_slow(const struct call *c, struct err *e)
@@ -195,16 +456,6 @@ struct proc_request call_command(const struct call *c)
 	};
 }
 
-struct str call_shown_command(const struct call *c, const char *command, size_t size)
-{
-	const struct str text = str_of(command);
-
-	/* Up to three bytes of a broken character have been left out already. */
-	if (!c->scrub || text.n + 4 < size)
-		return text;
-	return str_upto(text, scrub_decided(c->scrub, text));
-}
-
 const char *const call_encodings[] = { [CALL_UTF8] = "utf-8", [CALL_BASE64] = "base64", NULL };
 
 int call_decode(const struct call *c, const char *name, struct str text, int64_t encoding,
@@ -240,53 +491,4 @@ int call_may_write(const struct call *c, struct str content, struct str old, str
 		e, ERR_REDACTED_CONTENT,
 		"The content carries a [REDACTED:...] mark, which stands for a secret you were not "
 		"shown: writing it would destroy the secret. Leave those lines out of the change.");
-}
-
-int call_reserve(const struct call *c, struct err *e)
-{
-	enum { NUMBERS = 128 }; /* two of them, with their names */
-
-	if (!jw_failed(c->out) && buf_room(jw_buf(c->out), NUMBERS + LIMIT_ENVELOPE_END))
-		return 0;
-	return err_set(e, ERR_TOO_BUSY, "Not enough memory for the answer, try again");
-}
-
-static const char *const cut_words[] = { "lines", "bytes", NULL };
-
-const struct field truncation_fields[] = {
-	{ "content", "What is left of the text", FIELD_STR },
-	{ "truncated", "Whether something was left out", FIELD_BOOL },
-	{ "truncatedBy", "Which limit came first", FIELD_STR, FIELD_NULLABLE,
-	  .choices = cut_words },
-	{ "totalLines", "Lines of the selected part", FIELD_INT },
-	{ "totalBytes", "Its bytes", FIELD_INT },
-	{ "outputLines", "Lines that are left", FIELD_INT },
-	{ "outputBytes", "Bytes that are left", FIELD_INT },
-	{ "lastLinePartial", "Never: lines are whole", FIELD_BOOL },
-	{ "firstLineExceedsLimit", "Whether the first line alone is too long", FIELD_BOOL },
-	{ "maxLines", "The limit of lines", FIELD_INT },
-	{ "maxBytes", "The limit of bytes", FIELD_INT },
-	F_END,
-};
-
-void call_write_truncation(const struct call *c, const struct text *t, int64_t max_lines,
-			   int64_t max_bytes)
-{
-	struct jw *w = c->out;
-
-	if (t->cut == TEXT_WHOLE)
-		return;
-	jw_object(w, "truncation");
-	jw_str(w, "content", t->content);
-	jw_bool(w, "truncated", true);
-	jw_str(w, "truncatedBy", t->cut == TEXT_CUT_LINES ? STR("lines") : STR("bytes"));
-	jw_int(w, "totalLines", t->lines);
-	jw_int(w, "totalBytes", t->bytes);
-	jw_int(w, "outputLines", t->out_lines);
-	jw_int(w, "outputBytes", t->out_bytes);
-	jw_bool(w, "lastLinePartial", false);
-	jw_bool(w, "firstLineExceedsLimit", t->first_too_long);
-	jw_int(w, "maxLines", max_lines);
-	jw_int(w, "maxBytes", max_bytes);
-	jw_end(w);
 }

@@ -193,7 +193,7 @@ struct field {
 		.name = NULL                                                                       \
 	}
 
-/* If a text was cut, write the member "truncation" with these fields. */
+/* Write the member "truncation" with these fields, about a text that was cut. */
 void call_write_truncation(const struct call *c, const struct text *t, int64_t max_lines,
 			   int64_t max_bytes);
 extern const struct field truncation_fields[];
@@ -247,9 +247,21 @@ void tool_names(unsigned flags, struct buf *out);
 /* Whether a call with these arguments may take long. */
 bool tool_is_slow(const struct tool *t, const struct json *object);
 
-/* Bind the members of an object to the tool's argument struct, by the wire's or the model's rules
- * (tools/args.h). */
+/*
+ * Bind the members of an object to the tool's argument struct, which is zeroed. If this fails, the
+ * struct is of no use.
+ *
+ * The wire's rules: a required argument that is missing or wrong is "Missing or invalid <name>"; a
+ * wrong optional one is ignored, and so are members that are not in the table.
+ *
+ * The model's rules: everything that is wrong or unknown is INVALID_ARGUMENTS, all of it named in
+ * one message, so that one more try is enough. Numbers and booleans may be given as strings. Null
+ * means absent; so does a blank string for an optional argument that is NONBLANK.
+ */
 int tool_bind(const struct tool *t, const struct json *object, void *args, struct err *e);
+
+/* Bind an item of an ARG_OBJECTS argument, which tool_bind has checked. */
+void tool_bind_item(const struct arg *table, const struct json *item, void *args);
 
 /* Bind and run: the members of the result are in c->out, or -1 and *e. */
 int tool_call(const struct tool *t, struct call *c, const struct json *object, struct err *e);

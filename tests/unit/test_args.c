@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/own.h"
-#include "tools/args.h"
+#include "tools/tool.h"
 
 struct item {
 	struct str text;
@@ -41,13 +41,15 @@ static const struct arg table[] = {
 	A_END,
 };
 
+static const struct tool probe = { .name = "probe", .args = table, .flags = TOOL_MODEL };
+
 static int bind(const char *text, struct arena *a, struct args *args, struct err *e)
 {
 	const struct json *v;
 
 	*args = (struct args){ 0 };
 	assert_int_equal(json_parse(str_of(text), a, &v, e), 0);
-	return args_bind_model("probe", table, v, args, e);
+	return tool_bind(&probe, v, args, e);
 }
 
 static void test_accepted(void **state)
@@ -138,7 +140,7 @@ static void test_items(void **state)
 	assert_int_equal(bind("{\"text\":\"\",\"items\":[{\"text\":\"x\",\"all\":\"true\"}]}", &a,
 			      &args, &e),
 			 0);
-	args_bind_item(item_table, args.items->first, &item);
+	tool_bind_item(item_table, args.items->first, &item);
 	assert_true(str_eq(item.text, STR("x")));
 	assert_true(item.all);
 }

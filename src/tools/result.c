@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* result: what tools ask of a call when they write its result. */
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/limits.h"
+#include "base/utf8.h"
+#include "scrub/scrub.h"
+#include "tools/tool.h"
+#include "workspace/text.h"
+
+void call_limit(struct call *c, int64_t bytes)
+{
+	if (bytes > 0)
+		c->max_bytes = bytes;
+}
+
+int64_t call_room(const struct call *c)
+{
+	const size_t used = c->text ? c->text->text->n : jw_length(c->out);
+
+	if (!c->max_bytes)
+		return INT64_MAX;
+	const int64_t left = c->max_bytes - LIMIT_RESULT_NOTES - (int64_t)used;
+	return left > 0 ? left : 0;
+}
+
+void call_note(const struct call *c, const char *fmt, ...)
+{
+	struct buf *text = c->text->text;
+	char room[LIMIT_RESULT_NOTES];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(room, sizeof room, fmt, ap);
+	va_end(ap);
+	if (text->n && text->p[text->n - 1] != '\n')
+		buf_addc(text, '\n');
+	buf_addf(text, "[%.*s]", (int)utf8_whole(str_of(room)), room);
+}
+
+struct str call_shown_command(const struct call *c, const char *command, size_t size)
+{
+	const struct str text = str_of(command);
+
+	/* Up to three bytes of a broken character have been left out already. */
+	if (!c->scrub || text.n + 4 < size)
+		return text;
+	return str_upto(text, scrub_decided(c->scrub, text));
+}
+
+int call_reserve(const struct call *c, struct err *e)
+{
+	enum { NUMBERS = 128 }; /* two of them, with their names */
+
+	if (!jw_failed(c->out) && buf_room(jw_buf(c->out), NUMBERS + LIMIT_ENVELOPE_END))
+		return 0;
+	return err_set(e, ERR_TOO_BUSY, "Not enough memory for the answer, try again");
+}
+
+static const char *const cut_words[] = { "lines", "bytes", NULL };
+
+const struct field truncation_fields[] = {
+	{ "content", "What is left of the text", FIELD_STR },
+	{ "truncated", "Whether something was left out", FIELD_BOOL },
+	{ "truncatedBy", "Which limit came first", FIELD_STR, FIELD_NULLABLE,
+	  .choices = cut_words },
+	{ "totalLines", "Lines of the selected part", FIELD_INT },
+	{ "totalBytes", "Its bytes", FIELD_INT },
+	{ "outputLines", "Lines that are left", FIELD_INT },
+	{ "outputBytes", "Bytes that are left", FIELD_INT },
+	{ "lastLinePartial", "Never: lines are whole", FIELD_BOOL },
+	{ "firstLineExceedsLimit", "Whether the first line alone is too long", FIELD_BOOL },
+	{ "maxLines", "The limit of lines", FIELD_INT },
+	{ "maxBytes", "The limit of bytes", FIELD_INT },
+	F_END,
+};
+
+void call_write_truncation(const struct call *c, const struct text *t, int64_t max_lines,
+			   int64_t max_bytes)
+{
+	struct jw *w = c->out;
+
+	jw_object(w, "truncation");
+	jw_str(w, "content", t->content);
+	jw_bool(w, "truncated", true);
+	jw_str(w, "truncatedBy", t->cut == TEXT_CUT_LINES ? STR("lines") : STR("bytes"));
+	jw_int(w, "totalLines", t->lines);
+	jw_int(w, "totalBytes", t->bytes);
+	jw_int(w, "outputLines", t->out_lines);
+	jw_int(w, "outputBytes", t->out_bytes);
+	jw_bool(w, "lastLinePartial", false);
+	jw_bool(w, "firstLineExceedsLimit", t->first_too_long);
+	jw_int(w, "maxLines", max_lines);
+	jw_int(w, "maxBytes", max_bytes);
+	jw_end(w);
+}
