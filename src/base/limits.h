@@ -264,7 +264,8 @@ enum {
 	/* Longest argument that the kernel takes (MAX_ARG_STRLEN without NUL, 4 KiB pages). */
 	LIMIT_ARGUMENT = (128 << 10) - 1,
 
-	/* Commands running at once, jobs included: places in the spawner's table. */
+	/* Commands running at once, jobs included; but not the jobs that are processes left by a
+	 * command that has ended. */
 	LIMIT_COMMANDS = 512,
 
 	/* Time between SIGTERM and SIGKILL: enough to save state, short enough to wait for. */
@@ -312,6 +313,9 @@ enum {
 	LIMIT_OUTPUT_CHUNK = 64 << 10,
 	LIMIT_OUTPUT_PIPE = 256 << 10,
 
+	/* The name of a program in a message. */
+	LIMIT_PROGRAM_TEXT = 256,
+
 	/* The end of stderr that is kept to see whether the sandbox refused something. */
 	LIMIT_STDERR_TAIL = 4 << 10,
 
@@ -333,6 +337,9 @@ enum {
 
 	/* How often a call that waits for a job checks whether its client is still there. */
 	LIMIT_JOB_WAIT_MS = 100,
+
+	/* How long a list of jobs waits for their reapers to tell the ports. */
+	LIMIT_JOB_LIST_MS = 500,
 
 	/* A job's command line as it is listed. */
 	LIMIT_JOB_TEXT = 256,

@@ -85,6 +85,21 @@ static void describe_age(const struct json *job, char *to, size_t size)
 		       units[i].unit);
 }
 
+/* The ports that its processes listen on: "3000 3001", or "-". */
+static void add_ports(struct buf *out, const struct json *job)
+{
+	const struct json *ports = json_get(job, STR("ports"));
+	const size_t before = out->n;
+
+	for (const struct json *p = ports ? ports->first : NULL; p; p = p->next)
+		buf_addf(out, "%s%" PRId64, p == ports->first ? "" : " ", p->integer);
+	if (out->n == before)
+		buf_addc(out, '-');
+	while (out->n - before < STR("PORTS").n)
+		buf_addc(out, ' ');
+	buf_addc(out, ' ');
+}
+
 /* How many columns of the terminal are left for a command after `used`; all if there is none. */
 static size_t columns_left(size_t used)
 {
@@ -128,8 +143,7 @@ static int list(struct work *k)
 		return EXIT_OK;
 	}
 	if (!k->cli->quiet)
-		buf_add(&out, STR("ID    STATE       AGE   COMMAND\n"));
-	const size_t columns = columns_left(STR("ID    STATE       AGE   ").n);
+		buf_add(&out, STR("ID    STATE       AGE   PORTS COMMAND\n"));
 	for (const struct json *j = jobs->first; j; j = j->next) {
 		char state[32], age[32];
 		const struct str id = json_text(j, STR("jobId"));
@@ -139,8 +153,10 @@ static int list(struct work *k)
 		}
 		describe(j, state, sizeof state);
 		describe_age(j, age, sizeof age);
+		const size_t line = out.n;
 		buf_addf(&out, "%-5.*s %-11s %-5s ", STR_FMT(id), state, age);
-		add_command(&out, json_text(j, STR("command")), columns);
+		add_ports(&out, j);
+		add_command(&out, json_text(j, STR("command")), columns_left(out.n - line));
 		buf_addc(&out, '\n');
 	}
 	cli_print(buf_str(&out));

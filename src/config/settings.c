@@ -107,8 +107,10 @@ static const struct setting settings[] = {
 	  .help = "the longest that a call may ask for (default for MCP 3600, else 86400)" },
 	{ "SIDECAR_MAX_COMMANDS", "max-commands", SETTING_NUMBER, AT(max_commands), "N", .def = 64,
 	  .min = 1, .max = LIMIT_COMMANDS, .help = "commands running at once (default 64)" },
-	{ "SIDECAR_SURVIVORS", "survivors", SETTING_CHOICE, AT(survivors), WORDS("end", "keep"),
-	  .help = "end or keep processes that a command leaves running (default end)" },
+	{ "SIDECAR_SURVIVORS", "survivors", SETTING_CHOICE, AT(survivors),
+	  WORDS("end", "keep", "adopt"), .usual = "adopt",
+	  .help = "end or keep processes that a command leaves running, or adopt them as a job "
+		  "(default adopt)" },
 	{ "SIDECAR_LIMIT_MEMORY_MB", "limit-memory", SETTING_NUMBER, AT(limit_memory_mb), "MB",
 	  .max = LIMIT_SETTING,
 	  .help = "address space of each process of a command (default 0: any)" },

@@ -68,7 +68,7 @@ struct config {
 	int64_t max_commands, search_seconds;
 	const char *command_env;	       /* NAME=value, one a line: of models' commands */
 	int64_t command_seconds, most_seconds; /* of models' commands; 0: as the way in has it */
-	int64_t survivors; /* 1: processes that commands leave running are kept */
+	int64_t survivors;		       /* enum proc_survivors */
 	int64_t limit_memory_mb, limit_processes, limit_file_mb, limit_cpu_seconds; /* 0: none */
 	int64_t grace_seconds;
 	int64_t log;	   /* enum config_log */

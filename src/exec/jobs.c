@@ -20,12 +20,19 @@
 /* There is context before the oldest output, too. */
 enum { RING = LIMIT_JOB_OUTPUT + LIMIT_JOB_CONTEXT };
 
+/* A request that does not depend on its caller's memory. */
+struct request_copy {
+	struct proc_request request; /* points into the others */
+	struct buf text;
+	struct str *words; /* its argv, then its env */
+};
+
 struct job {
 	struct jobs *table;
 	pthread_t thread;
-	struct proc_request request; /* points into `copy` */
-	struct buf copy;
-	struct str *words; /* the request's argv, then its env */
+	struct request_copy order; /* until the command has been started */
+	struct proc *proc;	   /* from then until it has ended */
+	bool listing;		   /* it has been asked for its ports */
 	struct cancel stop;
 	struct utf8_stream texts[2]; /* of the output, by enum proc_stream */
 	char *ring;
@@ -35,93 +42,95 @@ struct job {
 struct jobs {
 	struct runner *runner;
 	pthread_mutex_t lock;	     /* protects all below, and each job's ring and state */
-	pthread_cond_t news;	     /* a job has new output or has ended */
+	pthread_cond_t news;	     /* a job has new output or ports, or has ended */
+	bool closing;		     /* no job is added any more */
 	struct job *job[LIMIT_JOBS]; /* oldest first */
 	size_t count;
 	uint64_t last_id;
 };
 
-static void job_free(struct job *b)
+static void request_done(struct request_copy *c)
 {
-	if (!b)
-		return;
-	if (b->request.cwd_fd >= 0)
-		(void)close(b->request.cwd_fd);
-	cancel_done(&b->stop);
-	buf_done(&b->copy);
-	mem_free(b->words);
-	mem_free(b->ring);
-	mem_free(b);
+	fd_closep(&c->request.cwd_fd);
+	buf_done(&c->text);
+	mem_free(c->words);
+	c->words = NULL;
 }
 
 /* Copy the request's strings into one buf, and point to them when it does not grow any more. */
-static int copy_request(struct job *b, const struct proc_request *q)
+static int request_copy(struct request_copy *c, const struct proc_request *q)
 {
 	const size_t count = q->argc + q->env_count;
 	size_t at = 0;
 
-	b->request = *q;
-	b->request.cwd_fd = fcntl(q->cwd_fd, F_DUPFD_CLOEXEC, 0);
-	b->copy.max = LIMIT_ARGUMENTS + LIMIT_SCRIPT + LIMIT_STDIN;
-	b->words = mem_new(count + 1, sizeof(*b->words));
-	if (!b->words || b->request.cwd_fd < 0)
+	c->request = *q;
+	c->request.cwd_fd = fcntl(q->cwd_fd, F_DUPFD_CLOEXEC, 0);
+	c->text.max = LIMIT_ARGUMENTS + LIMIT_SCRIPT + LIMIT_STDIN;
+	c->words = mem_new(count + 1, sizeof(*c->words));
+	if (!c->words || c->request.cwd_fd < 0)
 		return -1;
-	buf_add(&b->copy, q->command);
-	buf_add(&b->copy, q->input);
+	buf_add(&c->text, q->command);
+	buf_add(&c->text, q->input);
 	for (size_t i = 0; i < count; i++)
-		buf_add(&b->copy, i < q->argc ? q->argv[i] : q->env[i - q->argc]);
-	if (b->copy.failed)
+		buf_add(&c->text, i < q->argc ? q->argv[i] : q->env[i - q->argc]);
+	if (c->text.failed)
 		return -1;
-	b->request.command = (struct str){ b->copy.p, q->command.n };
+	c->request.command = (struct str){ c->text.p, q->command.n };
 	if (q->input.p)
-		b->request.input = (struct str){ b->copy.p + q->command.n, q->input.n };
+		c->request.input = (struct str){ c->text.p + q->command.n, q->input.n };
 	at = q->command.n + q->input.n;
 	for (size_t i = 0; i < count; i++) {
 		const size_t n = i < q->argc ? q->argv[i].n : q->env[i - q->argc].n;
-		b->words[i] = (struct str){ b->copy.p + at, n };
+		c->words[i] = (struct str){ c->text.p + at, n };
 		at += n;
 	}
-	b->request.argv = b->words;
-	b->request.env = b->words + q->argc;
+	c->request.argv = c->words;
+	c->request.env = c->words + q->argc;
 	return 0;
 }
 
-static void describe(struct job *b)
+static void describe(const struct proc_request *q, char to[static LIMIT_JOB_TEXT])
 {
-	const struct proc_request *q = &b->request;
-	struct job_state *s = &b->state;
 	size_t n = 0;
 
-	for (size_t i = 0; i < (q->argc ? q->argc : 1) && n < sizeof(s->command) - 1; i++) {
+	for (size_t i = 0; i < (q->argc ? q->argc : 1) && n < LIMIT_JOB_TEXT - 1; i++) {
 		const struct str word = str_upto(q->argc ? q->argv[i] : q->command,
-						 sizeof(s->command) - 1 - n - (i > 0));
-		n += (size_t)snprintf(s->command + n, sizeof(s->command) - n, "%s%.*s",
-				      i ? " " : "", STR_FMT(word));
+						 LIMIT_JOB_TEXT - 1 - n - (i > 0));
+		n += (size_t)snprintf(to + n, LIMIT_JOB_TEXT - n, "%s%.*s", i ? " " : "",
+				      STR_FMT(word));
 	}
-	s->command[utf8_whole((struct str){ s->command, n })] = '\0';
+	to[utf8_whole((struct str){ to, n })] = '\0';
 }
 
-static struct job *job_new(struct jobs *j, const struct proc_request *q, struct err *e)
+static void job_free(struct job *b)
+{
+	if (!b)
+		return;
+	request_done(&b->order);
+	proc_free(b->proc);
+	cancel_done(&b->stop);
+	mem_free(b->ring);
+	mem_free(b);
+}
+
+static struct job *job_new(struct jobs *j)
 {
 	struct timespec now;
 	struct job *b = mem_new(1, sizeof(*b));
 
-	if (b) {
-		b->table = j;
-		b->request.cwd_fd = -1;
-		b->stop = (struct cancel)CANCEL_INIT;
-		b->ring = mem_new(RING, 1);
-	}
-	if (!b || !b->ring || copy_request(b, q) < 0) {
-		job_free(b);
-		(void)err_set(e, ERR_SPAWN_FAILED, "There is not enough memory for the job");
+	if (!b)
 		return NULL;
-	}
+	b->table = j;
+	b->order.request.cwd_fd = -1;
+	b->stop = (struct cancel)CANCEL_INIT;
+	b->ring = mem_new(RING, 1);
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	b->state.started_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 	b->state.running = true;
-	describe(b);
-	return b;
+	if (b->ring)
+		return b;
+	job_free(b);
+	return NULL;
 }
 
 /* The caller holds the lock. */
@@ -150,24 +159,189 @@ static int keep_output(void *arg, enum proc_stream stream, struct str piece)
 	return 0;
 }
 
-static void *run_job(void *arg)
+/* Forget the oldest ended job when the table is full. Its thread has nothing left to do. */
+static int make_room(struct jobs *j)
 {
-	struct job *b = arg;
+	size_t at = 0;
+
+	if (j->count < LIMIT_JOBS)
+		return 0;
+	while (at < j->count && j->job[at]->state.running)
+		at++;
+	if (at == j->count)
+		return -1;
+	struct job *old = j->job[at];
+	memmove(&j->job[at], &j->job[at + 1], (j->count - at - 1) * sizeof(struct job *));
+	j->count--;
+	/* The thread has given the lock back and does not need it again. */
+	(void)pthread_join(old->thread, NULL);
+	job_free(old);
+	return 0;
+}
+
+static void *run_job(void *job);
+
+/* Put a job into the table and let it run. The caller holds the lock. */
+static int add_locked(struct jobs *j, struct job *b, struct err *e)
+{
+	if (j->closing)
+		return err_set(e, ERR_TOO_BUSY, "The server is about to end");
+	if (make_room(j) < 0)
+		return err_set(e, ERR_TOO_BUSY, "%d jobs are running already; stop one first",
+			       LIMIT_JOBS);
+	if (!thread_start(run_job, b, LIMIT_JOB_STACK, &b->thread))
+		return err_set(e, ERR_SPAWN_FAILED, "The server has no thread left for the job");
+	b->state.id = ++j->last_id;
+	j->job[j->count++] = b;
+	return 0;
+}
+
+static int add(struct jobs *j, struct job *b, uint64_t *ret, struct err *e)
+{
+	(void)pthread_mutex_lock(&j->lock);
+	const int done = add_locked(j, b, e);
+	if (done == 0)
+		*ret = b->state.id;
+	(void)pthread_mutex_unlock(&j->lock);
+	return done;
+}
+
+/* Make a job of what the command left. Takes p if it succeeds. */
+static int adopt(struct jobs *j, const char *command, struct proc *p, uint64_t *ret)
+{
+	struct job *b = job_new(j);
+	struct err ignored;
+
+	if (!b)
+		return -1;
+	(void)snprintf(b->state.command, sizeof(b->state.command), "%s", command);
+	b->proc = p;
+	if (add(j, b, ret, &ignored) == 0)
+		return 0;
+	b->proc = NULL;
+	job_free(b);
+	return -1;
+}
+
+/* The command has ended, and p is what it left: adopt it, or end it if it is not wanted or there is
+ * no place for it. Takes p. */
+static void settle(struct jobs *j, const char *command, struct proc *p,
+		   const struct proc_sink *sink, const struct cancel *cancel, struct proc_result *r)
+{
+	if (!cancel_asked(cancel) && adopt(j, command, p, &r->job) == 0)
+		return;
+	r->fate = SURVIVORS_END;
+	proc_finish(p, sink);
+}
+
+int jobs_run(struct jobs *j, const struct proc_request *q, const struct proc_sink *sink,
+	     struct cancel *cancel, struct proc_result *ret, struct err *e)
+{
+	struct reaper_report report;
+	char command[LIMIT_JOB_TEXT];
+	struct proc *p = NULL;
+
+	describe(q, command);
+	int done = proc_start(j->runner, q, &p, e);
+	if (done == 0)
+		done = proc_follow(p, sink, cancel, &report, e);
+	runner_leave(j->runner);
+	if (done < 0) {
+		proc_free(p);
+		return -1;
+	}
+	if (report.event == REAPER_LEFT)
+		settle(j, command, p, sink, cancel, &report.result);
+	else
+		proc_free(p);
+	*ret = report.result;
+	return 0;
+}
+
+/* Start the command of a job, unless it is one that was adopted. */
+static int begin(struct job *b, struct err *e)
+{
+	struct proc *p;
+
+	if (b->proc)
+		return 0;
+	const int done = proc_start(b->table->runner, &b->order.request, &p, e);
+	request_done(&b->order);
+	if (done < 0)
+		return -1;
+	(void)pthread_mutex_lock(&b->table->lock);
+	b->proc = p;
+	(void)pthread_mutex_unlock(&b->table->lock);
+	return 0;
+}
+
+static void note_ports(struct job *b, const struct port_list *ports)
+{
+	(void)pthread_mutex_lock(&b->table->lock);
+	b->state.ports = *ports;
+	b->listing = false;
+	(void)pthread_cond_broadcast(&b->table->news);
+	(void)pthread_mutex_unlock(&b->table->lock);
+}
+
+/* Follow a job to its end, or until it has left something. */
+static int follow(struct job *b, const struct proc_sink *sink, struct reaper_report *ret,
+		  struct err *e)
+{
+	for (;;) {
+		if (proc_follow(b->proc, sink, &b->stop, ret, e) < 0)
+			return -1;
+		if (ret->event != REAPER_LISTED)
+			return 0;
+		note_ports(b, &ret->ports);
+	}
+}
+
+/* No other thread may use the proc from here on. */
+static struct proc *take_proc(struct job *b)
+{
+	(void)pthread_mutex_lock(&b->table->lock);
+	struct proc *p = TAKE(b->proc, NULL);
+	(void)pthread_mutex_unlock(&b->table->lock);
+	return p;
+}
+
+static void end_job(struct job *b, const struct proc_result *result, const struct err *failure)
+{
 	struct jobs *j = b->table;
-	const struct proc_sink sink = { keep_output, b };
-	struct proc_result result = { 0 };
-	struct err e = { 0 };
-	const int done = proc_run_admitted(j->runner, &b->request, &sink, &b->stop, &result, &e);
 
 	(void)pthread_mutex_lock(&j->lock);
 	keep(b, utf8_rest(&b->texts[PROC_STDOUT]));
 	keep(b, utf8_rest(&b->texts[PROC_STDERR]));
 	b->state.running = false;
-	b->state.failed = done < 0;
-	b->state.err = e;
-	b->state.result = result;
+	b->state.ports = (struct port_list){ .count = 0 };
+	b->state.failed = failure != NULL;
+	if (failure)
+		b->state.err = *failure;
+	b->state.result = *result;
+	b->listing = false;
 	(void)pthread_cond_broadcast(&j->news);
 	(void)pthread_mutex_unlock(&j->lock);
+}
+
+static void *run_job(void *job)
+{
+	struct job *b = job;
+	struct jobs *j = b->table;
+	const bool admitted = b->order.words; /* what was adopted has no place any more */
+	const struct proc_sink sink = { keep_output, b };
+	struct reaper_report report = { .event = REAPER_ENDED };
+	struct err e = { 0 };
+
+	const bool failed = begin(b, &e) < 0 || follow(b, &sink, &report, &e) < 0;
+	if (admitted)
+		runner_leave(j->runner);
+	struct proc *p = take_proc(b);
+	if (!failed && report.event == REAPER_LEFT)
+		settle(j, b->state.command, p, &sink, &b->stop, &report.result);
+	else
+		proc_free(p);
+	end_job(b, &report.result, failed ? &e : NULL);
 	return NULL;
 }
 
@@ -192,8 +366,11 @@ void jobs_free(struct jobs *j)
 {
 	if (!j)
 		return;
+	(void)pthread_mutex_lock(&j->lock);
+	j->closing = true;
 	for (size_t i = 0; i < j->count; i++)
 		cancel_ask(&j->job[i]->stop);
+	(void)pthread_mutex_unlock(&j->lock);
 	for (size_t i = 0; i < j->count; i++) {
 		(void)pthread_join(j->job[i]->thread, NULL);
 		job_free(j->job[i]);
@@ -203,50 +380,19 @@ void jobs_free(struct jobs *j)
 	mem_free(j);
 }
 
-/* Forget the oldest ended job when the table is full. Its thread has nothing left to do. */
-static int make_room(struct jobs *j)
-{
-	size_t at = 0;
-
-	if (j->count < LIMIT_JOBS)
-		return 0;
-	while (at < j->count && j->job[at]->state.running)
-		at++;
-	if (at == j->count)
-		return -1;
-	struct job *old = j->job[at];
-	memmove(&j->job[at], &j->job[at + 1], (j->count - at - 1) * sizeof(struct job *));
-	j->count--;
-	/* The thread has given the lock back and does not need it again. */
-	(void)pthread_join(old->thread, NULL);
-	job_free(old);
-	return 0;
-}
-
-/* Put a job into the table and let it run. */
-static int add(struct jobs *j, struct job *b, struct err *e)
-{
-	if (make_room(j) < 0)
-		return err_set(e, ERR_TOO_BUSY, "%d jobs are running already; stop one first",
-			       LIMIT_JOBS);
-	if (!thread_start(run_job, b, LIMIT_JOB_STACK, &b->thread))
-		return err_set(e, ERR_SPAWN_FAILED, "The server has no thread left for the job");
-	b->state.id = ++j->last_id;
-	j->job[j->count++] = b;
-	return 0;
-}
-
 int jobs_start(struct jobs *j, const struct proc_request *q, uint64_t *ret, struct err *e)
 {
 	/* A client that is told a job's number can rely on it, so the place is taken first. */
 	if (proc_admit(j->runner, q, e) < 0)
 		return -1;
-	struct job *b = job_new(j, q, e);
-	(void)pthread_mutex_lock(&j->lock);
-	const int done = b ? add(j, b, e) : -1;
-	if (done == 0)
-		*ret = b->state.id;
-	(void)pthread_mutex_unlock(&j->lock);
+	struct job *b = job_new(j);
+	if (b)
+		describe(q, b->state.command);
+	int done = -1;
+	if (!b || request_copy(&b->order, q) < 0)
+		(void)err_set(e, ERR_SPAWN_FAILED, "There is not enough memory for the job");
+	else
+		done = add(j, b, ret, e);
 	if (done < 0) {
 		job_free(b);
 		runner_leave(j->runner);
@@ -254,9 +400,42 @@ int jobs_start(struct jobs *j, const struct proc_request *q, uint64_t *ret, stru
 	return done;
 }
 
+/* Wait for news, but return often enough to notice a cancelled caller. */
+static void wait_a_moment(struct jobs *j, int64_t deadline_ms)
+{
+	const int64_t now = io_now_ms();
+	const int64_t until =
+		deadline_ms - now > LIMIT_JOB_WAIT_MS ? now + LIMIT_JOB_WAIT_MS : deadline_ms;
+	const struct timespec t = { .tv_sec = until / 1000, .tv_nsec = until % 1000 * 1000000 };
+
+	(void)pthread_cond_timedwait(&j->news, &j->lock, &t);
+}
+
+static bool any_listing(const struct jobs *j)
+{
+	for (size_t i = 0; i < j->count; i++)
+		if (j->job[i]->listing)
+			return true;
+	return false;
+}
+
+/* Ask all reapers at once for the ports of what runs below them; one that does not answer in time
+ * leaves the ports as they were. */
+static void refresh_ports(struct jobs *j)
+{
+	const int64_t deadline = io_now_ms() + LIMIT_JOB_LIST_MS;
+
+	for (size_t i = 0; i < j->count; i++)
+		if (j->job[i]->proc && !j->job[i]->listing)
+			j->job[i]->listing = proc_demand(j->job[i]->proc, REAPER_LIST);
+	while (any_listing(j) && io_now_ms() < deadline)
+		wait_a_moment(j, deadline);
+}
+
 size_t jobs_list(struct jobs *j, struct job_state *to, size_t max)
 {
 	(void)pthread_mutex_lock(&j->lock);
+	refresh_ports(j);
 	const size_t count = j->count;
 	for (size_t i = 0; i < count && i < max; i++)
 		to[i] = j->job[i]->state;
@@ -273,17 +452,6 @@ static struct job *find(struct jobs *j, uint64_t id, struct err *e)
 		      "There is no job %llu; it may have ended long ago, list the jobs",
 		      (unsigned long long)id);
 	return NULL;
-}
-
-/* Wait for news, but return often enough to notice a cancelled caller. */
-static void wait_a_moment(struct jobs *j, int64_t deadline_ms)
-{
-	const int64_t now = io_now_ms();
-	const int64_t until =
-		deadline_ms - now > LIMIT_JOB_WAIT_MS ? now + LIMIT_JOB_WAIT_MS : deadline_ms;
-	const struct timespec t = { .tv_sec = until / 1000, .tv_nsec = until % 1000 * 1000000 };
-
-	(void)pthread_cond_timedwait(&j->news, &j->lock, &t);
 }
 
 /* Wait until the job has something new, has ended, or the caller need not wait longer. It is looked

@@ -2,10 +2,17 @@
 /*
  * jobs: commands that outlive the request that started them.
  *
- * A job is a command with a thread that puts its output, stdout and stderr as they come, into a
- * ring of LIMIT_JOB_OUTPUT bytes. A cursor is a position in the output: how many bytes came before
- * it, counted from the start of the job. Asking again with the cursor of the last answer continues
- * there. What the ring has lost by then is counted as dropped.
+ * A job is a proc with a thread that puts its output, stdout and stderr as they come, into a ring
+ * of LIMIT_JOB_OUTPUT bytes. It is either a command that was started in the background, or what a
+ * command left running when it ended (SURVIVORS_ADOPT), whether that was in the background or not:
+ * the command's result is complete when its shell has ended, and its survivors become a job of
+ * their own, with the output that they write from then on. Such a job has ended when its last
+ * process has; its exit code is that of its first process. If there is no place for it, the
+ * survivors are ended.
+ *
+ * A cursor is a position in the output: how many bytes came before it, counted from the start of
+ * the job. Asking again with the cursor of the last answer continues there. What the ring has lost
+ * by then is counted as dropped.
  *
  * An ended job stays, with its output, until LIMIT_JOBS newer ones have replaced it. All functions
  * may be called from several threads. Freeing the table ends all jobs.
@@ -32,6 +39,7 @@ struct job_state {
 	struct proc_result result; /* after it has ended */
 	int64_t started_ms;	   /* on the wall clock, since 1970 */
 	int64_t cursor;		   /* bytes of output so far */
+	struct port_list ports;	   /* while it runs, if jobs_list tells it */
 };
 
 int jobs_new(struct runner *runner, struct jobs **ret, struct err *e);
@@ -43,7 +51,12 @@ void jobs_free(struct jobs *j);
  * are running, or the runner has no place left. */
 int jobs_start(struct jobs *j, const struct proc_request *q, uint64_t *ret, struct err *e);
 
-/* At most max jobs, oldest first; returns how many there are. */
+/* Run a command that was admitted (proc_admit), give its place back, and adopt what it leaves if
+ * the request says so; result.fate and result.job tell. Returns as proc_run does. */
+int jobs_run(struct jobs *j, const struct proc_request *q, const struct proc_sink *sink,
+	     struct cancel *cancel, struct proc_result *ret, struct err *e);
+
+/* At most max jobs, oldest first, with the ports of those that run; returns how many there are. */
 size_t jobs_list(struct jobs *j, struct job_state *to, size_t max);
 
 /* A piece of a job's output, and the job as it was then. */

@@ -29,6 +29,13 @@ struct proc_limits {
 	int64_t cpu_seconds;
 };
 
+/* What becomes of the processes that a command leaves running when it ends by itself. */
+enum proc_survivors {
+	SURVIVORS_END,	 /* they are ended */
+	SURVIVORS_KEEP,	 /* they go on until the server ends; their output is thrown away */
+	SURVIVORS_ADOPT, /* they go on, and the server follows their output and can end them */
+};
+
 enum order_fd {
 	ORDER_CONTROL,
 	ORDER_OUT,
@@ -50,7 +57,7 @@ struct order {
 	bool shell;  /* the only argument is a script for the shell */
 	bool script; /* the script is in ORDER_SCRIPT because it is too long for an argument */
 	bool input;  /* standard input is ORDER_STDIN; else /dev/null */
-	bool keep;   /* survivors continue to run */
+	enum proc_survivors survivors;
 };
 
 enum launch_step {

@@ -18,24 +18,28 @@
 #include "base/own.h"
 #include "policy/words.h"
 
-struct run {
-	const struct proc_sink *sink;
+struct proc {
 	int control;
-	int output[2];	 /* reading ends, by enum proc_stream; -1 after the end of the output */
-	int cancel;	 /* -1 after it was seen */
-	bool ending;	 /* the reaper has been told to end the command */
-	bool unwanted;	 /* the sink does not want any more output */
-	struct buf tail; /* the end of stderr */
+	int output[2]; /* reading ends, by enum proc_stream; -1 after the end of the output */
+	bool ending;   /* the reaper has been told to end the command */
+	bool unwanted; /* the sink does not want any more output */
+	bool sandboxed;
+	struct proc_limits limits;
+	char program[LIMIT_PROGRAM_TEXT]; /* for messages; "" if it is the shell */
+	struct buf tail;		  /* the end of stderr */
 	char *chunk;
 };
 
-static void run_done(struct run *r)
+void proc_free(struct proc *p)
 {
-	fd_closep(&r->control);
-	fd_closep(&r->output[PROC_STDOUT]);
-	fd_closep(&r->output[PROC_STDERR]);
-	buf_done(&r->tail);
-	mem_free(r->chunk);
+	if (!p)
+		return;
+	fd_closep(&p->control);
+	fd_closep(&p->output[PROC_STDOUT]);
+	fd_closep(&p->output[PROC_STDERR]);
+	buf_done(&p->tail);
+	mem_free(p->chunk);
+	mem_free(p);
 }
 
 static bool has_nul(struct str s)
@@ -114,7 +118,8 @@ static int make_pipe(int *reading, int *writing)
 	return fcntl(p[0], F_SETFL, O_NONBLOCK);
 }
 
-static int submit(struct run *r, struct runner *runner, const struct proc_request *q, struct err *e)
+static int submit(struct proc *p, struct runner *runner, const struct proc_request *q,
+		  struct err *e)
 {
 	static const char none[] = "The server has no descriptor left for the command's output";
 	AUTO_FD out = -1;
@@ -123,10 +128,10 @@ static int submit(struct run *r, struct runner *runner, const struct proc_reques
 	AUTO_FD input = -1;
 	int pair[2];
 
-	if (make_pipe(&r->output[PROC_STDOUT], &out) < 0 ||
-	    make_pipe(&r->output[PROC_STDERR], &err) < 0 || message_pair(pair) < 0)
+	if (make_pipe(&p->output[PROC_STDOUT], &out) < 0 ||
+	    make_pipe(&p->output[PROC_STDERR], &err) < 0 || message_pair(pair) < 0)
 		return err_set(e, ERR_SPAWN_FAILED, "%s", none);
-	r->control = pair[0];
+	p->control = pair[0];
 	AUTO_FD control = pair[1];
 	struct order order = {
 		.timeout_ms = q->timeout_ms < INT64_MAX / 2 ? q->timeout_ms : 0,
@@ -136,7 +141,7 @@ static int submit(struct run *r, struct runner *runner, const struct proc_reques
 		.shell = !q->argc,
 		.script = !q->argc && q->command.n > LIMIT_ARGUMENT,
 		.input = q->input.p,
-		.keep = q->keep_survivors,
+		.survivors = q->survivors,
 	};
 	AUTO_FD strings = make_strings(q, &order, e);
 	if (strings < 0)
@@ -152,83 +157,90 @@ static int submit(struct run *r, struct runner *runner, const struct proc_reques
 		[ORDER_STRINGS] = strings,
 		[ORDER_SCRIPT] = order.script ? script : strings, /* gaps cannot be sent */
 		[ORDER_STDIN] = order.input ? input : strings,
-		[ORDER_OUT_READ] = r->output[PROC_STDOUT],
-		[ORDER_ERR_READ] = r->output[PROC_STDERR],
+		[ORDER_OUT_READ] = p->output[PROC_STDOUT],
+		[ORDER_ERR_READ] = p->output[PROC_STDERR],
 	};
-	const size_t count = order.keep	    ? ARRAY_LEN(fds)
+	const bool keep = order.survivors == SURVIVORS_KEEP;
+	const size_t count = keep	    ? ARRAY_LEN(fds)
 			     : order.input  ? ORDER_STDIN + 1
 			     : order.script ? ORDER_SCRIPT + 1
 					    : ORDER_STRINGS + 1;
 	return runner_send(runner, &order, fds, count, e);
 }
 
-static void end_command(struct run *r)
+bool proc_demand(struct proc *p, enum reaper_demand demand)
 {
-	if (r->ending)
-		return;
-	r->ending = true;
-	(void)message_send(r->control, "", 1, NULL, 0, 0);
+	const char byte = (char)demand;
+
+	return message_send(p->control, &byte, 1, NULL, 0, 0) == 0;
 }
 
-static void keep_tail(struct run *r, struct str piece)
+static void end_command(struct proc *p)
 {
-	const size_t max = r->tail.max;
+	if (p->ending)
+		return;
+	p->ending = true;
+	(void)proc_demand(p, REAPER_END);
+}
+
+static void keep_tail(struct proc *p, struct str piece)
+{
+	const size_t max = p->tail.max;
 
 	if (piece.n > max / 2)
 		piece = str_from(piece, piece.n - max / 2);
-	if (r->tail.n + piece.n > max)
-		buf_drop(&r->tail, r->tail.n + piece.n - max);
-	buf_add(&r->tail, piece);
+	if (p->tail.n + piece.n > max)
+		buf_drop(&p->tail, p->tail.n + piece.n - max);
+	buf_add(&p->tail, piece);
 }
 
 /* Pass on what is in one pipe now, at most one chunk. False if it is empty. */
-static bool carry(struct run *r, enum proc_stream stream)
+static bool carry(struct proc *p, const struct proc_sink *sink, enum proc_stream stream)
 {
-	const ssize_t n = read(r->output[stream], r->chunk, LIMIT_OUTPUT_CHUNK);
+	const ssize_t n = read(p->output[stream], p->chunk, LIMIT_OUTPUT_CHUNK);
 
 	if (n < 0 && errno == EINTR)
 		return true;
 	if (n < 0 && errno == EAGAIN)
 		return false;
 	if (n <= 0) {
-		fd_closep(&r->output[stream]);
+		fd_closep(&p->output[stream]);
 		return false;
 	}
-	const struct str piece = { r->chunk, (size_t)n };
+	const struct str piece = { p->chunk, (size_t)n };
 	if (stream == PROC_STDERR)
-		keep_tail(r, piece);
-	if (!r->unwanted && r->sink->write(r->sink->arg, stream, piece) < 0) {
-		r->unwanted = true;
-		end_command(r);
+		keep_tail(p, piece);
+	if (!p->unwanted && sink->write(sink->arg, stream, piece) < 0) {
+		p->unwanted = true;
+		end_command(p);
 	}
 	return true;
 }
 
-/* Pass output on until the report arrives. */
-static int follow(struct run *r, struct reaper_report *report, struct err *e)
+/* Pass output on until a report arrives. */
+static int carry_until_report(struct proc *p, const struct proc_sink *sink, int cancel,
+			      struct reaper_report *report, struct err *e)
 {
 	int fds[MESSAGE_FDS];
 
 	for (;;) {
-		struct pollfd p[] = {
-			{ .fd = r->output[PROC_STDOUT], .events = POLLIN },
-			{ .fd = r->output[PROC_STDERR], .events = POLLIN },
-			{ .fd = r->control, .events = POLLIN },
-			{ .fd = r->cancel, .events = POLLIN },
+		struct pollfd poll_fds[] = {
+			{ .fd = p->output[PROC_STDOUT], .events = POLLIN },
+			{ .fd = p->output[PROC_STDERR], .events = POLLIN },
+			{ .fd = p->control, .events = POLLIN },
+			{ .fd = p->ending ? -1 : cancel, .events = POLLIN },
 		};
-		if (poll(p, ARRAY_LEN(p), -1) < 0 && errno != EINTR)
+		if (poll(poll_fds, ARRAY_LEN(poll_fds), -1) < 0 && errno != EINTR)
 			return err_errno(e, "The command's output could not be waited for");
-		if (p[3].revents) {
-			r->cancel = -1;
-			end_command(r);
-		}
-		if (p[0].revents)
-			(void)carry(r, PROC_STDOUT);
-		if (p[1].revents)
-			(void)carry(r, PROC_STDERR);
-		if (!p[2].revents)
+		if (poll_fds[3].revents)
+			end_command(p);
+		if (poll_fds[0].revents)
+			(void)carry(p, sink, PROC_STDOUT);
+		if (poll_fds[1].revents)
+			(void)carry(p, sink, PROC_STDERR);
+		if (!poll_fds[2].revents)
 			continue;
-		if (message_recv(r->control, report, sizeof(*report), fds) == sizeof(*report))
+		if (message_recv(p->control, report, sizeof(*report), fds) == sizeof(*report))
 			return 0;
 		return err_set(
 			e, ERR_SPAWN_FAILED,
@@ -237,13 +249,14 @@ static int follow(struct run *r, struct reaper_report *report, struct err *e)
 	}
 }
 
-/* All writers have ended, or are survivors that are kept: what is in the pipes now is all. */
-static void drain(struct run *r)
+/* All writers have ended, or are survivors: what is in the pipes now is all that the command wrote.
+ */
+static void drain(struct proc *p, const struct proc_sink *sink)
 {
 	for (int stream = PROC_STDOUT; stream <= PROC_STDERR; stream++) {
 		size_t left = 2 * LIMIT_OUTPUT_PIPE / LIMIT_OUTPUT_CHUNK;
-		/* A kept survivor may write forever: a full pipe is enough. */
-		while (r->output[stream] >= 0 && left-- && carry(r, (enum proc_stream)stream))
+		/* A survivor may write forever: a full pipe is enough. */
+		while (p->output[stream] >= 0 && left-- && carry(p, sink, (enum proc_stream)stream))
 			;
 	}
 }
@@ -266,53 +279,47 @@ static const char *const memory_words[] = { "annot allocate memory",
 static const char *const process_words[] = { "Resource temporarily unavailable", "Cannot fork",
 					     "EAGAIN", NULL };
 
-static bool tail_has(const struct run *r, const char *const *words)
+static bool tail_has(const struct proc *p, const char *const *words)
 {
-	while (*words && str_find(buf_str(&r->tail), str_of(*words)) < 0)
+	while (*words && str_find(buf_str(&p->tail), str_of(*words)) < 0)
 		words++;
 	return *words != NULL;
 }
 
 /* Only the command itself sees some refusals: all we have is what it wrote when it failed. */
-static void guess_reason(const struct run *r, const struct proc_limits *l, bool sandboxed,
-			 struct proc_result *ret)
+static void guess_reason(const struct proc *p, struct proc_result *ret)
 {
+	const struct proc_limits *l = &p->limits;
+
 	if (ret->exit_code == 0)
 		return;
-	ret->denied = sandboxed && tail_has(r, denied_words);
+	ret->denied = p->sandboxed && tail_has(p, denied_words);
 	if (ret->limit != PROC_LIMIT_NONE)
 		return;
-	if (l->address_space_bytes > 0 && tail_has(r, memory_words))
+	if (l->address_space_bytes > 0 && tail_has(p, memory_words))
 		ret->limit = PROC_LIMIT_MEMORY;
-	else if (l->processes > 0 && tail_has(r, process_words))
+	else if (l->processes > 0 && tail_has(p, process_words))
 		ret->limit = PROC_LIMIT_PROCESSES;
 }
 
-static int run_order(struct runner *runner, const struct proc_request *q,
-		     const struct proc_sink *sink, struct cancel *cancel, struct proc_result *ret,
-		     struct err *e)
+static struct proc *proc_new(struct runner *runner, const struct proc_request *q)
 {
-	CLEANUP(run_done)
-	struct run r = { .sink = sink,
-			 .control = -1,
-			 .output = { -1, -1 },
-			 .cancel = cancel_fd(cancel),
-			 .tail = { .max = LIMIT_STDERR_TAIL },
-			 .chunk = mem_new(LIMIT_OUTPUT_CHUNK, 1) };
-	struct reaper_report report;
+	struct proc *p = mem_new(1, sizeof(*p));
 
-	if (cancel && r.cancel < 0)
-		return err_errno(e, "The command cannot be made to end when it is not wanted");
-	if (!r.chunk)
-		return err_set(e, ERR_SPAWN_FAILED, "There is not enough memory for the command");
-	if (submit(&r, runner, q, e) < 0 || follow(&r, &report, e) < 0)
-		return -1;
-	if (report.failed != LAUNCH_DONE)
-		return launch_error(e, report.failed, report.error, q->argc ? q->argv[0] : STR(""));
-	drain(&r);
-	*ret = report.result;
-	guess_reason(&r, &q->limits, runner_is_sandboxed(runner), ret);
-	return 0;
+	if (!p)
+		return NULL;
+	*p = (struct proc){ .control = -1,
+			    .output = { -1, -1 },
+			    .sandboxed = runner_is_sandboxed(runner),
+			    .limits = q->limits,
+			    .tail = { .max = LIMIT_STDERR_TAIL },
+			    .chunk = mem_new(LIMIT_OUTPUT_CHUNK, 1) };
+	if (q->argc)
+		(void)snprintf(p->program, sizeof(p->program), "%.*s", STR_FMT(q->argv[0]));
+	if (p->chunk)
+		return p;
+	proc_free(p);
+	return NULL;
 }
 
 int proc_admit(struct runner *runner, const struct proc_request *q, struct err *e)
@@ -320,21 +327,73 @@ int proc_admit(struct runner *runner, const struct proc_request *q, struct err *
 	return check(q, e) < 0 ? -1 : runner_enter(runner, e);
 }
 
-int proc_run_admitted(struct runner *runner, const struct proc_request *q,
-		      const struct proc_sink *sink, struct cancel *cancel, struct proc_result *ret,
-		      struct err *e)
+int proc_start(struct runner *runner, const struct proc_request *q, struct proc **ret,
+	       struct err *e)
 {
-	const int done = run_order(runner, q, sink, cancel, ret, e);
-	runner_leave(runner);
-	return done;
+	struct proc *p = proc_new(runner, q);
+
+	if (!p)
+		return err_set(e, ERR_SPAWN_FAILED, "There is not enough memory for the command");
+	if (submit(p, runner, q, e) < 0) {
+		proc_free(p);
+		return -1;
+	}
+	*ret = p;
+	return 0;
+}
+
+int proc_follow(struct proc *p, const struct proc_sink *sink, struct cancel *cancel,
+		struct reaper_report *ret, struct err *e)
+{
+	struct reaper_report report;
+	const int asked = cancel_fd(cancel);
+
+	if (cancel && asked < 0)
+		return err_errno(e, "The command cannot be made to end when it is not wanted");
+	if (carry_until_report(p, sink, asked, &report, e) < 0)
+		return -1;
+	if (report.failed != LAUNCH_DONE)
+		return launch_error(e, report.failed, report.error, str_of(p->program));
+	if (report.event != REAPER_LISTED) {
+		drain(p, sink);
+		guess_reason(p, &report.result);
+	}
+	*ret = report;
+	return 0;
+}
+
+void proc_finish(struct proc *p, const struct proc_sink *sink)
+{
+	struct reaper_report report;
+	struct err ignored; /* everything has ended then, too */
+
+	end_command(p);
+	do
+		if (proc_follow(p, sink, NULL, &report, &ignored) < 0)
+			break;
+	while (report.event != REAPER_ENDED);
+	proc_free(p);
 }
 
 int proc_run(struct runner *runner, const struct proc_request *q, const struct proc_sink *sink,
 	     struct cancel *cancel, struct proc_result *ret, struct err *e)
 {
+	struct proc_request request = *q;
+	struct reaper_report report;
+	struct proc *p = NULL;
+
 	if (proc_admit(runner, q, e) < 0)
 		return -1;
-	return proc_run_admitted(runner, q, sink, cancel, ret, e);
+	if (request.survivors == SURVIVORS_ADOPT)
+		request.survivors = SURVIVORS_END;
+	int done = proc_start(runner, &request, &p, e);
+	if (done == 0)
+		done = proc_follow(p, sink, cancel, &report, e);
+	if (done == 0)
+		*ret = report.result;
+	proc_free(p);
+	runner_leave(runner);
+	return done;
 }
 
 const char *proc_limit_name(enum proc_limit limit)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proc: run one command.
+ * proc: one command and everything it left.
  *
- * proc_run blocks the calling thread until the command and everything it started are gone. Output
- * is passed on as it comes; while the sink is busy nothing is read, so a slow reader slows the
- * command down, and at most LIMIT_OUTPUT_CHUNK and two full pipes of output are in memory. The
- * command's reaper watches the time, also while the sink blocks.
+ * A proc begins with proc_start and lasts until its last process has ended, also one that outlives
+ * the command's shell. Whatever has to be held for exactly that long belongs to it. Output is
+ * passed on by proc_follow as it comes; while the sink is busy nothing is read, so a slow reader
+ * slows the command down, and at most LIMIT_OUTPUT_CHUNK and two full pipes of output are in
+ * memory. The command's reaper watches the time, also while the sink blocks.
  *
  * The command has a clean environment (exec/environ.h), a file in memory or /dev/null as standard
  * input, no descriptors other than 0 to 2, its own session, default signal dispositions, and the
@@ -27,11 +28,10 @@ struct proc_request {
 	size_t argc;
 	const struct str *env; /* "NAME=value", in addition to or instead of the server's */
 	size_t env_count;
-	struct str input;    /* standard input; a NULL pointer: /dev/null */
-	int cwd_fd;	     /* the directory it runs in */
-	int64_t timeout_ms;  /* then SIGTERM, SIGKILL LIMIT_TERM_GRACE_MS later; 0: never */
-	bool keep_survivors; /* what it left running continues until the server ends, but its output
-				is thrown away */
+	struct str input;   /* standard input; a NULL pointer: /dev/null */
+	int cwd_fd;	    /* the directory it runs in */
+	int64_t timeout_ms; /* then SIGTERM, SIGKILL LIMIT_TERM_GRACE_MS later; 0: never */
+	enum proc_survivors survivors; /* what becomes of the processes it leaves running */
 	mode_t umask;
 	struct proc_limits limits;
 };
@@ -44,23 +44,43 @@ struct proc_sink {
 	void *arg;
 };
 
+struct proc;
+
+/* Take one of the runner's places for a command, so that its client can be promised that it will
+ * run; or INVALID_ARGUMENTS or TOO_BUSY. runner_leave gives the place back. */
+int proc_admit(struct runner *runner, const struct proc_request *q, struct err *e);
+
+/* Start the command. Nothing of the request is needed any more when this returns. -1 with
+ * INVALID_ARGUMENTS or SPAWN_FAILED. */
+int proc_start(struct runner *runner, const struct proc_request *q, struct proc **ret,
+	       struct err *e);
+
 /*
- * Run the command. When the cancel (or NULL) is asked, the command is ended as after a timeout.
+ * Pass output on until the reaper reports: REAPER_LEFT and REAPER_LISTED, after which it can be
+ * followed again, or REAPER_ENDED. When the cancel (or NULL) is asked, everything is ended as after
+ * a timeout. -1 with SPAWN_FAILED if the command did not run, or its reaper has died, and with it
+ * everything else.
+ */
+int proc_follow(struct proc *p, const struct proc_sink *sink, struct cancel *cancel,
+		struct reaper_report *ret, struct err *e);
+
+/* Send the reaper a demand. Another thread may be in proc_follow. False if it could not be sent. */
+bool proc_demand(struct proc *p, enum reaper_demand demand);
+
+/* End everything that still runs, and wait until it has ended; what it writes until then goes to
+ * the sink. Frees p. */
+void proc_finish(struct proc *p, const struct proc_sink *sink);
+
+/* What still runs is ended, without waiting for it. */
+void proc_free(struct proc *p);
+
+/*
+ * All of it: run a command until it and what it left have ended; nothing is adopted.
  * Returns 0 and the result however the command ended; or -1 if it did not run: INVALID_ARGUMENTS,
- * TOO_BUSY, SPAWN_FAILED.
+ * TOO_BUSY, SPAWN_FAILED. (jobs_run is the one that adopts.)
  */
 int proc_run(struct runner *runner, const struct proc_request *q, const struct proc_sink *sink,
 	     struct cancel *cancel, struct proc_result *ret, struct err *e);
-
-/*
- * The same in two steps, for a caller that has to promise its client that the command will run.
- * proc_admit takes one of the runner's places, or says INVALID_ARGUMENTS or TOO_BUSY;
- * proc_run_admitted gives it back, and so does runner_leave if nothing is run after all.
- */
-int proc_admit(struct runner *runner, const struct proc_request *q, struct err *e);
-int proc_run_admitted(struct runner *runner, const struct proc_request *q,
-		      const struct proc_sink *sink, struct cancel *cancel, struct proc_result *ret,
-		      struct err *e);
 
 /* "SIGKILL"; "" for 0. */
 const char *proc_signal_name(int signal);

@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,15 +21,15 @@
 #include "base/own.h"
 #include "exec/procfs.h"
 
-enum phase { RUNNING, LINGERING, TERMINATING, KILLING, KEPT };
+enum phase { RUNNING, LINGERING, GOING_ON, TERMINATING, KILLING };
 
 struct reaper {
 	const struct reaper_home *home;
 	const struct order *order;
 	int control; /* -1 once the server hung up */
 	int lifeline;
-	int output[2]; /* reading ends, to be emptied once the survivors are kept; or -1 */
-	pid_t shell;
+	int output[2]; /* reading ends, to be emptied if the survivors are kept; or -1 */
+	pid_t shell;   /* or the first survivor, after the shell has ended */
 	bool shell_ended;
 	int status;	 /* of the shell, as from waitpid */
 	bool was_killed; /* a process died of a SIGKILL that is not ours */
@@ -79,14 +80,20 @@ static bool reap(struct reaper *r)
 	}
 }
 
-static void send_report(struct reaper *r)
+static void send_event(struct reaper *r, enum reaper_event event)
+{
+	r->report.event = event;
+	if (r->control >= 0)
+		(void)message_send(r->control, &r->report, sizeof(r->report), NULL, 0,
+				   io_now_ms() + LIMIT_SPAWNER_MS);
+}
+
+/* Complete the result: how the shell ended, and what all of it has cost so far. */
+static void complete(struct reaper *r)
 {
 	struct rusage u;
 	struct proc_result *p = &r->report.result;
 
-	if (r->reported)
-		return;
-	r->reported = true;
 	if (!r->shell_ended)
 		p->duration_ms = io_now_ms() - r->started_ms;
 	if (p->timed_out || p->cancelled || p->stuck) {
@@ -107,16 +114,22 @@ static void send_report(struct reaper *r)
 		p->limit = PROC_LIMIT_MEMORY;
 	if (p->timed_out)
 		p->limit = PROC_LIMIT_TIME;
-	if (r->control >= 0)
-		(void)message_send(r->control, &r->report, sizeof(r->report), NULL, 0,
-				   io_now_ms() + LIMIT_SPAWNER_MS);
+}
+
+static void send_last_report(struct reaper *r)
+{
+	if (r->reported)
+		return;
+	r->reported = true;
+	complete(r);
+	send_event(r, REAPER_ENDED);
 }
 
 static void terminate(struct reaper *r, int64_t grace_ms)
 {
 	const int64_t until = io_now_ms() + grace_ms;
 
-	if (r->phase >= TERMINATING && r->phase != KEPT) {
+	if (r->phase >= TERMINATING) {
 		if (until < r->next_ms)
 			r->next_ms = until;
 		return;
@@ -127,19 +140,34 @@ static void terminate(struct reaper *r, int64_t grace_ms)
 	r->next_ms = until;
 }
 
-static void end_survivors(struct reaper *r)
+/* The command has ended and processes of it still run. */
+static void settle_survivors(struct reaper *r)
 {
-	r->report.result.survivor_count =
-		tree_survivors(r->report.result.survivors, LIMIT_SURVIVORS);
-	if (!r->order->keep) {
+	struct proc_result *p = &r->report.result;
+
+	p->survivor_count = tree_survivors(p->survivors, LIMIT_SURVIVORS);
+	p->fate = r->order->survivors;
+	if (p->fate == SURVIVORS_END) {
 		terminate(r, LIMIT_SURVIVOR_GRACE_MS);
 		return;
 	}
-	r->report.result.survivors_kept = true;
-	r->phase = KEPT;
+	/* They have ended in this moment, and are about to be reaped. */
+	if (p->survivor_count == 0) {
+		r->next_ms = io_now_ms() + LIMIT_LINGER_MS;
+		return;
+	}
+	r->phase = GOING_ON;
 	r->next_ms = IO_FOREVER;
-	send_report(r);
-	fd_closep(&r->control);
+	if (p->fate == SURVIVORS_KEEP) {
+		send_last_report(r);
+		fd_closep(&r->control);
+		return;
+	}
+	complete(r);
+	send_event(r, REAPER_LEFT);
+	r->shell = p->survivors[0].pid;
+	r->shell_ended = false;
+	*p = (struct proc_result){ 0 };
 }
 
 static void kill_round(struct reaper *r)
@@ -153,7 +181,7 @@ static void kill_round(struct reaper *r)
 		r->patience_ms = io_now_ms() + LIMIT_KILL_PATIENCE_MS;
 	if (io_now_ms() >= r->patience_ms) {
 		r->report.result.stuck = true;
-		send_report(r);
+		send_last_report(r);
 		r->next_ms = io_now_ms() + LIMIT_KILL_PATIENCE_MS;
 	}
 }
@@ -186,7 +214,7 @@ static void advance(struct reaper *r)
 		r->report.result.timed_out = true;
 		terminate(r, LIMIT_TERM_GRACE_MS);
 	} else if (r->phase == LINGERING && now >= r->next_ms) {
-		end_survivors(r);
+		settle_survivors(r);
 	} else if ((r->phase == TERMINATING || r->phase == KILLING) && now >= r->next_ms) {
 		kill_round(r);
 	}
@@ -201,9 +229,29 @@ static void discard(int *from)
 		fd_closep(from);
 }
 
+/* Do what the server demands, or end the command if the server has hung up. */
+static void obey(struct reaper *r)
+{
+	char demand = REAPER_END;
+
+	const ssize_t n = recv(r->control, &demand, sizeof(demand), MSG_DONTWAIT);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n > 0 && demand == REAPER_LIST) {
+		tree_ports(&r->report.ports);
+		send_event(r, REAPER_LISTED);
+		return;
+	}
+	if (n <= 0)
+		fd_closep(&r->control);
+	if (!r->report.result.timed_out)
+		r->report.result.cancelled = true;
+	terminate(r, LIMIT_TERM_GRACE_MS);
+}
+
 static void wait_for_news(struct reaper *r)
 {
-	const bool kept = r->phase == KEPT;
+	const bool kept = r->phase == GOING_ON && r->order->survivors == SURVIVORS_KEEP;
 	struct pollfd p[] = {
 		{ .fd = r->home->signals, .events = POLLIN },
 		{ .fd = r->control, .events = POLLIN },
@@ -220,15 +268,8 @@ static void wait_for_news(struct reaper *r)
 		return;
 	if (p[0].revents)
 		(void)!read(r->home->signals, &info, sizeof(info));
-	if (p[1].revents) {
-		if (!r->report.result.timed_out)
-			r->report.result.cancelled = true;
-		if (p[1].revents & POLLHUP)
-			fd_closep(&r->control);
-		else
-			(void)!read(r->control, &info, sizeof(info));
-		terminate(r, LIMIT_TERM_GRACE_MS);
-	}
+	if (p[1].revents)
+		obey(r);
 	if (p[2].revents) {
 		r->lifeline = -1;
 		terminate(r, LIMIT_ORPHAN_GRACE_MS);
@@ -298,6 +339,6 @@ void reaper_main(const struct reaper_home *home, struct launch *l)
 		advance(&r);
 		wait_for_news(&r);
 	}
-	send_report(&r);
+	send_last_report(&r);
 	_exit(0);
 }

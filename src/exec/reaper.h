@@ -7,14 +7,17 @@
  * server that is busy or gone makes no difference.
  *
  *	running ──shell ended──► lingering ──some still run──► terminating ──grace over──► killing
- *	   └──────timeout, cancel, server gone──────────────────┘                (or kept, if asked)
+ *	   │                         └──and the order lets them──► going on ──┐
+ *	   └───────────timeout, cancel, server gone───────────────────────────┴──► terminating
  *
  * A tree that grows beyond the order's number of processes, or LIMIT_PROCESSES, is killed at once:
  * the kernel's own limit does not apply to root, and a fork bomb gets no grace.
  *
- * The reaper sends one message to the server over the order's control socket: a struct
- * reaper_report, when the command and everything it left are gone (or kept, or could not be ended).
- * Any message from the server, and hanging up, means: end the command.
+ * Over the order's control socket the reaper sends a struct reaper_report when the command and
+ * everything it left are gone (or kept, or could not be ended), and exits. If the survivors are to
+ * be adopted, it sends one when the command has ended, too; from then on the first survivor is to
+ * it what the shell was: the last report tells how that ended. The server sends one byte of enum
+ * reaper_demand; hanging up means REAPER_END.
  */
 #ifndef EXEC_REAPER_H
 #define EXEC_REAPER_H
@@ -57,16 +60,29 @@ struct proc_result {
 	int64_t peak_memory_bytes;
 	bool oom_killed;
 	enum proc_limit limit;
-	bool survivors_kept;
-	size_t survivor_count; /* may be more than are described; with namespaces their pids are
-				  those that commands see */
+	enum proc_survivors fate; /* of the survivors */
+	uint64_t job;		  /* SURVIVORS_ADOPT: the job in which they go on (exec/jobs.h) */
+	size_t survivor_count;	  /* may be more than are described; with namespaces their pids are
+				     those that commands see */
 	struct survivor survivors[LIMIT_SURVIVORS];
 };
 
+/* What a report tells. */
+enum reaper_event {
+	REAPER_ENDED,  /* everything has ended; this is the last report */
+	REAPER_LEFT,   /* the command has ended, its survivors go on */
+	REAPER_LISTED, /* the answer to REAPER_LIST: `ports` */
+};
+
+/* What the server can ask for. */
+enum reaper_demand { REAPER_END = 'e', REAPER_LIST = 'l' };
+
 struct reaper_report {
+	enum reaper_event event;
 	enum launch_step failed; /* not LAUNCH_DONE: it never ran; error says why */
 	int error;
 	struct proc_result result;
+	struct port_list ports; /* of everything that runs */
 };
 
 /* What all reapers of a spawner share. */

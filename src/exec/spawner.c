@@ -27,7 +27,7 @@ struct spawner {
 	int server; /* -1 after it hung up */
 	struct reaper_home home;
 	struct sandbox *sandbox; /* NULL: off */
-	pid_t reapers[LIMIT_COMMANDS + 1];
+	pid_t reapers[LIMIT_COMMANDS + LIMIT_JOBS + 1];
 	size_t count;
 	pid_t spare;  /* the reaper among them that waits for the next order; 0: there is none */
 	int taken;    /* eventfd: the spare has taken an order */

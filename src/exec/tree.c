@@ -300,17 +300,17 @@ static void sockets_of(pid_t pid, struct own_sockets *ret)
 	(void)closedir(dir);
 }
 
-static size_t add_port(uint16_t *to, size_t count, size_t max, uint16_t port)
+static void add_port(struct port_list *l, uint16_t port)
 {
 	size_t at = 0;
 
-	while (at < count && to[at] < port)
+	while (at < l->count && l->port[at] < port)
 		at++;
-	if (count == max || (at < count && to[at] == port))
-		return count;
-	memmove(to + at + 1, to + at, (count - at) * sizeof(*to));
-	to[at] = port;
-	return count + 1;
+	if (l->count == ARRAY_LEN(l->port) || (at < l->count && l->port[at] == port))
+		return;
+	memmove(l->port + at + 1, l->port + at, (l->count - at) * sizeof(*l->port));
+	l->port[at] = port;
+	l->count++;
 }
 
 /* One line of the kernel's tables: slot, local address:port, remote, state, …, the inode tenth. */
@@ -337,42 +337,40 @@ static bool parse_row(char *line, struct socket_row *ret)
 	return true;
 }
 
-static size_t match(pid_t pid, const char *table, unsigned long state, const struct own_sockets *s,
-		    uint16_t *to, size_t count, size_t max)
+static void match(pid_t pid, const char *table, unsigned long state, const struct own_sockets *s,
+		  struct port_list *ret)
 {
 	char path[32], line[512];
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/net/%s", (int)pid, table);
 	FILE *f = fopen(path, "re");
 	if (!f)
-		return count;
+		return;
 	while (fgets(line, sizeof(line), f)) {
 		struct socket_row row;
 		if (!parse_row(line, &row) || row.state != state)
 			continue;
 		for (size_t i = 0; i < s->count; i++)
 			if (s->inode[i] == row.inode)
-				count = add_port(to, count, max, row.port);
+				add_port(ret, row.port);
 	}
 	(void)fclose(f);
-	return count;
 }
 
-/* Where the process can be reached: at most max ports, each once, in rising order. */
-static size_t ports_of(pid_t pid, uint16_t *to, size_t max)
+/* Add the ports at which the process can be reached. */
+static void add_ports_of(pid_t pid, struct port_list *ret)
 {
 	/* The states of a listening TCP and of an unconnected UDP socket in these tables. */
 	enum { LISTENING = 0x0a, UNCONNECTED = 0x07 };
 	struct own_sockets s = { .count = 0 };
-	size_t count = 0;
 
 	sockets_of(pid, &s);
 	if (!s.count)
-		return 0;
-	count = match(pid, "tcp", LISTENING, &s, to, count, max);
-	count = match(pid, "tcp6", LISTENING, &s, to, count, max);
-	count = match(pid, "udp", UNCONNECTED, &s, to, count, max);
-	return match(pid, "udp6", UNCONNECTED, &s, to, count, max);
+		return;
+	match(pid, "tcp", LISTENING, &s, ret);
+	match(pid, "tcp6", LISTENING, &s, ret);
+	match(pid, "udp", UNCONNECTED, &s, ret);
+	match(pid, "udp6", UNCONNECTED, &s, ret);
 }
 
 static void describe(pid_t pid, struct survivor *to)
@@ -387,7 +385,7 @@ static void describe(pid_t pid, struct survivor *to)
 	for (size_t i = 0; i < len; i++)
 		if (to->command[i] == '\0')
 			to->command[i] = ' ';
-	to->port_count = ports_of(pid, to->ports, LIMIT_SURVIVOR_PORTS);
+	add_ports_of(pid, &to->ports);
 }
 
 size_t tree_survivors(struct survivor *to, size_t max)
@@ -405,6 +403,16 @@ size_t tree_survivors(struct survivor *to, size_t max)
 		count++;
 	}
 	return count;
+}
+
+void tree_ports(struct port_list *ret)
+{
+	CLEANUP(members_done) struct members m = { 0 };
+
+	*ret = (struct port_list){ .count = 0 };
+	find_members(&m, NULL, 0);
+	for (size_t i = 0; i < m.count; i++)
+		add_ports_of(m.list[i].pid, ret);
 }
 
 bool tree_is_listed(void)

@@ -25,12 +25,17 @@
 
 #include "base/limits.h"
 
+/* Where processes can be reached: TCP they listen on, UDP they are bound to; each once, rising. */
+struct port_list {
+	uint16_t port[LIMIT_SURVIVOR_PORTS];
+	size_t count;
+};
+
 /* A process that still runs after the command's shell has ended. */
 struct survivor {
 	pid_t pid;
-	char command[LIMIT_SURVIVOR_TEXT];    /* its arguments with blanks between them */
-	uint16_t ports[LIMIT_SURVIVOR_PORTS]; /* TCP it listens on, UDP it is bound to; rising */
-	size_t port_count;
+	char command[LIMIT_SURVIVOR_TEXT]; /* its arguments with blanks between them */
+	struct port_list ports;
 };
 
 /* Send the signal to every process in the tree. Returns how many got it. */
@@ -44,8 +49,12 @@ size_t tree_kill(const pid_t *spare, size_t spare_count);
 /* How many processes the tree has, zombies included; 0 if /proc does not list them. */
 size_t tree_count(void);
 
-/* Describe at most max of the tree's processes. Returns how many there are. */
+/* Describe at most max of the tree's processes, our own children first. Returns how many there
+ * are. */
 size_t tree_survivors(struct survivor *to, size_t max);
+
+/* The ports of all processes in the tree. */
+void tree_ports(struct port_list *ret);
 
 /* Does this system list children in /proc? */
 bool tree_is_listed(void);

@@ -38,7 +38,11 @@ static struct str policy_word(const struct config *c)
 
 static struct str survivors_word(const struct config *c)
 {
-	return c->survivors ? STR("keep") : STR("end");
+	static const char *const words[] = {
+		[SURVIVORS_END] = "end", [SURVIVORS_KEEP] = "keep", [SURVIVORS_ADOPT] = "adopt"
+	};
+
+	return str_of(words[c->survivors]);
 }
 
 /* The limits of commands, which are mentioned when they are set. */

@@ -150,7 +150,7 @@ static void fill_call(struct service *s, const struct config *c)
 		.runner = s->runner,
 		.jobs = s->jobs,
 		.limits = &s->limits,
-		.keep_survivors = c->survivors == 1,
+		.survivors = (enum proc_survivors)c->survivors,
 		.no_commands = str_of(s->runner ? NULL : s->sandbox.why),
 		.read_only = c->read_only,
 		.sync = c->fsync,

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* job: commands in the background: list them, read or wait for their output, stop them. */
 
-#include <stdio.h>
-
 #include "base/buf.h"
 #include "base/io.h"
 #include "base/limits.h"
@@ -15,21 +13,14 @@
 /* The names of members on the wire and for models. As with every command, models are told no exit
  * code after a timeout. */
 struct job_names {
-	const char *id, *exit_code, *timed_out, *started;
+	const char *id, *exit_code, *timed_out, *started, *left;
 	bool null_after_timeout;
 };
 
-static const struct job_names wire_names = { "jobId", "exitCode", "timedOut", "startedMs", false };
-static const struct job_names model_names = { "job_id", "exit_code", "timed_out", "started_ms",
-					      true };
-
-static void write_id(struct jw *w, const char *name, uint64_t id)
-{
-	char text[24];
-
-	(void)snprintf(text, sizeof text, "%llu", (unsigned long long)id);
-	jw_str(w, name, str_of(text));
-}
+static const struct job_names wire_names = { "jobId",	  "exitCode",  "timedOut",
+					     "startedMs", "leftJobId", false };
+static const struct job_names model_names = { "job_id",	    "exit_code",   "timed_out",
+					      "started_ms", "left_job_id", true };
 
 static int parse_id(struct str text, uint64_t *ret, struct err *e)
 {
@@ -43,8 +34,9 @@ static int parse_id(struct str text, uint64_t *ret, struct err *e)
 	return 0;
 }
 
-static void write_state(struct jw *w, const struct job_names *n, const struct job_state *s)
+static void write_state(const struct call *c, const struct job_names *n, const struct job_state *s)
 {
+	struct jw *w = c->out;
 	const bool ended = !s->running && !s->failed, timed_out = ended && s->result.timed_out;
 
 	jw_str(w, "state", s->running ? STR("running") : STR("exited"));
@@ -54,6 +46,8 @@ static void write_state(struct jw *w, const struct job_names *n, const struct jo
 		jw_int(w, n->exit_code, s->result.exit_code);
 	if (timed_out)
 		jw_bool(w, n->timed_out, true);
+	if (s->result.job)
+		call_write_job(c, n->left, s->result.job);
 	if (s->failed)
 		jw_str(w, "error", str_of(s->err.msg));
 }
@@ -69,12 +63,13 @@ static int list(struct call *c, const struct job_names *n, struct err *e)
 	jw_array(c->out, "jobs");
 	for (size_t i = 0; i < count && i < LIMIT_JOBS; i++) {
 		jw_object(c->out, NULL);
-		write_id(c->out, n->id, states[i].id);
+		call_write_job(c, n->id, states[i].id);
 		jw_str(c->out, "command",
 		       call_shown_command(c, states[i].command, sizeof states[i].command));
-		write_state(c->out, n, &states[i]);
+		write_state(c, n, &states[i]);
 		jw_int(c->out, n->started, states[i].started_ms);
 		jw_int(c->out, "cursor", states[i].cursor);
+		call_write_ports(c, &states[i].ports);
 		jw_end(c->out);
 	}
 	jw_end(c->out);
@@ -130,7 +125,7 @@ static int output(struct call *c, const struct job_args *a, const struct job_nam
 		 !cancel_asked(c->cancel));
 	/* If the dropped part ended inside a character, the rest of that is dropped too. */
 	const size_t rest = p.dropped ? utf8_cut_rest(text) : 0;
-	write_state(c->out, n, &p.state);
+	write_state(c, n, &p.state);
 	jw_str(c->out, "output", str_from(text, rest));
 	jw_int(c->out, "cursor", p.cursor - (int64_t)held);
 	jw_int(c->out, "dropped", p.dropped + (int64_t)rest);
@@ -157,9 +152,11 @@ static const struct field wire_state_fields[] = {
 	{ "state", "Whether it still runs", FIELD_STR, .choices = states },
 	{ "exitCode", "Once it has exited; else null", FIELD_INT, FIELD_NULLABLE },
 	{ "timedOut", "Its time was up", FIELD_BOOL, FIELD_OPTIONAL },
+	{ "leftJobId", "The job in which what it left running goes on", FIELD_STR, FIELD_OPTIONAL },
 	{ "error", "Why it could not be run", FIELD_STR, FIELD_OPTIONAL },
 	{ "startedMs", "When it was started, in milliseconds since 1970", FIELD_INT },
 	{ "cursor", "Bytes of output so far", FIELD_INT },
+	{ "ports", "Ports that its processes listen on", FIELD_INT, FIELD_LIST },
 	F_END,
 };
 
@@ -168,7 +165,7 @@ static const struct field jobs_fields[] = {
 	F_END,
 };
 
-static int jobs_run(struct call *c, const void *args, struct err *e)
+static int list_jobs_run(struct call *c, const void *args, struct err *e)
 {
 	(void)args;
 	return list(c, &wire_names, e);
@@ -176,12 +173,13 @@ static int jobs_run(struct call *c, const void *args, struct err *e)
 
 const struct tool tool_jobs = {
 	.name = "jobs",
-	.about = "List the commands that run, or ran, in the background.",
+	.about = "List the commands that run, or ran, in the background, and what others left "
+		 "running.",
 	.args = no_arguments,
 	.args_size = 1,
 	.fields = jobs_fields,
 	.flags = TOOL_ROUTE,
-	.run = jobs_run,
+	.run = list_jobs_run,
 };
 
 static const struct arg job_table[] = {
@@ -195,6 +193,7 @@ static const struct field job_fields[] = {
 	{ "state", "Whether it still runs", FIELD_STR, .choices = states },
 	{ "exitCode", "Once it has exited; else null", FIELD_INT, FIELD_NULLABLE },
 	{ "timedOut", "Its time was up", FIELD_BOOL, FIELD_OPTIONAL },
+	{ "leftJobId", "The job in which what it left running goes on", FIELD_STR, FIELD_OPTIONAL },
 	{ "error", "Why it could not be run", FIELD_STR, FIELD_OPTIONAL },
 	{ "output", "Standard output and error as they came", FIELD_STR },
 	{ "cursor", "Give this as since to go on", FIELD_INT },
@@ -250,9 +249,12 @@ static const struct field state_fields[] = {
 	{ "exit_code", "Once it has exited; null before that, and after a timeout", FIELD_INT,
 	  FIELD_NULLABLE },
 	{ "timed_out", "Whether its time was up", FIELD_BOOL, FIELD_OPTIONAL },
+	{ "left_job_id", "The job in which what it left running goes on", FIELD_STR,
+	  FIELD_OPTIONAL },
 	{ "error", "Why it could not be run", FIELD_STR, FIELD_OPTIONAL },
 	{ "started_ms", "When it was started, in milliseconds since 1970", FIELD_INT },
 	{ "cursor", "Bytes of output so far", FIELD_INT },
+	{ "ports", "Ports that its processes listen on", FIELD_INT, FIELD_LIST },
 	F_END,
 };
 
@@ -270,7 +272,8 @@ static int job_list_run(struct call *c, const void *args, struct err *e)
 const struct tool tool_job_list = {
 	.name = "job_list",
 	.title = "List jobs",
-	.about = "List the commands that were started in the background.",
+	.about = "List the commands that were started in the background, and what others left "
+		 "running.",
 	.args = no_arguments,
 	.args_size = 1,
 	.fields = job_list_fields,
@@ -292,6 +295,8 @@ static const struct field job_output_fields[] = {
 	{ "exit_code", "Once it has exited; null before that, and after a timeout", FIELD_INT,
 	  FIELD_NULLABLE },
 	{ "timed_out", "Whether its time was up", FIELD_BOOL, FIELD_OPTIONAL },
+	{ "left_job_id", "The job in which what it left running goes on", FIELD_STR,
+	  FIELD_OPTIONAL },
 	{ "error", "Why it could not be run", FIELD_STR, FIELD_OPTIONAL },
 	{ "output", "Standard output and error as they came", FIELD_STR },
 	{ "cursor", "Give this as since to go on", FIELD_INT },

@@ -131,6 +131,7 @@ static const struct field survivor_fields[] = {
 	{ "pid", "Process number", FIELD_INT },
 	{ "command", "Its command line", FIELD_STR },
 	{ "ports", "Ports it listened on", FIELD_INT, FIELD_LIST },
+	{ "job_id", "The job in which it goes on", FIELD_STR, FIELD_OPTIONAL },
 	F_END,
 };
 
@@ -149,7 +150,7 @@ const struct field receipt_fields[] = {
 	{ "truncated", "Whether output was left out", FIELD_BOOL, FIELD_OPTIONAL },
 	{ "duration_ms", "How long it took", FIELD_INT, FIELD_OPTIONAL },
 	{ "usage", "What it cost", FIELD_OBJECT, FIELD_OPTIONAL, usage_fields },
-	{ "survivors", "Processes it left running; ended unless hint says otherwise", FIELD_OBJECT,
+	{ "survivors", "Processes it left running; hint tells what became of them", FIELD_OBJECT,
 	  FIELD_LIST | FIELD_OPTIONAL, survivor_fields },
 	{ "hint", "Advice, if there is any", FIELD_STR, FIELD_OPTIONAL },
 	{ "job_id", "With background: the job, and nothing else", FIELD_STR, FIELD_OPTIONAL },
@@ -176,13 +177,26 @@ static void write_survivors(struct call *c, const struct proc_result *r)
 		jw_object(w, NULL);
 		jw_int(w, "pid", s->pid);
 		jw_str(w, "command", call_shown_command(c, s->command, sizeof s->command));
-		jw_array(w, "ports");
-		for (size_t j = 0; j < s->port_count; j++)
-			jw_int(w, NULL, s->ports[j]);
-		jw_end(w);
+		call_write_ports(c, &s->ports);
+		if (r->job)
+			call_write_job(c, "job_id", r->job);
 		jw_end(w);
 	}
 	jw_end(w);
+}
+
+static const char *survivors_hint(const struct proc_result *r)
+{
+	switch (r->fate) {
+	case SURVIVORS_END:
+		return "What the command left running in the background was ended with it.";
+	case SURVIVORS_KEEP:
+		return "What the command left running in the background goes on.";
+	case SURVIVORS_ADOPT:
+		break;
+	}
+	return "What the command left running in the background goes on as a job: job_output shows "
+	       "what it writes, job_stop ends it.";
 }
 
 static const char *hint_of(const struct call *c, const struct proc_result *r)
@@ -198,11 +212,7 @@ static const char *hint_of(const struct call *c, const struct proc_result *r)
 	if (r->limit != PROC_LIMIT_NONE)
 		return "It ran into a limit that was set for commands here: do the work in smaller "
 		       "steps.";
-	if (r->survivor_count && r->survivors_kept)
-		return "What the command left running in the background goes on.";
-	if (r->survivor_count)
-		return "What the command left running in the background was ended with it.";
-	return NULL;
+	return r->survivor_count ? survivors_hint(r) : NULL;
 }
 
 int receipt_init(struct receipt *r, const struct call *c, struct err *e)

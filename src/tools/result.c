@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "exec/tree.h"
 #include "scrub/scrub.h"
 #include "tools/tool.h"
 #include "workspace/text.h"
@@ -48,6 +49,22 @@ struct str call_shown_command(const struct call *c, const char *command, size_t 
 	if (!c->scrub || text.n + 4 < size)
 		return text;
 	return str_upto(text, scrub_decided(c->scrub, text));
+}
+
+void call_write_job(const struct call *c, const char *name, uint64_t id)
+{
+	char text[24];
+
+	(void)snprintf(text, sizeof text, "%llu", (unsigned long long)id);
+	jw_str(c->out, name, str_of(text));
+}
+
+void call_write_ports(const struct call *c, const struct port_list *ports)
+{
+	jw_array(c->out, "ports");
+	for (size_t i = 0; i < ports->count; i++)
+		jw_int(c->out, NULL, ports->port[i]);
+	jw_end(c->out);
 }
 
 int call_reserve(const struct call *c, struct err *e)

@@ -145,20 +145,28 @@ static int check_length(struct str command, struct err *e)
 /* Start a job and write its id into the result, as a member of that name. */
 static int start_job(struct call *c, const struct proc_request *q, const char *name, struct err *e)
 {
-	char text[24];
 	uint64_t id;
 
 	if (jobs_start(c->jobs, q, &id, e) < 0)
 		return -1;
-	(void)snprintf(text, sizeof text, "%llu", (unsigned long long)id);
-	jw_str(c->out, name, str_of(text));
+	call_write_job(c, name, id);
 	return 0;
 }
 
-/* In the log a command that was ended is not a success. */
-static void note_end(struct call *c, const struct proc_result *r)
+/* Run a command that was admitted. In the log one that was ended is not a success. */
+static int run_admitted(struct call *c, const struct proc_request *q, const struct proc_sink *sink,
+			struct proc_result *ret, struct err *e)
 {
-	c->outcome = r->timed_out ? ERR_TIMED_OUT : r->cancelled ? ERR_CANCELLED : ERR_NONE;
+	if (jobs_run(c->jobs, q, sink, c->cancel, ret, e) < 0)
+		return -1;
+	c->outcome = ret->timed_out ? ERR_TIMED_OUT : ret->cancelled ? ERR_CANCELLED : ERR_NONE;
+	return 0;
+}
+
+static int run_now(struct call *c, const struct proc_request *q, const struct proc_sink *sink,
+		   struct proc_result *ret, struct err *e)
+{
+	return proc_admit(c->runner, q, e) < 0 ? -1 : run_admitted(c, q, sink, ret, e);
 }
 
 static int bash_run(struct call *c, const void *args, struct err *e)
@@ -196,9 +204,8 @@ static int bash_run(struct call *c, const void *args, struct err *e)
 		runner_leave(c->runner);
 		return err_set(e, ERR_EXECUTION_ERROR, "The client has gone");
 	}
-	if (proc_run_admitted(c->runner, &q, &sink, c->cancel, &result, e) < 0)
+	if (run_admitted(c, &q, &sink, &result, e) < 0)
 		return -1;
-	note_end(c, &result);
 	relay_end(&r);
 	jw_int(c->out, "exitCode", result.exit_code);
 	if (result.timed_out)
@@ -309,17 +316,17 @@ static int run_run(struct call *c, const void *args, struct err *e)
 	q.cwd_fd = cwd;
 	if (a->background)
 		return start_job(c, &q, "job_id", e);
-	if (proc_run(c->runner, &q, &sink, c->cancel, &result, e) < 0)
+	if (run_now(c, &q, &sink, &result, e) < 0)
 		return -1;
-	note_end(c, &result);
 	return receipt_show(&receipt, c, &result, e);
 }
 
 const struct tool tool_run_command = {
 	.name = "run_command",
 	.title = "Run command",
-	.about = "Run a shell command in the workspace and wait for it. Nothing it starts goes on "
-		 "afterwards. Of long output both ends are returned.",
+	.about = "Run a shell command in the workspace and wait for it. Of long output both ends "
+		 "are "
+		 "returned. Processes that it leaves running are listed as survivors.",
 	.args = run_table,
 	.args_size = sizeof(struct run_args),
 	.fields = receipt_fields,
@@ -388,9 +395,8 @@ static int execute_run(struct call *c, const void *args, struct err *e)
 	if (cwd < 0)
 		return -1;
 	q.cwd_fd = cwd;
-	if (proc_run(c->runner, &q, &sink, c->cancel, &result, e) < 0)
+	if (run_now(c, &q, &sink, &result, e) < 0)
 		return -1;
-	note_end(c, &result);
 	if (outputs[PROC_STDOUT].failed || outputs[PROC_STDERR].failed)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory for the output");
 	write_kept(c->out, "stdout", &outputs[PROC_STDOUT]);

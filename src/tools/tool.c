@@ -451,7 +451,7 @@ struct proc_request call_command(const struct call *c)
 		.umask = 022,
 		.env = c->variables,
 		.env_count = c->variable_count,
-		.keep_survivors = c->keep_survivors,
+		.survivors = c->survivors,
 		.limits = c->limits ? *c->limits : none,
 	};
 }

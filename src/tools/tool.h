@@ -26,12 +26,13 @@
 #include "base/json.h"
 #include "base/jw.h"
 #include "base/str.h"
+#include "exec/launch.h"
 #include "tools/args.h"
 #include "workspace/path.h"
 
 struct jobs;
 struct policy;
-struct proc_limits;
+struct port_list;
 struct proc_request;
 struct scrub;
 struct runner;
@@ -94,11 +95,11 @@ struct call {
 	const struct str *variables;	  /* of every command, each NAME=value */
 	size_t variable_count;
 	struct run_times times;
-	bool keep_survivors; /* processes that a command leaves running are not ended */
-	struct str excludes; /* the user's own ignore rules for searches */
-	unsigned threads;    /* how many a search may use */
-	int64_t search_ms;   /* how long a search, or reading a file, may take */
-	bool sync;	     /* changes are on disk before they are answered */
+	enum proc_survivors survivors; /* what becomes of processes that a command leaves */
+	struct str excludes;	       /* the user's own ignore rules for searches */
+	unsigned threads;	       /* how many a search may use */
+	int64_t search_ms;	       /* how long a search, or reading a file, may take */
+	bool sync;		       /* changes are on disk before they are answered */
 
 	struct arena *arena;		      /* memory of this call */
 	struct jw *out;			      /* the result: its object is open */
@@ -150,6 +151,12 @@ struct proc_request call_command(const struct call *c);
 /* A command line as it may be shown. One that fills its room of `size` bytes was cut, and may end
  * in half a secret, which is left out. */
 struct str call_shown_command(const struct call *c, const char *command, size_t size);
+
+/* Write a job's id as a member of that name: a string, because numbers may lose digits. */
+void call_write_job(const struct call *c, const char *name, uint64_t id);
+
+/* Write the member "ports". */
+void call_write_ports(const struct call *c, const struct port_list *ports);
 
 /* How the text of an argument stands for bytes. */
 enum call_encoding { CALL_UTF8, CALL_BASE64 };

@@ -381,9 +381,9 @@ class Verbs(SidecarTest):
         server.request("POST", "/jobs/1/stop")
         self.assertEqual(sidecar("jobs", "wait", "2", "1", server=server)[0], 143)
         lines = sidecar("jobs", server=server)[1].splitlines()
-        self.assertEqual(lines[0].split(), ["ID", "STATE", "AGE", "COMMAND"])
-        self.assertRegex(lines[1], r"^1     stopped     [0-9]+s    ? ?sleep 60$")
-        self.assertRegex(lines[2], r"^2     exited 127  [0-9]+s    ? ?printf '\\033\[31m'; echo \\x1b\]0;evil\\x07\\nsecond\\tline \\x9b31m$")
+        self.assertEqual(lines[0].split(), ["ID", "STATE", "AGE", "PORTS", "COMMAND"])
+        self.assertRegex(lines[1], r"^1     stopped     [0-9]+s    ? ?-     sleep 60$")
+        self.assertRegex(lines[2], r"^2     exited 127  [0-9]+s    ? ?-     printf '\\033\[31m'; echo \\x1b\]0;evil\\x07\\nsecond\\tline \\x9b31m$")
         self.assertTrue(all(c >= " " for line in lines for c in line))
 
     def test_a_server_that_is_stopped_is_named(self):

@@ -101,12 +101,6 @@ class Limits(SidecarTest):
 class Survivors(SidecarTest):
     COMMAND = "sleep 60 & %s; echo ok" % has_become("sleep")
 
-    def test_ended_unless_asked_for(self):
-        out = self.server.output("run_command", command=self.COMMAND, env={MARK: "ended"})
-        self.assertEqual([s["command"] for s in out["survivors"]], ["sleep 60"])
-        self.assertIn("was ended", out["hint"])
-        self.assertEqual(alive("ended"), [])
-
     def test_kept_until_the_server_ends(self):
         for mark, how in (("kept-term", signal.SIGTERM), ("kept-kill", signal.SIGKILL)):
             server = self.start(env={"SIDECAR_SURVIVORS": "keep"})
@@ -142,6 +136,8 @@ class Forks(SidecarTest):
             if seen.get("output") and os.path.exists(server.path("burning")):
                 os.unlink(server.path("burning"))
             seen = server.output("job_output", job_id=job, wait_ms=20)
+        if "left_job_id" in seen:
+            server.output("job_stop", job_id=seen["left_job_id"])
         wait_until_gone(mark)
         self.health(server)
         self.assertEqual(server.output("run_command", command="echo on")["stdout"], "on\n")

@@ -244,6 +244,98 @@ static void test_several_threads(void **state)
 		(void)pthread_join(t[i], NULL);
 }
 
+static int keep_nothing(void *arg, enum proc_stream stream, struct str piece)
+{
+	(void)arg;
+	(void)stream;
+	(void)piece;
+	return 0;
+}
+
+/* Run a command that leaves a process, and let that be adopted. */
+static struct proc_result run_and_leave(void)
+{
+	const struct str env[] = { mark_of("left") };
+	const struct proc_sink sink = { keep_nothing, NULL };
+	AUTO_FD cwd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const struct proc_request q = { .command = STR("sleep 50 & echo ok"),
+					.cwd_fd = cwd,
+					.env = env,
+					.env_count = 1,
+					.survivors = SURVIVORS_ADOPT };
+	const size_t running = runner_running(runner);
+	struct proc_result r;
+	struct err e;
+
+	assert_int_equal(proc_admit(runner, &q, &e), 0);
+	assert_int_equal(jobs_run(jobs, &q, &sink, NULL, &r, &e), 0);
+	assert_int_equal(r.exit_code, 0);
+	assert_int_equal(r.survivor_count, 1);
+	/* What was adopted takes no place of a command. */
+	assert_int_equal(runner_running(runner), running);
+	return r;
+}
+
+static void test_survivors_are_adopted(void **state)
+{
+	(void)state;
+	AUTO_BUF out = { 0 };
+	struct err e;
+	const struct proc_result r = run_and_leave();
+
+	assert_int_equal(r.fate, SURVIVORS_ADOPT);
+	assert_int_equal(count_marked(mark_of("left")), 1);
+	assert_int_equal(jobs_stop(jobs, r.job, &e), 0);
+	const struct job_state s = read_to_end(r.job, &out);
+	assert_string_equal(s.command, "sleep 50 & echo ok");
+	assert_true(s.result.cancelled);
+	assert_int_equal(count_marked(mark_of("left")), 0);
+}
+
+static void test_unwanted_survivors_are_ended(void **state)
+{
+	(void)state;
+	struct cancel asked = CANCEL_INIT;
+	struct err e;
+
+	cancel_ask(&asked);
+	const struct str env[] = { mark_of("left") };
+	const struct proc_sink sink = { keep_nothing, NULL };
+	AUTO_FD cwd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const struct proc_request q = { .command = STR("sleep 50 & sleep 50"),
+					.cwd_fd = cwd,
+					.env = env,
+					.env_count = 1,
+					.survivors = SURVIVORS_ADOPT };
+	struct proc_result r;
+	assert_int_equal(proc_admit(runner, &q, &e), 0);
+	assert_int_equal(jobs_run(jobs, &q, &sink, &asked, &r, &e), 0);
+	assert_true(r.cancelled);
+	assert_int_equal(r.job, 0);
+	cancel_done(&asked);
+	assert_int_equal(count_marked(mark_of("left")), 0);
+}
+
+static void test_survivors_without_a_place_are_ended(void **state)
+{
+	(void)state;
+	uint64_t ids[LIMIT_JOBS];
+	AUTO_BUF out = { 0 };
+	struct err e;
+
+	for (size_t i = 0; i < LIMIT_JOBS; i++)
+		ids[i] = run_and_leave().job;
+	const struct proc_result r = run_and_leave();
+	assert_int_equal(r.fate, SURVIVORS_END);
+	assert_int_equal(r.job, 0);
+	assert_int_equal(count_marked(mark_of("left")), LIMIT_JOBS);
+	for (size_t i = 0; i < LIMIT_JOBS; i++)
+		assert_int_equal(jobs_stop(jobs, ids[i], &e), 0);
+	for (size_t i = 0; i < LIMIT_JOBS; i++)
+		(void)read_to_end(ids[i], &out);
+	assert_int_equal(count_marked(mark_of("left")), 0);
+}
+
 static void test_shutdown_ends_jobs(void **state)
 {
 	struct err e;
@@ -251,8 +343,10 @@ static void test_shutdown_ends_jobs(void **state)
 	(void)state;
 	for (int i = 0; i < 4; i++)
 		(void)start("setsid sleep 50 & sleep 50");
+	(void)run_and_leave();
 	jobs_free(jobs);
 	assert_int_equal(count_marked(mark_of("job")), 0);
+	assert_int_equal(count_marked(mark_of("left")), 0);
 	assert_int_equal(jobs_new(runner, &jobs, &e), 0);
 }
 
@@ -268,6 +362,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_waiting_ends_with_the_deadline_and_with_the_client),
 		cmocka_unit_test(test_old_jobs_make_room),
 		cmocka_unit_test(test_several_threads),
+		cmocka_unit_test(test_survivors_are_adopted),
+		cmocka_unit_test(test_unwanted_survivors_are_ended),
+		cmocka_unit_test(test_survivors_without_a_place_are_ended),
 		cmocka_unit_test(test_shutdown_ends_jobs),
 	};
 

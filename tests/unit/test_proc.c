@@ -243,7 +243,7 @@ static void test_survivors_are_named_and_ended(void **state)
 	assert_str(buf_str(&c.out), "ok\n");
 	assert_int_equal(r.survivor_count, 2);
 	assert_non_null(strstr(r.survivors[0].command, "sleep 100"));
-	assert_false(r.survivors_kept);
+	assert_int_equal(r.fate, SURVIVORS_END);
 	assert_int_equal(count_marked(mark_of("survivor")), 0);
 }
 
@@ -264,8 +264,8 @@ static void test_survivors_ports(void **state)
 		       port);
 	const struct proc_result r = run_script(runner, script, 20000, &c);
 	assert_int_equal(r.survivor_count, 1);
-	assert_int_equal(r.survivors[0].port_count, 1);
-	assert_int_equal(r.survivors[0].ports[0], port);
+	assert_int_equal(r.survivors[0].ports.count, 1);
+	assert_int_equal(r.survivors[0].ports.port[0], port);
 }
 
 static void test_survivors_are_kept_when_asked(void **state)
@@ -278,11 +278,11 @@ static void test_survivors_are_kept_when_asked(void **state)
 					  STR("(while sleep 0.01; do echo alive; done) & echo ok"),
 				  .env = &mark,
 				  .env_count = 1,
-				  .keep_survivors = true };
+				  .survivors = SURVIVORS_KEEP };
 	const struct proc_result r = run_request(s, &q, &c);
 
 	assert_true(r.survivor_count >= 1);
-	assert_true(r.survivors_kept);
+	assert_int_equal(r.fate, SURVIVORS_KEEP);
 	assert_true(str_find(buf_str(&c.out), STR("ok\n")) >= 0);
 	/* It can continue to write although its output is not read. */
 	(void)usleep(300000);
