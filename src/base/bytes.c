@@ -3,6 +3,8 @@
 
 #include "base/bytes.h"
 
+#include <endian.h>
+
 #if defined(__x86_64__)
 #include <tmmintrin.h>
 #endif
@@ -52,6 +54,95 @@ size_t bytes_count(struct str s, char byte)
 	for (size_t i = blocks * 16; i < s.n; i++)
 		total += s.p[i] == byte;
 	return total;
+}
+
+/* Vectors. The compiler makes few instructions of each operation on them, for any processor. */
+typedef uint8_t bytes16 __attribute__((vector_size(16)));
+typedef uint8_t bytes32 __attribute__((vector_size(32)));
+
+/* Set r to all ones for each byte of v that is a control character, or that begins U+0080 to
+ * U+00BF: the byte after it decides. A macro, because the two kinds of vectors have no common type.
+ */
+#define FIND_CONTROL(T, v)                                                                         \
+	(((T)((v) < 0x20) & (T)((v) - '\t' > '\n' - '\t')) | (T)((v) == 0x7f) | (T)((v) == 0xc2))
+
+static inline __attribute__((always_inline)) size_t skip_blocks(struct str s)
+{
+	size_t i = 0;
+
+	for (; s.n - i >= BYTES_BLOCK; i += BYTES_BLOCK) {
+		uint64_t any[4];
+		bytes32 a, b;
+		memcpy(&a, s.p + i, sizeof a);
+		memcpy(&b, s.p + i + sizeof a, sizeof b);
+		const bytes32 found = FIND_CONTROL(bytes32, a) | FIND_CONTROL(bytes32, b);
+		memcpy(any, &found, sizeof any);
+		if (any[0] | any[1] | any[2] | any[3])
+			break;
+	}
+	return i;
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static size_t skip_blocks_avx2(struct str s)
+{
+	return skip_blocks(s);
+}
+#endif
+
+/* How many bytes from the start are in whole blocks without a control character. */
+static size_t plain_blocks(struct str s)
+{
+#if defined(__x86_64__)
+	if (__builtin_cpu_supports("avx2"))
+		return skip_blocks_avx2(s);
+#endif
+	return skip_blocks(s);
+}
+
+static inline bool is_control(struct str s, size_t i)
+{
+	const unsigned char c = (unsigned char)s.p[i];
+
+	if (c == 0xc2)
+		return i + 1 == s.n || ((unsigned char)s.p[i + 1] & 0xe0) == 0x80;
+	return (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
+}
+
+/* The first of sixteen bytes that may be a control character, or 16. */
+static inline size_t first_control(const char *p)
+{
+	uint64_t half[2];
+	bytes16 v;
+
+	memcpy(&v, p, sizeof v);
+	v = FIND_CONTROL(bytes16, v);
+	memcpy(half, &v, sizeof half);
+	if (half[0])
+		return (size_t)__builtin_ctzll(le64toh(half[0])) / 8;
+	return 8 + (half[1] ? (size_t)__builtin_ctzll(le64toh(half[1])) / 8 : 8);
+}
+
+size_t bytes_plain(struct str s)
+{
+	size_t i = 0;
+
+	while (i < s.n) {
+		if (s.n - i < sizeof(bytes16)) {
+			while (i < s.n && !is_control(s, i))
+				i++;
+			return i;
+		}
+		const size_t n = first_control(s.p + i);
+		i += n;
+		if (n == sizeof(bytes16))
+			i += plain_blocks(str_from(s, i));
+		else if (is_control(s, i))
+			return i;
+		else
+			i++;
+	}
+	return i;
 }
 
 #if defined(__x86_64__)

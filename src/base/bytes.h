@@ -22,6 +22,11 @@
 /* How often the byte occurs in s. */
 size_t bytes_count(struct str s, char byte);
 
+/* How many bytes from the start of s are text that a terminal shows as it is: everything but
+ * control characters, of which line ends and tabs count as text. U+0080 to U+009F are control
+ * characters too; their first byte is where the text ends even if s ends there. */
+size_t bytes_plain(struct str s);
+
 enum { BYTES_BLOCK = 64 };
 
 /* A bit for each of the 64 bytes at p that a JSON string cannot contain as it is: control

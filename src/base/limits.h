@@ -356,6 +356,14 @@ enum {
 	/* What is kept of stdout and stderr of a command, each: about 13,000 tokens. */
 	LIMIT_COMMAND_OUTPUT = 50 << 10,
 
+	/* A line of a command's output while it can still be redrawn; the columns of the terminal
+	 * that a program may think it has; the first bytes by which binary output is known; and
+	 * what LIMIT_OUTPUT_CHUNK bytes can become: eight of them fill a line with blanks. */
+	LIMIT_SCREEN_LINE = 16 << 10,
+	LIMIT_SCREEN_COLUMNS = 240,
+	LIMIT_SCREEN_SAMPLE = 8 << 10,
+	LIMIT_SCREEN_ASIDE = 4 << 20,
+
 	/* A result as a model's client passes it on: bytes unless the operator sets another number,
 	 * the least and the most of that, and lines (one client cuts at 2,000). */
 	LIMIT_RESULT_BYTES = 32000,

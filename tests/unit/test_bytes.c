@@ -51,6 +51,46 @@ static void nothing_but_hits_is_counted(void **unused)
 	}
 }
 
+static bool is_plain(const unsigned char *p, bool last)
+{
+	if (p[0] == 0xc2)
+		return !last && (p[1] < 0x80 || p[1] > 0x9f);
+	return p[0] != 0x7f && (p[0] >= 0x20 || p[0] == '\n' || p[0] == '\t');
+}
+
+/* Every pair of bytes, where a vector begins, where it ends, and where the text ends. */
+static void plain_text_ends_at_a_control_character(void **unused)
+{
+	static const size_t places[] = { 0, 7, 15, 16, 62, 63, 79, 80, 81, 140, 150, 151 };
+	enum { LENGTH = 152 };
+	char text[LENGTH];
+
+	(void)unused;
+	const struct str s = guarded((struct str){ memset(text, 'x', LENGTH), LENGTH });
+	unsigned char *const p = (unsigned char *)(uintptr_t)s.p;
+	assert_int_equal(bytes_plain(s), LENGTH);
+	assert_int_equal(bytes_plain((struct str){ NULL, 0 }), 0);
+	for (size_t k = 0; k < sizeof places / sizeof places[0]; k++)
+		for (unsigned pair = 0; pair < 1 << 16; pair++) {
+			const size_t at = places[k];
+			const bool last = at + 1 == LENGTH;
+			p[at] = (unsigned char)(pair >> 8);
+			if (!last)
+				p[at + 1] = (unsigned char)pair;
+			size_t want = LENGTH;
+			if (!is_plain(p + at, last))
+				want = at;
+			else if (!last && !is_plain(p + at + 1, at + 2 == LENGTH))
+				want = at + 1;
+			if (bytes_plain(s) != want)
+				fail_msg("%04x at %zu: %zu", pair, at, bytes_plain(s));
+			p[at] = 'x';
+			if (!last)
+				p[at + 1] = 'x';
+		}
+	guarded_free(s);
+}
+
 static bool is_special(unsigned char c)
 {
 	return c < 0x20 || c >= 0x80 || c == '"' || c == '\\';
@@ -132,6 +172,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_count_is_right_at_every_length),
 		cmocka_unit_test(nothing_but_hits_is_counted),
+		cmocka_unit_test(plain_text_ends_at_a_control_character),
 		cmocka_unit_test(every_byte_is_special_or_not),
 		cmocka_unit_test(escapes_are_undone),
 		cmocka_unit_test(the_lowest_bit_is_the_first_special_byte),
