@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/own.h"
-#include "exec/message.h"
+#include "base/message.h"
 #include "exec/spawner.h"
 #include "sandbox/scratch.h"
 

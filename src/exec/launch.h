@@ -15,7 +15,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
-#include "exec/message.h"
+#include "base/message.h"
 #include "exec/plain.h"
 
 struct sandbox;

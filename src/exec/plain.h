@@ -22,7 +22,7 @@ struct plain {
 	char **env;
 };
 
-/* Can the words of such a line (policy/words.h) be executed in this environment without a shell,
+/* Can the words of such a line (exec/proc.h) be executed in this environment without a shell,
  * and does the program exist? Then *p is for execve: env must be freed by mem_free, the rest is in
  * the arena or points to the words. */
 bool plain_prepare(struct plain *p, char *const *words, size_t count, char *const *env,

@@ -16,7 +16,6 @@
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
-#include "policy/words.h"
 
 struct proc {
 	int control;
@@ -73,6 +72,72 @@ static int check(const struct proc_request *q, struct err *e)
 	return 0;
 }
 
+/* Bash or sh does these itself. Not among them: true and false, whose programs do the same. */
+static bool is_of_shell(struct str word)
+{
+	static const char *const names[] = {
+		".",	   ":",		"alias",    "bg",      "bind",	  "break",   "builtin",
+		"caller",  "case",	"cd",	    "chdir",   "command", "compgen", "complete",
+		"compopt", "continue",	"coproc",   "declare", "dirs",	  "disown",  "do",
+		"done",	   "echo",	"elif",	    "else",    "enable",  "esac",    "eval",
+		"exec",	   "exit",	"export",   "fc",      "fg",	  "fi",	     "for",
+		"getopts", "function",	"hash",	    "help",    "history", "if",	     "in",
+		"jobs",	   "kill",	"let",	    "local",   "logout",  "mapfile", "popd",
+		"printf",  "pushd",	"pwd",	    "read",    "return",  "select",  "set",
+		"shift",   "readarray", "readonly", "shopt",   "source",  "suspend", "test",
+		"then",	   "time",	"times",    "trap",    "type",	  "typeset", "ulimit",
+		"umask",   "unalias",	"unset",    "until",   "wait",	  "while",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (str_eq(word, str_of(names[i])))
+			return true;
+	return false;
+}
+
+/* The name of a program: not an assignment, and nothing like the job %1. */
+static bool is_program_name(struct str word)
+{
+	return str_index(word, '=') < 0 && !strchr("-+:,@%", word.p[0]) && !is_of_shell(word);
+}
+
+/* These bytes mean themselves to every shell, at any place in a word. */
+static bool is_plain(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       (c && strchr("_-+./:,@%=", c));
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+size_t proc_plain_words(struct str line, struct arena *a, struct str **ret)
+{
+	size_t count = 0;
+
+	while (line.n && (is_blank(line.p[0]) || line.p[0] == '\n'))
+		line = str_from(line, 1);
+	while (line.n && (is_blank(line.p[line.n - 1]) || line.p[line.n - 1] == '\n'))
+		line.n--;
+	for (size_t i = 0; i < line.n; i++)
+		if (!is_plain(line.p[i]) && !is_blank(line.p[i]))
+			return 0;
+	struct str *words = arena_array(a, line.n / 2 + 1, sizeof *words);
+	for (size_t i = 0, n; words && i < line.n; i += n) {
+		for (n = 0; i + n < line.n && !is_blank(line.p[i + n]); n++)
+			;
+		words[count++] = (struct str){ line.p + i, n };
+		while (i + n < line.n && is_blank(line.p[i + n]))
+			n++;
+	}
+	if (count == 0 || !is_program_name(words[0]))
+		return 0;
+	*ret = words;
+	return count;
+}
+
 /* The order's strings: the directory's name, the arguments, the words of a line that needs no
  * shell, the variables. */
 static int make_strings(const struct proc_request *q, struct order *order, struct err *e)
@@ -91,7 +156,7 @@ static int make_strings(const struct proc_request *q, struct order *order, struc
 		strings_add(&b, q->argv[i]);
 	if (order->shell && !order->script) {
 		strings_add(&b, q->command);
-		order->words = (uint32_t)words_plain(q->command, &arena, &words);
+		order->words = (uint32_t)proc_plain_words(q->command, &arena, &words);
 	}
 	for (size_t i = 0; i < order->words; i++)
 		strings_add(&b, words[i]);

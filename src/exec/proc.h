@@ -16,6 +16,7 @@
 #ifndef EXEC_PROC_H
 #define EXEC_PROC_H
 
+#include "base/arena.h"
 #include "base/cancel.h"
 #include "base/err.h"
 #include "base/str.h"
@@ -81,6 +82,11 @@ void proc_free(struct proc *p);
  */
 int proc_run(struct runner *runner, const struct proc_request *q, const struct proc_sink *sink,
 	     struct cancel *cancel, struct proc_result *ret, struct err *e);
+
+/* The words of a line that needs no shell, because every shell would only execute the program that
+ * the first word names. They point into the line; the list is in the arena. Returns how many there
+ * are, 0 if it is not such a line. */
+size_t proc_plain_words(struct str line, struct arena *a, struct str **ret);
 
 /* "SIGKILL"; "" for 0. */
 const char *proc_signal_name(int signal);

@@ -15,9 +15,4 @@
  * closed, a backslash ends the text, there is a NUL byte, or there is no word. */
 int words_split(struct str text, struct arena *a, struct str **ret, size_t *count, struct err *e);
 
-/* The words of a line that needs no shell, because every shell would only execute the program that
- * the first word names. They point into the line; the list is in the arena. Returns how many there
- * are, 0 if it is not such a line. */
-size_t words_plain(struct str line, struct arena *a, struct str **ret);
-
 #endif

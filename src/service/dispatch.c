@@ -77,6 +77,8 @@ struct cleaner {
 
 static void cleaner_done(struct cleaner *c)
 {
+	if (!c->service)
+		return;
 	buf_done(&c->aside);
 	buf_done(&c->pieces);
 	buf_done(&c->shown);
@@ -158,12 +160,40 @@ static void clean_error(struct cleaner *c, struct err *e)
 		(void)err_set(e, e->code, "%.*s", STR_FMT(text));
 }
 
+/* Where the calls of a tool are counted. */
+static struct metrics_tool *counts_of(struct service *s, const struct tool *t)
+{
+	size_t i = 0;
+
+	while (tool_at(i) && tool_at(i) != t)
+		i++;
+	return &s->metrics.tools[tool_at(i) && i < LIMIT_METRIC_TOOLS ? i : LIMIT_METRIC_TOOLS];
+}
+
+static void add(_Atomic uint64_t *to, uint64_t n)
+{
+	(void)atomic_fetch_add_explicit(to, n, memory_order_relaxed);
+}
+
+/* Count a call that has ended; t is NULL if there is no such tool. */
+static void count(struct service *s, const struct tool *t, enum err_code code, int64_t us)
+{
+	struct metrics_tool *counts = counts_of(s, t);
+	size_t step = 0;
+
+	while (step < ARRAY_LEN(metrics_steps) && us > metrics_steps[step].us)
+		step++;
+	add(&counts->ended[code], 1);
+	add(&counts->within[step], 1);
+	add(&counts->us, (uint64_t)us);
+}
+
 static void note(struct service *s, const struct dispatch *d, struct str name, struct str session,
 		 int64_t us, enum err_code code)
 {
 	const int64_t id = ++s->calls;
 
-	metrics_count(&s->metrics, d->tool, code, us);
+	count(s, d->tool, code, us);
 	if (s->quiet)
 		return;
 	log_event(LOG_INFO, "call", LOG_STR("tool", name),
@@ -177,7 +207,7 @@ int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct
 {
 	const int64_t began_us = io_now_us();
 	struct call c = make_call(s, d, out);
-	CLEANUP(cleaner_done) struct cleaner cleaner = { .service = s };
+	CLEANUP(cleaner_done) struct cleaner cleaner = { 0 };
 
 	if (c.scrub)
 		clean(&cleaner, s, d->tool, &c);

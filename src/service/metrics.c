@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* metrics: counters, and their text. */
+/* metrics: the text of a scrape. */
 
 #include "service/metrics.h"
 
@@ -12,23 +12,11 @@
 #include "tools/tool.h"
 
 /* From what a read takes to what a command may. */
-static const struct {
-	int64_t us;
-	const char *seconds;
-} steps[METRICS_STEPS - 1] = {
+const struct metrics_step metrics_steps[METRICS_STEPS - 1] = {
 	{ 25, "2.5e-05" },  { 100, "0.0001" },	{ 250, "0.00025" }, { 1000, "0.001" },
 	{ 5000, "0.005" },  { 25000, "0.025" }, { 100000, "0.1" },  { 500000, "0.5" },
 	{ 2500000, "2.5" }, { 10000000, "10" }, { 60000000, "60" }, { 300000000, "300" },
 };
-
-static size_t index_of(const struct tool *t)
-{
-	size_t i = 0;
-
-	while (tool_at(i) && tool_at(i) != t)
-		i++;
-	return tool_at(i) && i < LIMIT_METRIC_TOOLS ? i : LIMIT_METRIC_TOOLS;
-}
 
 static const char *name_at(size_t i)
 {
@@ -37,26 +25,9 @@ static const char *name_at(size_t i)
 	return t ? t->name : "unknown";
 }
 
-static void add(_Atomic uint64_t *to, uint64_t n)
-{
-	(void)atomic_fetch_add_explicit(to, n, memory_order_relaxed);
-}
-
 static uint64_t get(const _Atomic uint64_t *from)
 {
 	return atomic_load_explicit(from, memory_order_relaxed);
-}
-
-void metrics_count(struct metrics *m, const struct tool *t, enum err_code code, int64_t us)
-{
-	struct metrics_tool *counts = &m->tools[index_of(t)];
-	size_t step = 0;
-
-	while (step < ARRAY_LEN(steps) && us > steps[step].us)
-		step++;
-	add(&counts->ended[code], 1);
-	add(&counts->within[step], 1);
-	add(&counts->us, (uint64_t)us);
 }
 
 static void begin(struct buf *out, const char *name, const char *type, const char *help)
@@ -94,11 +65,11 @@ static void write_durations(const struct metrics *m, struct buf *out)
 			all += get(&t->within[step]);
 		if (all == 0)
 			continue;
-		for (size_t step = 0; step < ARRAY_LEN(steps); step++) {
+		for (size_t step = 0; step < ARRAY_LEN(metrics_steps); step++) {
 			n += get(&t->within[step]);
 			/* Those that ended since they were summed up belong to the next scrape. */
 			buf_addf(out, "%s_bucket{tool=\"%s\",le=\"%s\"} %llu\n", name, tool,
-				 steps[step].seconds, n < all ? n : all);
+				 metrics_steps[step].seconds, n < all ? n : all);
 		}
 		buf_addf(out, "%s_bucket{tool=\"%s\",le=\"+Inf\"} %llu\n", name, tool, all);
 		buf_addf(out, "%s_sum{tool=\"%s\"} %.6f\n", name, tool, (double)get(&t->us) / 1e6);

@@ -19,9 +19,14 @@
 #include "base/str.h"
 
 struct scrub_counts;
-struct tool;
 
 enum { METRICS_STEPS = 13 }; /* of the histogram, the last without an end */
+
+/* How long a call of each step takes at most, in microseconds; and in seconds, as a label. */
+extern const struct metrics_step {
+	int64_t us;
+	const char *seconds;
+} metrics_steps[METRICS_STEPS - 1];
 
 struct metrics_tool {
 	_Atomic uint64_t ended[ERR_COUNT];	/* calls by code; ERR_NONE: they succeeded */
@@ -33,9 +38,6 @@ struct metrics {
 	/* In the order of the registry; the last one is for calls of tools that do not exist. */
 	struct metrics_tool tools[LIMIT_METRIC_TOOLS + 1];
 };
-
-/* Count a call that has ended; t is NULL if there is no such tool. */
-void metrics_count(struct metrics *m, const struct tool *t, enum err_code code, int64_t us);
 
 /* What a scrape tells besides: the state of the server at this moment. */
 struct metrics_now {

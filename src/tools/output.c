@@ -1,30 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* output: a relay, a head that fills once with a tail that is a ring, and the end of a command. */
+/* output: a head that fills once with a tail that is a ring, and the end of a command. */
 
 #include "tools/output.h"
 
 #include <stdio.h>
 #include <string.h>
-
-int relay_write(void *relay, enum proc_stream which, struct str piece)
-{
-	struct relay *r = relay;
-	struct str part;
-
-	while ((part = utf8_take(&r->texts[which], &piece)).n)
-		if (r->stream->emit(r->stream->arg, which == PROC_STDERR, part) < 0)
-			return -1;
-	return 0;
-}
-
-void relay_end(struct relay *r)
-{
-	for (int which = PROC_STDOUT; which <= PROC_STDERR; which++) {
-		const struct str rest = utf8_rest(&r->texts[which]);
-		if (rest.n)
-			(void)r->stream->emit(r->stream->arg, which == PROC_STDERR, rest);
-	}
-}
 
 /* What is remembered of either end: more than is shown, to recognise a secret across the cut. */
 enum {

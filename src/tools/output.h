@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * output: what a command writes, on its way to the caller.
+ * output: what a command has written, for a model.
  *
- * A relay passes it on as it comes. A receipt keeps both ends of each stream until the command has
- * ended; it then also says how the command ended, what it cost, and what it left running. The
- * write function of each is that of a proc_sink (exec/proc.h).
+ * A receipt keeps both ends of each stream until the command has ended; it then also says how the
+ * command ended, what it cost, and what it left running. Its write function is that of a proc_sink
+ * (exec/proc.h).
  */
 #ifndef TOOLS_OUTPUT_H
 #define TOOLS_OUTPUT_H
@@ -17,18 +17,6 @@
 #include "exec/proc.h"
 #include "scrub/scrub.h"
 #include "tools/tool.h"
-
-/* Only `stream` is set at the start. Each piece it emits ends with a whole character. */
-struct relay {
-	const struct call_stream *stream;
-	struct utf8_stream texts[2]; /* by enum proc_stream */
-};
-
-/* -1 if the front end does not want more. */
-int relay_write(void *relay, enum proc_stream which, struct str piece);
-
-/* The command has ended: emit the characters that it left unfinished. */
-void relay_end(struct relay *r);
 
 enum {
 	ENDS_HEAD = LIMIT_COMMAND_OUTPUT / 4,

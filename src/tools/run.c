@@ -2,6 +2,8 @@
 /* run: a command in the workspace. The wire gets its output as it comes, a model both ends of it,
  * and an agent's runtime, which gives a line instead of a script, all of it. */
 
+#include "tools/run.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -122,9 +124,9 @@ static int64_t timeout_of(double seconds)
 
 static int open_cwd(struct call *c, struct str requested, struct err *e)
 {
-	struct path path;
+	struct path path = { .base = PATH_WORKSPACE }; /* its root */
 
-	if (call_path(c, requested.n ? requested : STR("."), &path, e) < 0)
+	if (requested.n && call_path(c, requested, &path, e) < 0)
 		return -1;
 	const int cwd = ws_open_dir(c->ws, &path, e);
 	if (cwd >= 0)
@@ -167,6 +169,26 @@ static int run_now(struct call *c, const struct proc_request *q, const struct pr
 		   struct proc_result *ret, struct err *e)
 {
 	return proc_admit(c->runner, q, e) < 0 ? -1 : run_admitted(c, q, sink, ret, e);
+}
+
+int relay_write(void *relay, enum proc_stream which, struct str piece)
+{
+	struct relay *r = relay;
+	struct str part;
+
+	while ((part = utf8_take(&r->texts[which], &piece)).n)
+		if (r->stream->emit(r->stream->arg, which == PROC_STDERR, part) < 0)
+			return -1;
+	return 0;
+}
+
+void relay_end(struct relay *r)
+{
+	for (int which = PROC_STDOUT; which <= PROC_STDERR; which++) {
+		const struct str rest = utf8_rest(&r->texts[which]);
+		if (rest.n)
+			(void)r->stream->emit(r->stream->arg, which == PROC_STDERR, rest);
+	}
 }
 
 static int bash_run(struct call *c, const void *args, struct err *e)

@@ -12,9 +12,9 @@
 #include "base/jw.h"
 #include "config/config.h"
 #include "exec/plain.h"
+#include "exec/proc.h"
 #include "net/http.h"
 #include "policy/policy.h"
-#include "policy/words.h"
 #include "regex/regex.h"
 #include "scratch.h"
 #include "scrub/scrub.h"
@@ -535,7 +535,7 @@ static int read_plain_line(const void *arg, struct err *e)
 	struct plain plain;
 
 	(void)arg;
-	const bool is_plain = words_plain(STR("ls -l a"), &a, &words) == ARRAY_LEN(strings) &&
+	const bool is_plain = proc_plain_words(STR("ls -l a"), &a, &words) == ARRAY_LEN(strings) &&
 			      plain_prepare(&plain, strings, ARRAY_LEN(strings), env, "/", &a);
 	for (size_t i = 0; is_plain && plain.argv[i]; i++)
 		tell("%s|", plain.argv[i]);

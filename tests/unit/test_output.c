@@ -9,6 +9,7 @@
 #include "base/own.h"
 #include "base/utf8.h"
 #include "tools/output.h"
+#include "tools/run.h"
 #include "utf8_splits.h"
 
 enum { MOST = 4 * LIMIT_COMMAND_OUTPUT };

@@ -5,7 +5,7 @@
 
 #include "base/own.h"
 #include "exec/plain.h"
-#include "policy/words.h"
+#include "exec/proc.h"
 
 static const char *const usual[] = { "PATH=/nowhere:/usr/bin:/bin", "A=b", "_=/x", "PWD=/old",
 				     NULL };
@@ -16,7 +16,7 @@ static bool prepare_in(struct plain *p, const char *line, const char *const *env
 {
 	struct str *words;
 	char *strings[8];
-	const size_t n = words_plain(guarded(str_of(line)), &arena, &words);
+	const size_t n = proc_plain_words(guarded(str_of(line)), &arena, &words);
 
 	assert_true(n <= ARRAY_LEN(strings));
 	for (size_t i = 0; i < n; i++)

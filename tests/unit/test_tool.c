@@ -213,8 +213,6 @@ static void a_cut_text_is_described_as_the_wire_demands(void **state)
 	call_write_truncation(&c, &t, 1, 51200);
 	text_cut_head((struct str){ line, sizeof line }, 2000, 51200, &t);
 	call_write_truncation(&c, &t, 2000, 51200);
-	text_cut_head(STR("a"), 2000, 51200, &t);
-	call_write_truncation(&c, &t, 2000, 51200);
 	jw_end(&w);
 	assert_str(buf_str(&b),
 		   "{\"truncation\":{\"content\":\"src/main.c\",\"truncated\":true,"

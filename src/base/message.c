@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* message: structs, descriptors and lists of strings from process to process. */
 
-#include "exec/message.h"
+#include "base/message.h"
 
 #include <errno.h>
 #include <poll.h>

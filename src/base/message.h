@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * message: how server, keeper, spawner and reapers talk to each other.
+ * message: structs and descriptors from one process of this program to another.
  *
- * All of them are the same program, so a message is a struct as it is in memory, sent as a whole
- * over a SOCK_SEQPACKET socket together with descriptors. Strings are sent as one of these
+ * Both ends are the same program, so a message is a struct as it is in memory, sent as a whole over
+ * a SOCK_SEQPACKET socket together with descriptors. Strings are sent as one of these
  * descriptors: a memfd that contains them one after the other, each with its NUL.
  */
-#ifndef EXEC_MESSAGE_H
-#define EXEC_MESSAGE_H
+#ifndef BASE_MESSAGE_H
+#define BASE_MESSAGE_H
 
 #include <stddef.h>
 #include <stdint.h>
