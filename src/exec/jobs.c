@@ -16,9 +16,7 @@
 #include "base/own.h"
 #include "base/thread.h"
 #include "base/utf8.h"
-
-/* There is context before the oldest output, too. */
-enum { RING = LIMIT_JOB_OUTPUT + LIMIT_JOB_CONTEXT };
+#include "exec/ring.h"
 
 /* A request that does not depend on its caller's memory. */
 struct request_copy {
@@ -30,12 +28,13 @@ struct request_copy {
 struct job {
 	struct jobs *table;
 	pthread_t thread;
-	struct request_copy order; /* until the command has been started */
-	struct proc *proc;	   /* from then until it has ended */
-	bool listing;		   /* it has been asked for its ports */
-	struct cancel stop;
+	bool joined;		     /* the thread has ended and is gone */
+	struct request_copy order;   /* until the command has been started */
+	struct proc *proc;	     /* from then until it has ended */
+	bool listing;		     /* it has been asked for its ports */
+	struct cancel stop;	     /* until it has ended */
 	struct utf8_stream texts[2]; /* of the output, by enum proc_stream */
-	char *ring;
+	struct ring output;
 	struct job_state state;
 };
 
@@ -109,7 +108,7 @@ static void job_free(struct job *b)
 	request_done(&b->order);
 	proc_free(b->proc);
 	cancel_done(&b->stop);
-	mem_free(b->ring);
+	ring_done(&b->output);
 	mem_free(b);
 }
 
@@ -123,26 +122,12 @@ static struct job *job_new(struct jobs *j)
 	b->table = j;
 	b->order.request.cwd_fd = -1;
 	b->stop = (struct cancel)CANCEL_INIT;
-	b->ring = mem_new(RING, 1);
+	/* There is context before the oldest output, too. */
+	b->output.size = LIMIT_JOB_OUTPUT + LIMIT_JOB_CONTEXT;
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	b->state.started_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 	b->state.running = true;
-	if (b->ring)
-		return b;
-	job_free(b);
-	return NULL;
-}
-
-/* The caller holds the lock. */
-static void keep(struct job *b, struct str text)
-{
-	while (text.n) {
-		const size_t at = (size_t)(b->state.cursor % RING);
-		const struct str part = str_upto(text, RING - at);
-		memcpy(b->ring + at, part.p, part.n);
-		b->state.cursor += (int64_t)part.n;
-		text = str_from(text, part.n);
-	}
+	return b;
 }
 
 /* Both streams go into one text, so each waits until its character is whole. */
@@ -153,13 +138,29 @@ static int keep_output(void *arg, enum proc_stream stream, struct str piece)
 
 	(void)pthread_mutex_lock(&b->table->lock);
 	while ((part = utf8_take(&b->texts[stream], &piece)).n)
-		keep(b, part);
+		ring_add(&b->output, part);
+	b->state.cursor = b->output.total;
 	(void)pthread_cond_broadcast(&b->table->news);
 	(void)pthread_mutex_unlock(&b->table->lock);
 	return 0;
 }
 
-/* Forget the oldest ended job when the table is full. Its thread has nothing left to do. */
+static void join(struct job *b)
+{
+	if (!b->joined)
+		(void)pthread_join(b->thread, NULL);
+	b->joined = true;
+}
+
+/* Let the threads of ended jobs go. They have given the lock back and do not need it again. */
+static void join_ended(struct jobs *j)
+{
+	for (size_t i = 0; i < j->count; i++)
+		if (!j->job[i]->state.running)
+			join(j->job[i]);
+}
+
+/* Forget the oldest ended job when the table is full. */
 static int make_room(struct jobs *j)
 {
 	size_t at = 0;
@@ -173,8 +174,6 @@ static int make_room(struct jobs *j)
 	struct job *old = j->job[at];
 	memmove(&j->job[at], &j->job[at + 1], (j->count - at - 1) * sizeof(struct job *));
 	j->count--;
-	/* The thread has given the lock back and does not need it again. */
-	(void)pthread_join(old->thread, NULL);
 	job_free(old);
 	return 0;
 }
@@ -186,6 +185,7 @@ static int add_locked(struct jobs *j, struct job *b, struct err *e)
 {
 	if (j->closing)
 		return err_set(e, ERR_TOO_BUSY, "The server is about to end");
+	join_ended(j);
 	if (make_room(j) < 0)
 		return err_set(e, ERR_TOO_BUSY, "%d jobs are running already; stop one first",
 			       LIMIT_JOBS);
@@ -311,14 +311,20 @@ static void end_job(struct job *b, const struct proc_result *result, const struc
 	struct jobs *j = b->table;
 
 	(void)pthread_mutex_lock(&j->lock);
-	keep(b, utf8_rest(&b->texts[PROC_STDOUT]));
-	keep(b, utf8_rest(&b->texts[PROC_STDERR]));
+	ring_add(&b->output, utf8_rest(&b->texts[PROC_STDOUT]));
+	ring_add(&b->output, utf8_rest(&b->texts[PROC_STDERR]));
+	ring_fit(&b->output);
+	cancel_done(&b->stop);
+	b->state.cursor = b->output.total;
 	b->state.running = false;
 	b->state.ports = (struct port_list){ .count = 0 };
 	b->state.failed = failure != NULL;
 	if (failure)
 		b->state.err = *failure;
-	b->state.result = *result;
+	b->state.exit_code = result->exit_code;
+	b->state.timed_out = result->timed_out;
+	b->state.cancelled = result->cancelled;
+	b->state.left = result->job;
 	b->listing = false;
 	(void)pthread_cond_broadcast(&j->news);
 	(void)pthread_mutex_unlock(&j->lock);
@@ -369,10 +375,11 @@ void jobs_free(struct jobs *j)
 	(void)pthread_mutex_lock(&j->lock);
 	j->closing = true;
 	for (size_t i = 0; i < j->count; i++)
-		cancel_ask(&j->job[i]->stop);
+		if (j->job[i]->state.running)
+			cancel_ask(&j->job[i]->stop);
 	(void)pthread_mutex_unlock(&j->lock);
 	for (size_t i = 0; i < j->count; i++) {
-		(void)pthread_join(j->job[i]->thread, NULL);
+		join(j->job[i]);
 		job_free(j->job[i]);
 	}
 	(void)pthread_cond_destroy(&j->news);
@@ -473,25 +480,18 @@ static int64_t clamp(int64_t n, int64_t least, int64_t most)
 
 static int take(const struct job *b, int64_t since, struct job_piece *p, struct err *e)
 {
-	const int64_t end = b->state.cursor;
-	const int64_t kept = clamp(end - LIMIT_JOB_OUTPUT, 0, end);
+	const int64_t start = ring_start(&b->output), end = b->output.total;
+	const int64_t kept = clamp(end - LIMIT_JOB_OUTPUT, start, end);
 	const int64_t from = clamp(since, kept, end);
 	const int64_t last = clamp(from + LIMIT_JOB_PIECE, from, end);
-	int64_t at = clamp(from - LIMIT_JOB_CONTEXT, 0, from);
-	const size_t context = (size_t)(from - at);
+	const int64_t context = clamp(from - LIMIT_JOB_CONTEXT, start, from);
 
 	p->text.max = LIMIT_JOB_CONTEXT + LIMIT_JOB_PIECE;
 	buf_reset(&p->text, p->text.max);
-	while (at < last) {
-		const size_t i = (size_t)(at % RING);
-		const struct str part =
-			str_upto((struct str){ b->ring + i, RING - i }, (size_t)(last - at));
-		buf_add(&p->text, part);
-		at += (int64_t)part.n;
-	}
+	ring_copy(&b->output, context, last, &p->text);
 	if (p->text.failed)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory for the output, try again");
-	p->context = context;
+	p->context = (size_t)(from - context);
 	p->cursor = last;
 	p->dropped = from > since ? from - since : 0;
 	p->state = b->state;
@@ -512,7 +512,7 @@ int jobs_stop(struct jobs *j, uint64_t id, struct err *e)
 {
 	(void)pthread_mutex_lock(&j->lock);
 	struct job *b = find(j, id, e);
-	if (b)
+	if (b && b->state.running)
 		cancel_ask(&b->stop);
 	(void)pthread_mutex_unlock(&j->lock);
 	return b ? 0 : -1;

@@ -3,18 +3,19 @@
  * jobs: commands that outlive the request that started them.
  *
  * A job is a proc with a thread that puts its output, stdout and stderr as they come, into a ring
- * of LIMIT_JOB_OUTPUT bytes. It is either a command that was started in the background, or what a
- * command left running when it ended (SURVIVORS_ADOPT), whether that was in the background or not:
- * the command's result is complete when its shell has ended, and its survivors become a job of
- * their own, with the output that they write from then on. Such a job has ended when its last
- * process has; its exit code is that of its first process. If there is no place for it, the
- * survivors are ended.
+ * that keeps the last LIMIT_JOB_OUTPUT bytes. It is either a command that was started in the
+ * background, or what a command left running when it ended (SURVIVORS_ADOPT), whether that was in
+ * the background or not: the command's result is complete when its shell has ended, and its
+ * survivors become a job of their own, with the output that they write from then on. Such a job has
+ * ended when its last process has; its exit code is that of its first process. If there is no place
+ * for it, the survivors are ended.
  *
  * A cursor is a position in the output: how many bytes came before it, counted from the start of
  * the job. Asking again with the cursor of the last answer continues there. What the ring has lost
  * by then is counted as dropped.
  *
- * An ended job stays, with its output, until LIMIT_JOBS newer ones have replaced it. All functions
+ * An ended job stays until LIMIT_JOBS newer ones have replaced it. It costs little more than the
+ * bytes of its output. All functions
  * may be called from several threads. Freeing the table ends all jobs.
  */
 #ifndef EXEC_JOBS_H
@@ -36,10 +37,13 @@ struct job_state {
 	bool running;
 	bool failed; /* it could not be run: err says why; result is empty */
 	struct err err;
-	struct proc_result result; /* after it has ended */
-	int64_t started_ms;	   /* on the wall clock, since 1970 */
-	int64_t cursor;		   /* bytes of output so far */
-	struct port_list ports;	   /* while it runs, if jobs_list tells it */
+	int exit_code; /* this and the next ones after it has ended; see struct proc_result */
+	bool timed_out;
+	bool cancelled;
+	uint64_t left;		/* the job in which what it left goes on; 0: it left nothing */
+	int64_t started_ms;	/* on the wall clock, since 1970 */
+	int64_t cursor;		/* bytes of output so far */
+	struct port_list ports; /* while it runs, if jobs_list tells it */
 };
 
 int jobs_new(struct runner *runner, struct jobs **ret, struct err *e);

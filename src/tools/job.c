@@ -37,17 +37,17 @@ static int parse_id(struct str text, uint64_t *ret, struct err *e)
 static void write_state(const struct call *c, const struct job_names *n, const struct job_state *s)
 {
 	struct jw *w = c->out;
-	const bool ended = !s->running && !s->failed, timed_out = ended && s->result.timed_out;
+	const bool ended = !s->running && !s->failed, timed_out = ended && s->timed_out;
 
 	jw_str(w, "state", s->running ? STR("running") : STR("exited"));
 	if (!ended || (timed_out && n->null_after_timeout))
 		jw_null(w, n->exit_code);
 	else
-		jw_int(w, n->exit_code, s->result.exit_code);
+		jw_int(w, n->exit_code, s->exit_code);
 	if (timed_out)
 		jw_bool(w, n->timed_out, true);
-	if (s->result.job)
-		call_write_job(c, n->left, s->result.job);
+	if (s->left)
+		call_write_job(c, n->left, s->left);
 	if (s->failed)
 		jw_str(w, "error", str_of(s->err.msg));
 }

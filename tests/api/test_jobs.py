@@ -1,10 +1,11 @@
 """Commands that outlive their request, and what commands leave running."""
 import json
+import os
 import signal
 import socket
 import unittest
 
-from harness import SidecarTest, post, until
+from harness import SidecarTest, is_sanitized, post, until
 from processes import MARK, PYTHON, alive, has_become, wait_until_gone
 
 
@@ -104,6 +105,30 @@ class Jobs(JobTest):
         listed = {j["job_id"]: j for j in self.server.output("job_list")["jobs"]}
         for seen in (self.server.output("job_output", job_id=job), listed[job]):
             self.assertEqual((seen["state"], seen["exit_code"], seen["timed_out"]), ("exited", None, True))
+
+    def test_an_ended_job_costs_its_output(self):
+        server = self.start()
+
+        def run_many(command, count):
+            for _ in range(count):
+                job = server.call("bash", command=command, background=True).json()["result"]["jobId"]
+                until(lambda: self.look(job, wait=1000, server=server)["state"] == "exited", "the job has ended")
+
+        def descriptors():
+            return len(os.listdir("/proc/%d/fd" % server.process.pid))
+
+        run_many("echo ok", 1)
+        memory, fds = server.rss(), descriptors()
+        run_many("echo ok", 70)
+        self.assertEqual(len(self.listed(server)), 64)
+        self.assertLessEqual(descriptors(), fds)
+        if not is_sanitized():
+            self.assertLess(server.rss() - memory, 512)
+        run_many("head -c 100000 /dev/zero | tr '\\0' x", 10)
+        if not is_sanitized():
+            self.assertLess(server.rss() - memory, 512 + 10 * 200)
+        last = list(self.listed(server))[-1]
+        self.assertEqual(self.look(last, server=server)["output"], "x" * 100000)
 
     def test_a_stopped_server_ends_them(self):
         server = self.start(flags=["--grace", "0"])

@@ -117,7 +117,7 @@ static void test_output_by_cursor(void **state)
 	s = read_to_end(id, &out);
 	assert_str(buf_str(&out), "one\none\ntwo\n");
 	assert_false(s.running);
-	assert_int_equal(s.result.exit_code, 4);
+	assert_int_equal(s.exit_code, 4);
 	assert_memory_equal(s.command, "echo one; sleep", 15);
 	/* A cursor beyond the end, or before the beginning, is put right. */
 	buf_reset(&out, 0);
@@ -163,8 +163,8 @@ static void test_stop(void **state)
 
 	assert_int_equal(jobs_stop(jobs, id, &e), 0);
 	const struct job_state s = read_to_end(id, &out);
-	assert_true(s.result.cancelled);
-	assert_int_equal(s.result.exit_code, -1);
+	assert_true(s.cancelled);
+	assert_int_equal(s.exit_code, -1);
 	assert_int_equal(jobs_stop(jobs, id, &e), 0);
 	assert_int_equal(jobs_stop(jobs, 99999, &e), -1);
 	assert_int_equal(e.code, ERR_INVALID_ARGUMENTS);
@@ -227,7 +227,7 @@ static void *hammer(void *arg)
 	(void)arg;
 	for (int i = 0; i < 10; i++) {
 		AUTO_BUF out = { 0 };
-		assert_int_equal(read_to_end(start("echo a; echo b"), &out).result.exit_code, 0);
+		assert_int_equal(read_to_end(start("echo a; echo b"), &out).exit_code, 0);
 		assert_str(buf_str(&out), "a\nb\n");
 	}
 	return NULL;
@@ -288,7 +288,7 @@ static void test_survivors_are_adopted(void **state)
 	assert_int_equal(jobs_stop(jobs, r.job, &e), 0);
 	const struct job_state s = read_to_end(r.job, &out);
 	assert_string_equal(s.command, "sleep 50 & echo ok");
-	assert_true(s.result.cancelled);
+	assert_true(s.cancelled);
 	assert_int_equal(count_marked(mark_of("left")), 0);
 }
 

@@ -13,6 +13,7 @@
 #include "config/config.h"
 #include "exec/plain.h"
 #include "exec/proc.h"
+#include "exec/ring.h"
 #include "net/http.h"
 #include "policy/policy.h"
 #include "regex/regex.h"
@@ -545,6 +546,26 @@ static int read_plain_line(const void *arg, struct err *e)
 	return is_plain ? 0 : no_memory(e);
 }
 
+/* Without memory to grow, a ring keeps fewer bytes, and its positions stay right. */
+static int fill_ring(const void *arg, struct err *e)
+{
+	struct ring r = { .size = 4096 };
+	AUTO_BUF out = { .max = 4096 };
+
+	(void)arg;
+	for (int i = 0; i < 1000; i++)
+		ring_add(&r, STR("0123456789"));
+	assert_int_equal(r.total, 10000);
+	const int64_t start = ring_start(&r);
+	ring_copy(&r, start, r.total, &out);
+	for (size_t i = 0; i < out.n; i++)
+		assert_int_equal(out.p[i], "0123456789"[((size_t)start + i) % 10]);
+	const bool whole = out.n == r.size;
+	ring_fit(&r);
+	ring_done(&r);
+	return whole ? 0 : no_memory(e);
+}
+
 /* -- the tests -- */
 
 static void run_one(void **state)
@@ -590,6 +611,7 @@ int main(void)
 		{ "receive_request", receive_request },
 		{ "make_slots", make_slots },
 		{ "read_plain_line", read_plain_line },
+		{ "fill_ring", fill_ring },
 	};
 	static struct operation all[64];
 	static struct CMUnitTest tests[ARRAY_LEN(all)];
