@@ -121,7 +121,7 @@ class Jobs(JobTest):
         memory, fds = server.rss(), descriptors()
         run_many("echo ok", 70)
         self.assertEqual(len(self.listed(server)), 64)
-        self.assertLessEqual(descriptors(), fds)
+        until(lambda: descriptors() <= fds, lambda: "%d descriptors, and not %d" % (fds, descriptors()))
         if not is_sanitized():
             self.assertLess(server.rss() - memory, 512)
         run_many("head -c 100000 /dev/zero | tr '\\0' x", 10)

@@ -194,6 +194,29 @@ class Limits(SidecarTest):
         ask(5000)
         self.check_memory(MB >> 10, since=before)
 
+    def test_long_searches_and_reads_leave_a_worker(self):
+        """More of them than there are workers; each would take minutes, and ends when its client leaves."""
+        server = self.start(flags=["--search-seconds", "3600"])
+        server.put("text/0", "some words in a line\n" * 500000)
+        for i in range(1, 4000):
+            os.link(server.path("text/0"), server.path("text/%d" % i))
+        server.put("endless", "x\n" * 10000)
+        os.truncate(server.path("endless"), 1 << 40)
+        calls = (("/grep", {"pattern": "[x-z]{3}q", "path": "text"}), ("/read", {"path": "endless", "offset": 1 << 30}),
+                 ("/tools/search_files", {"pattern": "[x-z]{3}q", "path": "text"}))
+        with contextlib.ExitStack() as stack:
+            clients = []
+            for i in range(36):
+                clients.append(stack.enter_context(server.connect()))
+                url, body = calls[i % len(calls)]
+                clients[-1].sendall(post(url, json.dumps(body)))
+            for _ in range(5):
+                self.assertEqual(server.request("GET", "/health").status, 200)
+                self.assertEqual(server.call("ls", path="/").status, 200)
+                self.assertIn(b'"done"', server.call("bash", command="true").body)
+            answered = select.select(clients, [], [], 0)[0]
+            self.assertEqual([client.recv(500) for client in answered], [])
+
     def test_descriptors_are_given_back(self):
         def count():
             return len(os.listdir("/proc/%d/fd" % self.server.process.pid))
