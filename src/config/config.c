@@ -66,6 +66,11 @@ void config_name_flags(const struct config *c, struct err *e)
 	}
 }
 
+bool config_sets_sandbox(const struct config *c)
+{
+	return ORIGIN_OF(c, sandbox) != CONFIG_DEFAULT;
+}
+
 bool config_names_socket(const struct config *c)
 {
 	return c->socket && ORIGIN_OF(c, socket) == CONFIG_FLAG;
@@ -287,6 +292,7 @@ int config_read_mcp(int argc, char **argv, struct config *ret, struct err *e)
 {
 	if (config_load(argc, argv, ret, e) < 0)
 		return -1;
+	ret->best_sandbox = !config_sets_sandbox(ret);
 	if (ORIGIN_OF(ret, log_level) == CONFIG_DEFAULT)
 		ret->log_level = LOG_WARN;
 	if (ORIGIN_OF(ret, workspace) == CONFIG_DEFAULT &&

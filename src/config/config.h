@@ -34,7 +34,7 @@ int config_check(const struct config *c, struct err *e);
 int config_read(int argc, char **argv, struct config *ret, struct err *e);
 
 /* The same for `sidecar mcp`, which has no listeners: by default the workspace is the current
- * directory and only warnings are logged. */
+ * directory, the sandbox is the strongest that can be had, and only warnings are logged. */
 int config_read_mcp(int argc, char **argv, struct config *ret, struct err *e);
 
 /* Read only what tells a client where the server is: socket, tcp_host, tcp_port, token, token_file.
@@ -50,6 +50,9 @@ bool config_waives_auth(const struct config *c);
 /* In a sentence about settings, write flags instead of the names of variables, unless the operator
  * set one of those variables. */
 void config_name_flags(const struct config *c, struct err *e);
+
+/* Whether the operator has chosen a sandbox. */
+bool config_sets_sandbox(const struct config *c);
 
 /* Whether a flag names the socket. */
 bool config_names_socket(const struct config *c);

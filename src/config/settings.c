@@ -60,7 +60,7 @@ static const struct setting settings[] = {
 	{ "SIDECAR_SANDBOX", "sandbox", SETTING_CHOICE, AT(sandbox),
 	  WORDS("off", "workspace", "strict", "auto"), .usual = "auto",
 	  .help = "sandbox of commands; auto: workspace on a bare host, off in a container "
-		  "(default auto)" },
+		  "(default auto; mcp: workspace where it can be had)" },
 	{ "SIDECAR_SANDBOX_WRITE", "sandbox-write", SETTING_TEXT, AT(sandbox_write), "DIR:...",
 	  .help = "more directories that sandboxed commands may write" },
 	{ "SIDECAR_SANDBOX_READ", "sandbox-read", SETTING_TEXT, AT(sandbox_read), "DIR:...",

@@ -75,6 +75,7 @@ struct config {
 	int64_t log_level; /* enum log_level */
 
 	/* Not set by the operator: */
+	bool best_sandbox;   /* the strongest that can be had, also in a container */
 	const char *program; /* the program that starts commands, for hosts that can do without
 			      * them; NULL: this one */
 	int64_t open_files;  /* of commands; our own limit is higher (process.h). 0: the same */

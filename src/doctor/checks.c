@@ -249,6 +249,32 @@ static void check_token(struct report *r, const struct config *c)
 		report_add(r, FOUND_OK, "token", "set%s", c->require_auth ? ", and required" : "");
 }
 
+/* What would hold the commands of a server, or of `sidecar mcp`. */
+static void check_sandbox(struct report *r, const struct config *c, const char *name,
+			  enum sandbox_mode mode)
+{
+	struct sandbox_config asked = {
+		.mode = mode,
+		.read_only = c->read_only,
+		.workspace = c->workspace,
+		.scratch = "/tmp",
+	};
+	struct sandbox_report found;
+	struct err e;
+
+	if (sandbox_settle(&asked, &found, &e) < 0) {
+		config_name_flags(c, &e);
+		report_add(r, FOUND_FAIL, name, "%s", e.msg);
+	} else if (found.mode == SANDBOX_OFF) {
+		report_add(r, FOUND_WARN, name,
+			   "off (%s): commands can do what user %u can; --sandbox workspace holds "
+			   "them",
+			   found.why, (unsigned)geteuid());
+	} else {
+		report_add(r, FOUND_OK, name, "%s (%s)", sandbox_mode_name(found.mode), found.why);
+	}
+}
+
 void check_setup(struct report *r, const struct config *c)
 {
 	struct err e;
@@ -260,6 +286,9 @@ void check_setup(struct report *r, const struct config *c)
 		report_add(r, FOUND_FAIL, "settings", "%s", e.msg);
 	}
 	check_workspace(r, c);
+	check_sandbox(r, c, "sandbox of serve", (enum sandbox_mode)c->sandbox);
+	check_sandbox(r, c, "sandbox of mcp",
+		      config_sets_sandbox(c) ? (enum sandbox_mode)c->sandbox : SANDBOX_BEST);
 	check_client(r, c);
 }
 

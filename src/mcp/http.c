@@ -143,6 +143,16 @@ static void call(void *arg, struct mcp_request *q, struct buf *out)
 		mcp_call(p->x->front->service, &d, q, out);
 }
 
+static struct str held(void *service)
+{
+	return str_of(((const struct service *)service)->held);
+}
+
+static struct mcp_offer offer_of(struct service *s)
+{
+	return (struct mcp_offer){ .tools = s->mcp, .held = held, .arg = s };
+}
+
 static void cancel(void *arg, const struct json *id)
 {
 	struct reply *p = arg;
@@ -163,7 +173,7 @@ static void begin_session(struct exchange *x, const char *version)
 static void answer(struct reply *p, struct mcp_request *q)
 {
 	struct exchange *x = p->x;
-	const struct mcp_offer offer = { x->front->service->mcp };
+	const struct mcp_offer offer = offer_of(x->front->service);
 
 	switch (mcp_answer(&offer, q, x->out)) {
 	case MCP_ANSWERED:
@@ -215,7 +225,7 @@ static void answer_batch(struct reply *p, const struct http_head *head, const st
 			 struct mcp_request *q)
 {
 	const struct mcp_batch ops = { .call = call, .cancel = cancel, .arg = p };
-	const struct mcp_offer offer = { p->x->front->service->mcp };
+	const struct mcp_offer offer = offer_of(p->x->front->service);
 	const char *version;
 
 	if (find_session(p, head, &version, q) < 0 || mcp_batch_check(version, batch, q) < 0) {

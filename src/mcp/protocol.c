@@ -215,13 +215,23 @@ static int check_modern(struct mcp_request *r)
 	return 0;
 }
 
+static void write_instructions(struct jw *w, const struct mcp_offer *offer)
+{
+	jw_open_str(w, "instructions");
+	jw_piece(w, str_of(instructions));
+	if (offer->held) {
+		jw_piece(w, STR(" "));
+		jw_piece(w, offer->held(offer->arg));
+	}
+	jw_close_str(w);
+}
+
 static enum mcp_verb initialize(const struct mcp_offer *offer, struct mcp_request *r,
 				struct buf *out)
 {
 	const struct json *wanted = json_get(r->params, STR("protocolVersion"));
 	struct jw w = jw_to(out);
 
-	(void)offer;
 	if (!wanted || wanted->type != JSON_STRING) {
 		(void)mcp_refuse(r, 200, MCP_INVALID_PARAMS,
 				 "params.protocolVersion must be a string");
@@ -234,7 +244,7 @@ static enum mcp_verb initialize(const struct mcp_offer *offer, struct mcp_reques
 	jw_str(&w, "protocolVersion", str_of(r->agreed));
 	jw_raw(&w, "capabilities", STR("{\"tools\":{}}"));
 	write_server(&w, "serverInfo");
-	jw_str(&w, "instructions", str_of(instructions));
+	write_instructions(&w, offer);
 	end_result(&w, r);
 	return MCP_OPENED;
 }
@@ -262,11 +272,10 @@ static enum mcp_verb discover(const struct mcp_offer *offer, struct mcp_request 
 {
 	struct jw w = jw_to(out);
 
-	(void)offer;
 	begin_result(&w, r);
 	write_versions(&w, "supportedVersions");
 	jw_raw(&w, "capabilities", STR("{\"tools\":{}}"));
-	jw_str(&w, "instructions", str_of(instructions));
+	write_instructions(&w, offer);
 	write_caching(&w, r);
 	end_result(&w, r);
 	return MCP_ANSWERED;

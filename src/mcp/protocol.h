@@ -84,6 +84,10 @@ int mcp_open(const struct json *message, struct mcp_request *r);
 /* What clients are told of this server. */
 struct mcp_offer {
 	struct schema_offer tools;
+	/* A sentence about what holds commands, for the instructions; may wait until it is known.
+	 */
+	struct str (*held)(void *arg);
+	void *arg;
 };
 
 /* Answer into out (which is empty) what takes no time. */

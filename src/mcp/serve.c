@@ -15,8 +15,7 @@
 #include "service/health.h"
 #include "service/service.h"
 
-/* A client first asks who we are and what tools there are, and may leave after that: neither needs
- * the service. */
+/* A client first asks who we are and what tools there are: the service is built meanwhile. */
 struct boot {
 	const struct config *config;
 	struct service service;
@@ -53,6 +52,14 @@ static void ready(void *arg)
 	health_log(&b->service, b->config, &(struct listening){ 0 });
 }
 
+static struct str held(void *arg)
+{
+	struct boot *b = arg;
+
+	ready(b);
+	return str_of(b->service.held);
+}
+
 static int serve_pipes(const struct config *config, struct err *e)
 {
 	struct boot boot = { .config = config };
@@ -60,7 +67,7 @@ static int serve_pipes(const struct config *config, struct err *e)
 		.service = &boot.service,
 		.in = STDIN_FILENO,
 		.out = STDOUT_FILENO,
-		.offer = { service_mcp_offer(config) },
+		.offer = { service_mcp_offer(config), held, &boot },
 		.ready = ready,
 		.arg = &boot,
 	};

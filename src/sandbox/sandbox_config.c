@@ -12,13 +12,12 @@
 #include "base/limits.h"
 #include "base/own.h"
 #include "sandbox/canonical.h"
+#include "sandbox/container.h"
 #include "sandbox/landlock.h"
 
 static const char *const mode_names[] = {
-	[SANDBOX_OFF] = "off",
-	[SANDBOX_WORKSPACE] = "workspace",
-	[SANDBOX_STRICT] = "strict",
-	[SANDBOX_AUTO] = "auto",
+	[SANDBOX_OFF] = "off",	 [SANDBOX_WORKSPACE] = "workspace", [SANDBOX_STRICT] = "strict",
+	[SANDBOX_AUTO] = "auto", [SANDBOX_BEST] = "workspace",
 };
 
 const char *sandbox_mode_name(enum sandbox_mode mode)
@@ -32,23 +31,18 @@ unsigned sandbox_given(const struct sandbox_config *c, bool namespaces)
 	       (c->read_only ? WHEN_READ_ONLY : 0) | (c->mode == SANDBOX_STRICT ? WHEN_STRICT : 0);
 }
 
-static bool in_container(void)
-{
-	return access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0 ||
-	       getenv("KUBERNETES_SERVICE_HOST") || getenv("container");
-}
-
 static enum sandbox_mode choose(const struct sandbox_config *c, const char **why)
 {
 	*why = "as asked for";
-	if (c->mode != SANDBOX_AUTO && (c->mode != SANDBOX_OFF || !c->read_only))
+	const bool open = c->mode == SANDBOX_AUTO || c->mode == SANDBOX_BEST;
+	if (!open && (c->mode != SANDBOX_OFF || !c->read_only))
 		return c->mode;
 	if (c->read_only) {
 		*why = "read-only mode needs the kernel to hold the workspace";
 		return SANDBOX_WORKSPACE;
 	}
 	*why = "this is a container, which is the wall";
-	if (in_container())
+	if (c->mode == SANDBOX_AUTO && container_evidence(""))
 		return SANDBOX_OFF;
 	*why = "this kernel has no Landlock";
 	if (landlock_abi() == 0)
@@ -56,7 +50,7 @@ static enum sandbox_mode choose(const struct sandbox_config *c, const char **why
 	*why = "the workspace is the whole file system";
 	if (c->workspace && strcmp(c->workspace, "/") == 0)
 		return SANDBOX_OFF;
-	*why = "the default on a host";
+	*why = c->mode == SANDBOX_BEST ? "the default for MCP" : "the default on a host";
 	return SANDBOX_WORKSPACE;
 }
 

@@ -10,7 +10,13 @@
 
 #include "base/err.h"
 
-enum sandbox_mode { SANDBOX_OFF, SANDBOX_WORKSPACE, SANDBOX_STRICT, SANDBOX_AUTO };
+enum sandbox_mode {
+	SANDBOX_OFF,
+	SANDBOX_WORKSPACE,
+	SANDBOX_STRICT,
+	SANDBOX_AUTO, /* workspace; off in a container and where it cannot be had */
+	SANDBOX_BEST, /* workspace; off where it cannot be had. No setting: the default of MCP */
+};
 
 struct path_list {
 	const char *const *item;
@@ -43,7 +49,7 @@ struct sandbox_fact {
 #define SANDBOX_NOT_ASKED "not asked for"
 
 struct sandbox_report {
-	enum sandbox_mode mode; /* never SANDBOX_AUTO */
+	enum sandbox_mode mode; /* off, workspace or strict */
 	bool namespaces;
 	char why[256]; /* one sentence: how the mode was chosen */
 	size_t count;
@@ -64,9 +70,9 @@ unsigned sandbox_given(const struct sandbox_config *config, bool namespaces);
 
 const char *sandbox_mode_name(enum sandbox_mode mode);
 
-/* Decide what is asked for: auto becomes off or workspace, read_only brings at least workspace,
- * strict has no network. The report gets the mode and the reason. Fails if this kernel cannot
- * enforce the mode. */
+/* Decide what is asked for: auto and best become off or workspace, read_only brings at least
+ * workspace, strict has no network. The report gets the mode and the reason. Fails if this kernel
+ * cannot enforce the mode. */
 int sandbox_settle(struct sandbox_config *config, struct sandbox_report *report, struct err *e);
 
 /* Namespaces could not be made, for that reason. 0: the mode can do without them, and the report

@@ -56,8 +56,8 @@ static struct path_list paths(const struct list *l)
 /* May the server serve files when commands cannot be run as configured? */
 static bool can_do_without(const struct config *c)
 {
-	return c->program ||
-	       (c->read_only && (c->sandbox == SANDBOX_AUTO || c->sandbox == SANDBOX_OFF));
+	return c->program || (c->read_only && (c->best_sandbox || c->sandbox == SANDBOX_AUTO ||
+					       c->sandbox == SANDBOX_OFF));
 }
 
 int commands_start(const struct config *c, const struct workspace *ws, struct runner **ret,
@@ -81,9 +81,9 @@ int commands_start(const struct config *c, const struct workspace *ws, struct ru
 		add(&hide, c->was_read[i] ? c->files[i] : NULL); /* it may contain the token */
 	if (sandboxed && scratch_new(scratch, sizeof scratch, e) < 0)
 		return -1;
-	const struct runner_config config = {
+	struct runner_config config = {
 		.sandbox = {
-			.mode = (enum sandbox_mode)c->sandbox,
+			.mode = c->best_sandbox ? SANDBOX_BEST : (enum sandbox_mode)c->sandbox,
 			.no_network = c->network == 0,
 			.read_only = c->read_only,
 			.workspace = ws_rules(ws)->root.p,
@@ -100,6 +100,13 @@ int commands_start(const struct config *c, const struct workspace *ws, struct ru
 	if (runner_new(&config, ret, &failed) == 0)
 		return 0;
 	scratch_remove(scratch);
+	if (c->best_sandbox && !c->read_only) {
+		config.sandbox.mode = SANDBOX_OFF;
+		config.sandbox.scratch = NULL;
+		*refused = failed;
+		if (runner_new(&config, ret, &failed) == 0)
+			return 0;
+	}
 	if (!can_do_without(c)) {
 		*e = failed;
 		return -1;

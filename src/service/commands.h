@@ -15,7 +15,8 @@
  * fails with the remedy. A server can also serve files without running commands: if only read-only
  * mode needs a sandbox and this machine cannot give it, or if another program starts the commands
  * (config.program) and cannot, this returns 0, *ret is NULL, and *refused says why commands must be
- * refused. Otherwise *refused is left alone.
+ * refused. If only the best sandbox was wanted and none can be made, commands run without one, and
+ * *refused says why. Otherwise *refused is left alone.
  */
 int commands_start(const struct config *c, const struct workspace *ws, struct runner **ret,
 		   struct err *refused, struct err *e);

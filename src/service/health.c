@@ -180,6 +180,9 @@ void health_log(const struct service *s, const struct config *c, const struct li
 		if (limit_of(c, i))
 			log_event(LOG_INFO, "limit of commands",
 				  LOG_INT(command_limits[i].name, limit_of(c, i)));
+	if (s->runner && c->best_sandbox && s->sandbox.mode == SANDBOX_OFF)
+		log_event(LOG_WARN, "commands are not held by a sandbox",
+			  LOG_STR("why", str_of(s->sandbox.why)));
 	for (size_t i = 0; i < s->sandbox.count; i++)
 		if (!s->sandbox.fact[i].in_force &&
 		    strcmp(s->sandbox.fact[i].note, SANDBOX_NOT_ASKED) != 0)

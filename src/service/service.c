@@ -103,13 +103,16 @@ static int make_guards(struct service *s, const struct config *c, struct err *e)
 
 static int start_commands(struct service *s, const struct config *c, struct err *e)
 {
-	struct err refused;
+	struct err refused = { .code = ERR_NONE };
 
 	if (commands_start(c, s->ws, &s->runner, &refused, e) < 0)
 		return -1;
 	s->limits = commands_limits(c);
 	if (s->runner) {
 		runner_report(s->runner, &s->sandbox);
+		if (refused.code != ERR_NONE)
+			(void)snprintf(s->sandbox.why, sizeof s->sandbox.why,
+				       "no sandbox can be made here: %.200s", refused.msg);
 		return jobs_new(s->runner, &s->jobs, e);
 	}
 	(void)snprintf(s->sandbox.why, sizeof s->sandbox.why, "%s%.200s",
@@ -141,6 +144,28 @@ static int fill_variables(struct service *s, const struct config *c, struct err 
 		s->variables[s->variable_count++] = pair;
 	}
 	return 0;
+}
+
+static void say_what_holds(struct service *s, const struct config *c)
+{
+	const bool apart = s->sandbox.namespaces;
+
+	if (!s->runner)
+		(void)snprintf(s->held, sizeof s->held, "Commands are not run here.");
+	else if (s->sandbox.mode == SANDBOX_OFF)
+		(void)snprintf(
+			s->held, sizeof s->held,
+			"Commands are not held by a sandbox: they can do what the user of this "
+			"server can.");
+	else
+		(void)snprintf(s->held, sizeof s->held,
+			       "Commands run in a sandbox: they can write only %s%s%s%s.",
+			       c->read_only ? "" : "the workspace and ",
+			       apart ? "a private /tmp" : "$TMPDIR",
+			       s->sandbox.mode == SANDBOX_STRICT ? ", read little else" : "",
+			       s->sandbox.mode == SANDBOX_STRICT || c->network == 0
+				       ? ", and have no network"
+				       : "");
 }
 
 static void fill_call(struct service *s, const struct config *c)
@@ -227,6 +252,7 @@ int service_init(struct service *s, const struct config *c, struct err *e)
 		return -1;
 	}
 	read_excludes(&s->excludes);
+	say_what_holds(s, c);
 	fill_call(s, c);
 	return 0;
 }

@@ -33,6 +33,7 @@ struct service {
 	struct runner *runner;	 /* NULL: commands are refused, and sandbox.why says why */
 	struct jobs *jobs;
 	struct sandbox_report sandbox;
+	char held[256];		   /* one sentence for models: what holds commands */
 	struct proc_limits limits; /* of every command */
 	struct buf excludes;	   /* the user's own ignore rules */
 	struct call call;	   /* what every call has in common */

@@ -1,10 +1,15 @@
-"""What models' commands get without asking: variables, and time."""
+"""What models' commands get without asking: variables, time, and a sandbox."""
 import json
 import os
+import subprocess
+import sys
+import tempfile
 import unittest
 
-from harness import SidecarTest, run_expecting_failure
-from mcp_client import Stdio
+from harness import BIN, PATIENCE, SidecarTest, environment, machine, needs_sandbox, run_expecting_failure
+from mcp_client import Stdio, initialize
+
+OLD = (sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "old_kernel.py"))
 
 QUIET = {"TERM": "dumb", "NO_COLOR": "1", "PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0",
          "GIT_EDITOR": "true", "DEBIAN_FRONTEND": "noninteractive"}
@@ -130,3 +135,55 @@ class Mcp(unittest.TestCase):
         tools = client.ask("tools/list")["result"]["tools"]
         p = next(t for t in tools if t["name"] == "run_command")["inputSchema"]["properties"]["timeout_ms"]
         self.assertEqual((p["default"], p["maximum"]), (1000, 3600000))
+
+
+class Held(unittest.TestCase):
+    """What holds the commands of `sidecar mcp`, and that it is said."""
+
+    def instructions(self, client):
+        client.send(initialize(0))
+        said = client.answer(0)["result"]["instructions"]
+        self.assertEqual(client.ask("server/discover", modern=True)["result"]["instructions"], said)
+        return said
+
+    def start(self, *flags, **options):
+        client = Stdio(*flags, **options)
+        self.addCleanup(client.close)
+        return client
+
+    @needs_sandbox
+    def test_a_sandbox_needs_no_setting(self):
+        """Not even in a container, and whatever the variables say."""
+        with tempfile.TemporaryDirectory() as outside:
+            for env in ({}, {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "container": "docker"}):
+                client = self.start(env=env)
+                self.assertIn("Commands run in a sandbox", self.instructions(client))
+                client.call("run_command", command="echo in > inside; echo out > %s/file" % outside)
+                self.assertTrue(os.path.exists(os.path.join(client.workspace, "inside")))
+                self.assertEqual(os.listdir(outside), [])
+
+    def test_off_is_said(self):
+        self.assertIn("not held by a sandbox", self.instructions(self.start("--sandbox", "off")))
+
+    def test_the_server_says_it_too(self):
+        server = SidecarTest.start(self, env={"SIDECAR_SANDBOX": "off"})
+        body = json.dumps(initialize(0)).encode()
+        answer = server.request("POST", "/mcp", body, {"Content-Type": "application/json", "Accept": "application/json"})
+        self.assertIn("not held by a sandbox", answer.json()["result"]["instructions"])
+
+    @unittest.skipUnless(machine.filters(), "no system-call filter can be set here")
+    def test_where_none_can_be_had_it_starts_without(self):
+        with tempfile.TemporaryDirectory() as workspace:
+            message = json.dumps(initialize(0)).encode() + b"\n"
+            done = subprocess.run([*OLD, BIN, "mcp"], cwd=workspace, env=environment(), input=message, timeout=PATIENCE,
+                                  capture_output=True, check=True)
+            self.assertIn("not held by a sandbox", json.loads(done.stdout)["result"]["instructions"])
+            self.assertIn(b"commands are not held by a sandbox", done.stderr)
+            asked = subprocess.run([*OLD, BIN, "mcp", "--sandbox", "workspace"], cwd=workspace, env=environment(),
+                                   input=message, timeout=PATIENCE, capture_output=True, check=False)
+            self.assertEqual(asked.returncode, 1)
+            self.assertIn(b"no Landlock", asked.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

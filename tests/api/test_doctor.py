@@ -29,9 +29,21 @@ class Doctor(unittest.TestCase):
     def test_every_check_is_there(self):
         found = self.doctor()
         self.assertEqual(list(found), ["openat2", "landlock", "seccomp", "user namespaces", "cgroup", "open files",
-                                       "processes", "settings", "workspace", "socket", "token"])
+                                       "processes", "settings", "workspace", "sandbox of serve", "sandbox of mcp", "socket",
+                                       "token"])
         self.assertEqual(found["workspace"][0], "ok")
         self.assertIn("is free", found["socket"][1])
+
+    def test_commands_that_are_not_held_are_a_warning(self):
+        found = self.doctor("--sandbox", "off")
+        for name in ("sandbox of serve", "sandbox of mcp"):
+            self.assertEqual(found[name][0], "warn")
+            self.assertIn("--sandbox workspace", found[name][1])
+
+    @needs_sandbox
+    def test_the_sandbox_of_mcp_needs_no_setting(self):
+        self.assertEqual(self.doctor()["sandbox of mcp"][0], "ok")
+        self.assertEqual(self.doctor("--sandbox", "workspace")["sandbox of serve"][0], "ok")
 
     def test_each_fault_comes_with_a_remedy(self):
         path = os.path.join(self.dir, "plain")
