@@ -11,7 +11,9 @@ from harness import BIN, ROOT
 INLINE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.S)
 # Options of other programs that are named without them.
 FOREIGN = {"--crlf": "ripgrep", "--no-unicode": "ripgrep", "--init": "docker", "--stop-timeout": "docker",
-           "--cache": "bench/search", "--long": "an example", "--token": "an example", "--strict": "the inspector of MCP"}
+           "--cache": "bench/search", "--long": "an example", "--token": "an example", "--strict": "the inspector of MCP",
+           **dict.fromkeys(("--bind", "--version", "--proxy", "--resolve", "--connect-to", "--config", "--unix-socket"),
+                           "programs that the command policy knows")}
 # Variables of others.
 NOT_OURS = {"SHARED_WORKSPACE", "GITHUB_TOKEN"}
 # Files that only stand for others.
