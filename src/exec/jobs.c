@@ -234,28 +234,13 @@ static void settle(struct jobs *j, const char *command, struct proc *p,
 	proc_finish(p, sink);
 }
 
-int jobs_run(struct jobs *j, const struct proc_request *q, const struct proc_sink *sink,
-	     struct cancel *cancel, struct proc_result *ret, struct err *e)
+void jobs_adopt(struct jobs *j, const struct proc_request *q, struct proc *p,
+		const struct proc_sink *sink, const struct cancel *cancel, struct proc_result *r)
 {
-	struct reaper_report report;
 	char command[LIMIT_JOB_TEXT];
-	struct proc *p = NULL;
 
 	describe(q, command);
-	int done = proc_start(j->runner, q, &p, e);
-	if (done == 0)
-		done = proc_follow(p, sink, cancel, &report, e);
-	runner_leave(j->runner);
-	if (done < 0) {
-		proc_free(p);
-		return -1;
-	}
-	if (report.event == REAPER_LEFT)
-		settle(j, command, p, sink, cancel, &report.result);
-	else
-		proc_free(p);
-	*ret = report.result;
-	return 0;
+	settle(j, command, p, sink, cancel, r);
 }
 
 /* Start the command of a job, unless it is one that was adopted. */

@@ -55,10 +55,10 @@ void jobs_free(struct jobs *j);
  * are running, or the runner has no place left. */
 int jobs_start(struct jobs *j, const struct proc_request *q, uint64_t *ret, struct err *e);
 
-/* Run a command that was admitted (proc_admit), give its place back, and adopt what it leaves if
- * the request says so; result.fate and result.job tell. Returns as proc_run does. */
-int jobs_run(struct jobs *j, const struct proc_request *q, const struct proc_sink *sink,
-	     struct cancel *cancel, struct proc_result *ret, struct err *e);
+/* The command has ended, and p is what it left running: make a job of it; or end it, if it is not
+ * wanted any more or there is no place for it. r->fate and r->job tell. Takes p. */
+void jobs_adopt(struct jobs *j, const struct proc_request *q, struct proc *p,
+		const struct proc_sink *sink, const struct cancel *cancel, struct proc_result *r);
 
 /* At most max jobs, oldest first, with the ports of those that run; returns how many there are. */
 size_t jobs_list(struct jobs *j, struct job_state *to, size_t max);

@@ -440,25 +440,41 @@ void proc_finish(struct proc *p, const struct proc_sink *sink)
 	proc_free(p);
 }
 
+int proc_run_admitted(struct runner *runner, const struct proc_request *q,
+		      const struct proc_sink *sink, struct cancel *cancel, struct proc **left,
+		      struct proc_result *ret, struct err *e)
+{
+	struct reaper_report report;
+	struct proc *p = NULL;
+
+	int done = proc_start(runner, q, &p, e);
+	if (done == 0)
+		done = proc_follow(p, sink, cancel, &report, e);
+	runner_leave(runner);
+	if (done < 0) {
+		proc_free(p);
+		return -1;
+	}
+	if (report.event != REAPER_LEFT) {
+		proc_free(p);
+		p = NULL;
+	}
+	*left = p;
+	*ret = report.result;
+	return 0;
+}
+
 int proc_run(struct runner *runner, const struct proc_request *q, const struct proc_sink *sink,
 	     struct cancel *cancel, struct proc_result *ret, struct err *e)
 {
 	struct proc_request request = *q;
-	struct reaper_report report;
-	struct proc *p = NULL;
+	struct proc *left;
 
 	if (proc_admit(runner, q, e) < 0)
 		return -1;
 	if (request.survivors == SURVIVORS_ADOPT)
 		request.survivors = SURVIVORS_END;
-	int done = proc_start(runner, &request, &p, e);
-	if (done == 0)
-		done = proc_follow(p, sink, cancel, &report, e);
-	if (done == 0)
-		*ret = report.result;
-	proc_free(p);
-	runner_leave(runner);
-	return done;
+	return proc_run_admitted(runner, &request, sink, cancel, &left, ret, e);
 }
 
 const char *proc_limit_name(enum proc_limit limit)

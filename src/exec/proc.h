@@ -75,11 +75,14 @@ void proc_finish(struct proc *p, const struct proc_sink *sink);
 /* What still runs is ended, without waiting for it. */
 void proc_free(struct proc *p);
 
-/*
- * All of it: run a command until it and what it left have ended; nothing is adopted.
- * Returns 0 and the result however the command ended; or -1 if it did not run: INVALID_ARGUMENTS,
- * TOO_BUSY, SPAWN_FAILED. (jobs_run is the one that adopts.)
- */
+/* Run a command that was admitted until it has ended, and give its place back. If its survivors are
+ * to be adopted, *left is what it left running, for jobs_adopt or proc_finish; else NULL. Returns 0
+ * and the result however the command ended; or -1 with SPAWN_FAILED if it did not run. */
+int proc_run_admitted(struct runner *runner, const struct proc_request *q,
+		      const struct proc_sink *sink, struct cancel *cancel, struct proc **left,
+		      struct proc_result *ret, struct err *e);
+
+/* The same with proc_admit; what the command leaves is ended, not adopted. */
 int proc_run(struct runner *runner, const struct proc_request *q, const struct proc_sink *sink,
 	     struct cancel *cancel, struct proc_result *ret, struct err *e);
 

@@ -159,8 +159,12 @@ static int start_job(struct call *c, const struct proc_request *q, const char *n
 static int run_admitted(struct call *c, const struct proc_request *q, const struct proc_sink *sink,
 			struct proc_result *ret, struct err *e)
 {
-	if (jobs_run(c->jobs, q, sink, c->cancel, ret, e) < 0)
+	struct proc *left;
+
+	if (proc_run_admitted(c->runner, q, sink, c->cancel, &left, ret, e) < 0)
 		return -1;
+	if (left)
+		jobs_adopt(c->jobs, q, left, sink, c->cancel, ret);
 	c->outcome = ret->timed_out ? ERR_TIMED_OUT : ret->cancelled ? ERR_CANCELLED : ERR_NONE;
 	return 0;
 }

@@ -252,6 +252,21 @@ static int keep_nothing(void *arg, enum proc_stream stream, struct str piece)
 	return 0;
 }
 
+/* Run a command as tools do. */
+static struct proc_result run_and_adopt(const struct proc_request *q, struct cancel *cancel)
+{
+	const struct proc_sink sink = { keep_nothing, NULL };
+	struct proc_result r;
+	struct proc *left;
+	struct err e;
+
+	assert_int_equal(proc_admit(runner, q, &e), 0);
+	assert_int_equal(proc_run_admitted(runner, q, &sink, cancel, &left, &r, &e), 0);
+	if (left)
+		jobs_adopt(jobs, q, left, &sink, cancel, &r);
+	return r;
+}
+
 /* Run a command that leaves a process, and let that be adopted. */
 static struct proc_result run_and_leave(void)
 {
@@ -267,8 +282,7 @@ static struct proc_result run_and_leave(void)
 	struct proc_result r;
 	struct err e;
 
-	assert_int_equal(proc_admit(runner, &q, &e), 0);
-	assert_int_equal(jobs_run(jobs, &q, &sink, NULL, &r, &e), 0);
+	r = run_and_adopt(&q, NULL);
 	assert_int_equal(r.exit_code, 0);
 	assert_int_equal(r.survivor_count, 1);
 	/* What was adopted takes no place of a command. */
@@ -308,8 +322,7 @@ static void test_unwanted_survivors_are_ended(void **state)
 					.env_count = 1,
 					.survivors = SURVIVORS_ADOPT };
 	struct proc_result r;
-	assert_int_equal(proc_admit(runner, &q, &e), 0);
-	assert_int_equal(jobs_run(jobs, &q, &sink, &asked, &r, &e), 0);
+	r = run_and_adopt(&q, &asked);
 	assert_true(r.cancelled);
 	assert_int_equal(r.job, 0);
 	cancel_done(&asked);
