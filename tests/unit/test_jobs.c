@@ -271,7 +271,6 @@ static struct proc_result run_and_adopt(const struct proc_request *q, struct can
 static struct proc_result run_and_leave(void)
 {
 	const struct str env[] = { mark_of("left") };
-	const struct proc_sink sink = { keep_nothing, NULL };
 	AUTO_FD cwd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const struct proc_request q = { .command = STR("sleep 50 & echo ok"),
 					.cwd_fd = cwd,
@@ -280,7 +279,6 @@ static struct proc_result run_and_leave(void)
 					.survivors = SURVIVORS_ADOPT };
 	const size_t running = runner_running(runner);
 	struct proc_result r;
-	struct err e;
 
 	r = run_and_adopt(&q, NULL);
 	assert_int_equal(r.exit_code, 0);
@@ -310,11 +308,9 @@ static void test_unwanted_survivors_are_ended(void **state)
 {
 	(void)state;
 	struct cancel asked = CANCEL_INIT;
-	struct err e;
 
 	cancel_ask(&asked);
 	const struct str env[] = { mark_of("left") };
-	const struct proc_sink sink = { keep_nothing, NULL };
 	AUTO_FD cwd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const struct proc_request q = { .command = STR("sleep 50 & sleep 50"),
 					.cwd_fd = cwd,
