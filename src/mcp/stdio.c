@@ -55,6 +55,7 @@ struct stdio {
 	struct mcp_runs runs;
 	_Atomic int threads; /* that answer a message */
 	const char *version; /* of the legacy session; NULL: none has begun */
+	bool ready;	     /* the service has been waited for */
 	struct task *spare;
 };
 
@@ -276,14 +277,21 @@ static bool hand_over(struct task *t, void *(*work)(void *arg))
 	return false;
 }
 
+/* Wait for the service, which is built while the client already talks to us. */
+static void become_ready(struct stdio *s)
+{
+	if (!s->ready && s->o->ready)
+		s->o->ready(s->o->arg);
+	s->ready = true;
+}
+
 /* Returns whether another thread has the task now. */
 static bool call_tool(struct task *t)
 {
 	struct stdio *s = t->s;
 	struct err e;
 
-	if (s->o->ready)
-		s->o->ready(s->o->arg);
+	become_ready(s);
 	if (!tool_is_slow(t->request.tool, t->request.arguments)) {
 		const struct dispatch d = new_call(t, &t->request);
 		mcp_call(s->o->service, &d, &t->request, &t->out);
@@ -306,8 +314,7 @@ static bool answer_batch(struct task *t)
 	struct stdio *s = t->s;
 
 	if (mcp_batch_check(s->version, t->message, &t->request) == 0) {
-		if (s->o->ready)
-			s->o->ready(s->o->arg);
+		become_ready(s);
 		if (hand_over(t, run_batch))
 			return true;
 		(void)mcp_refuse(&t->request, 503, MCP_INTERNAL,

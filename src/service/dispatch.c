@@ -82,7 +82,7 @@ static void cleaner_done(struct cleaner *c)
 	buf_done(&c->aside);
 	buf_done(&c->pieces);
 	buf_done(&c->shown);
-	for (size_t i = 0; i < ARRAY_LEN(c->scrubbers); i++)
+	for (size_t i = 0; c->told && i < ARRAY_LEN(c->scrubbers); i++)
 		scrubber_done(&c->scrubbers[i]);
 }
 

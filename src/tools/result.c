@@ -11,22 +11,6 @@
 #include "tools/tool.h"
 #include "workspace/text.h"
 
-void call_limit(struct call *c, int64_t bytes)
-{
-	if (bytes > 0)
-		c->max_bytes = bytes;
-}
-
-int64_t call_room(const struct call *c)
-{
-	const size_t used = c->text ? c->text->text->n : jw_length(c->out);
-
-	if (!c->max_bytes)
-		return INT64_MAX;
-	const int64_t left = c->max_bytes - LIMIT_RESULT_NOTES - (int64_t)used;
-	return left > 0 ? left : 0;
-}
-
 void call_note(const struct call *c, const char *fmt, ...)
 {
 	struct buf *text = c->text->text;

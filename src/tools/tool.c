@@ -401,6 +401,22 @@ int tool_call(const struct tool *t, struct call *c, const struct json *object, s
 	return t->run(c, args, e);
 }
 
+void call_limit(struct call *c, int64_t bytes)
+{
+	if (bytes > 0)
+		c->max_bytes = bytes;
+}
+
+int64_t call_room(const struct call *c)
+{
+	const size_t used = c->text ? c->text->text->n : jw_length(c->out);
+
+	if (!c->max_bytes)
+		return INT64_MAX;
+	const int64_t left = c->max_bytes - LIMIT_RESULT_NOTES - (int64_t)used;
+	return left > 0 ? left : 0;
+}
+
 int call_before_slow(const struct call *c, struct err *e)
 {
 	if (!c->before_slow || c->before_slow(c->before_slow_arg))
