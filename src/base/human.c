@@ -45,7 +45,7 @@ const char *human_ms(int64_t ms, char room[HUMAN_SIZE])
 
 	if (ms < 9950)
 		(void)snprintf(room, HUMAN_SIZE, "%.1f s", (double)ms / 1000);
-	else if (s < 120)
+	else if (s < 600)
 		(void)snprintf(room, HUMAN_SIZE, "%lld s", (long long)(ms + 500) / 1000);
 	else if (s < 7200)
 		(void)snprintf(room, HUMAN_SIZE, "%lld min %lld s", s / 60, s % 60);

@@ -18,7 +18,7 @@ const char *human_bytes(int64_t bytes, char room[HUMAN_SIZE]);
 /* "48,200" */
 const char *human_count(int64_t n, char room[HUMAN_SIZE]);
 
-/* "0.8 s", "12 s", "2 min 5 s", "3 h 20 min" */
+/* "0.8 s", "120 s", "12 min 5 s", "3 h 20 min" */
 const char *human_ms(int64_t ms, char room[HUMAN_SIZE]);
 
 #endif

@@ -377,6 +377,13 @@ enum {
 	/* Of such a result: what is kept free for the lines about the result itself. */
 	LIMIT_RESULT_NOTES = 600,
 
+	/* The whole output of commands that results could not show: of one command, of all
+	 * together, how many, and how much of one is collected before it gets a file. */
+	LIMIT_KEPT_OUTPUT = 16 << 20,
+	LIMIT_KEPT_ALL = 64 << 20,
+	LIMIT_KEPT = 256,
+	LIMIT_KEPT_EARLY = 128 << 10,
+
 	/* Time for a model's command unless it asks for another: the model waits for it. By MCP it
 	 * waits longer, and may ask for the third. */
 	LIMIT_RUN_MS = 30 * 1000,

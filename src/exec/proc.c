@@ -22,6 +22,7 @@ struct proc {
 	int output[2]; /* reading ends, by enum proc_stream; -1 after the end of the output */
 	bool ending;   /* the reaper has been told to end the command */
 	bool unwanted; /* the sink does not want any more output */
+	bool one_pipe; /* stderr is in stdout */
 	bool sandboxed;
 	struct proc_limits limits;
 	char program[LIMIT_PROGRAM_TEXT]; /* for messages; "" if it is the shell */
@@ -194,7 +195,8 @@ static int submit(struct proc *p, struct runner *runner, const struct proc_reque
 	int pair[2];
 
 	if (make_pipe(&p->output[PROC_STDOUT], &out) < 0 ||
-	    make_pipe(&p->output[PROC_STDERR], &err) < 0 || message_pair(pair) < 0)
+	    (!q->one_pipe && make_pipe(&p->output[PROC_STDERR], &err) < 0) ||
+	    message_pair(pair) < 0)
 		return err_set(e, ERR_SPAWN_FAILED, "%s", none);
 	p->control = pair[0];
 	AUTO_FD control = pair[1];
@@ -217,13 +219,13 @@ static int submit(struct proc *p, struct runner *runner, const struct proc_reque
 	const int fds[] = {
 		[ORDER_CONTROL] = control,
 		[ORDER_OUT] = out,
-		[ORDER_ERR] = err,
+		[ORDER_ERR] = q->one_pipe ? out : err,
 		[ORDER_CWD] = q->cwd_fd,
 		[ORDER_STRINGS] = strings,
 		[ORDER_SCRIPT] = order.script ? script : strings, /* gaps cannot be sent */
 		[ORDER_STDIN] = order.input ? input : strings,
 		[ORDER_OUT_READ] = p->output[PROC_STDOUT],
-		[ORDER_ERR_READ] = p->output[PROC_STDERR],
+		[ORDER_ERR_READ] = p->output[q->one_pipe ? PROC_STDOUT : PROC_STDERR],
 	};
 	const bool keep = order.survivors == SURVIVORS_KEEP;
 	const size_t count = keep	    ? ARRAY_LEN(fds)
@@ -273,7 +275,7 @@ static bool carry(struct proc *p, const struct proc_sink *sink, enum proc_stream
 		return false;
 	}
 	const struct str piece = { p->chunk, (size_t)n };
-	if (stream == PROC_STDERR)
+	if (stream == PROC_STDERR || p->one_pipe)
 		keep_tail(p, piece);
 	if (!p->unwanted && sink->write(sink->arg, stream, piece) < 0) {
 		p->unwanted = true;
@@ -375,6 +377,7 @@ static struct proc *proc_new(struct runner *runner, const struct proc_request *q
 		return NULL;
 	*p = (struct proc){ .control = -1,
 			    .output = { -1, -1 },
+			    .one_pipe = q->one_pipe,
 			    .sandboxed = runner_is_sandboxed(runner),
 			    .limits = q->limits,
 			    .tail = { .max = LIMIT_STDERR_TAIL },

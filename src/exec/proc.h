@@ -29,6 +29,7 @@ struct proc_request {
 	size_t argc;
 	const struct str *env; /* "NAME=value", in addition to or instead of the server's */
 	size_t env_count;
+	bool one_pipe;	    /* stderr goes where stdout goes, in the order it was written */
 	struct str input;   /* standard input; a NULL pointer: /dev/null */
 	int cwd_fd;	    /* the directory it runs in */
 	int64_t timeout_ms; /* then SIGTERM, SIGKILL LIMIT_TERM_GRACE_MS later; 0: never */

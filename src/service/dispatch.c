@@ -26,7 +26,7 @@ static const struct {
 	/* clang-format on */
 };
 
-static struct call make_call(const struct service *s, const struct dispatch *d, struct jw *out)
+static struct call make_call(struct service *s, const struct dispatch *d, struct jw *out)
 {
 	struct call c = s->call;
 
@@ -37,11 +37,13 @@ static struct call make_call(const struct service *s, const struct dispatch *d, 
 		c.rules = s->rules;
 	if (kinds[d->kind].scrubbed)
 		c.scrub = s->scrub;
+	c.scrubbed = &s->scrubbed;
 	if (kinds[d->kind].tracked || s->read_before_write == CONFIG_READS_ON)
 		c.tracker = s->tracker;
 	if (kinds[d->kind].model) {
 		c.variables = s->variables;
 		c.variable_count = s->variable_count;
+		c.kept = s->kept;
 	}
 	c.times = d->kind == CALL_MCP ? s->mcp.times : s->model_times;
 	c.arena = d->arena;
@@ -61,18 +63,12 @@ static struct call make_call(const struct service *s, const struct dispatch *d, 
 	return c;
 }
 
-/* Takes secrets out of the strings of a result, and out of the output a command shows on its way.
- */
+/* Takes secrets out of the strings of a result. */
 struct cleaner {
 	struct service *service;
 	struct buf *out; /* the result: fails if a string could not be looked at */
 	struct buf aside, pieces;
 	struct jw_filter filter;
-
-	const struct call_progress *told; /* follows the output */
-	struct call_progress progress;
-	struct scrubber scrubbers[2];
-	struct buf shown;
 };
 
 static void cleaner_done(struct cleaner *c)
@@ -81,9 +77,6 @@ static void cleaner_done(struct cleaner *c)
 		return;
 	buf_done(&c->aside);
 	buf_done(&c->pieces);
-	buf_done(&c->shown);
-	for (size_t i = 0; c->told && i < ARRAY_LEN(c->scrubbers); i++)
-		scrubber_done(&c->scrubbers[i]);
 }
 
 static struct str clean_string(void *arg, struct str value)
@@ -97,26 +90,8 @@ static struct str clean_string(void *arg, struct str value)
 	return text;
 }
 
-static void clean_output(void *arg, bool is_stderr, struct str piece, size_t bytes)
-{
-	struct cleaner *c = arg;
-
-	buf_reset(&c->shown, SIZE_MAX);
-	scrubber_feed(&c->scrubbers[is_stderr], piece, &c->shown);
-	c->told->output(c->told->arg, is_stderr, c->shown.failed ? STR("") : buf_str(&c->shown),
-			bytes);
-}
-
-static void pass_seen(void *arg, int64_t files)
-{
-	const struct cleaner *c = arg;
-
-	if (c->told->seen)
-		c->told->seen(c->told->arg, files);
-}
-
 /* Have everything that the call shows pass the cleaner. */
-static void clean(struct cleaner *c, struct service *s, const struct tool *t, struct call *call)
+static void clean(struct cleaner *c, struct service *s, struct call *call)
 {
 	*c = (struct cleaner){
 		.service = s,
@@ -124,16 +99,8 @@ static void clean(struct cleaner *c, struct service *s, const struct tool *t, st
 		.aside = { .max = LIMIT_ANSWER },
 		.pieces = { .max = LIMIT_ANSWER },
 		.filter = { .apply = clean_string, .arg = c, .pieces = &c->pieces },
-		.told = call->progress,
-		.progress = { .output = clean_output, .seen = pass_seen, .arg = c },
-		.scrubbers = { { .rules = s->scrub }, { .rules = s->scrub } },
-		/* One read, and what the scrubber has held back of both outputs, come at once. */
-		.shown = { .max = LIMIT_OUTPUT_CHUNK + 4 * LIMIT_SCRUB_HELD },
 	};
-	if (t->flags & TOOL_SCRUB || s->scrub_files)
-		jw_set_filter(call->out, &c->filter);
-	if (call->progress && call->progress->output)
-		call->progress = &c->progress;
+	jw_set_filter(call->out, &c->filter);
 }
 
 /* A text is looked at as a whole. */
@@ -209,13 +176,14 @@ int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct
 	struct call c = make_call(s, d, out);
 	CLEANUP(cleaner_done) struct cleaner cleaner = { 0 };
 
-	if (c.scrub)
-		clean(&cleaner, s, d->tool, &c);
+	const bool scrubbed = c.scrub && (d->tool->flags & TOOL_SCRUB || s->scrub_files);
+	if (scrubbed)
+		clean(&cleaner, s, &c);
 	int rc = tool_call(d->tool, &c, d->arguments, e);
 	jw_set_filter(out, NULL);
 	if (rc < 0 && c.scrub && s->scrub_files)
 		clean_error(&cleaner, e);
-	if (rc == 0 && c.text && c.scrub && (d->tool->flags & TOOL_SCRUB || s->scrub_files))
+	if (rc == 0 && c.text && scrubbed)
 		clean_text(&cleaner, c.text->text);
 	if (rc == 0 && c.text && c.text->text->failed)
 		rc = err_set(e, ERR_TOO_BUSY, "Not enough memory for the result, try again");

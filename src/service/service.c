@@ -19,6 +19,7 @@
 #include "exec/jobs.h"
 #include "policy/policy.h"
 #include "service/commands.h"
+#include "tools/kept.h"
 #include "tools/tool.h"
 #include "workspace/tracker.h"
 #include "workspace/workspace.h"
@@ -113,6 +114,9 @@ static int start_commands(struct service *s, const struct config *c, struct err 
 		if (refused.code != ERR_NONE)
 			(void)snprintf(s->sandbox.why, sizeof s->sandbox.why,
 				       "no sandbox can be made here: %.200s", refused.msg);
+		s->kept = kept_new();
+		if (!s->kept)
+			return err_set(e, ERR_TOO_BUSY, "Not enough memory to start");
 		return jobs_new(s->runner, &s->jobs, e);
 	}
 	(void)snprintf(s->sandbox.why, sizeof s->sandbox.why, "%s%.200s",
@@ -265,6 +269,7 @@ int64_t service_commands(const struct service *s)
 void service_done(struct service *s)
 {
 	jobs_free(s->jobs);
+	kept_free(s->kept);
 	runner_free(s->runner);
 	tracker_free(s->tracker);
 	policy_free(s->rules);
@@ -273,6 +278,7 @@ void service_done(struct service *s)
 	buf_done(&s->excludes);
 	buf_done(&s->facts);
 	s->jobs = NULL;
+	s->kept = NULL;
 	s->runner = NULL;
 	s->tracker = NULL;
 	s->rules = NULL;

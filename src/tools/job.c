@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* job: commands in the background: list them, read or wait for their output, stop them. */
 
+#include <stdio.h>
+#include <time.h>
+
 #include "base/buf.h"
+#include "base/human.h"
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
 #include "base/utf8.h"
 #include "exec/jobs.h"
 #include "scrub/scrub.h"
+#include "tools/ends.h"
 #include "tools/tool.h"
 
 /* The names of members on the wire and for models. As with every command, models are told no exit
@@ -52,6 +57,42 @@ static void write_state(const struct call *c, const struct job_names *n, const s
 		jw_str(w, "error", str_of(s->err.msg));
 }
 
+/* The state of a job in a few words. */
+static const char *state_words(const struct job_state *s, char room[64])
+{
+	if (s->running)
+		return "running";
+	if (s->failed)
+		return "failed";
+	if (s->result.timed_out)
+		return "timed out";
+	if (s->result.signal)
+		(void)snprintf(room, 64, "ended by %s", proc_signal_name(s->result.signal));
+	else
+		(void)snprintf(room, 64, "exit %d", s->result.exit_code);
+	return room;
+}
+
+static void write_table(const struct call *c, const struct job_state *states, size_t count)
+{
+	struct buf *out = c->text->text;
+	char room[64], age[HUMAN_SIZE];
+
+	if (count == 0)
+		call_note(c, "no jobs");
+	else
+		buf_addf(out, "%-4s  %-18s  %-12s  %s\n", "id", "state", "started", "command");
+	for (size_t i = 0; i < count; i++) {
+		const struct job_state *s = &states[i];
+		const int64_t ms = (int64_t)time(NULL) * 1000 - s->started_ms;
+		(void)human_ms(ms > 0 ? ms : 0, age);
+		buf_addf(out, "%-4llu  %-18s  %-8s ago  ", (unsigned long long)s->id,
+			 state_words(s, room), age);
+		buf_add(out, call_shown_command(c, s->command, sizeof s->command));
+		buf_addc(out, '\n');
+	}
+}
+
 static int list(struct call *c, const struct job_names *n, struct err *e)
 {
 	if (call_may_run(c, e) < 0)
@@ -59,9 +100,14 @@ static int list(struct call *c, const struct job_names *n, struct err *e)
 	struct job_state *states = arena_array(c->arena, LIMIT_JOBS, sizeof *states);
 	if (!states)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory to list the jobs, try again");
-	const size_t count = jobs_list(c->jobs, states, LIMIT_JOBS);
+	size_t count = jobs_list(c->jobs, states, LIMIT_JOBS);
+	count = count < LIMIT_JOBS ? count : LIMIT_JOBS;
+	if (c->text) {
+		write_table(c, states, count);
+		return 0;
+	}
 	jw_array(c->out, "jobs");
-	for (size_t i = 0; i < count && i < LIMIT_JOBS; i++) {
+	for (size_t i = 0; i < count; i++) {
 		jw_object(c->out, NULL);
 		call_write_job(c, n->id, states[i].id);
 		jw_str(c->out, "command",
@@ -102,6 +148,78 @@ static void piece_done(struct job_piece *p)
 	buf_done(&p->text);
 }
 
+/* What is to be said of a job. */
+struct job_answer {
+	const struct job_state *state;
+	uint64_t id;
+	struct str text;
+	int64_t cursor, dropped;
+};
+
+/* As much of the text as fits, its ends first. */
+static int shorten(struct call *c, const struct job_answer *a, struct buf *out, struct err *e)
+{
+	enum { NOTES = 4 }; /* lines about the result */
+	struct ends_limit limit = { call_room(c), c->max_lines - NOTES, .head = 40,
+				    .at_lines = true };
+	struct ends_shown shown = { .head = a->text };
+	struct ends ends;
+	char where[96];
+
+	if (c->max_bytes) {
+		const size_t head = a->text.n * limit.head / 100;
+		if (ends_init(&ends, head, a->text.n - head, c->arena, e) < 0)
+			return -1;
+		ends_add(&ends, a->text);
+		do {
+			if (ends_show(&ends, &limit, c->arena, &shown, e) < 0)
+				return -1;
+			limit.bytes /= 2;
+		} while (!c->text && limit.bytes > 0 &&
+			 (int64_t)(jw_escaped_length(shown.head) + jw_escaped_length(shown.tail)) >
+				 call_room(c));
+	}
+	(void)snprintf(where, sizeof where, "job_output job_id=\"%llu\" since=%lld",
+		       (unsigned long long)a->id,
+		       (long long)(a->cursor - (int64_t)(a->text.n - shown.head.n)));
+	ends_write(out, &shown, where);
+	return out->failed ? err_set(e, ERR_TOO_BUSY, "Not enough memory for the output") : 0;
+}
+
+static int write_answer(struct call *c, const struct job_names *n, const struct job_answer *a,
+			struct err *e)
+{
+	AUTO_BUF text = { .max = LIMIT_ANSWER };
+
+	if (shorten(c, a, &text, e) < 0)
+		return -1;
+	write_state(c, n, a->state);
+	jw_str(c->out, "output", buf_str(&text));
+	jw_int(c->out, "cursor", a->cursor);
+	jw_int(c->out, "dropped", a->dropped);
+	return 0;
+}
+
+static int write_answer_text(struct call *c, const struct job_answer *a, struct err *e)
+{
+	struct buf *out = c->text->text;
+	char room[64], size[HUMAN_SIZE];
+
+	call_note(c, "%s", state_words(a->state, room));
+	buf_addc(out, '\n');
+	if (a->state->failed)
+		call_note(c, "%s", a->state->err.msg);
+	if (a->dropped)
+		buf_addf(out, "[… %s not kept any more]\n", human_bytes(a->dropped, size));
+	if (shorten(c, a, out, e) < 0)
+		return -1;
+	if (a->state->running)
+		call_note(c, "next: since=%lld", (long long)a->cursor);
+	else if (out->n && out->p[out->n - 1] == '\n' && a->text.n == 0)
+		out->n--;
+	return 0;
+}
+
 static int output(struct call *c, const struct job_args *a, const struct job_names *n,
 		  struct err *e)
 {
@@ -125,11 +243,14 @@ static int output(struct call *c, const struct job_args *a, const struct job_nam
 		 !cancel_asked(c->cancel));
 	/* If the dropped part ended inside a character, the rest of that is dropped too. */
 	const size_t rest = p.dropped ? utf8_cut_rest(text) : 0;
-	write_state(c, n, &p.state);
-	jw_str(c->out, "output", str_from(text, rest));
-	jw_int(c->out, "cursor", p.cursor - (int64_t)held);
-	jw_int(c->out, "dropped", p.dropped + (int64_t)rest);
-	return 0;
+	const struct job_answer answer = {
+		.state = &p.state,
+		.id = id,
+		.text = str_from(text, rest),
+		.cursor = p.cursor - (int64_t)held,
+		.dropped = p.dropped + (int64_t)rest,
+	};
+	return c->text ? write_answer_text(c, &answer, e) : write_answer(c, n, &answer, e);
 }
 
 static int stop(struct call *c, const struct job_args *a, struct err *e)
@@ -138,7 +259,11 @@ static int stop(struct call *c, const struct job_args *a, struct err *e)
 
 	if (call_may_run(c, e) < 0 || parse_id(a->id, &id, e) < 0 || jobs_stop(c->jobs, id, e) < 0)
 		return -1;
-	jw_bool(c->out, "ok", true);
+	if (c->text)
+		call_note(c, "job %llu is being ended; job_output shows how it ended",
+			  (unsigned long long)id);
+	else
+		jw_bool(c->out, "ok", true);
 	return 0;
 }
 

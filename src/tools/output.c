@@ -1,100 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* output: a head that fills once with a tail that is a ring, and the end of a command. */
+/* output: clean what comes, remember it; a receipt as members of an observation or as text. */
 
 #include "tools/output.h"
 
 #include <stdio.h>
-#include <string.h>
 
-/* What is remembered of either end: more than is shown, to recognise a secret across the cut. */
-enum {
-	HEAD = ENDS_HEAD + LIMIT_SCRUB_HELD,
-	TAIL = ENDS_TAIL + LIMIT_SCRUB_HELD,
-};
-
-int ends_init(struct ends *o, struct arena *a, struct err *e)
-{
-	char *bytes = arena_alloc(a, HEAD + TAIL);
-
-	if (!bytes)
-		return err_set(e, ERR_TOO_BUSY, "Not enough memory for the output");
-	*o = (struct ends){ .bytes = bytes };
-	return 0;
-}
-
-void ends_add(struct ends *o, struct str piece)
-{
-	char *const tail = o->bytes + HEAD;
-
-	if (o->total < HEAD) {
-		const struct str head = str_upto(piece, (size_t)(HEAD - o->total));
-		if (head.n)
-			memcpy(o->bytes + o->total, head.p, head.n);
-		o->total += (int64_t)head.n;
-		piece = str_from(piece, head.n);
-	}
-	/* Of a piece that is longer than the ring, only the end is kept. */
-	if (piece.n > TAIL) {
-		o->total += (int64_t)(piece.n - TAIL);
-		piece = str_from(piece, piece.n - TAIL);
-	}
-	while (piece.n) {
-		const size_t at = (size_t)((o->total - HEAD) % TAIL);
-		const struct str part = str_upto(piece, TAIL - at);
-		memcpy(tail + at, part.p, part.n);
-		o->total += (int64_t)part.n;
-		piece = str_from(piece, part.n);
-	}
-}
-
-bool ends_cut(const struct ends *o)
-{
-	return o->total > LIMIT_COMMAND_OUTPUT;
-}
-
-/* Everything that is remembered, in order. If that is less than the total, the missing part comes
- * after the first HEAD bytes. */
-static struct str remembered(const struct ends *o, struct arena *a)
-{
-	const char *const ring = o->bytes + HEAD;
-	char *all = arena_alloc(a, HEAD + TAIL);
-
-	if (!all)
-		return (struct str){ NULL, 0 };
-	if (o->total <= HEAD + TAIL) {
-		memcpy(all, o->bytes, (size_t)o->total);
-		return (struct str){ all, (size_t)o->total };
-	}
-	const size_t start = (size_t)((o->total - HEAD) % TAIL);
-	memcpy(all, o->bytes, HEAD);
-	memcpy(all + HEAD, ring + start, TAIL - start);
-	memcpy(all + HEAD + TAIL - start, ring, start);
-	return (struct str){ all, HEAD + TAIL };
-}
-
-struct str ends_text(const struct ends *o, const struct scrub *rules, struct arena *a)
-{
-	enum { MARK = 64 };
-	struct str head = remembered(o, a), tail = head;
-	char *text = ends_cut(o) ? arena_alloc(a, LIMIT_COMMAND_OUTPUT + MARK) : NULL;
-
-	if (!text)
-		return ends_cut(o) ? (struct str){ NULL, 0 } : head;
-	if ((int64_t)head.n < o->total) {
-		head = str_upto(head, HEAD);
-		tail = str_from(tail, HEAD);
-	}
-	head = str_upto(head, scrub_cut(rules, head, ENDS_HEAD).from);
-	tail = str_from(tail, scrub_cut(rules, tail, tail.n - ENDS_TAIL).to);
-	tail = str_from(tail, utf8_cut_rest(tail));
-	size_t n = utf8_whole(head);
-	memcpy(text, head.p, n);
-	const int64_t omitted = o->total - (int64_t)n - (int64_t)tail.n;
-	n += (size_t)snprintf(text + n, MARK, "%s[... %lld bytes omitted ...]\n",
-			      n && text[n - 1] == '\n' ? "" : "\n", (long long)omitted);
-	memcpy(text + n, tail.p, tail.n);
-	return (struct str){ text, n + tail.n };
-}
+#include "base/human.h"
+#include "base/limits.h"
+#include "base/own.h"
 
 static const char *const limit_words[] = { "none",   "timeout",	  "cpu", "file_size",
 					   "memory", "processes", NULL };
@@ -128,6 +41,8 @@ const struct field receipt_fields[] = {
 	  FIELD_NULLABLE | FIELD_OPTIONAL },
 	{ "timed_out", "Whether it took longer than timeout_ms", FIELD_BOOL, FIELD_OPTIONAL },
 	{ "truncated", "Whether output was left out", FIELD_BOOL, FIELD_OPTIONAL },
+	{ "output_id", "If so: the path under which read_file and search_files find all of it",
+	  FIELD_STR, FIELD_OPTIONAL },
 	{ "duration_ms", "How long it took", FIELD_INT, FIELD_OPTIONAL },
 	{ "usage", "What it cost", FIELD_OBJECT, FIELD_OPTIONAL, usage_fields },
 	{ "survivors", "Processes it left running; hint tells what became of them", FIELD_OBJECT,
@@ -195,38 +110,280 @@ static const char *hint_of(const struct call *c, const struct proc_result *r)
 	return r->survivor_count ? survivors_hint(r) : NULL;
 }
 
+/* What is shown of each stream, or of all together in a text. */
+static struct ends_limit limit_of(const struct call *c)
+{
+	enum { NOTES = 8 }; /* lines about the result */
+	const bool sized = c->max_bytes;
+
+	return (struct ends_limit){
+		.bytes = sized ? call_room(c) : LIMIT_COMMAND_OUTPUT,
+		.lines = c->max_lines ? c->max_lines - NOTES : INT64_MAX,
+		.head = sized ? 40 : 25,
+		.at_lines = sized,
+	};
+}
+
 int receipt_init(struct receipt *r, const struct call *c, struct err *e)
 {
-	struct ends out, err;
+	const struct ends_limit limit = limit_of(c);
+	const size_t head = (size_t)limit.bytes * limit.head / 100;
 
-	if (ends_init(&out, c->arena, e) < 0 || ends_init(&err, c->arena, e) < 0)
-		return -1;
-	*r = (struct receipt){ c->progress, { [PROC_STDOUT] = out, [PROC_STDERR] = err } };
+	*r = (struct receipt){ .call = c, .keeping = keeping_new(c->kept) };
+	for (int i = PROC_STDOUT; i <= PROC_STDERR; i++) {
+		r->streams[i] = (struct receipt_stream){
+			.scrubber = { .rules = c->scrub, .counts = c->scrubbed },
+			.plain = { .max = LIMIT_SCREEN_ASIDE },
+			.clean = { .max = LIMIT_SCREEN_ASIDE + 4 * LIMIT_SCRUB_HELD },
+		};
+		if ((i == PROC_STDOUT || !c->text) &&
+		    ends_init(&r->streams[i].ends, head, (size_t)limit.bytes - head, c->arena, e) <
+			    0)
+			return -1;
+	}
 	return 0;
+}
+
+void receipt_done(struct receipt *r)
+{
+	for (int i = PROC_STDOUT; i <= PROC_STDERR; i++) {
+		screen_done(&r->streams[i].screen);
+		scrubber_done(&r->streams[i].scrubber);
+		buf_done(&r->streams[i].plain);
+		buf_done(&r->streams[i].clean);
+	}
+	keeping_done(&r->keeping);
+}
+
+/* Take text that a terminal would show. With `last` it is the end of the stream. */
+static int take(struct receipt *r, enum proc_stream which, struct str text, bool last)
+{
+	struct receipt_stream *s = &r->streams[which];
+
+	buf_reset(&s->clean, SIZE_MAX);
+	if (r->call->scrub) {
+		scrubber_feed(&s->scrubber, text, &s->clean);
+		if (last)
+			scrubber_end(&s->scrubber, &s->clean);
+		text = buf_str(&s->clean);
+	}
+	ends_add(&r->streams[r->call->text ? PROC_STDOUT : which].ends, text);
+	keeping_add(&r->keeping, text);
+	return s->clean.failed ? -1 : 0;
 }
 
 int receipt_write(void *receipt, enum proc_stream which, struct str piece)
 {
 	struct receipt *r = receipt;
+	struct receipt_stream *s = &r->streams[which];
+	const struct call_progress *p = r->call->progress;
 
-	ends_add(&r->ends[which], piece);
-	if (r->progress && r->progress->output)
-		r->progress->output(r->progress->arg, which == PROC_STDERR, piece, piece.n);
+	s->bytes += (int64_t)piece.n;
+	const struct str plain = screen_feed(&s->screen, piece, &s->plain);
+	if (s->plain.failed || take(r, which, plain, false) < 0) {
+		r->failed = true; /* and the command ends */
+		return -1;
+	}
+	if (p && p->output)
+		p->output(p->arg, which == PROC_STDERR, r->call->scrub ? buf_str(&s->clean) : plain,
+			  piece.n);
 	return 0;
 }
 
-int receipt_show(const struct receipt *r, struct call *c, const struct proc_result *end,
-		 struct err *e)
+/* Take what has been held back. */
+static int flush(struct receipt *r, struct err *e)
 {
-	const struct ends *const out = &r->ends[PROC_STDOUT], *const err = &r->ends[PROC_STDERR];
-	const struct str out_text = ends_text(out, c->scrub, c->arena);
-	const struct str err_text = ends_text(err, c->scrub, c->arena);
-	const char *hint = hint_of(c, end);
+	for (int i = PROC_STDOUT; i <= PROC_STDERR; i++) {
+		struct receipt_stream *s = &r->streams[i];
+		const struct str plain = screen_end(&s->screen, &s->plain);
+		if (r->failed || s->plain.failed || take(r, (enum proc_stream)i, plain, true) < 0)
+			return err_set(e, ERR_TOO_BUSY, "Not enough memory for the output");
+	}
+	return 0;
+}
 
-	if (!out_text.p || !err_text.p)
-		return err_set(e, ERR_TOO_BUSY, "Not enough memory for the output");
-	jw_str(c->out, "stdout", out_text);
-	jw_str(c->out, "stderr", err_text);
+/* What can be shown of a stream within a limit: nothing if it is not text. */
+static int show_stream(const struct receipt_stream *s, const struct ends_limit *limit,
+		       struct arena *a, struct ends_shown *ret, struct err *e)
+{
+	if (!screen_binary(&s->screen))
+		return ends_show(&s->ends, limit, a, ret, e);
+	*ret = (struct ends_shown){ .head = STR("") };
+	return 0;
+}
+
+/* Say what is not shown because it is not text. */
+static void say_binary(struct buf *out, const struct receipt_stream *s)
+{
+	char size[HUMAN_SIZE];
+
+	if (screen_binary(&s->screen))
+		buf_addf(out, "[%s of binary output]\n", human_bytes(s->bytes, size));
+}
+
+/* Have the whole output kept if something of it is left out; its number, or 0. */
+static uint64_t keep(struct receipt *r, const struct ends_shown *shown, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (shown[i].bytes)
+			return keeping_end(&r->keeping, r->call->session, shown[0].tail);
+	return 0;
+}
+
+/* How to read what is left out; empty if it is not kept. */
+static const char *where_it_is(const struct ends_shown *s, uint64_t number, char room[96])
+{
+	*room = '\0';
+	if (number)
+		(void)snprintf(room, 96, "read_file path=\"output:%llu\" start_line=%lld",
+			       (unsigned long long)number, (long long)s->next_line);
+	return room;
+}
+
+/* How the command ended, in a line. */
+static void write_end(struct buf *out, const struct proc_result *end)
+{
+	char took[HUMAN_SIZE];
+
+	(void)human_ms(end->duration_ms, took);
+	if (end->timed_out)
+		buf_addf(out, "[timed out after %s; everything it started was ended]", took);
+	else if (end->signal)
+		buf_addf(out, "[ended by %s%s, %s]", proc_signal_name(end->signal),
+			 end->oom_killed ? ", out of memory" : "", took);
+	else
+		buf_addf(out, "[exit %d, %s]", end->exit_code, took);
+}
+
+static void note_survivors(const struct call *c, const struct proc_result *r)
+{
+	static const char *const fates[] = {
+		[SURVIVORS_END] = "ended with it",
+		[SURVIVORS_KEEP] = "still running",
+		[SURVIVORS_ADOPT] = "still running",
+	};
+
+	for (size_t i = 0; i < r->survivor_count && i < LIMIT_SURVIVORS; i++) {
+		const struct survivor *s = &r->survivors[i];
+		const struct str command = call_shown_command(c, s->command, sizeof s->command);
+		char ports[96] = "", job[96] = "";
+		for (size_t j = 0, n = 0; j < s->ports.count && n < sizeof ports; j++)
+			n += (size_t)snprintf(ports + n, sizeof ports - n, "%s%d",
+					      j ? ", " : ", port ", s->ports.port[j]);
+		if (r->job)
+			(void)snprintf(job, sizeof job, "; job_output or job_stop job_id=\"%llu\"",
+				       (unsigned long long)r->job);
+		call_note(c, "%s: %.*s (pid %d%s)%s", fates[r->fate],
+			  STR_FMT(str_upto(command, 200)), s->pid, ports, job);
+	}
+}
+
+static int show_text(struct receipt *r, struct call *c, const struct proc_result *end,
+		     struct err *e)
+{
+	const struct ends_limit limit = limit_of(c);
+	const struct receipt_stream *s = &r->streams[PROC_STDOUT];
+	struct buf *out = c->text->text;
+	struct ends_shown shown;
+	char where[96];
+
+	if (show_stream(s, &limit, c->arena, &shown, e) < 0)
+		return -1;
+	write_end(out, end);
+	if (s->bytes)
+		buf_addc(out, '\n');
+	ends_write(out, &shown, where_it_is(&shown, keep(r, &shown, 1), where));
+	say_binary(out, s);
+	note_survivors(c, end);
+	if (hint_of(c, end) && !end->survivor_count)
+		call_note(c, "%s", hint_of(c, end));
+	return 0;
+}
+
+/* What is shown of a stream, as one string. */
+static void join(struct buf *out, const struct call *c, const struct ends_shown *s, uint64_t number)
+{
+	char where[96];
+
+	buf_reset(out, SIZE_MAX);
+	if (c->max_bytes) {
+		ends_write(out, s, where_it_is(s, number, where));
+		return;
+	}
+	buf_add(out, s->head);
+	if (s->bytes)
+		buf_addf(out, "%s[... %lld bytes omitted ...]\n",
+			 s->head.n && s->head.p[s->head.n - 1] == '\n' ? "" : "\n",
+			 (long long)s->bytes);
+	buf_add(out, s->tail);
+}
+
+static int64_t encoded(const struct ends_shown *s)
+{
+	return (int64_t)(jw_escaped_length(s->head) + jw_escaped_length(s->tail));
+}
+
+/* Show less of the streams until both fit into the result; the shorter one is spared. */
+static int fit(const struct receipt *r, const struct call *c, struct ends_shown shown[2],
+	       struct err *e)
+{
+	struct ends_limit limits[2] = { limit_of(c), limit_of(c) };
+	const int64_t others = LIMIT_RESULT_NOTES; /* members of the result */
+	const int64_t room = limits[0].bytes > 2 * others ? limits[0].bytes - others : others;
+
+	for (;;) {
+		for (int i = PROC_STDOUT; i <= PROC_STDERR; i++)
+			if (show_stream(&r->streams[i], &limits[i], c->arena, &shown[i], e) < 0)
+				return -1;
+		const int64_t out = encoded(&shown[PROC_STDOUT]),
+			      err = encoded(&shown[PROC_STDERR]);
+		if (!c->max_bytes || out + err <= room)
+			return 0;
+		const int larger = err > out;
+		const int64_t has = larger ? err : out, rest = larger ? out : err;
+		const int64_t may = room - rest > room / 2 ? room - rest : room / 2;
+		const int64_t bytes =
+			(int64_t)(shown[larger].head.n + shown[larger].tail.n) * may / has;
+		limits[larger].bytes =
+			bytes < limits[larger].bytes ? bytes : limits[larger].bytes / 2;
+	}
+}
+
+/* Write stdout and stderr. *ret is whether something was left out, *number where all of it is. */
+static int write_streams(struct receipt *r, struct call *c, bool *ret, uint64_t *number,
+			 struct err *e)
+{
+	static const char *const names[] = { "stdout", "stderr" };
+	AUTO_BUF text = { .max = LIMIT_ANSWER };
+	struct ends_shown shown[2];
+
+	if (fit(r, c, shown, e) < 0)
+		return -1;
+	*number = keep(r, shown, ARRAY_LEN(shown));
+	*ret = shown[PROC_STDOUT].bytes || shown[PROC_STDERR].bytes;
+	for (int i = PROC_STDOUT; i <= PROC_STDERR; i++) {
+		join(&text, c, &shown[i], *number);
+		say_binary(&text, &r->streams[i]);
+		if (text.failed)
+			return err_set(e, ERR_TOO_BUSY, "Not enough memory for the output");
+		jw_str(c->out, names[i], buf_str(&text));
+	}
+	return 0;
+}
+
+int receipt_show(struct receipt *r, struct call *c, const struct proc_result *end, struct err *e)
+{
+	const char *hint = hint_of(c, end);
+	uint64_t number;
+	char name[32];
+	bool cut;
+
+	if (flush(r, e) < 0)
+		return -1;
+	if (c->text)
+		return show_text(r, c, end, e);
+	if (write_streams(r, c, &cut, &number, e) < 0)
+		return -1;
 	if (end->exit_code >= 0 && !end->timed_out)
 		jw_int(c->out, "exit_code", end->exit_code);
 	else
@@ -236,7 +393,10 @@ int receipt_show(const struct receipt *r, struct call *c, const struct proc_resu
 	else
 		jw_null(c->out, "signal");
 	jw_bool(c->out, "timed_out", end->timed_out);
-	jw_bool(c->out, "truncated", ends_cut(out) || ends_cut(err));
+	jw_bool(c->out, "truncated", cut);
+	(void)snprintf(name, sizeof name, "output:%llu", (unsigned long long)number);
+	if (number)
+		jw_str(c->out, "output_id", str_of(name));
 	jw_int(c->out, "duration_ms", end->duration_ms);
 	write_usage(c->out, end);
 	write_survivors(c, end);

@@ -2,9 +2,10 @@
 /*
  * output: what a command has written, for a model.
  *
- * A receipt keeps both ends of each stream until the command has ended; it then also says how the
- * command ended, what it cost, and what it left running. Its write function is that of a proc_sink
- * (exec/proc.h).
+ * A receipt takes it as it comes: cleans it as a terminal would (screen.h), takes secrets out, then
+ * remembers both ends of it (ends.h), has all of it kept (kept.h) and tells of progress. When the
+ * command has ended, it says how, what it cost, and what it left running; what is too long to be
+ * shown stays kept. Its write function is that of a proc_sink (exec/proc.h).
  */
 #ifndef TOOLS_OUTPUT_H
 #define TOOLS_OUTPUT_H
@@ -12,56 +13,42 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/limits.h"
-#include "base/utf8.h"
 #include "exec/proc.h"
 #include "scrub/scrub.h"
+#include "tools/ends.h"
+#include "tools/kept.h"
+#include "tools/screen.h"
 #include "tools/tool.h"
 
-enum {
-	ENDS_HEAD = LIMIT_COMMAND_OUTPUT / 4,
-	ENDS_TAIL = LIMIT_COMMAND_OUTPUT - ENDS_HEAD,
+struct receipt_stream {
+	struct screen screen;
+	struct scrubber scrubber;
+	struct ends ends;
+	struct buf plain, clean; /* a piece as a terminal shows it, and without secrets */
+	int64_t bytes;		 /* that the command has written */
 };
-
-/*
- * Both ends of a text of any length, in bounded memory.
- *
- * A command says what it is about to do at the start of its output and what went wrong at the end:
- * the first ENDS_HEAD bytes and the last ENDS_TAIL bytes are kept. A line between them says exactly
- * how many bytes were left out. No character is cut in two, and no part is kept of a secret that
- * lies across a cut: a little more is remembered than is shown, so that the secret is recognised.
- */
-struct ends {
-	char *bytes;   /* the head and more; after it the tail and more, which is a ring */
-	int64_t total; /* bytes added */
-};
-
-/* The memory is the arena's. */
-int ends_init(struct ends *o, struct arena *a, struct err *e);
-
-void ends_add(struct ends *o, struct str piece);
-
-/* Whether something had to be left out. */
-bool ends_cut(const struct ends *o);
-
-/* The text, in the arena; { NULL, 0 } if there is no memory. It is cut without showing half a
- * secret (rules NULL: it has no secrets), but it is not scrubbed. */
-struct str ends_text(const struct ends *o, const struct scrub *rules, struct arena *a);
 
 struct receipt {
-	const struct call_progress *progress; /* is told of all output; or NULL */
-	struct ends ends[2];		      /* by enum proc_stream */
+	const struct call *call;
+	struct receipt_stream streams[2]; /* by enum proc_stream; a text has all in the first */
+	struct keeping keeping;
+	bool failed; /* there was no memory for some of it */
 };
 
 /* What receipt_show writes. */
 extern const struct field receipt_fields[];
 
+#define RECEIPT_NONE                                                                               \
+	{                                                                                          \
+		.keeping = {.fd = -1 }                                                             \
+	}
+
 int receipt_init(struct receipt *r, const struct call *c, struct err *e);
+void receipt_done(struct receipt *r);
 
 int receipt_write(void *receipt, enum proc_stream which, struct str piece);
 
-/* Write the command's end into the result of the call. */
-int receipt_show(const struct receipt *r, struct call *c, const struct proc_result *end,
-		 struct err *e);
+/* The command has ended: write the result of the call. */
+int receipt_show(struct receipt *r, struct call *c, const struct proc_result *end, struct err *e);
 
 #endif

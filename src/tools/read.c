@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/own.h"
 #include "base/utf8.h"
+#include "tools/kept.h"
 #include "tools/seen.h"
 #include "tools/tool.h"
 #include "workspace/text.h"
@@ -135,7 +136,7 @@ struct read_file_args {
 
 static const struct arg read_file_table[] = {
 	A_STR(struct read_file_args, path, "path", REQUIRED | NONBLANK,
-	      "File, relative to the workspace"),
+	      "File, relative to the workspace; or output:<n>"),
 	A_INT(struct read_file_args, start_line, "start_line", 0, 1, INT64_MAX,
 	      "First line, from 1"),
 	A_INT(struct read_file_args, end_line, "end_line", 0, 1, INT64_MAX, "Last line, inclusive"),
@@ -350,6 +351,7 @@ static void write_page_text(const struct call *c, const struct page *p, struct s
 	call_note(c, "%s of %lld%s", range, (long long)total, more);
 }
 
+/* `path` is NULL for what is not a file of the workspace. */
 static int read_file_text(struct call *c, int fd, const struct path *path, const struct stat *st,
 			  const struct read_file_args *a, struct err *e)
 {
@@ -365,14 +367,15 @@ static int read_file_text(struct call *c, int fd, const struct path *path, const
 	const struct str content = a->line_numbers ? number_lines(c, &p) : p.text.content;
 	if (!content.p && p.text.content.n)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory to read the file, try again");
-	seen_read(c, path, fd, st, p.whole ? p.text.content : (struct str){ NULL, 0 });
+	if (path)
+		seen_read(c, path, fd, st, p.whole ? p.text.content : (struct str){ NULL, 0 });
 	if (c->text) {
 		write_page_text(c, &p, content, seen);
 		return 0;
 	}
 	jw_str(c->out, "content", content);
 	jw_int(c->out, "lines", p.text.out_lines);
-	jw_str(c->out, "path", ws_display(c->ws, path, shown));
+	jw_str(c->out, "path", path ? ws_display(c->ws, path, shown) : a->path);
 	jw_int(c->out, "total_lines", p.text.total_lines);
 	jw_bool(c->out, "truncated", p.text.cut != TEXT_WHOLE || p.left_out);
 	if (p.next)
@@ -383,15 +386,17 @@ static int read_file_text(struct call *c, int fd, const struct path *path, const
 static int read_file_run(struct call *c, const void *args, struct err *e)
 {
 	const struct read_file_args *a = args;
+	const bool kept = c->kept && kept_is_name(a->path);
 	struct path path;
 	struct stat st;
 
-	if (call_path(c, a->path, &path, e) < 0)
+	if (!kept && call_path(c, a->path, &path, e) < 0)
 		return -1;
-	AUTO_FD fd = ws_open_file(c->ws, &path, &st, e);
+	AUTO_FD fd = kept ? kept_open(c->kept, c->session, a->path, &st, e)
+			  : ws_open_file(c->ws, &path, &st, e);
 	if (fd < 0 || check_range(c, a, &st, fd, e) < 0)
 		return -1;
-	return read_file_text(c, fd, &path, &st, a, e);
+	return read_file_text(c, fd, kept ? NULL : &path, &st, a, e);
 }
 
 const struct tool tool_read_file = {

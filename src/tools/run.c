@@ -151,7 +151,13 @@ static int start_job(struct call *c, const struct proc_request *q, const char *n
 
 	if (jobs_start(c->jobs, q, &id, e) < 0)
 		return -1;
-	call_write_job(c, name, id);
+	if (c->text)
+		call_note(c,
+			  "job %llu runs in the background: job_output job_id=\"%llu\" shows its "
+			  "output, job_stop ends it",
+			  (unsigned long long)id, (unsigned long long)id);
+	else
+		call_write_job(c, name, id);
 	return 0;
 }
 
@@ -328,7 +334,7 @@ static int bind_time(const struct call *c, const struct run_args *a, struct proc
 static int run_run(struct call *c, const void *args, struct err *e)
 {
 	const struct run_args *a = args;
-	struct receipt receipt;
+	CLEANUP(receipt_done) struct receipt receipt = RECEIPT_NONE;
 	const struct proc_sink sink = { .write = receipt_write, .arg = &receipt };
 	struct proc_request q = call_command(c);
 	struct proc_result result;
@@ -340,6 +346,7 @@ static int run_run(struct call *c, const void *args, struct err *e)
 	if (cwd < 0)
 		return -1;
 	q.cwd_fd = cwd;
+	q.one_pipe = c->text;
 	if (a->background)
 		return start_job(c, &q, "job_id", e);
 	if (run_now(c, &q, &sink, &result, e) < 0)

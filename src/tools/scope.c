@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/own.h"
 #include "search/scan.h"
+#include "tools/kept.h"
 #include "workspace/workspace.h"
 
 const char *const scope_modes[] = {
@@ -147,8 +148,17 @@ int scope_open(struct call *c, struct str path, struct str cursor, bool only_dir
 	struct stat st;
 	struct err why;
 
-	if (cursor_read(cursor, c->arena, &s.from, e) < 0 ||
-	    call_path(c, path.n ? path : STR("."), &p, e) < 0)
+	if (cursor_read(cursor, c->arena, &s.from, e) < 0)
+		return -1;
+	if (c->kept && kept_is_name(path) && !only_dirs) {
+		s.file = kept_open(c->kept, c->session, path, &st, e);
+		s.shown = path;
+		if (s.file < 0)
+			return -1;
+		*ret = TAKE(s, ((struct scope)SCOPE_NONE));
+		return 0;
+	}
+	if (call_path(c, path.n ? path : STR("."), &p, e) < 0)
 		return -1;
 	s.dir = ws_open_dir(c->ws, &p, &why);
 	if (s.dir < 0 && (why.code != ERR_NOT_A_DIRECTORY || only_dirs)) {

@@ -52,8 +52,9 @@ struct scope {
 	}
 #define AUTO_SCOPE CLEANUP(scope_done) struct scope
 
-/* Open what the path leads to; an empty path is the workspace. With only_dirs a file is
- * NOT_A_DIRECTORY. The cursor is the text that a client gave, or empty. */
+/* Open what the path leads to; an empty path is the workspace. For models it may be output that was
+ * kept (kept.h). With only_dirs a file is NOT_A_DIRECTORY. The cursor is the text that a client
+ * gave, or empty. */
 int scope_open(struct call *c, struct str path, struct str cursor, bool only_dirs,
 	       struct scope *ret, struct err *e);
 void scope_done(struct scope *s);

@@ -571,7 +571,9 @@ struct str screen_end(struct screen *s, struct buf *aside)
 
 bool screen_binary(const struct screen *s)
 {
-	return s->bad * 10 > s->sampled * 3;
+	enum { FEW = 3 }; /* which a short text may have */
+
+	return s->bad > FEW && s->bad * 10 > s->sampled * 3;
 }
 
 void screen_done(struct screen *s)

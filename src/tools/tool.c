@@ -413,7 +413,9 @@ int64_t call_room(const struct call *c)
 
 	if (!c->max_bytes)
 		return INT64_MAX;
-	const int64_t left = c->max_bytes - LIMIT_RESULT_NOTES - (int64_t)used;
+	const int64_t notes =
+		c->max_bytes < 4 * LIMIT_RESULT_NOTES ? c->max_bytes / 4 : LIMIT_RESULT_NOTES;
+	const int64_t left = c->max_bytes - notes - (int64_t)used;
 	return left > 0 ? left : 0;
 }
 

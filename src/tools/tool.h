@@ -31,10 +31,12 @@
 #include "workspace/path.h"
 
 struct jobs;
+struct kept;
 struct policy;
 struct port_list;
 struct proc_request;
 struct scrub;
+struct scrub_counts;
 struct runner;
 struct text;
 struct tracker;
@@ -83,14 +85,15 @@ struct call_text {
 /* Everything that one execution may use. dispatch makes it for each call (service/dispatch.h). */
 struct call {
 	struct workspace *ws;
-	struct tracker *tracker;    /* what sessions have read; NULL: files may be changed unread */
-	enum path_policy policy;    /* what an absolute path means */
-	bool read_only;		    /* nothing may be changed */
-	const struct scrub *scrub;  /* takes secrets out of what is shown; NULL: they stay */
-	struct runner *runner;	    /* starts commands; NULL: commands are not run … */
-	struct str no_commands;	    /* … for this reason */
-	struct jobs *jobs;	    /* commands in the background; NULL if runner is */
-	const struct policy *rules; /* which commands are refused; NULL: none */
+	struct tracker *tracker;   /* what sessions have read; NULL: files may be changed unread */
+	enum path_policy policy;   /* what an absolute path means */
+	bool read_only;		   /* nothing may be changed */
+	const struct scrub *scrub; /* takes secrets out of what is shown; NULL: they stay */
+	struct scrub_counts *scrubbed;
+	struct runner *runner;		  /* starts commands; NULL: commands are not run … */
+	struct str no_commands;		  /* … for this reason */
+	struct jobs *jobs;		  /* commands in the background; NULL if runner is */
+	const struct policy *rules;	  /* which commands are refused; NULL: none */
 	const struct proc_limits *limits; /* of every command; NULL: none */
 	const struct str *variables;	  /* of every command, each NAME=value */
 	size_t variable_count;
@@ -104,6 +107,7 @@ struct call {
 	struct arena *arena;		      /* memory of this call */
 	struct jw *out;			      /* the result: its object is open */
 	struct call_text *text;		      /* the result goes here; NULL: into out */
+	struct kept *kept;		      /* output that was too long (kept.h); or NULL */
 	int64_t max_bytes, max_lines;	      /* of the result as it is sent; 0: no limit */
 	struct str session;		      /* the client's name for it; or empty */
 	const struct call_stream *stream;     /* NULL: output is part of the result */

@@ -32,7 +32,7 @@ static const struct {
 	{ human_ms, 9949, "9.9 s" },
 	{ human_ms, 9950, "10 s" },
 	{ human_ms, 119499, "119 s" },
-	{ human_ms, 125000, "2 min 5 s" },
+	{ human_ms, 725000, "12 min 5 s" },
 	{ human_ms, 12000000, "3 h 20 min" },
 };
 

@@ -405,6 +405,8 @@ static void output_that_is_not_text_is_known(void **unused)
 
 	assert_false(binary((struct str){ NULL, 0 }));
 	assert_false(binary(STR("plain\n")));
+	assert_false(binary(STR("a\xff"
+				"b\0c")));
 	assert_false(binary(STR("\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e\n")));
 	assert_false(binary(STR("caf\xe9 cr\xe8me in Latin-1\n")));
 	assert_false(binary(STR("one NUL \0 in a line\n")));
