@@ -32,7 +32,7 @@ struct service {
 	struct scrub *scrub;	 /* NULL: secrets stay in results */
 	struct runner *runner;	 /* NULL: commands are refused, and sandbox.why says why */
 	struct jobs *jobs;
-	struct kept *kept; /* output of commands that was too long to be shown */
+	struct kept_store *kept; /* output of commands that was too long to be shown */
 	struct sandbox_report sandbox;
 	char held[256];		   /* one sentence for models: what holds commands */
 	struct proc_limits limits; /* of every command */

@@ -17,7 +17,7 @@
 
 #define PREFIX "output:"
 
-struct output {
+struct kept_output {
 	uint64_t number;
 	char *session; /* its name; NULL: the place is free */
 	size_t session_n;
@@ -25,16 +25,16 @@ struct output {
 	int64_t bytes;
 };
 
-struct kept {
+struct kept_store {
 	pthread_mutex_t lock;
 	uint64_t last; /* the newest number */
 	int64_t bytes; /* of all outputs, unfinished ones included */
-	struct output list[LIMIT_KEPT];
+	struct kept_output list[LIMIT_KEPT];
 };
 
-struct kept *kept_new(void)
+struct kept_store *kept_new(void)
 {
-	struct kept *k = mem_new(1, sizeof *k);
+	struct kept_store *k = mem_new(1, sizeof *k);
 
 	if (!k)
 		return NULL;
@@ -45,30 +45,30 @@ struct kept *kept_new(void)
 }
 
 /* The lock is held, or nobody else knows of the store any more. */
-static void drop(struct kept *k, struct output *o)
+static void drop(struct kept_store *k, struct kept_output *o)
 {
 	fd_closep(&o->fd);
 	mem_free(o->session);
 	k->bytes -= o->bytes;
-	*o = (struct output){ .fd = -1 };
+	*o = (struct kept_output){ .fd = -1 };
 }
 
 /* The output that is to be dropped next; NULL if there is none. */
-static struct output *oldest(struct kept *k)
+static struct kept_output *oldest(struct kept_store *k)
 {
-	struct output *found = NULL;
+	struct kept_output *found = NULL;
 
 	for (size_t i = 0; i < ARRAY_LEN(k->list); i++) {
-		struct output *o = &k->list[i];
+		struct kept_output *o = &k->list[i];
 		if (o->session && (!found || o->number < found->number))
 			found = o;
 	}
 	return found;
 }
 
-void kept_free(struct kept *k)
+void kept_free(struct kept_store *k)
 {
-	struct output *o;
+	struct kept_output *o;
 
 	if (!k)
 		return;
@@ -79,9 +79,9 @@ void kept_free(struct kept *k)
 }
 
 /* Take room for more bytes; false if unfinished outputs fill it. */
-static bool take_room(struct kept *k, int64_t bytes)
+static bool take_room(struct kept_store *k, int64_t bytes)
 {
-	struct output *o;
+	struct kept_output *o;
 
 	(void)pthread_mutex_lock(&k->lock);
 	while (k->bytes + bytes > LIMIT_KEPT_ALL && (o = oldest(k)))
@@ -106,10 +106,11 @@ bool kept_is_name(struct str path)
 }
 
 /* The lock is held. */
-static const struct output *find(const struct kept *k, struct str session, int64_t number)
+static const struct kept_output *find(const struct kept_store *k, struct str session,
+				      int64_t number)
 {
 	for (size_t i = 0; i < ARRAY_LEN(k->list); i++) {
-		const struct output *o = &k->list[i];
+		const struct kept_output *o = &k->list[i];
 		if (o->session && o->number == (uint64_t)number &&
 		    str_eq((struct str){ o->session, o->session_n }, session))
 			return o;
@@ -117,7 +118,8 @@ static const struct output *find(const struct kept *k, struct str session, int64
 	return NULL;
 }
 
-int kept_open(struct kept *k, struct str session, struct str name, struct stat *st, struct err *e)
+int kept_open(struct kept_store *k, struct str session, struct str name, struct stat *st,
+	      struct err *e)
 {
 	char link[48];
 	int64_t number = 0;
@@ -127,7 +129,7 @@ int kept_open(struct kept *k, struct str session, struct str name, struct stat *
 		number = INT64_MAX;
 	(void)pthread_mutex_lock(&k->lock);
 	const bool was = number > 0 && (uint64_t)number <= k->last;
-	const struct output *o = find(k, session, number);
+	const struct kept_output *o = find(k, session, number);
 	if (o) {
 		/* Opened anew, because a duplicate would share the position with other readers. */
 		(void)snprintf(link, sizeof link, "/proc/self/fd/%d", o->fd);
@@ -145,7 +147,7 @@ int kept_open(struct kept *k, struct str session, struct str name, struct stat *
 	return err_advise(e, "Run the command again, or write its output to a file.");
 }
 
-struct keeping keeping_new(struct kept *store)
+struct keeping keeping_new(struct kept_store *store)
 {
 	return (struct keeping){ .store = store, .early = { .max = LIMIT_KEPT_EARLY }, .fd = -1 };
 }
@@ -190,7 +192,7 @@ void keeping_add(struct keeping *k, struct str text)
 }
 
 /* Give a finished output its number and its place. */
-static uint64_t enter(struct kept *k, struct output o, struct str session)
+static uint64_t enter(struct kept_store *k, struct kept_output o, struct str session)
 {
 	o.session = mem_new(session.n + 1, 1);
 	if (!o.session)
@@ -199,7 +201,7 @@ static uint64_t enter(struct kept *k, struct output o, struct str session)
 		memcpy(o.session, session.p, session.n);
 	o.session_n = session.n;
 	(void)pthread_mutex_lock(&k->lock);
-	struct output *to = NULL;
+	struct kept_output *to = NULL;
 	for (size_t i = 0; i < ARRAY_LEN(k->list) && !to; i++)
 		if (!k->list[i].session)
 			to = &k->list[i];
@@ -229,7 +231,7 @@ uint64_t keeping_end(struct keeping *k, struct str session, struct str tail)
 	}
 	(void)io_write_all(k->fd, rest, IO_FOREVER);
 	const uint64_t number =
-		enter(k->store, (struct output){ .fd = k->fd, .bytes = k->bytes }, session);
+		enter(k->store, (struct kept_output){ .fd = k->fd, .bytes = k->bytes }, session);
 	if (number) { /* the file and its room are the store's now */
 		k->fd = -1;
 		k->bytes = 0;

@@ -24,29 +24,30 @@
 #include "base/err.h"
 #include "base/str.h"
 
-struct kept;
+struct kept_store;
 
 /* NULL if there is no memory. */
-struct kept *kept_new(void);
-void kept_free(struct kept *k);
+struct kept_store *kept_new(void);
+void kept_free(struct kept_store *k);
 
 /* Whether this is such a name. A file of the same name is reached as "./output:7". */
 bool kept_is_name(struct str path);
 
 /* Open what the session has kept under a name, for reading from its start. FILE_NOT_FOUND, which
  * says whether it was dropped, if it is not there. */
-int kept_open(struct kept *k, struct str session, struct str name, struct stat *st, struct err *e);
+int kept_open(struct kept_store *k, struct str session, struct str name, struct stat *st,
+	      struct err *e);
 
 /* The output of one command while it comes. */
 struct keeping {
-	struct kept *store; /* NULL: nothing is kept */
-	struct buf early;   /* its beginning, as long as it is short */
-	int fd;		    /* after that its file; -1: none */
-	int64_t bytes;	    /* in the file, for which room is taken in the store */
-	int64_t missed;	    /* that did not fit any more */
+	struct kept_store *store; /* NULL: nothing is kept */
+	struct buf early;	  /* its beginning, as long as it is short */
+	int fd;			  /* after that its file; -1: none */
+	int64_t bytes;		  /* in the file, for which room is taken in the store */
+	int64_t missed;		  /* that did not fit any more */
 };
 
-struct keeping keeping_new(struct kept *store);
+struct keeping keeping_new(struct kept_store *store);
 
 void keeping_add(struct keeping *k, struct str text);
 

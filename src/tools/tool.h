@@ -31,7 +31,7 @@
 #include "workspace/path.h"
 
 struct jobs;
-struct kept;
+struct kept_store;
 struct policy;
 struct port_list;
 struct proc_request;
@@ -107,7 +107,7 @@ struct call {
 	struct arena *arena;		      /* memory of this call */
 	struct jw *out;			      /* the result: its object is open */
 	struct call_text *text;		      /* the result goes here; NULL: into out */
-	struct kept *kept;		      /* output that was too long (kept.h); or NULL */
+	struct kept_store *kept;	      /* output that was too long (kept.h); or NULL */
 	int64_t max_bytes, max_lines;	      /* of the result as it is sent; 0: no limit */
 	struct str session;		      /* the client's name for it; or empty */
 	const struct call_stream *stream;     /* NULL: output is part of the result */

@@ -52,7 +52,7 @@ class Scrub(SidecarTest):
             size = len(secret.replace("\\n", "\n"))
             shown = len(self.server.output("run_command", command="printf -- '%s'" % secret)["stdout"])
             for at in (1, 8, size // 2, size - 4, size - 1):
-                for before, after in ((12800 - at, 300000), (300000, 38400 - size + at), (12800 - at, 38500)):
+                for before, after in ((12800 - at, 300000), (300000, 38400 - size + at), (12800 - at, 38500 + size)):
                     with self.subTest(secret[:8], at=at, before=before):
                         command = "printf '%%%ds' ''; printf -- '%s'; printf '%%%ds' ''" % (before, secret, after)
                         text = self.server.output("run_command", command=command)["stdout"]

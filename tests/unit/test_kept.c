@@ -11,7 +11,7 @@
 #include "base/own.h"
 #include "tools/kept.h"
 
-static uint64_t keep(struct kept *k, struct str session, struct str piece, size_t times,
+static uint64_t keep(struct kept_store *k, struct str session, struct str piece, size_t times,
 		     struct str tail)
 {
 	CLEANUP(keeping_done) struct keeping keeping = keeping_new(k);
@@ -22,7 +22,7 @@ static uint64_t keep(struct kept *k, struct str session, struct str piece, size_
 }
 
 /* The size of what is kept under that number; -1 if it is not there. */
-static int64_t size_of(struct kept *k, struct str session, uint64_t number)
+static int64_t size_of(struct kept_store *k, struct str session, uint64_t number)
 {
 	char name[32];
 	struct stat st;
@@ -51,7 +51,7 @@ static void names_are_told_apart(void **state)
 
 static void what_was_added_can_be_read(void **state)
 {
-	struct kept *k = kept_new();
+	struct kept_store *k = kept_new();
 	char text[64];
 	struct stat st;
 	struct err e;
@@ -73,7 +73,7 @@ static void what_was_added_can_be_read(void **state)
 static void the_middle_of_endless_output_is_missed(void **state)
 {
 	static char piece[64 << 10];
-	struct kept *k = kept_new();
+	struct kept_store *k = kept_new();
 	char end[64];
 	struct stat st;
 	struct err e;
@@ -100,7 +100,7 @@ static void the_middle_of_endless_output_is_missed(void **state)
 static void the_oldest_makes_room(void **state)
 {
 	static char piece[1 << 20];
-	struct kept *k = kept_new();
+	struct kept_store *k = kept_new();
 
 	(void)state;
 	memset(piece, 'x', sizeof piece);
@@ -119,7 +119,7 @@ static void the_oldest_makes_room(void **state)
 static void unfinished_output_takes_room_until_it_is_dropped(void **state)
 {
 	static char piece[1 << 20];
-	struct kept *k = kept_new();
+	struct kept_store *k = kept_new();
 	struct keeping many[5];
 
 	(void)state;
