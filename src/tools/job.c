@@ -60,16 +60,19 @@ static void write_state(const struct call *c, const struct job_names *n, const s
 /* The state of a job in a few words. */
 static const char *state_words(const struct job_state *s, char room[64])
 {
+	if (s->running && s->ports.count) {
+		(void)snprintf(room, 64, "running, port %d", s->ports.port[0]);
+		return room;
+	}
 	if (s->running)
 		return "running";
 	if (s->failed)
 		return "failed";
-	if (s->result.timed_out)
+	if (s->timed_out)
 		return "timed out";
-	if (s->result.signal)
-		(void)snprintf(room, 64, "ended by %s", proc_signal_name(s->result.signal));
-	else
-		(void)snprintf(room, 64, "exit %d", s->result.exit_code);
+	if (s->cancelled)
+		return "stopped";
+	(void)snprintf(room, 64, "exit %d", s->exit_code);
 	return room;
 }
 
@@ -213,6 +216,9 @@ static int write_answer_text(struct call *c, const struct job_answer *a, struct 
 		buf_addf(out, "[… %s not kept any more]\n", human_bytes(a->dropped, size));
 	if (shorten(c, a, out, e) < 0)
 		return -1;
+	if (a->state->left)
+		call_note(c, "what it left running goes on as job %llu",
+			  (unsigned long long)a->state->left);
 	if (a->state->running)
 		call_note(c, "next: since=%lld", (long long)a->cursor);
 	else if (out->n && out->p[out->n - 1] == '\n' && a->text.n == 0)
