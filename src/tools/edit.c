@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/limits.h"
+#include "tools/edited.h"
 #include "tools/seen.h"
 #include "tools/tool.h"
 #include "workspace/diff.h"
@@ -209,7 +210,9 @@ struct edit_job {
 	const struct edit *edits;
 	size_t count;
 	bool dry_run;
-	void (*show)(struct call *c, struct str diff); /* write it into the result */
+	/* Write the diff and the number of replacements into the result. */
+	void (*show)(struct call *c, const struct edit_job *job, const struct path *path,
+		     struct str diff, int64_t n);
 };
 
 /* Say which of several edits failed. */
@@ -302,10 +305,9 @@ static int64_t edit_file(struct call *c, const struct edit_job *job, const struc
 		return -1;
 	/* The change comes last: if the answer failed after it, the client would not learn of it.
 	 */
-	job->show(c, buf_str(&diff));
-	if (jw_failed(c->out))
-		return err_set(e, ERR_FILE_TOO_LARGE,
-			       "The change is too large to be shown: write the whole file instead");
+	job->show(c, job, path, buf_str(&diff), n);
+	if (edited_check(c, e) < 0)
+		return -1;
 	if (job->dry_run)
 		return n;
 	if (call_reserve(c, e) < 0 || replace_commit(&r, buf_str(&new), e) < 0)
@@ -316,8 +318,12 @@ static int64_t edit_file(struct call *c, const struct edit_job *job, const struc
 	return n;
 }
 
-static void show_whole(struct call *c, struct str diff)
+static void show_whole(struct call *c, const struct edit_job *job, const struct path *path,
+		       struct str diff, int64_t n)
 {
+	(void)job;
+	(void)path;
+	(void)n;
 	jw_str(c->out, "diff", diff);
 }
 
@@ -380,25 +386,26 @@ static const struct field edit_fields[] = {
 	F_END,
 };
 
-/* Of a diff that is too long for a model, only the start is shown. */
-static void show_start(struct call *c, struct str diff)
+/* For a model: of a diff that is too long, only the start. */
+static void show_start(struct call *c, const struct edit_job *job, const struct path *path,
+		       struct str diff, int64_t n)
 {
-	char more[48] = "";
-	struct text t;
+	char shown[2 * PATH_MAX], more[48] = "";
+	const struct str name = ws_display(c->ws, path, shown);
 
-	text_cut_head(diff, LIMIT_HEAD_LINES, LIMIT_HEAD_BYTES, &t);
-	if (t.cut != TEXT_WHOLE)
-		(void)snprintf(more, sizeof more, "%s[%lld more lines]", t.content.n ? "\n" : "",
-			       (long long)(t.lines - t.out_lines));
-	jw_open_str(c->out, "diff");
-	jw_piece(c->out, t.content);
-	jw_piece(c->out, str_of(more));
-	jw_close_str(c->out);
+	if (!c->text) {
+		jw_str(c->out, "path", name);
+		edited_write(c, diff);
+		jw_int(c->out, "replacements", n);
+		return;
+	}
+	if (n > 1)
+		(void)snprintf(more, sizeof more, ", %lld places", (long long)n);
+	edited_show(c, job->dry_run ? "dry run, not written:" : "edited", name, diff, more);
 }
 
 static int run_job(struct call *c, const struct edit_job *job, struct err *e)
 {
-	char shown[2 * PATH_MAX];
 	struct path path;
 
 	for (size_t i = 0; i < job->count; i++)
@@ -408,12 +415,7 @@ static int run_job(struct call *c, const struct edit_job *job, struct err *e)
 				       "write_file");
 	if ((!job->dry_run && call_may_change(c, e) < 0) || call_path(c, job->path, &path, e) < 0)
 		return -1;
-	jw_str(c->out, "path", ws_display(c->ws, &path, shown));
-	const int64_t n = edit_file(c, job, &path, e);
-	if (n < 0)
-		return -1;
-	jw_int(c->out, "replacements", n);
-	return 0;
+	return edit_file(c, job, &path, e) < 0 ? -1 : 0;
 }
 
 static int edit_file_run(struct call *c, const void *args, struct err *e)

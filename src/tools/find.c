@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "tools/findings.h"
 #include "tools/scope.h"
 #include "tools/tool.h"
 #include "workspace/text.h"
@@ -84,14 +85,22 @@ static struct str nth_path(const struct hits *hits, size_t n)
 	return hit.path;
 }
 
-/* Write where the next page continues, if this one was cut by its limit. */
-static void write_next(struct call *c, const struct found *found, size_t count, const char *name,
-		       struct str prefix)
+/* Where the next page continues, if this one, the first `count` paths, is not all. */
+static struct str next_page(const struct call *c, const struct found *found, size_t count,
+			    struct str prefix)
 {
-	if (found->account.stopped != WALK_LIMIT || !count)
-		return;
+	const bool more = count < found->hits.count || found->account.stopped == WALK_LIMIT;
+
+	if (!more || !count || found->account.stopped == WALK_TIMEOUT)
+		return (struct str){ NULL, 0 };
 	const struct str last = nth_path(&found->hits, count);
-	cursor_write(c->out, name, &(struct cursor){ str_from(last, prefix.n), INT64_MAX });
+	return cursor_text(&(struct cursor){ str_from(last, prefix.n), INT64_MAX }, c->arena);
+}
+
+static void write_next(struct call *c, const char *name, struct str cursor)
+{
+	if (cursor.n)
+		jw_str(c->out, name, cursor);
 }
 
 /* A page is cut only by its limit, and the next one continues after it. */
@@ -103,7 +112,7 @@ static void write_page(struct call *c, const struct found *found, int64_t limit)
 	write_files(c->out, &found->hits, (int64_t)count);
 	jw_bool(c->out, "truncated", more || found->account.stopped != WALK_COMPLETE);
 	jw_int(c->out, "limit", limit);
-	write_next(c, found, count, "nextCursor", STR(""));
+	write_next(c, "nextCursor", next_page(c, found, count, STR("")));
 }
 
 static int find_run_wire(struct call *c, const void *args, struct err *e)
@@ -129,7 +138,7 @@ static int find_run_wire(struct call *c, const void *args, struct err *e)
 		return -1;
 	if (paged) {
 		write_page(c, &found, limit);
-		return 0;
+		return scope_check_found(c, &found, e);
 	}
 	cut_paths(&found.hits, limit, &text, &t);
 	write_files(c->out, &found.hits, t.out_lines);
@@ -152,7 +161,7 @@ const struct tool tool_find = {
 
 struct find_files_args {
 	struct str pattern, path, cursor;
-	int64_t limit;
+	int64_t limit, max_bytes;
 };
 
 static const struct arg find_files_table[] = {
@@ -163,7 +172,9 @@ static const struct arg find_files_table[] = {
 	A_INT(struct find_files_args, limit, "limit", LIMIT_FIND_RESULTS, 1, LIMIT_FIND_MOST,
 	      "Most paths to return (default 1000)"),
 	A_STR(struct find_files_args, cursor, "cursor", RARE,
-	      "next_cursor of an earlier answer, to go on behind it"),
+	      "Where an earlier answer said to go on"),
+	A_INT_FLAGS(struct find_files_args, max_bytes, "max_bytes", RARE, 0, LIMIT_RESULT_LEAST,
+		    LIMIT_RESULT_MOST, "Longest result in bytes"),
 	A_END,
 };
 
@@ -177,12 +188,48 @@ static const struct field find_files_fields[] = {
 	F_END,
 };
 
+/* Write the first `max` paths, fewer if they are too long for one answer, as text or as members. */
+static void write_found(struct call *c, const struct found *found, int64_t max, struct str prefix)
+{
+	struct hits_reader reader = { .hits = &found->hits };
+	struct findings f = findings_begin(c);
+	enum findings_part part = FINDINGS_PATH;
+	char note[SCOPE_NOTE];
+	struct hit hit;
+
+	if (!c->text)
+		jw_array(c->out, "files");
+	while (f.count < max && hits_next(&reader, &hit) && findings_fit(&f, &hit, &part)) {
+		if (c->text)
+			findings_add_path(&f, &hit);
+		else
+			jw_str(c->out, NULL, hit.path);
+	}
+	const bool more = (size_t)f.count < found->hits.count;
+	const struct str cursor = next_page(c, found, (size_t)f.count, prefix);
+	if (c->text) {
+		findings_end(&f, &(struct findings_end){
+					 .summary = f.count ? NULL : "no matches",
+					 .note = scope_note(found, note),
+					 .stopped = found->account.stopped,
+					 .cursor = cursor,
+				 });
+		return;
+	}
+	jw_end(c->out);
+	jw_int(c->out, "total", f.count);
+	jw_bool(c->out, "truncated", more || found->account.stopped != WALK_COMPLETE);
+	write_next(c, "next_cursor", cursor);
+	scope_write_note(c->out, found);
+}
+
 static int find_files_run(struct call *c, const void *args, struct err *e)
 {
 	const struct find_files_args *a = args;
 	AUTO_SCOPE scope = SCOPE_NONE;
 	AUTO_FOUND found = { 0 };
 
+	call_limit(c, a->max_bytes);
 	if (scope_open(c, a->path, a->cursor, true, &scope, e) < 0)
 		return -1;
 	const struct find_request request = {
@@ -192,14 +239,8 @@ static int find_files_run(struct call *c, const void *args, struct err *e)
 	};
 	if (find_run(&request, &found, e) < 0 || scope_check_found(c, &found, e) < 0)
 		return -1;
-	const bool more = found.hits.count > (size_t)a->limit;
-	const size_t count = more ? (size_t)a->limit : found.hits.count;
-	write_files(c->out, &found.hits, (int64_t)count);
-	jw_int(c->out, "total", (int64_t)count);
-	jw_bool(c->out, "truncated", more || found.account.stopped != WALK_COMPLETE);
-	write_next(c, &found, count, "next_cursor", request.prefix);
-	scope_write_note(c->out, &found);
-	return 0;
+	write_found(c, &found, a->limit, request.prefix);
+	return scope_check_found(c, &found, e);
 }
 
 const struct tool tool_find_files = {

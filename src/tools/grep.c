@@ -6,9 +6,9 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "base/human.h"
 #include "base/limits.h"
-#include "base/utf8.h"
-#include "scrub/scrub.h"
+#include "tools/findings.h"
 #include "tools/scope.h"
 #include "tools/tool.h"
 #include "workspace/text.h"
@@ -52,27 +52,6 @@ static const struct field grep_fields[] = {
 	F_END,
 };
 
-/* The first LIMIT_GREP_LINE characters of a line, counted as JavaScript counts them; *cut becomes
- * true if there are more. */
-static struct str cut_line(struct str line, bool *cut)
-{
-	size_t at = 0, bad;
-
-	if (line.n <= LIMIT_GREP_LINE)
-		return line;
-	for (size_t units = 0; at < line.n;) {
-		const struct str rest = str_from(line, at);
-		const size_t n = utf8_next(rest, &bad);
-		units += n == 4 ? 2 : 1;
-		if (units > LIMIT_GREP_LINE) {
-			*cut = true;
-			return str_upto(line, at);
-		}
-		at += n ? n : bad;
-	}
-	return line;
-}
-
 /* Each match is followed by its own context block, even if blocks overlap. Returns whether a line
  * was cut. */
 static bool write_lines(const struct hits *hits, struct buf *out)
@@ -86,7 +65,7 @@ static bool write_lines(const struct hits *hits, struct buf *out)
 		while (hit_next_line(&hit, &line)) {
 			const char sign = line.match ? ':' : '-';
 			bool cut = line.cut;
-			const struct str text = cut_line(line.text, &cut);
+			const struct str text = findings_line(line.text, &cut);
 			if (out->n)
 				buf_addc(out, '\n');
 			buf_add(out, hit.path);
@@ -214,7 +193,7 @@ const struct tool tool_grep = {
 
 struct search_args {
 	struct str pattern, path, file_pattern, type, cursor;
-	int64_t max_results, context, mode;
+	int64_t max_results, context, mode, max_bytes;
 	bool ignore_case, literal, multiline;
 };
 
@@ -238,8 +217,9 @@ static const struct arg search_table[] = {
 		     "A match may cross lines; \\n may stand in the pattern"),
 	A_STR(struct search_args, type, "type", RARE | NONBLANK,
 	      "Only files of this kind: c, py, js, go, rust, ..."),
-	A_STR(struct search_args, cursor, "cursor", RARE,
-	      "next_cursor of an earlier answer, to go on behind it"),
+	A_STR(struct search_args, cursor, "cursor", RARE, "Where an earlier answer said to go on"),
+	A_INT_FLAGS(struct search_args, max_bytes, "max_bytes", RARE, 0, LIMIT_RESULT_LEAST,
+		    LIMIT_RESULT_MOST, "Longest result in bytes"),
 	A_END,
 };
 
@@ -279,18 +259,13 @@ static const struct field search_fields[] = {
 	F_END,
 };
 
-/* A line is not cut inside something that the call's scrubber takes for a secret. */
 static void write_piece(struct call *c, const struct hit_line *line)
 {
-	bool cut = line->cut;
-	const struct str shown = cut_line(line->text, &cut);
+	bool cut;
 
-	if (!cut) {
-		jw_piece(c->out, shown);
-		return;
-	}
-	jw_piece(c->out, str_upto(shown, scrub_cut(c->scrub, line->text, shown.n).from));
-	jw_piece(c->out, STR("..."));
+	jw_piece(c->out, findings_model_line(c, line, &cut));
+	if (cut)
+		jw_piece(c->out, STR("..."));
 }
 
 enum part { BEFORE, CONTENT, AFTER };
@@ -338,35 +313,45 @@ static void write_context(struct call *c, const char *name, struct hit hit, enum
 		jw_end(c->out);
 }
 
+/* How much of a hit each mode shows. */
+static const enum findings_part parts_of[] = {
+	[SCAN_LINES] = FINDINGS_CONTEXT,
+	[SCAN_FILES] = FINDINGS_PATH,
+	[SCAN_COUNTS] = FINDINGS_PATH,
+};
+
 /* Write the first `max` hits, fewer if they are too large for one answer. Returns how many; *last
  * is the last one. */
 static int64_t write_matches(struct call *c, const struct hits *hits, enum scan_mode mode,
 			     int64_t max, struct hit *last)
 {
 	struct hits_reader reader = { .hits = hits };
+	struct findings f = findings_begin(c);
 	struct jw *w = c->out;
 	const size_t start = jw_length(w);
+	enum findings_part part = parts_of[mode];
 	struct hit hit;
-	int64_t n = 0;
 
 	jw_array(w, "matches");
-	while (n < max && jw_length(w) - start < LIMIT_SEARCH_ANSWER && hits_next(&reader, &hit)) {
+	while (f.count < max && jw_length(w) - start < LIMIT_SEARCH_ANSWER &&
+	       hits_next(&reader, &hit) && findings_fit(&f, &hit, &part)) {
 		jw_object(w, NULL);
 		jw_str(w, "file", hit.path);
 		if (mode == SCAN_LINES) {
 			jw_int(w, "line", hit.line);
 			write_content(c, hit);
-			write_context(c, "before", hit, BEFORE);
-			write_context(c, "after", hit, AFTER);
+			if (part == FINDINGS_CONTEXT) {
+				write_context(c, "before", hit, BEFORE);
+				write_context(c, "after", hit, AFTER);
+			}
 		}
 		if (mode == SCAN_COUNTS)
 			jw_int(w, "count", hit.value);
 		jw_end(w);
 		*last = hit;
-		n++;
 	}
 	jw_end(w);
-	return n;
+	return f.count;
 }
 
 static void write_skipped(struct jw *w, const struct walk_account *account)
@@ -382,6 +367,20 @@ static void write_skipped(struct jw *w, const struct walk_account *account)
 	jw_end(w);
 }
 
+/* Where the next page begins, if the first n hits were written. After a timeout there are gaps
+ * before the last match, which a cursor would skip. */
+static struct str next_cursor(const struct call *c, const struct found *found, int64_t n,
+			      const struct hit *last, enum scan_mode mode, struct str prefix)
+{
+	const bool more = (size_t)n < found->hits.count || found->account.stopped == WALK_LIMIT;
+
+	if (!more || n == 0 || found->account.stopped == WALK_TIMEOUT)
+		return (struct str){ NULL, 0 };
+	return cursor_text(&(struct cursor){ str_from(last->path, prefix.n),
+					     mode == SCAN_LINES ? last->line : INT64_MAX },
+			   c->arena);
+}
+
 static void write_found(struct call *c, const struct search_args *a, const struct found *found,
 			struct str prefix)
 {
@@ -390,6 +389,7 @@ static void write_found(struct call *c, const struct search_args *a, const struc
 	const int64_t n = write_matches(c, &found->hits, mode, a->max_results, &last);
 	const enum walk_stop stopped =
 		(size_t)n < found->hits.count ? WALK_LIMIT : found->account.stopped;
+	const struct str cursor = next_cursor(c, found, n, &last, mode, prefix);
 
 	jw_int(c->out, "total_matches", n);
 	jw_int(c->out, "files_searched", found->account.files);
@@ -397,12 +397,69 @@ static void write_found(struct call *c, const struct search_args *a, const struc
 	if (stopped != WALK_COMPLETE)
 		jw_str(c->out, "stopped_because", str_of(scope_stops[stopped]));
 	write_skipped(c->out, &found->account);
-	/* After a timeout there are gaps before the last match, which a cursor would skip. */
-	if (stopped == WALK_LIMIT && found->account.stopped != WALK_TIMEOUT && n)
-		cursor_write(c->out, "next_cursor",
-			     &(struct cursor){ str_from(last.path, prefix.n),
-					       mode == SCAN_LINES ? last.line : INT64_MAX });
+	if (cursor.n)
+		jw_str(c->out, "next_cursor", cursor);
 	scope_write_note(c->out, found);
+}
+
+/* "31 matches in 4 files" */
+static void summarise(const struct findings *f, const struct walk_account *account,
+		      enum scan_mode mode, char *room, size_t size)
+{
+	char matches[HUMAN_SIZE], files[HUMAN_SIZE];
+	const int64_t searched = f->count ? f->files : account->files;
+	const char *const plural = searched == 1 ? "" : "s";
+
+	(void)human_count(f->matches, matches);
+	(void)human_count(searched, files);
+	if (f->count == 0 && searched == 0)
+		(void)snprintf(room, size, "no matches: there was no file to search");
+	else if (f->count == 0)
+		(void)snprintf(room, size, "no matches in %s file%s", files, plural);
+	else if (mode == SCAN_FILES)
+		(void)snprintf(room, size, "%s file%s", files, plural);
+	else
+		(void)snprintf(room, size, "%s match%s in %s file%s", matches,
+			       f->matches == 1 ? "" : "es", files, plural);
+}
+
+static void add_hit(struct findings *f, enum scan_mode mode, const struct hit *hit,
+		    const struct hit *next, enum findings_part part)
+{
+	if (mode == SCAN_FILES)
+		findings_add_path(f, hit);
+	else if (mode == SCAN_COUNTS)
+		findings_add_count(f, hit);
+	else
+		findings_add_lines(f, *hit, next, part);
+}
+
+static void show_found(struct call *c, const struct search_args *a, const struct found *found,
+		       struct str prefix)
+{
+	const enum scan_mode mode = (enum scan_mode)a->mode;
+	struct hits_reader reader = { .hits = &found->hits };
+	struct findings f = findings_begin(c);
+	struct hit hit = { 0 }, next, last = { 0 };
+	enum findings_part part = parts_of[mode];
+	bool more = hits_next(&reader, &next);
+	char summary[128], note[SCOPE_NOTE];
+
+	while (more && f.count < a->max_results && findings_fit(&f, &next, &part)) {
+		hit = last = next;
+		more = hits_next(&reader, &next);
+		add_hit(&f, mode, &hit, more ? &next : NULL, part);
+	}
+	summarise(&f, &found->account, mode, summary, sizeof summary);
+	if (mode == SCAN_LINES && f.count)
+		buf_addc(c->text->text, '\n');
+	findings_end(&f, &(struct findings_end){
+				 .summary = summary,
+				 .account = &found->account,
+				 .note = scope_note(found, note),
+				 .stopped = found->account.stopped,
+				 .cursor = next_cursor(c, found, f.count, &last, mode, prefix),
+			 });
 }
 
 static int search_run(struct call *c, const void *args, struct err *e)
@@ -412,6 +469,7 @@ static int search_run(struct call *c, const void *args, struct err *e)
 	AUTO_SCOPE scope = SCOPE_NONE;
 	AUTO_FOUND found = { 0 };
 
+	call_limit(c, a->max_bytes);
 	/* A space or a tab is a valid pattern. */
 	if (a->pattern.n == 0)
 		return err_set(e, ERR_INVALID_ARGUMENTS,
@@ -437,8 +495,11 @@ static int search_run(struct call *c, const void *args, struct err *e)
 	};
 	if (grep_run(&request, &found, e) < 0 || scope_check_found(c, &found, e) < 0)
 		return -1;
-	write_found(c, a, &found, request.prefix);
-	return 0;
+	if (c->text)
+		show_found(c, a, &found, request.prefix);
+	else
+		write_found(c, a, &found, request.prefix);
+	return scope_check_found(c, &found, e);
 }
 
 const struct tool tool_search_files = {

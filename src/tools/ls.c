@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "search/find.h"
+#include "tools/findings.h"
 #include "tools/scope.h"
 #include "tools/tool.h"
 #include "workspace/text.h"
@@ -151,8 +152,9 @@ const struct tool tool_ls = {
 };
 
 struct list_args {
-	struct str path, pattern;
+	struct str path, pattern, cursor;
 	bool recursive;
+	int64_t max_bytes;
 };
 
 static const struct arg list_table[] = {
@@ -160,6 +162,9 @@ static const struct arg list_table[] = {
 	A_BOOL(struct list_args, recursive, "recursive", false,
 	       "Also what is in directories below, 5 deep"),
 	A_STR(struct list_args, pattern, "pattern", NONBLANK, "Only names that fit this glob"),
+	A_STR(struct list_args, cursor, "cursor", RARE, "Where an earlier answer said to go on"),
+	A_INT_FLAGS(struct list_args, max_bytes, "max_bytes", RARE, 0, LIMIT_RESULT_LEAST,
+		    LIMIT_RESULT_MOST, "Longest result in bytes"),
 	A_END,
 };
 
@@ -186,23 +191,18 @@ static const struct field list_fields[] = {
 	{ "truncated", "Whether there are more entries", FIELD_BOOL },
 	{ "skipped", "What was left out, if anything", FIELD_OBJECT, FIELD_OPTIONAL,
 	  list_skipped_fields },
+	{ "next_cursor", "Give it as cursor to go on", FIELD_STR, FIELD_OPTIONAL },
 	F_END,
 };
 
-static void write_entries(struct jw *w, const struct hits *hits)
+static void write_entry(struct jw *w, const struct hit *hit)
 {
-	struct hits_reader reader = { .hits = hits };
-	struct hit hit;
+	const bool dir = hit->type == HIT_DIRECTORY;
 
-	jw_array(w, "entries");
-	for (int i = 0; i < LIMIT_LIST_ENTRIES && hits_next(&reader, &hit); i++) {
-		const bool dir = hit.type == HIT_DIRECTORY;
-		jw_object(w, NULL);
-		jw_str(w, "name", str_upto(hit.path, hit.path.n - dir));
-		jw_str(w, "type", str_of(entry_types[hit.type]));
-		jw_int(w, "size", hit.value);
-		jw_end(w);
-	}
+	jw_object(w, NULL);
+	jw_str(w, "name", str_upto(hit->path, hit->path.n - dir));
+	jw_str(w, "type", str_of(entry_types[hit->type]));
+	jw_int(w, "size", hit->value);
 	jw_end(w);
 }
 
@@ -217,13 +217,57 @@ static void write_skipped(struct jw *w, const struct walk_account *account)
 	jw_end(w);
 }
 
+/* Write as many entries as an answer holds, as text or as members. */
+static void write_found(struct call *c, const struct found *found, const struct list_args *a,
+			struct str path)
+{
+	struct hits_reader reader = { .hits = &found->hits };
+	struct findings f = findings_begin(c);
+	enum findings_part part = FINDINGS_PATH;
+	struct hit hit, last = { 0 };
+	struct str cursor = { NULL, 0 };
+
+	if (!c->text)
+		jw_array(c->out, "entries");
+	while (f.count < LIMIT_LIST_ENTRIES && hits_next(&reader, &hit) &&
+	       findings_fit(&f, &hit, &part)) {
+		if (c->text)
+			findings_add_entry(&f, &hit);
+		else
+			write_entry(c->out, &hit);
+		last = hit;
+	}
+	const bool more = (size_t)f.count < found->hits.count;
+	if (more && found->account.stopped != WALK_TIMEOUT)
+		cursor = cursor_text(&(struct cursor){ last.path, INT64_MAX }, c->arena);
+	if (c->text) {
+		findings_end(&f, &(struct findings_end){
+					 .summary = f.count	   ? NULL
+						    : a->pattern.n ? "no matches"
+								   : "empty directory",
+					 .account = &found->account,
+					 .stopped = found->account.stopped,
+					 .cursor = cursor,
+				 });
+		return;
+	}
+	jw_end(c->out);
+	jw_int(c->out, "total", f.count);
+	jw_str(c->out, "path", path);
+	jw_bool(c->out, "truncated", more || found->account.stopped != WALK_COMPLETE);
+	write_skipped(c->out, &found->account);
+	if (cursor.n)
+		jw_str(c->out, "next_cursor", cursor);
+}
+
 static int list_run(struct call *c, const void *args, struct err *e)
 {
 	const struct list_args *a = args;
 	AUTO_SCOPE scope = SCOPE_NONE;
 	AUTO_FOUND found = { 0 };
 
-	if (scope_open(c, a->path, STR(""), true, &scope, e) < 0)
+	call_limit(c, a->max_bytes);
+	if (scope_open(c, a->path, a->cursor, true, &scope, e) < 0)
 		return -1;
 	/* One more than is shown, to know whether there are more. */
 	struct find_request request = {
@@ -238,13 +282,8 @@ static int list_run(struct call *c, const void *args, struct err *e)
 	request.where.max_depth = a->recursive ? LIMIT_LIST_DEPTH + 1 : 1;
 	if (find_run(&request, &found, e) < 0)
 		return -1;
-	const bool more = found.hits.count > LIMIT_LIST_ENTRIES;
-	write_entries(c->out, &found.hits);
-	jw_int(c->out, "total", more ? LIMIT_LIST_ENTRIES : (int64_t)found.hits.count);
-	jw_str(c->out, "path", scope.shown);
-	jw_bool(c->out, "truncated", more || found.account.stopped != WALK_COMPLETE);
-	write_skipped(c->out, &found.account);
-	return 0;
+	write_found(c, &found, a, scope.shown);
+	return scope_check_found(c, &found, e);
 }
 
 const struct tool tool_list_directory = {

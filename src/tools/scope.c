@@ -74,21 +74,26 @@ int cursor_read(struct str text, struct arena *a, struct cursor *ret, struct err
 }
 
 /* INT64_MAX is written as 0, which is easier to copy than nineteen digits. */
-void cursor_write(struct jw *w, const char *name, const struct cursor *c)
+struct str cursor_text(const struct cursor *c, struct arena *a)
 {
-	char text[32];
+	enum { NUMBER = 24 };
+	const size_t size = NUMBER + 3 * c->path.n;
+	char *const room = arena_alloc(a, size);
 	const int64_t line = c->line == INT64_MAX ? 0 : c->line;
 
-	jw_open_str(w, name);
-	(void)snprintf(text, sizeof text, "%lld:", (long long)line);
-	jw_piece(w, str_of(text));
+	if (!room)
+		return (struct str){ NULL, 0 };
+	struct buf text = buf_over(room, size);
+	buf_addi(&text, line);
+	buf_addc(&text, ':');
 	for (size_t i = 0; i < c->path.n; i++) {
 		const unsigned char byte = (unsigned char)c->path.p[i];
-		const bool plain = byte > ' ' && byte < 0x7f && byte != '%';
-		(void)snprintf(text, sizeof text, plain ? "%c" : "%%%02X", byte);
-		jw_piece(w, str_of(text));
+		if (byte > ' ' && byte < 0x7f && byte != '%' && byte != ']')
+			buf_addc(&text, (char)byte);
+		else
+			buf_addf(&text, "%%%02X", byte);
 	}
-	jw_close_str(w);
+	return buf_str(&text);
 }
 
 void scope_done(struct scope *s)
@@ -225,21 +230,32 @@ int scope_check_found(const struct call *c, const struct found *found, struct er
 					 "smaller directory or refine the pattern");
 }
 
-void scope_write_note(struct jw *w, const struct found *found)
+const char *scope_note(const struct found *found, char room[SCOPE_NOTE])
 {
 	const long long ignored = found->ignored_matches, lines = found->account.long_lines;
-	char note[160];
 
 	if (found->hits.count || (!ignored && !lines))
-		return;
+		return NULL;
 	if (ignored)
-		(void)snprintf(note, sizeof note,
-			       "no matches; %lld matching file%s ignored by .gitignore", ignored,
-			       ignored == 1 ? " is" : "s are");
+		(void)snprintf(room, SCOPE_NOTE, "%lld matching file%s ignored by .gitignore",
+			       ignored, ignored == 1 ? " is" : "s are");
 	else
-		(void)snprintf(note, sizeof note,
-			       "no matches; %lld line%s over %d KB not searched: such a pattern "
-			       "is tried on shorter lines only",
+		(void)snprintf(room, SCOPE_NOTE,
+			       "%lld line%s over %d KB not searched: such a pattern is tried on "
+			       "shorter lines only",
 			       lines, lines == 1 ? "" : "s", LIMIT_PCRE_LINE >> 10);
-	jw_str(w, "note", str_of(note));
+	return room;
+}
+
+void scope_write_note(struct jw *w, const struct found *found)
+{
+	char room[SCOPE_NOTE];
+	const char *const note = scope_note(found, room);
+
+	if (!note)
+		return;
+	jw_open_str(w, "note");
+	jw_piece(w, STR("no matches; "));
+	jw_piece(w, str_of(note));
+	jw_close_str(w);
 }

@@ -21,17 +21,19 @@
 #include "tools/tool.h"
 
 /* The last path and line that were given out. As a text it is "120:src/a.c"; bytes of the path that
- * are not printable ASCII, and '%', are written %XX, so that it survives any client. */
+ * are not printable ASCII, '%' and ']', are written %XX, so that it survives any client and has an
+ * end in a text. */
 struct cursor {
 	struct str path; /* empty: from the start */
 	int64_t line;	 /* INT64_MAX: nothing more of that file */
 };
 
-/* An empty text is the start. INVALID_ARGUMENTS for a text that cursor_write did not write. The
+/* An empty text is the start. INVALID_ARGUMENTS for a text that cursor_text did not write. The
  * path is in the arena. */
 int cursor_read(struct str text, struct arena *a, struct cursor *ret, struct err *e);
 
-void cursor_write(struct jw *w, const char *name, const struct cursor *c);
+/* In the arena; { NULL, 0 } if there is no memory. */
+struct str cursor_text(const struct cursor *c, struct arena *a);
 
 enum { SCOPE_PARENTS = 64 }; /* rules of directories further up are not read */
 
@@ -71,8 +73,13 @@ size_t scope_globs(const struct call *c, const struct scope *s, struct str glob,
  * why, or because its time was up. TOO_BUSY if the call ran out of memory. */
 int scope_check_found(const struct call *c, const struct found *found, struct err *e);
 
-/* If nothing was found, a member "note" says whether everything that matches is ignored, or whether
- * the pattern could not be tried on some lines. */
+enum { SCOPE_NOTE = 160 };
+
+/* If nothing was found: whether everything that matches is ignored, or whether the pattern could
+ * not be tried on some lines. NULL if there is nothing to say. */
+const char *scope_note(const struct found *found, char room[SCOPE_NOTE]);
+
+/* The same as a member "note". */
 void scope_write_note(struct jw *w, const struct found *found);
 
 /* The names of enum scan_mode and of enum walk_stop; NULL after the last. */

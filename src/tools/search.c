@@ -191,9 +191,11 @@ static void write_page(struct call *c, const struct page_args *a, const struct f
 	jw_end(c->out);
 	/* After a timeout there are gaps before the last match, which a cursor would skip. */
 	if (stopped == WALK_LIMIT && found->account.stopped != WALK_TIMEOUT && n)
-		cursor_write(c->out, "nextCursor",
-			     &(struct cursor){ last.path, a->mode == SCAN_LINES ? last_line(last)
-										: INT64_MAX });
+		jw_str(c->out, "nextCursor",
+		       cursor_text(&(struct cursor){ last.path, a->mode == SCAN_LINES
+									? last_line(last)
+									: INT64_MAX },
+				   c->arena));
 	scope_write_note(c->out, found);
 }
 
@@ -241,7 +243,7 @@ static int page_run(struct call *c, const void *args, struct err *e)
 	if (grep_run(&request, &found, e) < 0 || scope_check_found(c, &found, e) < 0)
 		return -1;
 	write_page(c, a, &found, scope.file >= 0);
-	return 0;
+	return scope_check_found(c, &found, e);
 }
 
 const struct tool tool_search = {

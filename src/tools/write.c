@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* write: a whole file, atomically. */
 
+#include <stdio.h>
+
+#include "base/human.h"
 #include "base/limits.h"
+#include "base/utf8.h"
+#include "tools/edited.h"
 #include "tools/seen.h"
 #include "tools/tool.h"
+#include "workspace/diff.h"
 #include "workspace/replace.h"
 #include "workspace/workspace.h"
 
@@ -41,6 +47,30 @@ static int check_marks(const struct call *c, const struct replace *r, struct str
 	return call_may_write(c, content, buf_str(&old), e);
 }
 
+/* The text of the result: what changed in a file that was there. */
+static int show_text(struct call *c, const struct path *path, const struct replace *r,
+		     struct str content, struct err *e)
+{
+	AUTO_BUF old = { .max = LIMIT_EDIT_BYTES }, diff = { .max = LIMIT_ANSWER };
+	char shown[2 * PATH_MAX], size[HUMAN_SIZE], more[64];
+	const struct str name = ws_display(c->ws, path, shown);
+	struct err why;
+
+	(void)snprintf(more, sizeof more, ", %s", human_bytes((int64_t)content.n, size));
+	if (r->old < 0) {
+		edited_show(c, "created", name, STR(""), more);
+	} else if (replace_read(r, &old, &why) < 0 || !utf8_valid(buf_str(&old)) ||
+		   diff_lines(buf_str(&old), content, c->arena, &diff, &why) < 0) {
+		/* What cannot be compared is still written. */
+		edited_show(c, "replaced", name, STR(""), more);
+	} else {
+		const bool same = str_eq(buf_str(&old), content);
+		edited_show(c, same ? "unchanged" : "edited", name, same ? STR("") : buf_str(&diff),
+			    "");
+	}
+	return edited_check(c, e);
+}
+
 /* Write the file; *created says whether it is new. */
 static int write_content(struct call *c, const struct path *path, struct str content,
 			 bool make_dirs, bool *created, struct err *e)
@@ -52,7 +82,8 @@ static int write_content(struct call *c, const struct path *path, struct str con
 		return -1;
 	const bool is_new = r.old < 0;
 	if (seen_may_overwrite(c, path, &r, e) < 0 || check_marks(c, &r, content, e) < 0 ||
-	    call_reserve(c, e) < 0 || replace_commit(&r, content, e) < 0)
+	    (c->text && show_text(c, path, &r, content, e) < 0) || call_reserve(c, e) < 0 ||
+	    replace_commit(&r, content, e) < 0)
 		return -1;
 	seen_wrote(c, path, content);
 	*created = is_new;

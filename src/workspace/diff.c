@@ -267,3 +267,56 @@ int diff_lines(struct str old, struct str new, struct arena *a, struct buf *out,
 		return err_set(e, ERR_FILE_TOO_LARGE, "The change is too large to be shown");
 	return 0;
 }
+
+struct diff_size diff_size(struct str diff)
+{
+	struct diff_size n = { 0 };
+	struct str line;
+
+	while (diff.n) {
+		(void)str_cut(diff, '\n', &line, &diff);
+		n.added += line.n && line.p[0] == '+';
+		n.removed += line.n && line.p[0] == '-';
+	}
+	return n;
+}
+
+/* A line that stands for lines left out: it is the only kind without a number. */
+static bool is_gap(struct str line)
+{
+	return str_starts(line, STR(" ")) && str_eq(str_trim(line), STR("..."));
+}
+
+struct diff_head diff_cut(struct str diff, int64_t max_lines, int64_t max_bytes)
+{
+	struct diff_head whole = { 0 }, part = { 0 };
+	struct str rest = diff, line;
+	int64_t lines = 0, hunks = 0;
+	bool inside = false;
+
+	while (rest.n) {
+		const bool last = !str_cut(rest, '\n', &line, &rest);
+		const size_t end = last ? diff.n : (size_t)(line.p - diff.p) + line.n;
+		const bool fits = ++lines <= max_lines && (int64_t)end <= max_bytes;
+		if (is_gap(line) && inside)
+			inside = false;
+		else if (!is_gap(line) && !inside) {
+			inside = true;
+			hunks++;
+		}
+		if (fits)
+			part = (struct diff_head){ .text = str_upto(diff, end), .hunks = hunks };
+		else if (hunks == 1 && inside)
+			part.lines++;
+		/* A hunk is whole at the gap after it, or at the end. */
+		if (fits && (!inside || last))
+			whole = part;
+		if (last)
+			break;
+	}
+	struct diff_head head = whole.hunks ? whole : part;
+	/* Of a hunk of which nothing is shown, no lines are missing. */
+	head.lines = head.hunks ? head.lines : 0;
+	head.hunks = hunks - head.hunks;
+	return head;
+}

@@ -11,6 +11,8 @@
 #ifndef WORKSPACE_DIFF_H
 #define WORKSPACE_DIFF_H
 
+#include <stdint.h>
+
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
@@ -19,5 +21,23 @@
 /* Append the diff to out, without a newline at its end. -1 if there is no memory (TOO_BUSY) or out
  * cannot take all of it (FILE_TOO_LARGE). */
 int diff_lines(struct str old, struct str new, struct arena *a, struct buf *out, struct err *e);
+
+/* How many lines a diff adds and removes. */
+struct diff_size {
+	int64_t added, removed;
+};
+
+struct diff_size diff_size(struct str diff);
+
+/* The beginning of a diff, and what is left out of it. */
+struct diff_head {
+	struct str text;
+	int64_t lines; /* left out of the last hunk that is shown */
+	int64_t hunks; /* left out whole */
+};
+
+/* The hunks that fit into so many lines and bytes; or if the first one alone does not, the lines of
+ * it that do. A hunk is what stands between two "...". */
+struct diff_head diff_cut(struct str diff, int64_t max_lines, int64_t max_bytes);
 
 #endif

@@ -210,6 +210,41 @@ static void what_does_not_fit_is_an_error(void **state)
 	assert_int_equal(e.code, ERR_TOO_BUSY);
 }
 
+/* Three hunks of one changed line each; the first and the last line are gaps. */
+#define HUNK(n) " 1" n "1 a\n-1" n "2 b\n+1" n "2 B\n 1" n "3 c\n"
+#define HUNKS	"     ...\n" HUNK("1") "     ...\n" HUNK("2") "     ...\n" HUNK("3") "     ..."
+
+static void a_long_diff_is_cut_at_a_hunk(void **state)
+{
+	static const struct {
+		int64_t lines, bytes, shown, lines_left, hunks_left;
+	} rows[] = {
+		{ 100, 1000, 16, 0, 0 }, { 16, 1000, 16, 0, 0 },
+		{ 15, 1000, 11, 0, 1 },	 { 11, 1000, 11, 0, 1 },
+		{ 10, 1000, 6, 0, 2 },	 { 6, 1000, 6, 0, 2 },
+		{ 5, 1000, 5, 0, 2 },	 { 4, 1000, 4, 1, 2 },
+		{ 1, 1000, 1, 0, 3 },	 { 0, 1000, 0, 0, 3 },
+		{ 100, 0, 0, 0, 3 },	 { 100, sizeof HUNKS - 2, 11, 0, 1 },
+	};
+	const struct str whole = STR(HUNKS);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct diff_head head = diff_cut(whole, rows[i].lines, rows[i].bytes);
+		size_t lines = head.text.n > 0;
+		for (size_t k = 0; k < head.text.n; k++)
+			lines += head.text.p[k] == '\n';
+		assert_int_equal(lines, rows[i].shown);
+		assert_int_equal(head.lines, rows[i].lines_left);
+		assert_int_equal(head.hunks, rows[i].hunks_left);
+		assert_true(str_starts(whole, head.text));
+	}
+	assert_int_equal(diff_size(whole).added, 3);
+	assert_int_equal(diff_size(whole).removed, 3);
+	assert_int_equal(diff_cut(STR(""), 10, 10).hunks, 0);
+	assert_int_equal(diff_size(STR("")).added, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -217,6 +252,7 @@ int main(void)
 		cmocka_unit_test(it_is_true_and_the_shortest),
 		cmocka_unit_test(thousands_of_edits_leave_the_equal_end_alone),
 		cmocka_unit_test(what_does_not_fit_is_an_error),
+		cmocka_unit_test(a_long_diff_is_cut_at_a_hunk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

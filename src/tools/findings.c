@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/* findings: hits as text, within the limits of an answer. */
+
+#include "tools/findings.h"
+
+#include <inttypes.h>
+
+#include "base/human.h"
+#include "base/limits.h"
+#include "base/utf8.h"
+#include "scrub/scrub.h"
+
+enum {
+	NOTE_LINES = 2,	  /* the last line, and a blank one before it */
+	LINE_FRAME = 16,  /* a line's number and what is put after it */
+	MATCH_FRAME = 96, /* the names of an observation's members */
+	INDENT = 2,	  /* of a name for each directory above it */
+};
+
+struct findings findings_begin(struct call *c)
+{
+	return (struct findings){
+		.c = c,
+		.lines = c->max_lines ? c->max_lines - NOTE_LINES : INT64_MAX,
+	};
+}
+
+struct str findings_line(struct str line, bool *cut)
+{
+	size_t at = 0, bad;
+
+	if (line.n <= LIMIT_GREP_LINE)
+		return line;
+	/* Characters are counted as JavaScript counts them. */
+	for (size_t units = 0; at < line.n;) {
+		const struct str rest = str_from(line, at);
+		const size_t n = utf8_next(rest, &bad);
+		units += n == 4 ? 2 : 1;
+		if (units > LIMIT_GREP_LINE) {
+			*cut = true;
+			return str_upto(line, at);
+		}
+		at += n ? n : bad;
+	}
+	return line;
+}
+
+struct str findings_model_line(const struct call *c, const struct hit_line *line, bool *cut)
+{
+	bool shorter = line->cut;
+	const struct str shown = findings_line(line->text, &shorter);
+
+	*cut = shorter;
+	return shorter ? str_upto(shown, scrub_cut(c->scrub, line->text, shown.n).from) : shown;
+}
+
+/* What a text takes in the answer. */
+static int64_t bytes_of(const struct findings *f, struct str text)
+{
+	return (int64_t)(f->c->text ? utf8_replaced_length(text) : jw_escaped_length(text));
+}
+
+struct extent {
+	int64_t bytes, lines;
+};
+
+/* What a hit takes at most. */
+static struct extent measure(const struct findings *f, struct hit hit, enum findings_part part)
+{
+	struct extent x = { MATCH_FRAME + bytes_of(f, hit.path), 1 };
+	struct hit_line line;
+	bool cut;
+
+	/* A listing repeats directories in lines of their own, and indents them. */
+	for (size_t i = 0; part == FINDINGS_PATH && i < hit.path.n; i++)
+		if (hit.path.p[i] == '/') {
+			x.bytes += INDENT * LIMIT_LIST_DEPTH;
+			x.lines++;
+		}
+	while (part != FINDINGS_PATH && hit_next_line(&hit, &line)) {
+		if (part == FINDINGS_MATCH && !line.match)
+			continue;
+		x.bytes += LINE_FRAME + bytes_of(f, findings_model_line(f->c, &line, &cut));
+		x.lines++;
+	}
+	return x;
+}
+
+bool findings_fit(struct findings *f, const struct hit *hit, enum findings_part *part)
+{
+	/* Room for the cursor, in which each byte of the path may take three. */
+	const int64_t room = call_room(f->c) - 3 * (int64_t)hit->path.n;
+	struct extent x = measure(f, *hit, *part);
+
+	while (f->count == 0 && *part > FINDINGS_PATH && (x.bytes > room || x.lines > f->lines))
+		x = measure(f, *hit, --*part);
+	if (f->count && (x.bytes > room || (f->c->text && x.lines > f->lines)))
+		return false;
+	f->count++;
+	return true;
+}
+
+static void add_line(struct findings *f, struct str text)
+{
+	buf_add(f->c->text->text, text);
+	buf_addc(f->c->text->text, '\n');
+	f->lines--;
+}
+
+void findings_add_path(struct findings *f, const struct hit *hit)
+{
+	add_line(f, hit->path);
+	f->path = hit->path;
+	f->files++;
+}
+
+void findings_add_count(struct findings *f, const struct hit *hit)
+{
+	buf_add(f->c->text->text, hit->path);
+	buf_addf(f->c->text->text, ": %" PRId64 "\n", hit->value);
+	f->lines--;
+	f->path = hit->path;
+	f->files++;
+	f->matches += hit->value;
+}
+
+static void begin_file(struct findings *f, struct str path)
+{
+	if (f->files)
+		add_line(f, STR(""));
+	add_line(f, path);
+	f->path = path;
+	f->line = 0;
+	f->files++;
+}
+
+void findings_add_lines(struct findings *f, struct hit hit, const struct hit *next,
+			enum findings_part part)
+{
+	const int64_t end = next && str_eq(next->path, hit.path) ? next->line : INT64_MAX;
+	struct buf *text = f->c->text->text;
+	struct hit_line line;
+
+	if (f->files == 0 || !str_eq(f->path, hit.path))
+		begin_file(f, hit.path);
+	f->matches++;
+	while (part != FINDINGS_PATH && hit_next_line(&hit, &line)) {
+		const bool own = line.match && line.number >= hit.line;
+		bool cut;
+		/* What surrounds two matches is shown once, and a match as such. */
+		if (line.number <= f->line || (!own && line.number >= end) ||
+		    (!own && part == FINDINGS_MATCH))
+			continue;
+		const struct str shown = findings_model_line(f->c, &line, &cut);
+		buf_addf(text, "%" PRId64 "%c ", line.number, own ? ':' : '-');
+		buf_add(text, shown);
+		add_line(f, cut ? STR("...") : STR(""));
+		f->line = line.number;
+	}
+}
+
+/* How many bytes at the start of both paths are the same directories. */
+static size_t shared_directories(struct str a, struct str b)
+{
+	size_t shared = 0;
+
+	for (size_t i = 0; i < a.n && i < b.n && a.p[i] == b.p[i]; i++)
+		if (a.p[i] == '/')
+			shared = i + 1;
+	return shared;
+}
+
+void findings_add_entry(struct findings *f, const struct hit *hit)
+{
+	static const char *const marks[] = {
+		[HIT_DIRECTORY] = "", [HIT_LINK] = " (symlink)", [HIT_OTHER] = " (not a file)"
+	};
+	struct buf *text = f->c->text->text;
+	size_t at = shared_directories(f->path, hit->path), depth = 0;
+	char size[HUMAN_SIZE];
+
+	for (size_t i = 0; i < at; i++)
+		depth += hit->path.p[i] == '/';
+	/* A directory that is not a hit itself is named above what is in it. */
+	while (at < hit->path.n) {
+		const struct str rest = str_from(hit->path, at);
+		const ptrdiff_t slash = str_index(rest, '/');
+		const struct str name = str_upto(rest, slash < 0 ? rest.n : (size_t)slash + 1);
+		at += name.n;
+		buf_addf(text, "%*s", (int)(INDENT * depth++), "");
+		buf_add(text, name);
+		if (at == hit->path.n && hit->type == HIT_FILE)
+			buf_addf(text, " (%s)", human_bytes(hit->value, size));
+		else if (at == hit->path.n)
+			buf_add(text, str_of(marks[hit->type]));
+		add_line(f, STR(""));
+	}
+	f->path = hit->path;
+}
+
+static void add_clause(struct buf *line, const char *separator, struct str text)
+{
+	if (line->n)
+		buf_add(line, str_of(separator));
+	buf_add(line, text);
+}
+
+static void add_skipped(struct buf *line, const struct walk_account *account)
+{
+	const struct {
+		int64_t count;
+		const char *what;
+	} kinds[] = {
+		{ account->binary, "binary" },	       { account->ignored, "ignored" },
+		{ account->too_large, "too large" },   { account->unreadable, "unreadable" },
+		{ account->long_lines, "long lines" },
+	};
+	char room[256], number[HUMAN_SIZE];
+	struct buf list = buf_over(room, sizeof room);
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (kinds[i].count) {
+			add_clause(&list, ", ", str_of(human_count(kinds[i].count, number)));
+			buf_addf(&list, " %s", kinds[i].what);
+		}
+	if (!list.n)
+		return;
+	add_clause(line, "; ", STR("skipped: "));
+	buf_add(line, buf_str(&list));
+}
+
+void findings_end(const struct findings *f, const struct findings_end *end)
+{
+	AUTO_BUF line = { .max = LIMIT_RESULT_BYTES };
+	struct buf *text = f->c->text->text;
+
+	if (end->summary)
+		buf_add(&line, str_of(end->summary));
+	if (end->account)
+		add_skipped(&line, end->account);
+	if (end->note)
+		add_clause(&line, "; ", str_of(end->note));
+	if (end->stopped == WALK_TIMEOUT)
+		add_clause(&line, "; ", STR("the time was up: there may be more"));
+	if (end->cursor.n) {
+		add_clause(&line, "; ", STR("next: cursor="));
+		buf_add(&line, end->cursor);
+	}
+	text->failed |= line.failed;
+	if (!line.n && text->n)
+		text->n--; /* the newline after the last hit */
+	if (!line.n)
+		return;
+	buf_addc(text, '[');
+	buf_add(text, buf_str(&line));
+	buf_addc(text, ']');
+}
