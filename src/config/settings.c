@@ -80,8 +80,9 @@ static const struct setting settings[] = {
 	{ "SIDECAR_SCRUB_PATTERNS", "scrub-patterns", SETTING_TEXT, AT(scrub_patterns), "TEXT",
 	  .help = "more patterns of secrets, one per line (docs/scrubbing.md)" },
 	{ "SIDECAR_READ_BEFORE_WRITE", "read-before-write", SETTING_CHOICE, AT(read_before_write),
-	  WORDS("auto", "off", "on"),
-	  .help = "a session may change only files it has read (default for MCP on, else off)" },
+	  WORDS("auto", "off", "overwrites", "on"),
+	  .help = "a session may replace, or (on) change, only files it has read (default for MCP "
+		  "overwrites, else off)" },
 	{ "SIDECAR_TOOL_SET", "tool-set", SETTING_CHOICE, AT(tool_set),
 	  WORDS("auto", "core", "full"),
 	  .help = "the tools shown to models (default core, for MCP full)" },

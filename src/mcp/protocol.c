@@ -20,7 +20,7 @@
 
 static const char instructions[] =
 	"Tools to read, search and change the files of one workspace and to run commands in it. "
-	"Paths are relative to the workspace. Read a file before you change it.";
+	"Paths are relative to the workspace. Read a file before you overwrite it.";
 
 /* Newest first. */
 static const char *const legacy[] = { LEGACY_VERSION, "2025-06-18", "2025-03-26", "2024-11-05" };

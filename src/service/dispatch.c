@@ -16,15 +16,30 @@ static const struct {
 	bool judged;		/* the command policy applies */
 	bool scrubbed;		/* secrets are taken out of results */
 	bool model;		/* its commands have the variables and times of models */
-	bool tracked;		/* only what was read may be changed, unless the operator decides */
+	enum call_reads reads;	/* what must be read before, unless the operator decides */
 } kinds[CALL_KINDS] = {
 	/* clang-format off */
-	[CALL_WIRE]    = { PATH_SHORTHAND, .judged = false, .scrubbed = false, .model = false, .tracked = false },
-	[CALL_MODEL]   = { PATH_STRICT,    .judged = true,  .scrubbed = true,  .model = true,  .tracked = false },
-	[CALL_MCP]     = { PATH_STRICT,    .judged = true,  .scrubbed = true,  .model = true,  .tracked = true  },
-	[CALL_SURFACE] = { PATH_SHORTHAND, .judged = true,  .scrubbed = false, .model = false, .tracked = false },
+	[CALL_WIRE]    = { PATH_SHORTHAND, .judged = false, .scrubbed = false, .model = false, .reads = CALL_READS_NONE },
+	[CALL_MODEL]   = { PATH_STRICT,    .judged = true,  .scrubbed = true,  .model = true,  .reads = CALL_READS_NONE },
+	[CALL_MCP]     = { PATH_STRICT,    .judged = true,  .scrubbed = true,  .model = true,  .reads = CALL_READS_OVERWRITTEN },
+	[CALL_SURFACE] = { PATH_SHORTHAND, .judged = true,  .scrubbed = false, .model = false, .reads = CALL_READS_NONE },
 	/* clang-format on */
 };
+
+static enum call_reads reads_of(const struct service *s, enum call_kind kind)
+{
+	switch (s->read_before_write) {
+	case CONFIG_READS_OFF:
+		return CALL_READS_NONE;
+	case CONFIG_READS_OVERWRITES:
+		return CALL_READS_OVERWRITTEN;
+	case CONFIG_READS_ON:
+		return CALL_READS_CHANGED;
+	case CONFIG_READS_AUTO:
+		break;
+	}
+	return kinds[kind].reads;
+}
 
 static struct call make_call(struct service *s, const struct dispatch *d, struct jw *out)
 {
@@ -38,8 +53,6 @@ static struct call make_call(struct service *s, const struct dispatch *d, struct
 	if (kinds[d->kind].scrubbed)
 		c.scrub = s->scrub;
 	c.scrubbed = &s->scrubbed;
-	if (kinds[d->kind].tracked || s->read_before_write == CONFIG_READS_ON)
-		c.tracker = s->tracker;
 	if (kinds[d->kind].model) {
 		c.variables = s->variables;
 		c.variable_count = s->variable_count;
@@ -49,6 +62,10 @@ static struct call make_call(struct service *s, const struct dispatch *d, struct
 	c.arena = d->arena;
 	c.out = out;
 	c.session = d->session.n ? d->session : json_text(d->arguments, STR("sessionId"));
+	c.reads = reads_of(s, d->kind);
+	/* A file that a client has read for a session, as an attachment, counts for it. */
+	if (c.reads != CALL_READS_NONE || c.session.n)
+		c.tracker = s->tracker;
 	c.cancel = d->cancel;
 	c.before_slow = d->before_slow;
 	c.before_slow_arg = d->before_slow_arg;

@@ -132,7 +132,7 @@ int health_record(struct service *s, const struct config *c, const struct listen
 	jw_bool(&w, "readOnly", c->read_only);
 	jw_str(&w, "commandPolicy", policy_word(c));
 	jw_str(&w, "survivors", survivors_word(c));
-	jw_bool(&w, "readBeforeWrite", c->read_before_write == CONFIG_READS_ON);
+	jw_bool(&w, "readBeforeWrite", c->read_before_write > CONFIG_READS_OFF);
 	jw_bool(&w, "scrub", c->scrub != CONFIG_SCRUB_OFF);
 	write_sandbox(&w, &s->sandbox);
 	jw_object(&w, "limits");

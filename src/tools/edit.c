@@ -255,22 +255,43 @@ static bool replaces_all(const struct edit_job *job)
 	return false;
 }
 
+/* The same edits in the content that the session last saw, which is what it knows afterwards. Left
+ * empty if that content is not remembered or has not these texts. */
+static void apply_known(struct call *c, const struct edit_job *job, const struct path *path,
+			struct buf *known)
+{
+	AUTO_BUF then = { .max = LIMIT_TRACKED_CONTENT };
+	struct err ignored;
+
+	if (!seen_recall(c, path, &then) ||
+	    apply_edits(c, job, buf_str(&then), known, &ignored) < 0)
+		buf_reset(known, SIZE_MAX);
+}
+
 /*
- * The edited content, under the rule that a session changes only what it has read. In a file that
- * has changed since then, the session can still replace texts that it knows: the same edits must
- * also work in the content that it last saw, if that is remembered, and *known is the result of
- * that. For everything else the session must read the file again.
+ * The edited content of a file that the session has not seen as it is now, under the rule of
+ * call->reads. If only overwriting needs knowledge, an edit of texts that occur exactly once
+ * passes. Otherwise the session must have seen the file, and can replace texts that it knows in one
+ * that has changed since then: the same edits must also work in the content that it last saw, if
+ * that is remembered, and *known is the result of that.
  */
-static int64_t apply_seen(struct call *c, const struct edit_job *job, enum tracker_verdict verdict,
-			  const struct path *path, struct str old, struct buf *new,
-			  struct buf *known, struct err *e)
+static int64_t apply_unseen(struct call *c, const struct edit_job *job,
+			    enum tracker_verdict verdict, const struct path *path, struct str old,
+			    struct buf *new, struct buf *known, struct err *e)
 {
 	AUTO_BUF then = { .max = LIMIT_TRACKED_CONTENT };
 
+	if (c->reads == CALL_READS_OVERWRITTEN) {
+		const int64_t n = apply_edits(c, job, old, new, e);
+		if (n < 0 && verdict == TRACKER_UNSEEN)
+			return -1;
+		if (n >= 0 && (size_t)n == job->count) {
+			apply_known(c, job, path, known);
+			return n;
+		}
+	}
 	if (verdict == TRACKER_UNSEEN)
 		return seen_fail_unread(c, path, e);
-	if (verdict == TRACKER_SAME)
-		return apply_edits(c, job, old, new, e);
 	if (!replaces_all(job) &&
 	    (!seen_recall(c, path, &then) || apply_edits(c, job, buf_str(&then), known, e) >= 0)) {
 		const int64_t n = apply_edits(c, job, old, new, e);
@@ -297,7 +318,10 @@ static int64_t edit_file(struct call *c, const struct edit_job *job, const struc
 	if (replace_read(&r, &old, e) < 0)
 		return -1;
 	const enum tracker_verdict verdict = seen_check(c, path, buf_str(&old));
-	const int64_t n = apply_seen(c, job, verdict, path, buf_str(&old), &new, &known, e);
+	const bool seen = verdict == TRACKER_SAME || verdict == TRACKER_PART;
+	const int64_t n =
+		seen ? apply_edits(c, job, buf_str(&old), &new, e)
+		     : apply_unseen(c, job, verdict, path, buf_str(&old), &new, &known, e);
 	if (n >= 0 && str_eq(buf_str(&old), buf_str(&new)))
 		return fail_same(job->path, e);
 	if (n < 0 || call_may_write(c, buf_str(&new), buf_str(&old), e) < 0 ||
@@ -313,8 +337,10 @@ static int64_t edit_file(struct call *c, const struct edit_job *job, const struc
 	if (call_reserve(c, e) < 0 || replace_commit(&r, buf_str(&new), e) < 0)
 		return -1;
 	/* The session has not seen what another process changed in the file. */
-	if (verdict == TRACKER_SAME || known.n)
-		seen_wrote(c, path, buf_str(verdict == TRACKER_SAME ? &new : &known));
+	if (seen)
+		seen_wrote(c, path, buf_str(&new), verdict == TRACKER_SAME);
+	else if (known.n)
+		seen_wrote(c, path, buf_str(&known), false);
 	return n;
 }
 

@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "tools/findings.h"
 #include "tools/scope.h"
+#include "tools/seen.h"
 #include "tools/tool.h"
 #include "workspace/text.h"
 
@@ -387,6 +388,8 @@ static void write_found(struct call *c, const struct search_args *a, const struc
 	const enum scan_mode mode = (enum scan_mode)a->mode;
 	struct hit last = { 0 };
 	const int64_t n = write_matches(c, &found->hits, mode, a->max_results, &last);
+	if (mode == SCAN_LINES)
+		seen_found(c, &found->hits, (size_t)n);
 	const enum walk_stop stopped =
 		(size_t)n < found->hits.count ? WALK_LIMIT : found->account.stopped;
 	const struct str cursor = next_cursor(c, found, n, &last, mode, prefix);

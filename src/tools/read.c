@@ -90,7 +90,9 @@ static int read_text(struct call *c, int fd, const struct path *path, const stru
 			       "Offset %lld is beyond end of file (%lld lines total)",
 			       (long long)a->offset, (long long)t.total_lines);
 	if (c->tracker)
-		seen_read(c, path, fd, st, (struct str){ NULL, 0 });
+		seen_read(c, path, fd, st, (struct str){ NULL, 0 },
+			  &(struct tracker_lines){ a->offset, a->offset + t.out_lines - 1,
+						   t.total_lines });
 	jw_str(c->out, "type", STR("text"));
 	jw_str(c->out, "content", t.content);
 	jw_int(c->out, "totalLines", t.total_lines);
@@ -367,8 +369,14 @@ static int read_file_text(struct call *c, int fd, const struct path *path, const
 	const struct str content = a->line_numbers ? number_lines(c, &p) : p.text.content;
 	if (!content.p && p.text.content.n)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory to read the file, try again");
+	const struct tracker_lines lines = {
+		.first = p.first,
+		.last = p.left_out ? 0 : p.first + p.text.out_lines - 1,
+		.total = seen,
+	};
 	if (path)
-		seen_read(c, path, fd, st, p.whole ? p.text.content : (struct str){ NULL, 0 });
+		seen_read(c, path, fd, st, p.whole ? p.text.content : (struct str){ NULL, 0 },
+			  &lines);
 	if (c->text) {
 		write_page_text(c, &p, content, seen);
 		return 0;

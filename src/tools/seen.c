@@ -62,32 +62,102 @@ static bool hash_file(int fd, const struct stat *st, uint64_t *ret)
 }
 
 void seen_read(const struct call *c, const struct path *p, int fd, const struct stat *st,
-	       struct str whole)
+	       struct str whole, const struct tracker_lines *lines)
 {
 	char key[KEY_SIZE];
 	uint64_t hash;
 
 	if (!key_of(c, p, key))
 		return;
-	if (whole.p || read_small(c, fd, st, &whole))
-		tracker_saw(c->tracker, c->session, str_of(key), whole);
-	else if (hash_file(fd, st, &hash))
-		tracker_saw_hash(c->tracker, c->session, str_of(key), st->st_size, hash);
+	if (whole.p)
+		tracker_saw(c->tracker, c->session, str_of(key), whole, NULL);
+	else if (read_small(c, fd, st, &whole))
+		tracker_saw(c->tracker, c->session, str_of(key), whole, lines);
+	else if (c->reads != CALL_READS_NONE && hash_file(fd, st, &hash))
+		tracker_saw_hash(c->tracker, c->session, str_of(key), st->st_size, hash, lines);
 }
 
-void seen_wrote(const struct call *c, const struct path *p, struct str content)
+void seen_wrote(const struct call *c, const struct path *p, struct str content, bool whole)
 {
+	static const struct tracker_lines none = { .first = 1, .last = 0, .total = INT64_MAX };
 	char key[KEY_SIZE];
 
 	if (key_of(c, p, key))
-		tracker_saw(c->tracker, c->session, str_of(key), content);
+		tracker_saw(c->tracker, c->session, str_of(key), content, whole ? NULL : &none);
+}
+
+/* The lines of one file that a search has shown, as long as none is missing. */
+struct shown {
+	struct str path;
+	struct buf text;
+	int64_t next; /* the number of the line that is expected; 0: one is missing */
+};
+
+static void shown_done(struct shown *s)
+{
+	buf_done(&s->text);
+}
+
+static void show_hit(struct shown *s, struct hit hit)
+{
+	struct hit_line line;
+
+	if (hit.line == 0)
+		s->next = 0;
+	while (s->next && hit_next_line(&hit, &line)) {
+		if (line.number < s->next)
+			continue;
+		/* Of a long line only the beginning is shown. */
+		const bool cut = line.cut || line.text.n > LIMIT_GREP_LINE;
+		s->next = line.number > s->next || cut ? 0 : s->next + 1;
+		buf_add(&s->text, line.text);
+		buf_addc(&s->text, '\n');
+	}
+}
+
+/* If the file has these lines and no others, it is seen. */
+static void note_shown(const struct call *c, const struct shown *s)
+{
+	struct path path;
+	struct stat st;
+	struct str whole;
+	struct err ignored;
+
+	if (s->next < 2 || s->text.failed || call_path(c, s->path, &path, &ignored) < 0)
+		return;
+	AUTO_FD fd = ws_open_file(c->ws, &path, &st, &ignored);
+	if (fd < 0 || st.st_size > (off_t)s->text.n || !read_small(c, fd, &st, &whole))
+		return;
+	const struct str lines = buf_str(&s->text);
+	if (str_eq(whole, lines) || str_eq(whole, str_upto(lines, lines.n - 1)))
+		seen_read(c, &path, fd, &st, whole, NULL);
+}
+
+void seen_found(const struct call *c, const struct hits *hits, size_t count)
+{
+	struct hits_reader reader = { .hits = hits };
+	CLEANUP(shown_done) struct shown s = { .text = { .max = LIMIT_TRACKED_CONTENT } };
+	struct hit hit;
+
+	if (!c->tracker)
+		return;
+	while (count-- > 0 && hits_next(&reader, &hit)) {
+		if (!str_eq(hit.path, s.path)) {
+			note_shown(c, &s);
+			buf_reset(&s.text, SIZE_MAX);
+			s.path = hit.path;
+			s.next = 1;
+		}
+		show_hit(&s, hit);
+	}
+	note_shown(c, &s);
 }
 
 enum tracker_verdict seen_check(const struct call *c, const struct path *p, struct str content)
 {
 	char key[KEY_SIZE];
 
-	if (!c->tracker)
+	if (c->reads == CALL_READS_NONE || !c->tracker)
 		return TRACKER_SAME;
 	if (!key_of(c, p, key))
 		return TRACKER_UNSEEN;
@@ -126,18 +196,31 @@ int seen_fail_changed(const struct call *c, const struct path *p, struct str now
 		       diff.n ? " What changed since then:\n" : "", STR_FMT(buf_str(&diff)));
 }
 
+static int fail_part(const struct call *c, const struct path *p, struct err *e)
+{
+	char shown[2 * PATH_MAX];
+
+	(void)err_set(e, ERR_FILE_NOT_READ,
+		      "Only a part of %.*s has been read in this session, and all of it would be "
+		      "replaced.",
+		      STR_FMT(ws_display(c->ws, p, shown)));
+	return err_advise(e, "Read the rest first, or change only a part of it.");
+}
+
 int seen_may_overwrite(const struct call *c, const struct path *p, const struct replace *r,
 		       struct err *e)
 {
 	AUTO_BUF old = { .max = LIMIT_EDIT_BYTES };
 
-	if (!c->tracker || r->old < 0)
+	if (c->reads == CALL_READS_NONE || !c->tracker || r->old < 0)
 		return 0;
 	if (replace_read(r, &old, e) < 0)
 		return -1;
 	switch (seen_check(c, p, buf_str(&old))) {
 	case TRACKER_UNSEEN:
 		return seen_fail_unread(c, p, e);
+	case TRACKER_PART:
+		return c->reads == CALL_READS_OVERWRITTEN ? fail_part(c, p, e) : 0;
 	case TRACKER_CHANGED:
 		return seen_fail_changed(c, p, buf_str(&old), e);
 	case TRACKER_SAME:

@@ -1,27 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * seen: a session changes only what it has read.
+ * seen: a session changes only what it knows.
  *
- * The rule applies if the call has a tracker (workspace/tracker.h); without one these functions do
- * nothing and allow everything. What counts is the content: a file that was touched, or replaced by
- * an equal one, has not changed.
+ * What it has read, written, or been shown whole by a search is remembered if the call has a
+ * tracker (workspace/tracker.h). call->reads says what must be known before a change:
+ *
+ *	CALL_READS_OVERWRITTEN	the whole of a file that is replaced. An edit needs nothing: a text
+ *				that occurs exactly once was known.
+ *	CALL_READS_CHANGED	a part, at least, of every file that is changed
+ *
+ * What counts is the content: a file that was touched, or replaced by an equal one, has not
+ * changed.
  */
 #ifndef TOOLS_SEEN_H
 #define TOOLS_SEEN_H
 
 #include <sys/stat.h>
 
+#include "search/hits.h"
 #include "tools/tool.h"
 #include "workspace/replace.h"
 #include "workspace/tracker.h"
 
-/* The session has been given the file, or a part of it. `whole` is its content, or { NULL, 0 } if
- * only a part was read: then the file is read again from its descriptor. */
+/* The session has been given the file: `whole` is its content; or (`whole` is { NULL, 0 }) these
+ * lines of it: then the file is read again from its descriptor. */
 void seen_read(const struct call *c, const struct path *p, int fd, const struct stat *st,
-	       struct str whole);
+	       struct str whole, const struct tracker_lines *lines);
 
-/* The session has written this content. */
-void seen_wrote(const struct call *c, const struct path *p, struct str content);
+/* The session has been shown the first `count` hits of a search. Files all of whose lines were
+ * among them are seen. */
+void seen_found(const struct call *c, const struct hits *hits, size_t count);
+
+/* The session has written this content; `whole`: it knows all of it. */
+void seen_wrote(const struct call *c, const struct path *p, struct str content, bool whole);
 
 /* Whether the session knows this content, which the file has now. */
 enum tracker_verdict seen_check(const struct call *c, const struct path *p, struct str content);

@@ -66,6 +66,13 @@ struct call_file {
 	int64_t size;
 };
 
+/* What a session must have read before it changes it (tools/seen.h). */
+enum call_reads {
+	CALL_READS_NONE,
+	CALL_READS_OVERWRITTEN, /* files that it replaces, all of them */
+	CALL_READS_CHANGED,	/* files that it changes in any way, at least a part of them */
+};
+
 /* How long a model's command may run: if the call does not say, and at most. */
 struct run_times {
 	int64_t usual_ms, most_ms;
@@ -85,7 +92,8 @@ struct call_text {
 /* Everything that one execution may use. dispatch makes it for each call (service/dispatch.h). */
 struct call {
 	struct workspace *ws;
-	struct tracker *tracker;   /* what sessions have read; NULL: files may be changed unread */
+	struct tracker *tracker;   /* what sessions have read; NULL: nobody has to know */
+	enum call_reads reads;	   /* what must be read before it is changed */
 	enum path_policy policy;   /* what an absolute path means */
 	bool read_only;		   /* nothing may be changed */
 	const struct scrub *scrub; /* takes secrets out of what is shown; NULL: they stay */

@@ -85,7 +85,7 @@ static int write_content(struct call *c, const struct path *path, struct str con
 	    (c->text && show_text(c, path, &r, content, e) < 0) || call_reserve(c, e) < 0 ||
 	    replace_commit(&r, content, e) < 0)
 		return -1;
-	seen_wrote(c, path, content);
+	seen_wrote(c, path, content, true);
 	*created = is_new;
 	return 0;
 }

@@ -20,6 +20,7 @@ struct seen_file {
 	struct seen_file *newer, *older; /* in order of use */
 	uint64_t key;			 /* hash of session and path */
 	struct version version;
+	int64_t upto;  /* lines of that version seen, from the first on; INT64_MAX: all */
 	char *content; /* of that version; NULL: not kept */
 	size_t session_n, path_n;
 	char text[]; /* session, then path */
@@ -169,15 +170,34 @@ static struct seen_file *add(struct tracker *t, uint64_t key, struct str session
 	return e;
 }
 
+static bool same_version(const struct version *a, const struct version *b)
+{
+	return a->size == b->size && a->hash == b->hash;
+}
+
+/* How far a session has seen the file that had seen it up to a line. */
+static int64_t seen_upto(int64_t upto, const struct tracker_lines *lines)
+{
+	if (!lines)
+		return INT64_MAX;
+	/* Written so that no number is too large. */
+	if (lines->last > upto && lines->first - 1 <= upto)
+		upto = lines->last;
+	return upto >= lines->total ? INT64_MAX : upto;
+}
+
 /* Without `content` only the version is remembered. */
 static void remember(struct tracker *t, struct str session, struct str path,
-		     const struct version *version, const struct str *content)
+		     const struct version *version, const struct str *content,
+		     const struct tracker_lines *lines)
 {
 	const uint64_t key = key_of(session, path);
+	int64_t upto = 0;
 
 	(void)pthread_mutex_lock(&t->lock);
 	struct seen_file *e = find(t, key, session, path);
 	if (e) {
+		upto = same_version(&e->version, version) ? e->upto : 0;
 		drop_content(t, e);
 		unlist(t, e);
 		list_newest(t, e);
@@ -185,24 +205,27 @@ static void remember(struct tracker *t, struct str session, struct str path,
 		e = add(t, key, session, path);
 	}
 	/* Without memory the file stays unseen: the session will have to read it again. */
-	if (e)
+	if (e) {
 		e->version = *version;
+		e->upto = seen_upto(upto, lines);
+	}
 	if (e && content)
 		keep_content(t, e, *content);
 	(void)pthread_mutex_unlock(&t->lock);
 }
 
 void tracker_saw_hash(struct tracker *t, struct str session, struct str path, int64_t size,
-		      uint64_t hash)
+		      uint64_t hash, const struct tracker_lines *lines)
 {
-	remember(t, session, path, &(struct version){ size, hash }, NULL);
+	remember(t, session, path, &(struct version){ size, hash }, NULL, lines);
 }
 
-void tracker_saw(struct tracker *t, struct str session, struct str path, struct str content)
+void tracker_saw(struct tracker *t, struct str session, struct str path, struct str content,
+		 const struct tracker_lines *lines)
 {
 	const struct version version = version_of(content);
 
-	remember(t, session, path, &version, &content);
+	remember(t, session, path, &version, &content, lines);
 }
 
 bool tracker_recall(struct tracker *t, struct str session, struct str path, struct buf *out)
@@ -226,8 +249,9 @@ enum tracker_verdict tracker_check(struct tracker *t, struct str session, struct
 	(void)pthread_mutex_lock(&t->lock);
 	struct seen_file *e = find(t, key, session, path);
 	if (e) {
-		const bool same = e->version.size == now.size && e->version.hash == now.hash;
-		verdict = same ? TRACKER_SAME : TRACKER_CHANGED;
+		verdict = !same_version(&e->version, &now) ? TRACKER_CHANGED
+			  : e->upto == INT64_MAX	   ? TRACKER_SAME
+							   : TRACKER_PART;
 		unlist(t, e);
 		list_newest(t, e);
 	}

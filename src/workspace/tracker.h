@@ -27,6 +27,7 @@ struct tracker;
 
 enum tracker_verdict {
 	TRACKER_UNSEEN,	 /* this session has not read the file */
+	TRACKER_PART,	 /* its content is what the session saw a part of */
 	TRACKER_SAME,	 /* its content is what the session saw */
 	TRACKER_CHANGED, /* its content is different now */
 };
@@ -35,12 +36,19 @@ enum tracker_verdict {
 struct tracker *tracker_new(size_t max);
 void tracker_free(struct tracker *t);
 
-/* The session has seen this content of the file. */
-void tracker_saw(struct tracker *t, struct str session, struct str path, struct str content);
+/* Lines of a file, counted from 1. Ranges that follow each other from the first line to the last
+ * are the whole file. */
+struct tracker_lines {
+	int64_t first, last, total;
+};
+
+/* The session has seen these lines, or (NULL) all, of the file, which has this content. */
+void tracker_saw(struct tracker *t, struct str session, struct str path, struct str content,
+		 const struct tracker_lines *lines);
 
 /* The same for a caller that has only the content's size and its hash (tracker_hash). */
 void tracker_saw_hash(struct tracker *t, struct str session, struct str path, int64_t size,
-		      uint64_t hash);
+		      uint64_t hash, const struct tracker_lines *lines);
 
 /* Append the content of the file as the session last saw it. False if it is not known. */
 bool tracker_recall(struct tracker *t, struct str session, struct str path, struct buf *out);

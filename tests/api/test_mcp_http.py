@@ -100,7 +100,7 @@ class Legacy(McpTest):
 
     def test_a_session_remembers_what_it_has_read(self):
         self.server.put("seen.txt", "one\n")
-        edit = call(1, "edit_file", path="seen.txt", old_text="one", new_text="two")
+        edit = call(1, "write_file", path="seen.txt", content="two")
         first, second = self.session(), self.session()
         output(self.post(call(1, "read_file", path="seen.txt"), first).json())
         self.assertEqual(self.post(edit, second).json()["result"]["structuredContent"]["error"]["code"], "FILE_NOT_READ")

@@ -123,14 +123,14 @@ class Calls(StdioTest):
             client.send(message("tools/call", {"name": "read_file", "arguments": value}, 1))
             self.assertEqual(client.answer(1)["error"]["code"], -32602)
 
-    def test_a_file_must_be_read_before_it_is_changed(self):
+    def test_a_file_must_be_read_before_it_is_replaced(self):
         client = self.start()
         self.put(client, "a.txt", "one\n")
-        edit = {"path": "a.txt", "old_text": "one", "new_text": "two"}
-        self.assertEqual(client.call("edit_file", **edit)["result"]["structuredContent"]["error"]["code"],
-                         "FILE_NOT_READ")
+        refused = client.call("write_file", path="a.txt", content="x")["result"]["structuredContent"]
+        self.assertEqual(refused["error"]["code"], "FILE_NOT_READ")
+        output(client.call("edit_file", path="a.txt", old_text="one", new_text="two"))
         output(client.call("read_file", path="a.txt"))
-        output(client.call("edit_file", **edit))
+        output(client.call("write_file", path="a.txt", content="x"))
 
     def test_secrets_are_taken_out(self):
         client = self.start()

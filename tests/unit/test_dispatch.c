@@ -75,16 +75,28 @@ static const struct {
 	enum config_paths paths;
 	enum config_reads reads;
 	enum path_policy policy;
-	bool judged, scrubbed, tracked;
+	bool judged, scrubbed;
+	enum call_reads must_read;
 } kinds[] = {
-	{ CALL_WIRE, CONFIG_PATHS_AUTO, CONFIG_READS_AUTO, PATH_SHORTHAND, false, false, false },
-	{ CALL_WIRE, CONFIG_STRICT, CONFIG_READS_ON, PATH_STRICT, false, false, true },
-	{ CALL_MODEL, CONFIG_PATHS_AUTO, CONFIG_READS_AUTO, PATH_STRICT, true, true, false },
-	{ CALL_MODEL, CONFIG_SHORTHAND, CONFIG_READS_ON, PATH_SHORTHAND, true, true, true },
-	{ CALL_MCP, CONFIG_PATHS_AUTO, CONFIG_READS_AUTO, PATH_STRICT, true, true, true },
-	{ CALL_MCP, CONFIG_SHORTHAND, CONFIG_READS_ON, PATH_SHORTHAND, true, true, true },
-	{ CALL_SURFACE, CONFIG_PATHS_AUTO, CONFIG_READS_AUTO, PATH_SHORTHAND, true, false, false },
-	{ CALL_SURFACE, CONFIG_STRICT, CONFIG_READS_ON, PATH_STRICT, true, false, true },
+	{ CALL_WIRE, CONFIG_PATHS_AUTO, CONFIG_READS_AUTO, PATH_SHORTHAND, false, false,
+	  CALL_READS_NONE },
+	{ CALL_WIRE, CONFIG_STRICT, CONFIG_READS_ON, PATH_STRICT, false, false,
+	  CALL_READS_CHANGED },
+	{ CALL_MODEL, CONFIG_PATHS_AUTO, CONFIG_READS_AUTO, PATH_STRICT, true, true,
+	  CALL_READS_NONE },
+	{ CALL_MODEL, CONFIG_SHORTHAND, CONFIG_READS_ON, PATH_SHORTHAND, true, true,
+	  CALL_READS_CHANGED },
+	{ CALL_MCP, CONFIG_PATHS_AUTO, CONFIG_READS_AUTO, PATH_STRICT, true, true,
+	  CALL_READS_OVERWRITTEN },
+	{ CALL_MCP, CONFIG_SHORTHAND, CONFIG_READS_ON, PATH_SHORTHAND, true, true,
+	  CALL_READS_CHANGED },
+	{ CALL_SURFACE, CONFIG_PATHS_AUTO, CONFIG_READS_AUTO, PATH_SHORTHAND, true, false,
+	  CALL_READS_NONE },
+	{ CALL_MODEL, CONFIG_PATHS_AUTO, CONFIG_READS_OVERWRITES, PATH_STRICT, true, true,
+	  CALL_READS_OVERWRITTEN },
+	{ CALL_MCP, CONFIG_PATHS_AUTO, CONFIG_READS_OFF, PATH_STRICT, true, true, CALL_READS_NONE },
+	{ CALL_SURFACE, CONFIG_STRICT, CONFIG_READS_ON, PATH_STRICT, true, false,
+	  CALL_READS_CHANGED },
 };
 
 static void each_kind_is_treated_as_the_table_says(void **state)
@@ -103,7 +115,8 @@ static void each_kind_is_treated_as_the_table_says(void **state)
 		assert_int_equal(seen.policy, kinds[i].policy);
 		assert_ptr_equal(seen.rules, kinds[i].judged ? rules : NULL);
 		assert_ptr_equal(seen.scrub, kinds[i].scrubbed ? service.scrub : NULL);
-		assert_ptr_equal(seen.tracker, kinds[i].tracked ? service.tracker : NULL);
+		assert_int_equal(seen.reads, kinds[i].must_read);
+		assert_ptr_equal(seen.tracker, kinds[i].must_read ? service.tracker : NULL);
 		assert_int_equal(str_find(buf_str(&out), STR("AKIA")) < 0, kinds[i].scrubbed);
 	}
 	service.rules = NULL;

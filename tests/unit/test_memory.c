@@ -438,12 +438,12 @@ static int track(const void *arg, struct err *e)
 	if (!t)
 		return no_memory(e);
 	for (char name = 'a'; name < 'h'; name++)
-		tracker_saw(t, STR("session"), (struct str){ &name, 1 }, STR("content"));
+		tracker_saw(t, STR("session"), (struct str){ &name, 1 }, STR("content"), NULL);
 	struct tracker_hash *h = tracker_hash_new();
 	if (h) {
 		tracker_hash_add(h, STR("con"));
 		tracker_hash_add(h, STR("tent"));
-		tracker_saw_hash(t, STR("other"), STR("x"), 7, tracker_hash_end(h));
+		tracker_saw_hash(t, STR("other"), STR("x"), 7, tracker_hash_end(h), NULL);
 	}
 	for (char name = 'a'; name < 'h'; name++) {
 		const struct str path = { &name, 1 };

@@ -17,7 +17,7 @@ static enum tracker_verdict check(struct tracker *t, const char *session, const 
 
 static void saw(struct tracker *t, const char *session, const char *path, const char *content)
 {
-	tracker_saw(t, str_of(session), str_of(path), str_of(content));
+	tracker_saw(t, str_of(session), str_of(path), str_of(content), NULL);
 }
 
 static void a_files_life(void **state)
@@ -33,6 +33,41 @@ static void a_files_life(void **state)
 	assert_int_equal(check(t, "s", "f", "one more"), TRACKER_CHANGED);
 	saw(t, "s", "f", "one more");
 	assert_int_equal(check(t, "s", "f", "one more"), TRACKER_SAME);
+	tracker_free(t);
+}
+
+static void saw_lines(struct tracker *t, const char *content, int64_t first, int64_t last,
+		      int64_t total)
+{
+	tracker_saw(t, STR("s"), STR("f"), str_of(content),
+		    &(struct tracker_lines){ first, last, total });
+}
+
+static void pages_that_follow_each_other_are_the_whole(void **state)
+{
+	struct tracker *t = tracker_new(10);
+
+	(void)state;
+	saw_lines(t, "one", 1, 10, 30);
+	assert_int_equal(check(t, "s", "f", "one"), TRACKER_PART);
+	saw_lines(t, "one", 21, 30, 30); /* there is a gap before it */
+	assert_int_equal(check(t, "s", "f", "one"), TRACKER_PART);
+	saw_lines(t, "one", 5, 20, 30);
+	assert_int_equal(check(t, "s", "f", "one"), TRACKER_PART);
+	saw_lines(t, "one", 2, 3, 30); /* an old page again takes nothing back */
+	saw_lines(t, "one", 21, 30, 30);
+	assert_int_equal(check(t, "s", "f", "one"), TRACKER_SAME);
+	saw_lines(t, "one", 2, 3, 30);
+	assert_int_equal(check(t, "s", "f", "one"), TRACKER_SAME);
+	assert_int_equal(check(t, "s", "f", "two"), TRACKER_CHANGED);
+	/* Of another version nothing is known. */
+	saw_lines(t, "two", 11, 30, 30);
+	assert_int_equal(check(t, "s", "f", "two"), TRACKER_PART);
+	saw_lines(t, "two", 1, 0, INT64_MAX);
+	saw_lines(t, "two", INT64_MAX, INT64_MAX, INT64_MAX);
+	assert_int_equal(check(t, "s", "f", "two"), TRACKER_PART);
+	saw_lines(t, "two", 1, INT64_MAX, INT64_MAX);
+	assert_int_equal(check(t, "s", "f", "two"), TRACKER_SAME);
 	tracker_free(t);
 }
 
@@ -86,11 +121,11 @@ static void a_hash_in_pieces_is_the_hash_of_the_whole(void **state)
 	tracker_hash_add(h, STR("hello "));
 	tracker_hash_add(h, (struct str){ NULL, 0 });
 	tracker_hash_add(h, STR("world"));
-	tracker_saw_hash(t, STR("s"), STR("f"), 11, tracker_hash_end(h));
+	tracker_saw_hash(t, STR("s"), STR("f"), 11, tracker_hash_end(h), NULL);
 	assert_int_equal(check(t, "s", "f", "hello world"), TRACKER_SAME);
 	assert_int_equal(check(t, "s", "f", "hello World"), TRACKER_CHANGED);
 	h = tracker_hash_new();
-	tracker_saw_hash(t, STR("s"), STR("empty"), 0, tracker_hash_end(h));
+	tracker_saw_hash(t, STR("s"), STR("empty"), 0, tracker_hash_end(h), NULL);
 	assert_int_equal(tracker_check(t, STR("s"), STR("empty"), (struct str){ NULL, 0 }),
 			 TRACKER_SAME);
 	tracker_free(t);
@@ -156,7 +191,7 @@ static void small_contents_are_kept(void **state)
 	assert_true(str_eq(recall(t, "f", &out), STR("two")));
 	saw(t, "s", "e", "");
 	assert_true(tracker_recall(t, STR("s"), STR("e"), &out));
-	tracker_saw_hash(t, STR("s"), STR("f"), 3, 1);
+	tracker_saw_hash(t, STR("s"), STR("f"), 3, 1, NULL);
 	assert_false(tracker_recall(t, STR("s"), STR("f"), &out));
 	saw(t, "s", "g", "ggg");
 	assert_false(tracker_recall(t, STR("s"), STR("e"), &out));
@@ -177,10 +212,11 @@ static void contents_are_bounded(void **state)
 	(void)state;
 	for (int i = 0; i < FILES; i++) {
 		(void)snprintf(name, sizeof name, "%d", i);
-		tracker_saw(t, STR("s"), str_of(name), content);
+		tracker_saw(t, STR("s"), str_of(name), content, NULL);
 	}
 	/* One that is too large is not kept, and displaces no other. */
-	tracker_saw(t, STR("s"), STR("large"), (struct str){ bytes, LIMIT_TRACKED_CONTENT + 1 });
+	tracker_saw(t, STR("s"), STR("large"), (struct str){ bytes, LIMIT_TRACKED_CONTENT + 1 },
+		    NULL);
 	assert_int_equal(recall(t, "large", &out).n, 0);
 	for (int i = 0; i < FILES; i++) {
 		(void)snprintf(name, sizeof name, "%d", i);
@@ -195,6 +231,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_files_life),
+		cmocka_unit_test(pages_that_follow_each_other_are_the_whole),
 		cmocka_unit_test(sessions_and_paths_are_apart),
 		cmocka_unit_test(the_longest_unused_is_forgotten),
 		cmocka_unit_test(a_hash_in_pieces_is_the_hash_of_the_whole),
