@@ -40,7 +40,7 @@ fuzz: ## look for new crashes (SECONDS=60 for each, FUZZER=json: only that one)
 	@scripts/deps test
 	@scripts/fuzz $(or $(SECONDS),60) $(FUZZER)
 
-bench: build ## measure the server beside its peers (bench/commands, bench/search, bench/syscalls, bench/mcp: more)
+bench: build ## measure the server beside its peers (bench/commands, bench/search, bench/syscalls, bench/mcp, bench/tokens: more)
 	bench/server
 
 density: ## start 1,000 sidecars and measure them (COUNT=100: fewer)
