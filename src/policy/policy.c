@@ -177,9 +177,9 @@ static struct str brief(struct str word)
 static int refuse(const struct rule *r, struct str word, struct err *e)
 {
 	word = brief(word);
-	return err_set(e, ERR_COMMAND_BLOCKED, "Command blocked: \"%.*s\" (rule: %.*s).%s%.*s",
-		       STR_FMT(word), STR_FMT(r->reason), r->advice.n ? " " : "",
-		       STR_FMT(r->advice));
+	(void)err_set(e, ERR_COMMAND_BLOCKED, "Command blocked: \"%.*s\" (rule: %.*s).",
+		      STR_FMT(word), STR_FMT(r->reason));
+	return r->advice.n ? err_advise(e, "%.*s", STR_FMT(r->advice)) : -1;
 }
 
 static int judge_command(const struct judging *j, const struct shell_command *c, struct err *e)
@@ -190,10 +190,12 @@ static int judge_command(const struct judging *j, const struct shell_command *c,
 		if (rule_refuses(&p->rules[i], c, &j->scene))
 			return refuse(&p->rules[i], shell_basename(c->words[0].text), e);
 	}
-	if (j->depth >= LIMIT_SHELL_DEPTH)
-		return err_set(e, ERR_COMMAND_BLOCKED,
-			       "Command blocked: it cannot be judged because it is nested too "
-			       "deeply. Write it more simply, or in several steps.");
+	if (j->depth >= LIMIT_SHELL_DEPTH) {
+		(void)err_set(e, ERR_COMMAND_BLOCKED,
+			      "Command blocked: it cannot be judged because it is nested too "
+			      "deeply.");
+		return err_advise(e, "Write it more simply, or in several steps.");
+	}
 	for (const struct wrapped *w = wrapper_open(c, j->arena); w; w = w->next) {
 		struct judging inner = *j;
 		inner.depth++;
@@ -223,12 +225,12 @@ static int judge_text(const struct judging *j, struct str text, struct err *e)
 		if (judge_command(&within, c, e) < 0)
 			return -1;
 	}
-	if (j->policy->mode == POLICY_STRICT && script.chain.n)
-		return err_set(e, ERR_COMMAND_BLOCKED,
-			       "Command blocked: \"%.*s\" (rule: one command at a time). Run the "
-			       "commands one by one; redirections are allowed.",
-			       STR_FMT(brief(script.chain)));
-	return 0;
+	if (j->policy->mode != POLICY_STRICT || !script.chain.n)
+		return 0;
+	(void)err_set(e, ERR_COMMAND_BLOCKED,
+		      "Command blocked: \"%.*s\" (rule: one command at a time).",
+		      STR_FMT(brief(script.chain)));
+	return err_advise(e, "Run the commands one by one; redirections are allowed.");
 }
 
 static struct judging begin(const struct policy *p, bool diverted, struct arena *a)

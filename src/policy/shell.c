@@ -559,11 +559,12 @@ int shell_read(struct str text, unsigned depth, struct arena *a, struct shell_sc
 
 	(void)read_list(&s, LIST_TEXT);
 	buf_done(&s.text);
-	if (s.trouble || a->failed)
-		return err_set(e, ERR_COMMAND_BLOCKED,
-			       "Command blocked: it cannot be judged because %s. Write it more "
-			       "simply, or in several steps.",
-			       s.trouble ? s.trouble : "it is too large");
+	if (s.trouble || a->failed) {
+		(void)err_set(e, ERR_COMMAND_BLOCKED,
+			      "Command blocked: it cannot be judged because %s.",
+			      s.trouble ? s.trouble : "it is too large");
+		return err_advise(e, "Write it more simply, or in several steps.");
+	}
 	ret->first = first_command;
 	ret->chain = s.chain;
 	return 0;

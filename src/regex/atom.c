@@ -16,10 +16,8 @@ int parser_fail(struct regex_parser *p, size_t at, const char *fmt, ...)
 	va_start(ap, fmt);
 	(void)vsnprintf(why, sizeof(why), fmt, ap);
 	va_end(ap);
-	return err_set(p->e, ERR_INVALID_REGEX,
-		       "Invalid pattern at byte %zu: %s. To search for the text as it stands, pass "
-		       "literal:true",
-		       at, why);
+	(void)err_set(p->e, ERR_INVALID_REGEX, "Invalid pattern at byte %zu: %s.", at, why);
+	return err_advise(p->e, "To search for the text as it stands, pass literal:true");
 }
 
 struct ast *atom_node(struct regex_parser *p, enum ast_kind kind)
@@ -60,10 +58,11 @@ struct ast *atom_char(struct regex_parser *p, uint32_t c, size_t at)
 	struct charset set = { 0 };
 
 	if (c == '\n' && !p->o->multiline) {
-		err_set(p->e, ERR_INVALID_REGEX,
-			"Invalid pattern at byte %zu: a match never crosses lines here, so \\n can "
-			"match nothing. Remove it, or search with multiline:true",
-			at);
+		(void)err_set(p->e, ERR_INVALID_REGEX,
+			      "Invalid pattern at byte %zu: a match never crosses lines here, so "
+			      "\\n can match nothing.",
+			      at);
+		(void)err_advise(p->e, "Remove it, or search with multiline:true");
 		return NULL;
 	}
 	charset_add(&set, c, c, p->arena);

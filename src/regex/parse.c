@@ -410,11 +410,12 @@ static struct ast *parse_alternatives(struct regex_parser *p)
 
 static int check_input(struct str text, struct err *e)
 {
-	if (text.n > LIMIT_REGEX_PATTERN)
-		return err_set(e, ERR_INVALID_REGEX,
-			       "The pattern has %zu bytes; at most %d are allowed. Search for a "
-			       "shorter part of it",
-			       text.n, LIMIT_REGEX_PATTERN);
+	if (text.n > LIMIT_REGEX_PATTERN) {
+		(void)err_set(e, ERR_INVALID_REGEX,
+			      "The pattern has %zu bytes; at most %d are allowed.", text.n,
+			      LIMIT_REGEX_PATTERN);
+		return err_advise(e, "Search for a shorter part of it");
+	}
 	if (!utf8_valid(text))
 		return err_set(e, ERR_INVALID_REGEX, "The pattern is not valid UTF-8");
 	return 0;

@@ -158,10 +158,8 @@ static int refuse(int error, struct err *e)
 
 	if (pcre2_get_error_message(error, why, sizeof(why)) < 0)
 		why[0] = 0;
-	return err_set(
-		e, ERR_INVALID_REGEX,
-		"Invalid pattern: %s. To search for the text as it stands, pass literal:true",
-		(const char *)why);
+	(void)err_set(e, ERR_INVALID_REGEX, "Invalid pattern: %s.", (const char *)why);
+	return err_advise(e, "To search for the text as it stands, pass literal:true");
 }
 
 /* How many repeats can try all their lengths independently of each other. */

@@ -133,20 +133,22 @@ static int fail_not_found(const struct edit *edit, struct str path, struct str c
 
 	if (!edit->no_hints)
 		explain(content, edit->old_text, a, why);
-	return err_set(e, ERR_TEXT_NOT_FOUND,
-		       "Could not find the exact text in %.*s. The old text must match exactly "
-		       "including all whitespace and newlines.%s",
-		       STR_FMT(path), why);
+	(void)err_set(e, ERR_TEXT_NOT_FOUND, "Could not find the exact text in %.*s.",
+		      STR_FMT(path));
+	return err_advise(e,
+			  "The old text must match exactly including all whitespace and "
+			  "newlines.%s",
+			  why);
 }
 
 /* Also for edits that together leave the content as it was. */
 static int fail_same(struct str path, struct err *e)
 {
-	return err_set(e, ERR_NO_CHANGE,
-		       "No changes made to %.*s. The replacement produced identical content. "
-		       "This might indicate an issue with special characters or the text not "
-		       "existing as expected.",
-		       STR_FMT(path));
+	(void)err_set(e, ERR_NO_CHANGE,
+		      "No changes made to %.*s. The replacement produced identical content.",
+		      STR_FMT(path));
+	return err_advise(e, "This might indicate an issue with special characters or the text not "
+			     "existing as expected.");
 }
 
 int64_t edit_apply(const struct edit *edit, struct str path, struct str content, struct arena *a,
@@ -156,12 +158,13 @@ int64_t edit_apply(const struct edit *edit, struct str path, struct str content,
 
 	if (n == 0)
 		return fail_not_found(edit, path, content, a, e);
-	if (n > 1 && !edit->replace_all)
-		return err_set(
+	if (n > 1 && !edit->replace_all) {
+		(void)err_set(
 			e, ERR_TEXT_NOT_UNIQUE,
-			"Found %lld occurrences of the text in %.*s. The text must be unique. "
-			"Please provide more context to make it unique.",
+			"Found %lld occurrences of the text in %.*s. The text must be unique.",
 			(long long)n, STR_FMT(path));
+		return err_advise(e, "Please provide more context to make it unique.");
+	}
 	if (str_eq(edit->old_text, edit->new_text))
 		return fail_same(path, e);
 	for (int64_t i = 0; i < n; i++) {

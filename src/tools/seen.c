@@ -175,9 +175,9 @@ int seen_fail_unread(const struct call *c, const struct path *p, struct err *e)
 {
 	char shown[2 * PATH_MAX];
 
-	return err_set(e, ERR_FILE_NOT_READ,
-		       "%.*s has not been read in this session. Read it first, then change it.",
-		       STR_FMT(ws_display(c->ws, p, shown)));
+	(void)err_set(e, ERR_FILE_NOT_READ, "%.*s has not been read in this session.",
+		      STR_FMT(ws_display(c->ws, p, shown)));
+	return err_advise(e, "Read it first, then change it.");
 }
 
 int seen_fail_changed(const struct call *c, const struct path *p, struct str now, struct err *e)
@@ -189,11 +189,10 @@ int seen_fail_changed(const struct call *c, const struct path *p, struct str now
 	if (now.n > LIMIT_EDIT_HINT_BYTES || !seen_recall(c, p, &then) ||
 	    diff_lines(buf_str(&then), now, c->arena, &diff, e) < 0)
 		buf_reset(&diff, 0);
-	return err_set(e, ERR_FILE_CHANGED,
-		       "%.*s has changed since this session last read it. Read it again, then "
-		       "change it.%s%.*s",
-		       STR_FMT(ws_display(c->ws, p, shown)),
-		       diff.n ? " What changed since then:\n" : "", STR_FMT(buf_str(&diff)));
+	(void)err_set(e, ERR_FILE_CHANGED, "%.*s has changed since this session last read it.",
+		      STR_FMT(ws_display(c->ws, p, shown)));
+	return err_advise(e, "Read it again, then change it.%s%.*s",
+			  diff.n ? " What changed since then:\n" : "", STR_FMT(buf_str(&diff)));
 }
 
 static int fail_part(const struct call *c, const struct path *p, struct err *e)

@@ -66,8 +66,9 @@ const struct tool *tool_for_model(struct str name, struct err *e)
 	if (t)
 		return t;
 	tool_names(TOOL_MODEL, &names);
-	(void)err_set(e, ERR_UNKNOWN_TOOL, "There is no tool \"%.*s\". The tools are: %.*s",
-		      STR_FMT(str_upto(name, 100)), STR_FMT(buf_str(&names)));
+	(void)err_set(e, ERR_UNKNOWN_TOOL, "There is no tool \"%.*s\".",
+		      STR_FMT(str_upto(name, 100)));
+	(void)err_advise(e, "The tools are: %.*s", STR_FMT(buf_str(&names)));
 	return NULL;
 }
 
@@ -505,8 +506,8 @@ int call_may_write(const struct call *c, struct str content, struct str old, str
 {
 	if (!c->scrub || !scrub_mark_added(content, old))
 		return 0;
-	return err_set(
-		e, ERR_REDACTED_CONTENT,
-		"The content carries a [REDACTED:...] mark, which stands for a secret you were not "
-		"shown: writing it would destroy the secret. Leave those lines out of the change.");
+	(void)err_set(e, ERR_REDACTED_CONTENT,
+		      "The content carries a [REDACTED:...] mark, which stands for a secret you "
+		      "were not shown: writing it would destroy the secret.");
+	return err_advise(e, "Leave those lines out of the change.");
 }

@@ -153,10 +153,9 @@ static int write_file_run(struct call *c, const void *args, struct err *e)
 	if (write_content(c, &path, a->content, a->create_dirs, &created, e) < 0) {
 		if (e->code != ERR_FILE_NOT_FOUND || a->create_dirs)
 			return -1;
-		return err_set(e, ERR_FILE_NOT_FOUND,
-			       "The directory of %.*s does not exist. To have it made, leave out "
-			       "create_dirs.",
-			       STR_FMT(ws_display(c->ws, &path, shown)));
+		(void)err_set(e, ERR_FILE_NOT_FOUND, "The directory of %.*s does not exist.",
+			      STR_FMT(ws_display(c->ws, &path, shown)));
+		return err_advise(e, "To have it made, leave out create_dirs.");
 	}
 	jw_int(c->out, "bytes_written", (int64_t)a->content.n);
 	jw_bool(c->out, "created", created);

@@ -48,10 +48,9 @@ bool path_within(struct str dir, struct str path, struct str *below)
 
 static int refuse_outside(struct err *e, struct str requested)
 {
-	return err_set(
-		e, ERR_PATH_OUTSIDE_WORKSPACE,
-		"Path is outside the workspace: %.*s. Use a path relative to the workspace root.",
-		STR_FMT(requested));
+	(void)err_set(e, ERR_PATH_OUTSIDE_WORKSPACE, "Path is outside the workspace: %.*s.",
+		      STR_FMT(requested));
+	return err_advise(e, "Use a path relative to the workspace root.");
 }
 
 static int check_bytes(struct str requested, struct err *e)
@@ -105,11 +104,11 @@ static int outside(const struct path_rules *rules, struct str absolute, struct s
 
 	if (within_either(rules->data, rules->data_alias, absolute, &below))
 		return found(ret, PATH_DATA, below, e);
-	if (!within_either(allowed, rules->allowed_alias, absolute, &below))
-		return err_set(e, ERR_PATH_NOT_ALLOWED,
-			       "Path not allowed: %.*s. Must be within ALLOWED_ROOT_DIRECTORY or "
-			       "DATA_DIR.",
-			       STR_FMT(requested));
+	if (!within_either(allowed, rules->allowed_alias, absolute, &below)) {
+		(void)err_set(e, ERR_PATH_NOT_ALLOWED, "Path not allowed: %.*s.",
+			      STR_FMT(requested));
+		return err_advise(e, "Must be within ALLOWED_ROOT_DIRECTORY or DATA_DIR.");
+	}
 	return found(ret, PATH_OUTSIDE, below, e);
 }
 

@@ -161,10 +161,10 @@ static int check_binary(int fd, struct str start, struct err *e)
 	if (str_index(str_upto(start, BINARY_LOOK), '\0') < 0)
 		return 0;
 	(void)fstat(fd, &st);
-	return err_set(e, ERR_BINARY_FILE,
-		       "File is binary (%s, %lld bytes) and cannot be shown as text. Use a command "
-		       "such as file, xxd or strings to look into it.",
-		       text_describe(start), (long long)st.st_size);
+	(void)err_set(e, ERR_BINARY_FILE,
+		      "File is binary (%s, %lld bytes) and cannot be shown as text.",
+		      text_describe(start), (long long)st.st_size);
+	return err_advise(e, "Use a command such as file, xxd or strings to look into it.");
 }
 
 /* Whether a long scan may go on. */
@@ -172,12 +172,12 @@ static int check_time(const struct text_want *want, struct err *e)
 {
 	if (want->may_go_on && want->may_go_on(want->arg, e) < 0)
 		return -1;
-	if (want->deadline_ms && io_now_ms() >= want->deadline_ms)
-		return err_set(e, ERR_FILE_TOO_LARGE,
-			       "File is %lld bytes, too large to count its lines in time. Use a "
-			       "command such as head, tail or dd to read a part of it.",
-			       (long long)want->size);
-	return 0;
+	if (!want->deadline_ms || io_now_ms() < want->deadline_ms)
+		return 0;
+	(void)err_set(e, ERR_FILE_TOO_LARGE,
+		      "File is %lld bytes, too large to count its lines in time.",
+		      (long long)want->size);
+	return err_advise(e, "Use a command such as head, tail or dd to read a part of it.");
 }
 
 static int scan_file(int fd, struct scan *s, struct err *e)
