@@ -47,6 +47,9 @@
 	X(ERR_READ_ONLY, "READ_ONLY")                                                              \
 	X(ERR_REDACTED_CONTENT, "REDACTED_CONTENT")                                                \
 	X(ERR_SEARCH_TIMEOUT, "SEARCH_TIMEOUT")                                                    \
+	X(ERR_CHANGE_NOT_FOUND, "CHANGE_NOT_FOUND")                                                \
+	X(ERR_CONFLICT, "CONFLICT")                                                                \
+	X(ERR_NOT_SAVED, "NOT_SAVED")                                                              \
 	X(ERR_DISK_FULL, "DISK_FULL")                                                              \
 	X(ERR_IO_ERROR, "IO_ERROR")                                                                \
 	X(ERR_TOO_BUSY, "TOO_BUSY")                                                                \

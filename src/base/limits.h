@@ -541,6 +541,32 @@ enum {
 	/* How long to poll for a client's next request, over HTTP or MCP, before sleeping. */
 	LIMIT_AWAKE_US = 100,
 
+	/* The journal: a segment is at most this long, so that not much goes when the oldest is
+	 * removed, and has so many records; segments that are open. */
+	LIMIT_JOURNAL_SEGMENT = 16 << 20,
+	LIMIT_JOURNAL_RECORDS = 16 << 10,
+	LIMIT_JOURNAL_SEGMENTS = 64,
+
+	/* An old content up to this size is copied rather than linked: a new name costs as much.
+	 * Larger ones are read in pieces. */
+	LIMIT_JOURNAL_SMALL = 32 << 10,
+	LIMIT_JOURNAL_PIECE = 256 << 10,
+
+	/* Changes whose entries are kept in memory, about 100 bytes each. */
+	LIMIT_CHANGES = 20000,
+
+	/* What is kept of a change's subject, session and tool. */
+	LIMIT_CHANGE_TEXT = 500,
+
+	/* Directories that one change may hold open, and its memory: about 300 bytes a path. */
+	LIMIT_CHANGE_DIRS = 32 << 10,
+	LIMIT_CHANGE_MEMORY = 256 << 20,
+
+	/* Extended attributes of a file: the names, one value (the kernel's own limit), and all. */
+	LIMIT_XATTR_NAMES = 4096,
+	LIMIT_XATTR = 64 << 10,
+	LIMIT_XATTRS = 256 << 10,
+
 	/* A socket on which a server still listens after this long belongs to a living server. */
 	LIMIT_STALE_MS = 500,
 };

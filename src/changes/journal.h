@@ -14,30 +14,30 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "changes/blobs.h"
 #include "changes/record.h"
 #include "changes/store.h"
 
 struct journal;
 struct workspace;
 
-/* Open the store and read the index. Changes that were not finished stay for journal_unfinished. */
+/* Open the store and read the index. What an earlier server left unfinished is for
+ * journal_unfinished. The workspace must outlive the journal. */
 int journal_open(const struct store_options *o, const struct workspace *ws, int64_t max_file,
 		 struct journal **ret, struct err *e);
 void journal_free(struct journal *j);
 
-struct store *journal_store(const struct journal *j);
+struct store *journal_store(struct journal *j);
+struct blobs *journal_blobs(struct journal *j);
 const struct workspace *journal_workspace(const struct journal *j);
 
 /* The largest file whose content is kept. */
 int64_t journal_max_file(const struct journal *j);
 
-/* The next number. */
+/* The number of a change that begins. */
 uint64_t journal_number(struct journal *j);
 
-/* Append records of a change that is being made. -1 if the store cannot be written. */
-int journal_append(struct journal *j, struct str records);
-
-/* Add a finished change to the journal. -1 if it could not be written. */
+/* Add a finished change. -1 if it could not be written. */
 int journal_commit(struct journal *j, const struct change *c);
 
 /* The change came to nothing, or was taken back. */
@@ -53,12 +53,9 @@ struct change_entry {
 	uint64_t session;   /* a hash of its name */
 };
 
-/* Changes with greater numbers than `since`, oldest first, at most `max` of them; returns how many
+/* Changes with greater numbers than `since`, oldest first, at most `max` of them. Returns how many
  * there are in all after `since`. */
 size_t journal_list(struct journal *j, uint64_t since, struct change_entry *to, size_t max);
-
-/* The newest change, or the newest that began at that time or later; false if there is none. */
-bool journal_newest(struct journal *j, struct change_entry *ret);
 
 /* The hash of a session's name, as in struct change_entry. */
 uint64_t journal_session(struct str name);
@@ -66,23 +63,28 @@ uint64_t journal_session(struct str name);
 /* The entry of a number. -1 with CHANGE_NOT_FOUND. */
 int journal_find(struct journal *j, uint64_t id, struct change_entry *ret, struct err *e);
 
-/* Read a change; without `whole` its items are left out. */
+/* Read a change into the arena; without `whole` its items are left out. */
 int journal_read(struct journal *j, const struct change_entry *at, bool whole, struct arena *a,
 		 struct change *ret, struct err *e);
 
-/* A change that was begun and neither committed nor dropped, with its TOUCH and MOVE records as
- * they follow each other. */
-struct unfinished {
-	struct change about;
-	struct str *steps; /* contents of records */
-	enum record_type *types;
-	size_t count;
-	uint64_t back; /* an earlier rollback came down to this step; UINT64_MAX: there was none */
+/* One undo at a time. */
+void journal_lock_undo(struct journal *j);
+void journal_unlock_undo(struct journal *j);
+
+/* A step of a change that was begun and neither committed nor dropped. */
+struct unfinished_step {
+	enum record_type type; /* TOUCH or MOVE */
+	struct str content;
 };
 
-/* The i-th change that an earlier server left unfinished; false if there are no more. Memory
- * belongs to the journal, until journal_forget_unfinished. */
-bool journal_unfinished(struct journal *j, size_t i, struct unfinished *ret);
-void journal_forget_unfinished(struct journal *j);
+struct unfinished {
+	struct change about; /* as it was begun */
+	struct unfinished_step *steps;
+	size_t count, room;
+	uint64_t back; /* a rollback came down to this step; UINT64_MAX: there was none */
+};
+
+/* The changes that an earlier server left unfinished, in the arena. Once, after journal_open. */
+size_t journal_unfinished(struct journal *j, struct arena *a, struct unfinished **ret);
 
 #endif

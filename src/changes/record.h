@@ -28,7 +28,7 @@ enum record_type {
 	RECORD_BEGIN = 1, /* a change has begun */
 	RECORD_TOUCH,	  /* the state of a path before the change */
 	RECORD_MOVE,	  /* an atomic change is about to rename something */
-	RECORD_BLOB,	  /* SHA-256 and bytes of an old content */
+	RECORD_BLOB,	  /* the bytes of an old content, then their SHA-256 */
 	RECORD_COMMIT,	  /* the change as it is when it is over */
 	RECORD_DROP,	  /* the change came to nothing, or was taken back */
 	RECORD_BACK,	  /* an atomic change is taken back down to this touch */
@@ -48,16 +48,19 @@ static inline uint64_t record_size(uint64_t length)
 	return RECORD_HEAD + ((length + RECORD_ALIGN - 1) & ~(uint64_t)(RECORD_ALIGN - 1));
 }
 
-uint64_t record_checksum(struct str content);
+/* Checksums are seeded with a secret of the store: an old content that looks like a record is not
+ * taken for one. */
+uint64_t record_checksum(uint64_t seed, struct str content);
 
 /* Write a head. */
-void record_put_head(const struct record_head *h, char to[RECORD_HEAD]);
+void record_put_head(uint64_t seed, const struct record_head *h, char to[RECORD_HEAD]);
 
 /* Read a head; false if these bytes are not one. */
-bool record_get_head(const char from[RECORD_HEAD], struct record_head *ret);
+bool record_get_head(uint64_t seed, const char from[RECORD_HEAD], struct record_head *ret);
 
 /* Append a whole record: head, content, padding. */
-void record_put(struct buf *out, enum record_type type, uint64_t change, struct str content);
+void record_put(struct buf *out, uint64_t seed, enum record_type type, uint64_t change,
+		struct str content);
 
 enum state_type {
 	STATE_NONE, /* there is nothing */
@@ -108,15 +111,22 @@ enum item_kind {
 struct change_item {
 	enum item_kind kind;
 	struct str path; /* after the change; of a deleted one before it */
-	struct str from; /* of a renamed one: before it; else empty */
+	struct str from; /* where it was before, if that is another path; else empty */
 	struct path_state before, after;
 };
+
+/* Where it was before the change. */
+static inline struct str item_was(const struct change_item *i)
+{
+	return i->from.n ? i->from : i->path;
+}
 
 enum {
 	CHANGE_ATOMIC = 1 << 0,	    /* taken back if it is not finished: undo, patches */
 	CHANGE_INCOMPLETE = 1 << 1, /* it may have changed more than is known */
 	CHANGE_UNSAVED = 1 << 2,    /* some old content was not saved */
 	CHANGE_COMMAND = 1 << 3,    /* a command made it */
+	CHANGE_UNDO = 1 << 4,	    /* it undid others */
 };
 
 /* A change. Of one that is only listed, the items are not read. */
@@ -145,7 +155,8 @@ enum { RECORD_SUMMARY = 16 << 10 };
 /* The content of TOUCH: where, and what was there. `number` counts the steps of its change. */
 struct touch_record {
 	uint64_t number;
-	struct str path; /* at that moment */
+	int64_t dir_mtime_ns; /* of its directory */
+	struct str path;      /* at that moment */
 	struct path_state before;
 };
 
@@ -155,9 +166,9 @@ bool record_get_touch(struct str content, struct touch_record *ret);
 /* The content of MOVE. */
 struct move_record {
 	uint64_t number;
-	struct str from,
-		to; /* empty: the place in the stage that has the object's number as name */
+	struct str from, to; /* empty: in the stage, by the number of its inode */
 	uint64_t dev, ino;
+	int64_t from_mtime_ns, to_mtime_ns; /* of the directories */
 };
 
 void record_put_move(struct buf *out, const struct move_record *m);

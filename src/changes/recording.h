@@ -2,11 +2,11 @@
 /*
  * recording: a change that is being made.
  *
- *	struct recording r = recording_of(journal, &about);
- *	recording_touch(&r, dir, name, TOUCH_CONTENT);	before something may change
+ *	AUTO_RECORDING r = recording_of(journal, &about);
+ *	recording_touch(&r, dir, name, TOUCH_CONTENT, e);	before something may change
  *	… change it …
- *	recording_finish(&r, arena, &change);		compare; true: something has changed
- *	recording_done(&r);
+ *	if (recording_finish(&r, arena, &change))		compare
+ *		… something has changed …
  *
  * A touch keeps the state of one name in one directory, the first time it is touched, and writes it
  * to the journal before it returns. So the state before is known even if this process dies. A
@@ -21,59 +21,52 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/own.h"
 #include "changes/journal.h"
 
 /* What is about to happen to a name, and so what has to be kept. */
 enum touch_care {
-	TOUCH_META,    /* its metadata may change, or it is moved elsewhere */
+	TOUCH_META,    /* its metadata may change, or the object moves to another name */
 	TOUCH_CONTENT, /* its content may change in place */
 	TOUCH_LAST,    /* the name goes away, or gets another object */
 };
 
 struct recording_about {
 	struct str tool, subject, session;
-	unsigned flags; /* CHANGE_ATOMIC, CHANGE_COMMAND */
-	const uint64_t *undoes;
+	unsigned flags;		/* CHANGE_ATOMIC, CHANGE_COMMAND, CHANGE_UNDO */
+	const uint64_t *undoes; /* newest first */
 	size_t undo_count;
 };
 
-struct record_node;
-struct record_touch;
+struct recorded;
 
-/* Its fields are for this module alone. The zero value records nothing. */
+/* The zero value records nothing. */
 struct recording {
-	struct journal *journal;
+	struct journal *journal; /* NULL: nothing is recorded */
 	struct recording_about about;
-	uint64_t id; /* 0: not begun */
-	int64_t time_ms;
-	unsigned flags;
-	uint64_t steps;
-	struct record_node **nodes; /* directories, by device and inode */
-	struct record_touch **touches, *first, **last;
-	size_t node_count, node_room, touch_count, touch_room;
-	size_t movable; /* touches whose object may be elsewhere now, with its content unsaved */
-	bool strangers; /* a directory was touched itself, or a name that did not exist */
-	bool lost;	/* something could not be written to the journal */
-	struct arena memory;
+	bool missed;	       /* not everything is known that happened */
+	struct recorded *kept; /* NULL: nothing was touched */
 };
 
 #define AUTO_RECORDING CLEANUP(recording_done) struct recording
 
-/* The texts of `about` must outlive it. A journal that is NULL records nothing. */
-struct recording recording_of(struct journal *j, const struct recording_about *about);
+/* The texts of `about` must outlive it. */
+static inline struct recording recording_of(struct journal *j, const struct recording_about *about)
+{
+	return (struct recording){ .journal = j, .about = *about };
+}
+
+void recording_done(struct recording *r);
 
 /* Something is about to happen to that name. -1 only if the recording is atomic and the state
  * cannot be kept. */
 int recording_touch(struct recording *r, int dir, const char *name, enum touch_care care,
 		    struct err *e);
 
-/* An atomic recording is about to rename an object. The names are touched, and nothing is copied.
- */
+/* An atomic recording is about to rename an object to a name that does not exist. The stage of the
+ * store is one of the directories that may be given. */
 int recording_move(struct recording *r, int from_dir, const char *from, int to_dir, const char *to,
 		   struct err *e);
-
-/* Not everything is known that happened. */
-void recording_miss(struct recording *r);
 
 /* Compare, and commit to the journal. True if something has changed: *ret is the change, in the
  * arena. */
@@ -83,9 +76,7 @@ bool recording_finish(struct recording *r, struct arena *a, struct change *ret);
  * the next start will try again. */
 int recording_take_back(struct recording *r, struct err *e);
 
-void recording_done(struct recording *r);
-
-/* Finish or take back what an earlier server left. */
-void recording_recover(struct journal *j);
+/* Finish or take back what an earlier server left. Returns how many changes that were. */
+size_t recording_recover(struct journal *j);
 
 #endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* compare: states after against states before, and objects that are elsewhere now. */
+
+#include "changes/compare.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/own.h"
+#include "changes/dirs.h"
+
+/* A touched name at the end of the change. */
+struct outcome {
+	struct touched *t;
+	struct path_state before; /* STATE_NONE in a directory that did not exist */
+	struct path_state after;
+	bool stayed; /* the same object is still there */
+	bool taken;  /* what is there now was at another name before */
+};
+
+struct comparison {
+	const struct touches *touches;
+	const struct entry_store *store;
+	struct arena *a;
+	struct outcome *outcomes;
+	struct outcome **by_object; /* those whose object was not there before */
+	size_t count, arrived;
+	struct change *c;
+	size_t room;
+};
+
+static struct str join(struct arena *a, struct str dir, const char *name)
+{
+	const size_t size = dir.n + strlen(name) + 2;
+	char *to = arena_alloc(a, size);
+
+	if (!to)
+		return (struct str){ NULL, 0 };
+	const int n = snprintf(to, size, "%.*s%s%s", STR_FMT(dir), dir.n ? "/" : "", name);
+	return (struct str){ to, (size_t)n };
+}
+
+static struct str path_before(const struct comparison *c, const struct outcome *o)
+{
+	return join(c->a, o->t->dir->path, o->t->name);
+}
+
+static struct str path_after(const struct comparison *c, const struct outcome *o)
+{
+	return join(c->a, o->t->dir->now, o->t->name);
+}
+
+static void look_at_dirs(const struct comparison *c, struct str root)
+{
+	char text[PATH_MAX];
+	struct str now;
+
+	for (struct touched_dir *d = c->touches->first_dir; d; d = d->next) {
+		d->is_there = dirs_text(d->fd, root, text, &now);
+		if (d->is_there)
+			d->now = arena_dup(c->a, now);
+	}
+}
+
+static struct outcome look(const struct comparison *c, struct touched *t)
+{
+	struct outcome o = { .t = t };
+
+	if (!t->dir->is_new)
+		o.before = t->before;
+	if (t->dir->is_there)
+		entry_look(t->dir->fd, t->name, c->a, &o.after);
+	o.stayed = entry_same_object(&o.before, &o.after);
+	/* What was not in danger, and has its size and time, has its content. */
+	const bool same = o.stayed && !o.before.hashed && o.before.size == o.after.size &&
+			  o.before.mtime_ns == o.after.mtime_ns;
+	if (o.after.type == STATE_FILE && !same)
+		entry_hash(t->dir->fd, t->name, c->store->max_file, &o.after);
+	/* It was to be removed, and was not. */
+	if (o.stayed && o.before.kept == KEPT_LINK) {
+		store_unlink(c->store->blobs->store, o.before.place);
+		o.before.kept = KEPT_NOT;
+	}
+	return o;
+}
+
+static int compare_objects(const struct path_state *a, const struct path_state *b)
+{
+	if (a->ino != b->ino)
+		return a->ino < b->ino ? -1 : 1;
+	return a->dev < b->dev ? -1 : a->dev > b->dev;
+}
+
+static int by_object(const void *a, const void *b)
+{
+	const struct outcome *x = *(struct outcome *const *)a, *y = *(struct outcome *const *)b;
+
+	return compare_objects(&x->after, &y->after);
+}
+
+/* Where the object is now that was at this name; or NULL if it is not known to be elsewhere. */
+static struct outcome *find_moved(const struct comparison *c, const struct outcome *o)
+{
+	size_t low = 0, high = c->arrived;
+
+	/* The number of a directory is not given to another one, because it is held open. */
+	if (o->before.type == STATE_NONE || o->stayed ||
+	    (o->t->gone && o->before.type != STATE_DIR))
+		return NULL;
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		if (compare_objects(&c->by_object[middle]->after, &o->before) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < c->arrived && entry_same_object(&c->by_object[low]->after, &o->before); low++)
+		if (!c->by_object[low]->taken)
+			return c->by_object[low];
+	return NULL;
+}
+
+static void add_item(struct comparison *c, const struct change_item *item)
+{
+	struct change *to = c->c;
+	const bool lost = item->before.type == STATE_FILE && item->before.kept == KEPT_NOT &&
+			  !entry_same_content(&item->before, &item->after);
+
+	if (to->item_count == c->room)
+		to->items = arena_grow(c->a, to->items, &c->room, sizeof *to->items);
+	if (!to->items || !item->path.p) {
+		to->flags |= CHANGE_INCOMPLETE | CHANGE_UNSAVED;
+		return;
+	}
+	to->items[to->item_count++] = *item;
+	to->counts[item->kind]++;
+	if (lost)
+		to->flags |= CHANGE_UNSAVED;
+}
+
+/* The directory itself is listed, with its time. */
+static void cover_dir(const struct comparison *c, const struct path_state *s)
+{
+	if (s->type != STATE_DIR)
+		return;
+	for (struct touched_dir *d = c->touches->first_dir; d; d = d->next)
+		if (d->ino == s->ino && d->dev == s->dev)
+			d->is_listed = true;
+}
+
+static void add_moved(struct comparison *c, const struct outcome *o, struct outcome *to)
+{
+	const struct change_item item = {
+		.kind = ITEM_RENAMED,
+		.path = path_after(c, to),
+		.from = path_before(c, o),
+		.before = o->before,
+		.after = to->after,
+	};
+
+	to->taken = true;
+	cover_dir(c, &item.before);
+	add_item(c, &item);
+}
+
+/* What became of the name itself, when objects that came from elsewhere are accounted for. */
+static void add_rest(struct comparison *c, const struct outcome *o, bool moved)
+{
+	static const struct path_state none = { .type = STATE_NONE };
+	const struct path_state *before = moved ? &none : &o->before;
+	const struct path_state *after = o->taken ? &none : &o->after;
+
+	if (entry_same(before, after))
+		return;
+	if (o->stayed && before->type == STATE_DIR) {
+		struct path_state timed = *after;
+		timed.mtime_ns = before->mtime_ns;
+		if (entry_same(before, &timed))
+			return; /* only its time: see add_times */
+		cover_dir(c, before);
+	}
+	struct change_item item = {
+		.kind = before->type == STATE_NONE  ? ITEM_CREATED
+			: after->type == STATE_NONE ? ITEM_DELETED
+						    : ITEM_MODIFIED,
+		.path = after->type == STATE_NONE ? path_before(c, o) : path_after(c, o),
+		.from = STR(""),
+		.before = *before,
+		.after = *after,
+	};
+	/* A directory above it may have been renamed. */
+	const struct str was = path_before(c, o);
+	if (item.kind == ITEM_MODIFIED && !str_eq(was, item.path))
+		item.from = was;
+	add_item(c, &item);
+}
+
+static void add_times(struct comparison *c)
+{
+	for (const struct touched_dir *d = c->touches->first_dir; d; d = d->next) {
+		struct change_item item = { .kind = ITEM_TIMES, .path = d->now, .from = STR("") };
+		if (d->is_new || !d->is_there || d->is_listed)
+			continue;
+		entry_look(d->fd, "", c->a, &item.after);
+		item.before = item.after;
+		item.before.mtime_ns = d->mtime_ns;
+		if (!str_eq(d->now, d->path))
+			item.from = d->path;
+		if (item.after.type == STATE_DIR && item.after.mtime_ns != d->mtime_ns)
+			add_item(c, &item);
+	}
+}
+
+bool compare_touches(const struct touches *t, const struct entry_store *s, struct str root,
+		     struct arena *a, struct change *change)
+{
+	struct comparison c = { .touches = t, .store = s, .a = a, .c = change };
+
+	c.outcomes = arena_array(a, t->count + 1, sizeof *c.outcomes);
+	c.by_object = arena_array(a, t->count + 1, sizeof *c.by_object);
+	if (!c.outcomes || !c.by_object) {
+		change->flags |= CHANGE_INCOMPLETE | CHANGE_UNSAVED;
+		return t->count > 0;
+	}
+	look_at_dirs(&c, root);
+	for (struct touched *n = t->first; n; n = n->next) {
+		struct outcome *o = &c.outcomes[c.count++];
+		*o = look(&c, n);
+		if (o->after.type != STATE_NONE && !o->stayed)
+			c.by_object[c.arrived++] = o;
+	}
+	qsort(c.by_object, c.arrived, sizeof *c.by_object, by_object);
+	bool *moved = arena_array(a, c.count + 1, sizeof *moved);
+	for (size_t i = 0; moved && i < c.count; i++) {
+		struct outcome *to = find_moved(&c, &c.outcomes[i]);
+		moved[i] = to != NULL;
+		if (to)
+			add_moved(&c, &c.outcomes[i], to);
+	}
+	for (size_t i = 0; moved && i < c.count; i++)
+		add_rest(&c, &c.outcomes[i], moved[i]);
+	const bool changed = change->item_count > 0;
+	if (changed)
+		add_times(&c);
+	return changed;
+}

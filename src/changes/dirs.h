@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dirs: directories of the workspace by the text of their path, and the text by the directory.
+ *
+ * A path here is one that the journal knows: relative to the workspace's root, without links, dots
+ * and empty components; "" is the root. It is opened without following any link, so it leads to the
+ * directory of that name or nowhere.
+ */
+#ifndef CHANGES_DIRS_H
+#define CHANGES_DIRS_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+/* Open a directory beneath the root, with O_PATH. -1 with errno. */
+int dirs_open(int root, struct str path);
+
+/* Open the parent of a path; `name` is its last component. -1 with errno. */
+int dirs_open_parent(int root, struct str path, char name[NAME_MAX + 1]);
+
+/* Where an open directory is now, relative to the root, whose own path is given. False if it is
+ * elsewhere, or removed. */
+bool dirs_text(int dir, struct str root, char out[PATH_MAX], struct str *ret);
+
+/* The modification time of an open directory; 0 if it cannot be told. */
+int64_t dirs_mtime(int dir);
+
+#endif

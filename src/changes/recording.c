@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: MIT */
+/* recording: touches by directory and name, written to the journal as they are made. */
+
+#include "changes/recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "changes/compare.h"
+#include "changes/dirs.h"
+#include "changes/entry.h"
+#include "changes/rollback.h"
+#include "workspace/workspace.h"
+
+struct recorded {
+	struct touches touches;
+	struct arena memory; /* of everything in it */
+	struct str root;     /* the workspace's path */
+	uint64_t id;
+	int64_t time_ms;
+	uint64_t steps;
+	uint32_t pin;
+	bool movable;		/* an object's content is not kept, or not apart from it, and the
+				 * object may be elsewhere */
+	struct unfinished done; /* the steps of an atomic change */
+};
+
+static struct recorded *recorded_new(struct recording *r)
+{
+	struct recorded *k = mem_new(1, sizeof *k);
+	struct timespec now;
+
+	if (!k)
+		return NULL;
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	k->memory.max = LIMIT_CHANGE_MEMORY;
+	k->root = ws_rules(journal_workspace(r->journal))->root;
+	k->time_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return k;
+}
+
+void recording_done(struct recording *r)
+{
+	struct recorded *k = r->kept;
+
+	if (!k)
+		return;
+	touches_done(&k->touches);
+	if (k->pin)
+		store_unpin(journal_store(r->journal), k->pin);
+	arena_done(&k->memory);
+	mem_free(k);
+	r->kept = NULL;
+}
+
+static struct change change_of(const struct recording *r)
+{
+	return (struct change){
+		.id = r->kept->id,
+		.time_ms = r->kept->time_ms,
+		.flags = r->about.flags | (r->missed ? CHANGE_INCOMPLETE : 0),
+		.tool = r->about.tool,
+		.subject = r->about.subject,
+		.session = r->about.session,
+		.undoes = r->about.undoes,
+		.undo_count = r->about.undo_count,
+	};
+}
+
+/* Give it a number and write that it has begun, before its first step. */
+static void add_begin(struct recording *r, struct buf *out)
+{
+	struct store *s = journal_store(r->journal);
+	const struct change c = change_of(r);
+	AUTO_BUF content = { .max = LIMIT_CHANGE_MEMORY };
+
+	record_put_change(&content, &c);
+	record_put(out, store_seed(s), RECORD_BEGIN, c.id, buf_str(&content));
+	out->failed |= content.failed;
+	r->kept->pin = store_pin(s);
+}
+
+/* Write a step to the journal; an atomic change also remembers it. 0, or -1 with errno. */
+static int write_step(struct recording *r, enum record_type type, struct str content)
+{
+	struct recorded *k = r->kept;
+	AUTO_BUF out = { .max = LIMIT_CHANGE_MEMORY };
+	uint64_t at;
+
+	if (r->about.flags & CHANGE_ATOMIC) {
+		struct unfinished *u = &k->done;
+		if (u->count == u->room)
+			u->steps = arena_grow(&k->memory, u->steps, &u->room, sizeof *u->steps);
+		const struct str kept = arena_dup(&k->memory, content);
+		if (!u->steps || !kept.p) {
+			errno = ENOMEM;
+			return -1;
+		}
+		u->steps[u->count++] = (struct unfinished_step){ type, kept };
+	}
+	if (k->steps++ == 0)
+		add_begin(r, &out);
+	record_put(&out, store_seed(journal_store(r->journal)), type, k->id, content);
+	if (out.failed) {
+		errno = ENOMEM;
+		return -1;
+	}
+	return store_append(journal_store(r->journal), buf_str(&out), false, &at);
+}
+
+/* Where the directory is now; -1 if that is outside the workspace. */
+static int present_path(const struct recorded *k, int dir, char out[PATH_MAX], struct str *ret)
+{
+	return dirs_text(dir, k->root, out, ret) ? 0 : -1;
+}
+
+static struct str join(struct arena *a, struct str dir, struct str name)
+{
+	char *to = arena_alloc(a, dir.n + name.n + 2);
+
+	if (!to)
+		return (struct str){ NULL, 0 };
+	const int n = snprintf(to, dir.n + name.n + 2, "%.*s%s%.*s", STR_FMT(dir), dir.n ? "/" : "",
+			       STR_FMT(name));
+	return (struct str){ to, (size_t)n };
+}
+
+/* Whether there was another object, or none, by this name before the change. */
+static bool was_another(const struct touched *t, const struct stat *now)
+{
+	return t && (t->before.type != STATE_DIR || t->before.ino != now->st_ino ||
+		     t->before.dev != now->st_dev);
+}
+
+/*
+ * Where a directory was when the change began, if it has been moved or made since. Look upwards for
+ * one that is known: a moved one is, because it was touched. The names below it have not changed,
+ * unless one was touched when another object had it: then it is new there, and so is everything in
+ * it.
+ */
+static void find_origin(struct recorded *k, int dir, struct str now, struct touched_dir *d)
+{
+	AUTO_FD at = fcntl(dir, F_DUPFD_CLOEXEC, 3);
+	size_t keep = now.n; /* so many bytes of the text lead to `at` */
+	struct stat st;
+
+	while (at >= 0 && keep && fstat(at, &st) == 0) {
+		const char *slash = memrchr(now.p, '/', keep);
+		const size_t parent_n = slash ? (size_t)(slash - now.p) : 0;
+		const struct str name = str_from(str_upto(now, keep), slash ? parent_n + 1 : 0);
+		const int up = openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		fd_closep(&at);
+		at = up;
+		const struct touched_dir *parent =
+			at < 0 ? NULL : touches_find_dir(&k->touches, at);
+		keep = parent_n;
+		if (!parent)
+			continue;
+		d->is_new =
+			parent->is_new || was_another(touches_find(&k->touches, parent, name), &st);
+		if (!d->is_new)
+			d->path = join(&k->memory, parent->path,
+				       str_from(now, slash ? parent_n + 1 : 0));
+		return;
+	}
+}
+
+/* The directory as this change knows it; NULL if it is outside, or there is no memory. */
+static struct touched_dir *dir_of(struct recording *r, int dir)
+{
+	struct recorded *k = r->kept;
+	struct touched_dir *d = touches_find_dir(&k->touches, dir);
+	char text[PATH_MAX] UNINITIALISED;
+	struct str now;
+
+	if (d)
+		return d;
+	if (present_path(k, dir, text, &now) < 0)
+		return NULL;
+	d = touches_add_dir(&k->touches, &k->memory, dir);
+	if (!d) {
+		r->missed = true;
+		return NULL;
+	}
+	d->path = arena_dup(&k->memory, now);
+	if (k->touches.first)
+		find_origin(k, dir, now, d);
+	return d;
+}
+
+static struct entry_store store_of(const struct recording *r)
+{
+	return (struct entry_store){
+		.blobs = journal_blobs(r->journal),
+		.pending = ws_pending(journal_workspace(r->journal)),
+		.max_file = journal_max_file(r->journal),
+		.change = r->kept->id,
+	};
+}
+
+static int write_touch(struct recording *r, int dir, const char *name,
+		       const struct path_state *before, int64_t dir_mtime_ns)
+{
+	char text[PATH_MAX] UNINITIALISED;
+	struct str now;
+	AUTO_BUF content = { .max = LIMIT_CHANGE_MEMORY };
+
+	if (present_path(r->kept, dir, text, &now) < 0)
+		return 0;
+	const struct touch_record record = {
+		.number = r->kept->steps,
+		.dir_mtime_ns = dir_mtime_ns,
+		.path = join(&r->kept->memory, now, str_of(name)),
+		.before = *before,
+	};
+	record_put_touch(&content, &record);
+	if (content.failed || !record.path.p) {
+		errno = ENOMEM;
+		return -1;
+	}
+	return write_step(r, RECORD_TOUCH, buf_str(&content));
+}
+
+static enum entry_keep way_of(enum touch_care care)
+{
+	return care == TOUCH_LAST ? ENTRY_LINK : ENTRY_COPY;
+}
+
+/* Whether the content that was there first would be lost. A link in the store is the same object:
+ * what is written to the one is written to the other. */
+static bool is_at_risk(const struct touched *t, enum touch_care care)
+{
+	if (t->before.type != STATE_FILE && t->before.type != STATE_SOCKET)
+		return false;
+	return (care != TOUCH_META && t->before.kept == KEPT_NOT) ||
+	       (care == TOUCH_CONTENT && t->before.kept == KEPT_LINK);
+}
+
+/* Keep the content of an object that this change has touched under another name: it is there now,
+ * and is about to be lost. */
+static void keep_moved(struct recording *r, int dir, const char *name, enum touch_care care)
+{
+	struct recorded *k = r->kept;
+	const struct entry_store s = store_of(r);
+	struct stat st;
+
+	if (!k->movable || care == TOUCH_META || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return;
+	struct touched *t = touches_find_object(&k->touches, st.st_dev, st.st_ino);
+	if (!t)
+		return;
+	if (is_at_risk(t, care))
+		entry_keep(&s, dir, name, way_of(care), &t->before);
+	t->gone |= care == TOUCH_LAST;
+}
+
+/* An atomic change has to put back what was there a moment ago, and that may be something that it
+ * has made itself. */
+static int touch_again(struct recording *r, int dir, const char *name, enum touch_care care)
+{
+	const struct entry_store s = store_of(r);
+	struct path_state now;
+
+	entry_look(dir, name, &r->kept->memory, &now);
+	if (care != TOUCH_META)
+		entry_keep(&s, dir, name, way_of(care), &now);
+	return write_touch(r, dir, name, &now, dirs_mtime(dir));
+}
+
+/* A directory that is touched itself is known from now on, with the time that it had first. */
+static void know_dir(struct recording *r, int dir, struct touched *t)
+{
+	AUTO_FD fd = openat(dir, t->name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	const struct touched_dir *known = fd < 0 ? NULL : dir_of(r, fd);
+
+	if (known)
+		t->before.mtime_ns = known->mtime_ns;
+}
+
+static struct touched *new_touch(struct recording *r, int dir, struct touched_dir *d,
+				 const char *name)
+{
+	struct recorded *k = r->kept;
+	struct touched *t = touches_add(&k->touches, &k->memory, d, name);
+
+	if (!t)
+		return NULL;
+	entry_look(dir, name, &k->memory, &t->before);
+	if (t->before.type == STATE_DIR)
+		know_dir(r, dir, t);
+	return t;
+}
+
+/* Whether the object that was there first is still there. */
+static bool is_still_there(int dir, const struct touched *t)
+{
+	struct stat st;
+
+	return fstatat(dir, t->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == t->before.ino &&
+	       st.st_dev == t->before.dev;
+}
+
+/* Keep what has to be kept, and write it down. 0, or -1 with errno. */
+static int touch(struct recording *r, int dir, const char *name, enum touch_care care)
+{
+	struct recorded *k = r->kept;
+	struct touched_dir *d = dir_of(r, dir);
+	const int64_t dir_mtime_ns = dirs_mtime(dir);
+	const struct entry_store s = store_of(r);
+
+	if (!d)
+		return 0;
+	struct touched *t = touches_find(&k->touches, d, str_of(name));
+	const bool is_new = !t;
+	if (is_new && !(t = new_touch(r, dir, d, name))) {
+		errno = ENOMEM;
+		return -1;
+	}
+	const bool there = is_new || (care != TOUCH_META && is_still_there(dir, t));
+	const bool keep = there && is_at_risk(t, care);
+	if (keep)
+		entry_keep(&s, dir, name, way_of(care), &t->before);
+	k->movable |= t->before.kept == KEPT_NOT || t->before.kept == KEPT_LINK;
+	t->gone |= care == TOUCH_LAST && there;
+	if (!is_new)
+		keep_moved(r, dir, name, care);
+	if (!is_new && r->about.flags & CHANGE_ATOMIC)
+		return touch_again(r, dir, name, care);
+	return is_new || keep ? write_touch(r, dir, name, &t->before, dir_mtime_ns) : 0;
+}
+
+static bool begin(struct recording *r)
+{
+	if (r->kept)
+		return true;
+	r->kept = recorded_new(r);
+	if (!r->kept)
+		return false;
+	r->kept->id = journal_number(r->journal);
+	return true;
+}
+
+/* Something could not be kept. That matters only to an atomic change. */
+static int fail(struct recording *r, const char *name, struct err *e)
+{
+	r->missed = true;
+	if (!(r->about.flags & CHANGE_ATOMIC))
+		return 0;
+	return err_errno(e, "The present state of %s cannot be kept", name);
+}
+
+int recording_touch(struct recording *r, int dir, const char *name, enum touch_care care,
+		    struct err *e)
+{
+	if (!r->journal)
+		return 0;
+	if (!begin(r)) {
+		errno = ENOMEM;
+		return fail(r, name, e);
+	}
+	return touch(r, dir, name, care) < 0 ? fail(r, name, e) : 0;
+}
+
+/* One end of a move: the path of the name, empty in the stage. */
+static struct str end_of_move(struct recording *r, int dir, const char *name)
+{
+	char text[PATH_MAX] UNINITIALISED;
+	struct str now;
+
+	if (dir == store_stage(journal_store(r->journal)) ||
+	    present_path(r->kept, dir, text, &now) < 0)
+		return STR("");
+	return join(&r->kept->memory, now, str_of(name));
+}
+
+static int move(struct recording *r, int from_dir, const char *from, int to_dir, const char *to)
+{
+	const int dirs[] = { from_dir, to_dir };
+	const char *const names[] = { from, to };
+	AUTO_BUF content = { .max = LIMIT_CHANGE_MEMORY };
+	struct stat st;
+
+	if (fstatat(from_dir, from, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -1;
+	for (size_t i = 0; i < 2; i++) {
+		struct touched_dir *d = dir_of(r, dirs[i]);
+		if (!d || touches_find(&r->kept->touches, d, str_of(names[i])))
+			continue;
+		const struct touched *t = new_touch(r, dirs[i], d, names[i]);
+		if (!t) {
+			errno = ENOMEM;
+			return -1;
+		}
+		r->kept->movable |= t->before.type == STATE_FILE;
+	}
+	const struct move_record m = {
+		.number = r->kept->steps,
+		.from = end_of_move(r, from_dir, from),
+		.to = end_of_move(r, to_dir, to),
+		.dev = st.st_dev,
+		.ino = st.st_ino,
+		.from_mtime_ns = dirs_mtime(from_dir),
+		.to_mtime_ns = dirs_mtime(to_dir),
+	};
+	record_put_move(&content, &m);
+	if (content.failed || r->kept->memory.failed) {
+		errno = ENOMEM;
+		return -1;
+	}
+	return write_step(r, RECORD_MOVE, buf_str(&content));
+}
+
+int recording_move(struct recording *r, int from_dir, const char *from, int to_dir, const char *to,
+		   struct err *e)
+{
+	if (!begin(r)) {
+		errno = ENOMEM;
+		return fail(r, from, e);
+	}
+	return move(r, from_dir, from, to_dir, to) < 0 ? fail(r, from, e) : 0;
+}
+
+bool recording_finish(struct recording *r, struct arena *a, struct change *ret)
+{
+	struct recorded *k = r->kept;
+
+	if (!k)
+		return false;
+	const struct entry_store s = store_of(r);
+	struct change c = change_of(r);
+	if (!compare_touches(&k->touches, &s, k->root, a, &c)) {
+		if (k->steps)
+			journal_drop(r->journal, k->id);
+		recording_done(r);
+		return false;
+	}
+	/* It has happened, whether it can be written down or not. */
+	if (journal_commit(r->journal, &c) < 0)
+		c.flags |= CHANGE_UNSAVED;
+	store_trim(journal_store(r->journal));
+	recording_done(r);
+	*ret = c;
+	return true;
+}
+
+int recording_take_back(struct recording *r, struct err *e)
+{
+	struct recorded *k = r->kept;
+
+	if (!k)
+		return 0;
+	k->done.about = change_of(r);
+	k->done.back = UINT64_MAX;
+	const int rc = rollback_steps(r->journal, &k->done, e);
+	if (rc == 0 && k->steps)
+		journal_drop(r->journal, k->id);
+	recording_done(r);
+	return rc;
+}
+
+/* Continue a change of an earlier server with what it had touched, and finish it. */
+static void finish_for(struct journal *j, const struct unfinished *u, int root)
+{
+	const struct recording_about about = {
+		.tool = u->about.tool,
+		.subject = u->about.subject,
+		.session = u->about.session,
+		.flags = u->about.flags | (u->about.flags & CHANGE_COMMAND ? CHANGE_INCOMPLETE : 0),
+	};
+	AUTO_RECORDING r = recording_of(j, &about);
+	AUTO_ARENA a = { .max = LIMIT_CHANGE_MEMORY };
+	struct change c;
+
+	if (!(r.kept = recorded_new(&r)))
+		return;
+	struct recorded *k = r.kept;
+	k->id = u->about.id;
+	k->time_ms = u->about.time_ms;
+	for (size_t i = 0; i < u->count; i++) {
+		char name[NAME_MAX + 1];
+		struct touch_record t;
+		if (u->steps[i].type != RECORD_TOUCH || !record_get_touch(u->steps[i].content, &t))
+			continue;
+		AUTO_FD dir = dirs_open_parent(root, t.path, name);
+		struct touched_dir *d = dir < 0 ? NULL : dir_of(&r, dir);
+		struct touched *kept = d ? touches_find(&k->touches, d, str_of(name)) : NULL;
+		if (d && !kept)
+			kept = touches_add(&k->touches, &k->memory, d, name);
+		if (kept)
+			kept->before = t.before;
+		if (d && t.dir_mtime_ns && t.dir_mtime_ns < d->mtime_ns)
+			d->mtime_ns = t.dir_mtime_ns;
+		k->steps++;
+	}
+	(void)recording_finish(&r, &a, &c);
+}
+
+size_t recording_recover(struct journal *j)
+{
+	const struct path top = { .base = PATH_WORKSPACE };
+	AUTO_ARENA a = { .max = LIMIT_CHANGE_MEMORY };
+	struct unfinished *list;
+	struct err e;
+	AUTO_FD root = ws_open(journal_workspace(j), &top, O_PATH | O_DIRECTORY, &e);
+	const size_t n = root < 0 ? 0 : journal_unfinished(j, &a, &list);
+
+	/* The newest first: it may have touched what an older one had left. */
+	for (size_t i = n; i-- > 0;) {
+		if (!(list[i].about.flags & CHANGE_ATOMIC))
+			finish_for(j, &list[i], root);
+		else if (rollback_steps(j, &list[i], &e) == 0)
+			journal_drop(j, list[i].about.id);
+	}
+	return n;
+}

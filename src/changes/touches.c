@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* touches: two hash tables whose members are also lists, in the order in which they came. */
+
+#include "changes/touches.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <xxhash.h>
+
+#include "base/limits.h"
+#include "base/own.h"
+
+void touches_done(struct touches *t)
+{
+	for (struct touched_dir *d = t->first_dir; d; d = d->next)
+		fd_closep(&d->fd);
+	mem_free(t->dirs);
+	mem_free(t->names);
+	*t = (struct touches){ 0 };
+}
+
+static size_t dir_bucket(dev_t dev, ino_t ino, size_t room)
+{
+	const uint64_t key[] = { dev, ino };
+
+	return XXH3_64bits(key, sizeof key) & (room - 1);
+}
+
+static size_t name_bucket(const struct touched_dir *d, struct str name, size_t room)
+{
+	return XXH3_64bits_withSeed(name.p, name.n, d->ino) & (room - 1);
+}
+
+struct touched_dir *touches_find_dir(const struct touches *t, int dir)
+{
+	struct stat st;
+
+	if (!t->dir_room || fstat(dir, &st) < 0)
+		return NULL;
+	struct touched_dir *d = t->dirs[dir_bucket(st.st_dev, st.st_ino, t->dir_room)];
+	while (d && (d->dev != st.st_dev || d->ino != st.st_ino))
+		d = d->chain;
+	return d;
+}
+
+/* Double the number of buckets, when there are as many members. */
+static bool grow_dirs(struct touches *t)
+{
+	const size_t room = t->dir_room ? t->dir_room * 2 : 16;
+
+	if (t->dir_count < t->dir_room)
+		return true;
+	struct touched_dir **dirs = mem_new(room, sizeof *dirs);
+	if (!dirs)
+		return false;
+	for (struct touched_dir *d = t->first_dir; d; d = d->next) {
+		struct touched_dir **at = &dirs[dir_bucket(d->dev, d->ino, room)];
+		d->chain = *at;
+		*at = d;
+	}
+	mem_free(t->dirs);
+	t->dirs = dirs;
+	t->dir_room = room;
+	return true;
+}
+
+struct touched_dir *touches_add_dir(struct touches *t, struct arena *a, int dir)
+{
+	struct touched_dir *d = arena_alloc(a, sizeof *d);
+	struct stat st;
+
+	if (!d || t->dir_count == LIMIT_CHANGE_DIRS || fstat(dir, &st) < 0 || !grow_dirs(t))
+		return NULL;
+	*d = (struct touched_dir){
+		.dev = st.st_dev,
+		.ino = st.st_ino,
+		.fd = fcntl(dir, F_DUPFD_CLOEXEC, 3),
+		.mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec,
+	};
+	if (d->fd < 0)
+		return NULL;
+	struct touched_dir **at = &t->dirs[dir_bucket(d->dev, d->ino, t->dir_room)];
+	d->chain = *at;
+	*at = d;
+	*(t->last_dir ? &t->last_dir->next : &t->first_dir) = d;
+	t->last_dir = d;
+	t->dir_count++;
+	return d;
+}
+
+struct touched *touches_find(const struct touches *t, const struct touched_dir *d, struct str name)
+{
+	struct touched *at = t->room ? t->names[name_bucket(d, name, t->room)] : NULL;
+
+	while (at && (at->dir != d || !str_eq(str_of(at->name), name)))
+		at = at->chain;
+	return at;
+}
+
+static bool grow_names(struct touches *t)
+{
+	const size_t room = t->room ? t->room * 2 : 16;
+
+	if (t->count < t->room)
+		return true;
+	struct touched **names = mem_new(room, sizeof *names);
+	if (!names)
+		return false;
+	for (struct touched *n = t->first; n; n = n->next) {
+		struct touched **at = &names[name_bucket(n->dir, str_of(n->name), room)];
+		n->chain = *at;
+		*at = n;
+	}
+	mem_free(t->names);
+	t->names = names;
+	t->room = room;
+	return true;
+}
+
+struct touched *touches_add(struct touches *t, struct arena *a, struct touched_dir *d,
+			    const char *name)
+{
+	struct touched *n = arena_alloc(a, sizeof *n);
+	const struct str copy = arena_dup(a, str_of(name));
+
+	if (!n || !copy.p || !grow_names(t))
+		return NULL;
+	*n = (struct touched){ .dir = d, .name = copy.p };
+	struct touched **at = &t->names[name_bucket(d, copy, t->room)];
+	n->chain = *at;
+	*at = n;
+	*(t->last ? &t->last->next : &t->first) = n;
+	t->last = n;
+	t->count++;
+	return n;
+}
+
+struct touched *touches_find_object(const struct touches *t, dev_t dev, ino_t ino)
+{
+	for (struct touched *n = t->first; n; n = n->next)
+		if (n->before.type != STATE_NONE && n->before.ino == ino && n->before.dev == dev)
+			return n;
+	return NULL;
+}

@@ -1,0 +1,624 @@
+/* SPDX-License-Identifier: MIT */
+/* Changes of all kinds are recorded, undone and done again; the tree is exactly what it was. */
+
+#include "scratch.h"
+
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "base/own.h"
+#include "changes/dirs.h"
+#include "changes/recording.h"
+#include "changes/undo.h"
+#include "workspace/workspace.h"
+
+/* A workspace with a journal beside it. */
+struct world {
+	struct scratch s;
+	char root[PATH_MAX], store[PATH_MAX];
+	struct workspace *ws;
+	struct journal *j;
+	int dir;
+	struct arena a;
+};
+
+static void open_journal(struct world *w)
+{
+	const struct store_options o = { .dir = w->store,
+					 .workspace = str_of(w->root),
+					 .max_bytes = 64 << 20 };
+	struct err e;
+
+	if (journal_open(&o, w->ws, 8 << 20, &w->j, &e) < 0)
+		fail_msg("%s", e.msg);
+}
+
+static struct world world_new(void)
+{
+	struct world w = { .s = scratch_new(), .a = { .max = 256 << 20 } };
+	struct err e;
+
+	(void)snprintf(w.root, sizeof w.root, "%s/ws", w.s.path);
+	(void)snprintf(w.store, sizeof w.store, "%s/state/ws", w.s.path);
+	const struct ws_options o = { .root = w.root };
+	assert_int_equal(ws_new(&o, &w.ws, &e), 0);
+	w.dir = open(w.root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	assert_true(w.dir >= 0);
+	open_journal(&w);
+	return w;
+}
+
+static void world_free(struct world *w)
+{
+	journal_free(w->j);
+	ws_free(w->ws);
+	(void)close(w->dir);
+	arena_done(&w->a);
+	scratch_free(&w->s);
+}
+
+/* Everything that undo promises to restore, one line for each name. */
+static void describe_entry(int dir, const char *name, const char *path, struct buf *out);
+
+static void describe_dir(int dir, const char *path, struct buf *out)
+{
+	const int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fdopendir(fd);
+	const struct dirent *f;
+	char names[200][64];
+	size_t n = 0;
+
+	assert_non_null(d);
+	while ((f = readdir(d)))
+		if (strcmp(f->d_name, ".") != 0 && strcmp(f->d_name, "..") != 0) {
+			assert_true(n < ARRAY_LEN(names));
+			(void)snprintf(names[n++], 64, "%.63s", f->d_name);
+		}
+	qsort(names, n, sizeof names[0], (int (*)(const void *, const void *))(void *)strcmp);
+	for (size_t i = 0; i < n; i++) {
+		char below[PATH_MAX];
+		(void)snprintf(below, sizeof below, "%.3000s/%s", path, names[i]);
+		describe_entry(fd, names[i], below, out);
+	}
+	(void)closedir(d);
+}
+
+static void describe_entry(int dir, const char *name, const char *path, struct buf *out)
+{
+	char text[PATH_MAX + 64], value[100];
+	struct stat st;
+
+	assert_int_equal(fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW), 0);
+	buf_addf(out, "%s %o %u %lld.%09ld", path, st.st_mode, st.st_uid,
+		 (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+	(void)snprintf(text, sizeof text, "/proc/self/fd/%d/%s", dir, name);
+	const ssize_t x = lgetxattr(text, "user.test", value, sizeof value);
+	if (x >= 0)
+		buf_addf(out, " {%.*s}", (int)x, value);
+	if (S_ISREG(st.st_mode)) {
+		AUTO_FD fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
+		static char content[200000];
+		const ssize_t n = read(fd, content, sizeof content);
+		uint8_t hash[SHA256_SIZE];
+		sha256_of((struct str){ content, n < 0 ? 0 : (size_t)n }, hash);
+		buf_addf(out, " x%lu %zd %02x%02x%02x%02x", (unsigned long)st.st_nlink, n, hash[0],
+			 hash[1], hash[2], hash[3]);
+	}
+	if (S_ISLNK(st.st_mode)) {
+		const ssize_t n = readlinkat(dir, name, text, sizeof text);
+		buf_addf(out, " -> %.*s", (int)n, text);
+	}
+	buf_addc(out, '\n');
+	if (S_ISDIR(st.st_mode)) {
+		AUTO_FD below = openat(dir, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		describe_dir(below, path, out);
+	}
+}
+
+static char *describe(const struct world *w)
+{
+	AUTO_BUF out = { .max = 1 << 20 };
+	struct stat st;
+
+	assert_int_equal(fstat(w->dir, &st), 0);
+	buf_addf(&out, "root %lld.%09ld\n", (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+	describe_dir(w->dir, "", &out);
+	buf_addc(&out, '\0');
+	assert_false(out.failed);
+	return TAKE(out.p, NULL);
+}
+
+static void assert_tree(const struct world *w, const char *expected, const char *what)
+{
+	char *now = describe(w);
+
+	if (strcmp(now, expected) != 0) {
+		print_error("expected\n%s", expected);
+		print_error("found\n%s", now);
+		fail_msg("%s", what);
+	}
+	free(now);
+}
+
+/* The operations of a command, each touched before it happens. */
+static int parent(const struct world *w, const char *path, char name[NAME_MAX + 1])
+{
+	return dirs_open_parent(w->dir, str_of(path), name);
+}
+
+static void touch(struct recording *r, int dir, const char *name, enum touch_care care)
+{
+	struct err e;
+
+	assert_int_equal(recording_touch(r, dir, name, care, &e), 0);
+}
+
+static void write_text(const struct world *w, struct recording *r, const char *path,
+		       const char *text)
+{
+	char name[NAME_MAX + 1];
+	AUTO_FD dir = parent(w, path, name);
+
+	if (dir < 0)
+		return;
+	touch(r, dir, name, TOUCH_CONTENT);
+	AUTO_FD fd = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (fd >= 0)
+		assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+}
+
+static void drop(const struct world *w, struct recording *r, const char *path)
+{
+	char name[NAME_MAX + 1];
+	AUTO_FD dir = parent(w, path, name);
+
+	if (dir < 0)
+		return;
+	touch(r, dir, name, TOUCH_LAST);
+	if (unlinkat(dir, name, 0) < 0)
+		(void)unlinkat(dir, name, AT_REMOVEDIR);
+}
+
+static void make_dir(const struct world *w, struct recording *r, const char *path)
+{
+	char name[NAME_MAX + 1];
+	AUTO_FD dir = parent(w, path, name);
+
+	if (dir < 0)
+		return;
+	touch(r, dir, name, TOUCH_META);
+	(void)mkdirat(dir, name, 0755);
+}
+
+static void move(const struct world *w, struct recording *r, const char *from, const char *to)
+{
+	char a[NAME_MAX + 1], b[NAME_MAX + 1];
+	AUTO_FD dir_a = parent(w, from, a);
+	AUTO_FD dir_b = parent(w, to, b);
+
+	if (dir_a < 0 || dir_b < 0)
+		return;
+	touch(r, dir_a, a, TOUCH_META);
+	touch(r, dir_b, b, TOUCH_LAST);
+	(void)renameat(dir_a, a, dir_b, b);
+}
+
+static void change_mode(const struct world *w, struct recording *r, const char *path, mode_t mode)
+{
+	char name[NAME_MAX + 1];
+	AUTO_FD dir = parent(w, path, name);
+
+	if (dir < 0)
+		return;
+	touch(r, dir, name, TOUCH_META);
+	(void)fchmodat(dir, name, mode, 0);
+}
+
+static void set_attribute(const struct world *w, struct recording *r, const char *path,
+			  const char *value)
+{
+	char name[NAME_MAX + 1], text[NAME_MAX + 64];
+	AUTO_FD dir = parent(w, path, name);
+
+	if (dir < 0)
+		return;
+	touch(r, dir, name, TOUCH_META);
+	(void)snprintf(text, sizeof text, "/proc/self/fd/%d/%s", dir, name);
+	(void)lsetxattr(text, "user.test", value, strlen(value), 0);
+}
+
+static void link_to(const struct world *w, struct recording *r, const char *path, const char *text)
+{
+	char name[NAME_MAX + 1];
+	AUTO_FD dir = parent(w, path, name);
+
+	if (dir < 0)
+		return;
+	touch(r, dir, name, TOUCH_META);
+	(void)symlinkat(text, dir, name);
+}
+
+static void link_hard(const struct world *w, struct recording *r, const char *from, const char *to)
+{
+	char a[NAME_MAX + 1], b[NAME_MAX + 1];
+	AUTO_FD dir_a = parent(w, from, a);
+	AUTO_FD dir_b = parent(w, to, b);
+
+	if (dir_a < 0 || dir_b < 0)
+		return;
+	/* Through its new name it may be written to. */
+	touch(r, dir_a, a, TOUCH_META);
+	touch(r, dir_b, b, TOUCH_META);
+	(void)linkat(dir_a, a, dir_b, b, 0);
+}
+
+static struct recording start(const struct world *w)
+{
+	return recording_of(w->j, &(struct recording_about){ .tool = STR("test") });
+}
+
+/* Finish; the number of the change, 0 if there is none. */
+static uint64_t finish(struct world *w, struct recording *r)
+{
+	struct change c;
+
+	return recording_finish(r, &w->a, &c) ? c.id : 0;
+}
+
+static uint64_t undo_all(struct world *w, const uint64_t *ids, size_t n, enum err_code expected)
+{
+	const struct undo_request q = { .ids = ids, .id_count = n, .tool = STR("undo") };
+	struct undo_result result;
+	struct err e = { .code = ERR_NONE };
+	const int rc = undo_changes(w->j, &q, &w->a, &result, &e);
+
+	if (e.code != expected)
+		fail_msg("%s: %s", err_name(e.code), e.msg);
+	assert_int_equal(rc, expected == ERR_NONE ? 0 : -1);
+	return result.change;
+}
+
+static uint64_t undo(struct world *w, uint64_t id)
+{
+	return undo_all(w, &id, 1, ERR_NONE);
+}
+
+static void fill(const struct world *w)
+{
+	struct recording none = { .journal = NULL };
+
+	make_dir(w, &none, "d");
+	make_dir(w, &none, "d/e");
+	make_dir(w, &none, "f");
+	write_text(w, &none, "a", "first");
+	write_text(w, &none, "b", "second");
+	write_text(w, &none, "d/a", "third");
+	write_text(w, &none, "d/e/a", "fourth");
+	link_to(w, &none, "l", "a");
+	link_hard(w, &none, "d/a", "d/h");
+	set_attribute(w, &none, "b", "value");
+}
+
+/* Do something, undo it, do it again, undo that: the tree is what it was each time. */
+static void there_and_back(void (*act)(const struct world *w, struct recording *r))
+{
+	struct world w = world_new();
+
+	fill(&w);
+	char *before = describe(&w);
+	struct recording r = start(&w);
+	act(&w, &r);
+	char *after = describe(&w);
+	const uint64_t id = finish(&w, &r);
+	assert_int_not_equal(id, 0);
+	assert_tree(&w, after, "finishing changes nothing");
+	const uint64_t undone = undo(&w, id);
+	assert_tree(&w, before, "undo");
+	(void)undo(&w, undone);
+	assert_tree(&w, after, "redo");
+	(void)undo(&w, id);
+	assert_tree(&w, before, "undo again");
+	free(before);
+	free(after);
+	world_free(&w);
+}
+
+static void act_write(const struct world *w, struct recording *r)
+{
+	write_text(w, r, "a", "changed");
+	write_text(w, r, "new", "new");
+	write_text(w, r, "d/a", "changed, and it has two names");
+}
+
+static void act_remove_tree(const struct world *w, struct recording *r)
+{
+	drop(w, r, "d/e/a");
+	drop(w, r, "d/e");
+	drop(w, r, "d/h");
+	drop(w, r, "d/a");
+	drop(w, r, "d");
+	drop(w, r, "l");
+	drop(w, r, "f");
+}
+
+static void act_save_by_rename(const struct world *w, struct recording *r)
+{
+	write_text(w, r, "a.tmp", "saved");
+	change_mode(w, r, "a.tmp", 0600);
+	move(w, r, "a.tmp", "a");
+}
+
+static void act_move_tree(const struct world *w, struct recording *r)
+{
+	move(w, r, "d", "moved");
+	write_text(w, r, "moved/e/a", "changed after the move");
+	write_text(w, r, "moved/e/new", "made after the move");
+	make_dir(w, r, "d");
+	write_text(w, r, "d/a", "another by the old name");
+	move(w, r, "moved/e", "f/e");
+	drop(w, r, "f/e/a");
+}
+
+static void act_swap(const struct world *w, struct recording *r)
+{
+	move(w, r, "a", "t");
+	move(w, r, "b", "a");
+	move(w, r, "t", "b");
+	move(w, r, "d", "t");
+	move(w, r, "f", "d");
+	move(w, r, "t", "f");
+}
+
+static void act_move_over(const struct world *w, struct recording *r)
+{
+	move(w, r, "a", "b");
+	move(w, r, "b", "d/a");
+}
+
+static void act_move_and_destroy(const struct world *w, struct recording *r)
+{
+	move(w, r, "a", "x");
+	drop(w, r, "x");
+	move(w, r, "b", "y");
+	write_text(w, r, "y", "overwritten");
+}
+
+static void act_metadata(const struct world *w, struct recording *r)
+{
+	change_mode(w, r, "a", 0755);
+	change_mode(w, r, "d", 0711);
+	set_attribute(w, r, "b", "other");
+	set_attribute(w, r, "d/e", "on a directory");
+	drop(w, r, "l");
+	link_to(w, r, "l", "b");
+}
+
+static void act_types(const struct world *w, struct recording *r)
+{
+	drop(w, r, "a");
+	make_dir(w, r, "a");
+	write_text(w, r, "a/x", "in a directory that was a file");
+	drop(w, r, "f");
+	write_text(w, r, "f", "a file that was a directory");
+	drop(w, r, "l");
+	write_text(w, r, "l", "a file that was a link");
+}
+
+static void act_links(const struct world *w, struct recording *r)
+{
+	link_hard(w, r, "a", "a2");
+	drop(w, r, "a");
+	drop(w, r, "d/h");
+	link_hard(w, r, "b", "d/b");
+	write_text(w, r, "d/b", "through its second name");
+}
+
+static void every_kind_of_change_goes_there_and_back(void **state)
+{
+	(void)state;
+	there_and_back(act_write);
+	there_and_back(act_remove_tree);
+	there_and_back(act_save_by_rename);
+	there_and_back(act_move_tree);
+	there_and_back(act_swap);
+	there_and_back(act_move_over);
+	there_and_back(act_move_and_destroy);
+	there_and_back(act_metadata);
+	there_and_back(act_types);
+	there_and_back(act_links);
+}
+
+static void what_changes_nothing_is_not_a_change(void **state)
+{
+	struct world w = world_new();
+	struct change_entry entry;
+
+	(void)state;
+	fill(&w);
+	struct recording r = start(&w);
+	assert_int_equal(finish(&w, &r), 0);
+	r = start(&w);
+	write_text(&w, &r, "x", "made");
+	drop(&w, &r, "x");
+	assert_int_equal(finish(&w, &r), 0);
+	assert_int_equal(journal_list(w.j, 0, &entry, 1), 0);
+	world_free(&w);
+}
+
+static unsigned next(unsigned *seed, unsigned end)
+{
+	*seed = *seed * 1103515245 + 12345;
+	return (*seed >> 16) % end;
+}
+
+/* One operation, on names that often meet. */
+static void act_at_random(const struct world *w, struct recording *r, unsigned *seed)
+{
+	static const char *const names[] = { "a",   "b",   "d",	    "d/a",   "d/e", "d/e/a",
+					     "f",   "f/a", "f/d",   "f/d/a", "g",   "g/a",
+					     "g/e", "h",   "d/e/b", "f/e" };
+	const char *one = names[next(seed, ARRAY_LEN(names))];
+	const char *two = names[next(seed, ARRAY_LEN(names))];
+	char text[32];
+
+	(void)snprintf(text, sizeof text, "text %u", next(seed, 1000));
+	switch (next(seed, 11)) {
+	case 0:
+	case 1:
+	case 2:
+		write_text(w, r, one, text);
+		break;
+	case 3:
+	case 4:
+		drop(w, r, one);
+		break;
+	case 5:
+		make_dir(w, r, one);
+		break;
+	case 6:
+	case 7:
+	case 8:
+		move(w, r, one, two);
+		break;
+	case 9:
+		change_mode(w, r, one, 0700 + next(seed, 64));
+		break;
+	default:
+		link_to(w, r, one, "nowhere");
+		break;
+	}
+}
+
+static void any_series_of_changes_is_undone_one_by_one_and_at_once(void **state)
+{
+	(void)state;
+	for (unsigned seed = 1; seed <= 150; seed++) {
+		struct world w = world_new();
+		unsigned random = seed;
+		uint64_t ids[6];
+		char *trees[7], what[64];
+		size_t n = 0;
+		fill(&w);
+		/* A file with several names is known only by the names that a change used. */
+		assert_int_equal(unlinkat(w.dir, "d/h", 0), 0);
+		trees[0] = describe(&w);
+		for (int i = 0; i < 6; i++) {
+			struct recording r = start(&w);
+			for (unsigned k = next(&random, 8) + 1; k; k--)
+				act_at_random(&w, &r, &random);
+			/* What only changes times of directories would not be a change. */
+			(void)snprintf(what, sizeof what, "u%d", i);
+			write_text(&w, &r, what, what);
+			const uint64_t id = finish(&w, &r);
+			assert_int_not_equal(id, 0);
+			ids[n++] = id;
+			trees[n] = describe(&w);
+		}
+		(void)snprintf(what, sizeof what, "seed %u", seed);
+		const uint64_t all = undo_all(&w, ids, n, ERR_NONE);
+		assert_tree(&w, trees[0], what);
+		(void)undo(&w, all);
+		assert_tree(&w, trees[n], what);
+		for (size_t i = n; i-- > 0;) {
+			(void)undo(&w, ids[i]);
+			assert_tree(&w, trees[i], what);
+		}
+		for (size_t i = 0; i <= n; i++)
+			free(trees[i]);
+		world_free(&w);
+	}
+}
+
+/* The server dies at any moment of an undo: after the next start the tree is as it was before the
+ * undo, or as it is after it. */
+static void an_undo_that_dies_is_taken_back_or_complete(void **state)
+{
+	int undone = 0;
+
+	(void)state;
+	for (unsigned round = 0; round < 200; round++) {
+		struct world w = world_new();
+		fill(&w);
+		char *before = describe(&w);
+		struct recording r = start(&w);
+		act_move_tree(&w, &r);
+		act_write(&w, &r);
+		const uint64_t id = finish(&w, &r);
+		char *after = describe(&w);
+		journal_free(w.j);
+		const pid_t pid = fork();
+		if (pid == 0) {
+			open_journal(&w);
+			(void)undo(&w, id);
+			_exit(0);
+		}
+		(void)usleep(round * 20);
+		(void)kill(pid, SIGKILL);
+		(void)waitpid(pid, NULL, 0);
+		open_journal(&w);
+		(void)recording_recover(w.j);
+		struct change_entry entry;
+		struct err e;
+		assert_int_equal(journal_find(w.j, id, &entry, &e), 0);
+		undone += entry.undone_by != 0;
+		assert_tree(&w, entry.undone_by ? before : after, "after the next start");
+		if (!entry.undone_by)
+			(void)undo(&w, id);
+		assert_tree(&w, before, "undone after the next start");
+		free(before);
+		free(after);
+		world_free(&w);
+	}
+	assert_true(undone < 200);
+}
+
+/* What another process has changed is not overwritten, unless it is forced; then it is kept. */
+static void conflicts_change_nothing(void **state)
+{
+	struct world w = world_new();
+	struct recording none = { .journal = NULL };
+	struct undo_result result;
+	struct err e;
+
+	(void)state;
+	fill(&w);
+	struct recording r = start(&w);
+	write_text(&w, &r, "a", "changed");
+	make_dir(&w, &r, "n");
+	drop(&w, &r, "b");
+	const uint64_t id = finish(&w, &r);
+	write_text(&w, &none, "a", "by another");
+	write_text(&w, &none, "b", "in the way");
+	write_text(&w, &none, "n/x", "in a new directory");
+	char *now = describe(&w);
+	struct undo_request q = { .ids = &id, .id_count = 1 };
+	assert_int_equal(undo_changes(w.j, &q, &w.a, &result, &e), -1);
+	assert_int_equal(e.code, ERR_CONFLICT);
+	assert_int_equal(result.said.conflict_count, 3);
+	assert_tree(&w, now, "nothing has changed");
+	q.force = q.dry_run = true;
+	assert_int_equal(undo_changes(w.j, &q, &w.a, &result, &e), 0);
+	assert_tree(&w, now, "nothing has changed");
+	q.dry_run = false;
+	assert_int_equal(undo_changes(w.j, &q, &w.a, &result, &e), 0);
+	assert_int_not_equal(result.change, 0);
+	(void)undo(&w, result.change);
+	assert_tree(&w, now, "what was overwritten came back");
+	assert_int_equal(undo_all(&w, (uint64_t[]){ 99 }, 1, ERR_CHANGE_NOT_FOUND), 0);
+	free(now);
+	world_free(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_kind_of_change_goes_there_and_back),
+		cmocka_unit_test(what_changes_nothing_is_not_a_change),
+		cmocka_unit_test(any_series_of_changes_is_undone_one_by_one_and_at_once),
+		cmocka_unit_test(an_undo_that_dies_is_taken_back_or_complete),
+		cmocka_unit_test(conflicts_change_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
