@@ -11,7 +11,7 @@
 #include "changes/dirs.h"
 
 /* A touched name at the end of the change. */
-struct outcome {
+struct touch_end {
 	struct touched *t;
 	struct path_state before; /* STATE_NONE in a directory that did not exist */
 	struct path_state after;
@@ -23,8 +23,8 @@ struct comparison {
 	const struct touches *touches;
 	const struct entry_store *store;
 	struct arena *a;
-	struct outcome *outcomes;
-	struct outcome **by_object; /* those whose object was not there before */
+	struct touch_end *outcomes;
+	struct touch_end **by_object; /* those whose object was not there before */
 	size_t count, arrived;
 	struct change *c;
 	size_t room;
@@ -41,12 +41,12 @@ static struct str join(struct arena *a, struct str dir, const char *name)
 	return (struct str){ to, (size_t)n };
 }
 
-static struct str path_before(const struct comparison *c, const struct outcome *o)
+static struct str path_before(const struct comparison *c, const struct touch_end *o)
 {
 	return join(c->a, o->t->dir->path, o->t->name);
 }
 
-static struct str path_after(const struct comparison *c, const struct outcome *o)
+static struct str path_after(const struct comparison *c, const struct touch_end *o)
 {
 	return join(c->a, o->t->dir->now, o->t->name);
 }
@@ -63,9 +63,9 @@ static void look_at_dirs(const struct comparison *c, struct str root)
 	}
 }
 
-static struct outcome look(const struct comparison *c, struct touched *t)
+static struct touch_end look(const struct comparison *c, struct touched *t)
 {
-	struct outcome o = { .t = t };
+	struct touch_end o = { .t = t };
 
 	if (!t->dir->is_new)
 		o.before = t->before;
@@ -94,13 +94,14 @@ static int compare_objects(const struct path_state *a, const struct path_state *
 
 static int by_object(const void *a, const void *b)
 {
-	const struct outcome *x = *(struct outcome *const *)a, *y = *(struct outcome *const *)b;
+	const struct touch_end *x = *(struct touch_end *const *)a,
+			       *y = *(struct touch_end *const *)b;
 
 	return compare_objects(&x->after, &y->after);
 }
 
 /* Where the object is now that was at this name; or NULL if it is not known to be elsewhere. */
-static struct outcome *find_moved(const struct comparison *c, const struct outcome *o)
+static struct touch_end *find_moved(const struct comparison *c, const struct touch_end *o)
 {
 	size_t low = 0, high = c->arrived;
 
@@ -149,7 +150,7 @@ static void cover_dir(const struct comparison *c, const struct path_state *s)
 			d->is_listed = true;
 }
 
-static void add_moved(struct comparison *c, const struct outcome *o, struct outcome *to)
+static void add_moved(struct comparison *c, const struct touch_end *o, struct touch_end *to)
 {
 	const struct change_item item = {
 		.kind = ITEM_RENAMED,
@@ -165,7 +166,7 @@ static void add_moved(struct comparison *c, const struct outcome *o, struct outc
 }
 
 /* What became of the name itself, when objects that came from elsewhere are accounted for. */
-static void add_rest(struct comparison *c, const struct outcome *o, bool moved)
+static void add_rest(struct comparison *c, const struct touch_end *o, bool moved)
 {
 	static const struct path_state none = { .type = STATE_NONE };
 	const struct path_state *before = moved ? &none : &o->before;
@@ -225,7 +226,7 @@ bool compare_touches(const struct touches *t, const struct entry_store *s, struc
 	}
 	look_at_dirs(&c, root);
 	for (struct touched *n = t->first; n; n = n->next) {
-		struct outcome *o = &c.outcomes[c.count++];
+		struct touch_end *o = &c.outcomes[c.count++];
 		*o = look(&c, n);
 		if (o->after.type != STATE_NONE && !o->stayed)
 			c.by_object[c.arrived++] = o;
@@ -233,7 +234,7 @@ bool compare_touches(const struct touches *t, const struct entry_store *s, struc
 	qsort(c.by_object, c.arrived, sizeof *c.by_object, by_object);
 	bool *moved = arena_array(a, c.count + 1, sizeof *moved);
 	for (size_t i = 0; moved && i < c.count; i++) {
-		struct outcome *to = find_moved(&c, &c.outcomes[i]);
+		struct touch_end *to = find_moved(&c, &c.outcomes[i]);
 		moved[i] = to != NULL;
 		if (to)
 			add_moved(&c, &c.outcomes[i], to);
