@@ -136,14 +136,23 @@ void jw_escape(struct buf *out, struct str s)
 	}
 }
 
+/* How many bytes more than one a byte takes when it is escaped. */
+static size_t escape_adds(char byte)
+{
+	const unsigned char c = (unsigned char)byte;
+
+	return c < 0x80 && escapes[c].n ? escapes[c].n - 1u : 0;
+}
+
 size_t jw_escaped_length(struct str s)
 {
 	size_t n = utf8_replaced_length(s);
 
-	for (size_t i = 0; i < s.n; i++) {
-		const unsigned char c = (unsigned char)s.p[i];
-		n += c < 0x80 && escapes[c].n ? escapes[c].n - 1u : 0;
-	}
+	for (; s.n >= BLOCK; s = str_from(s, BLOCK))
+		for (uint64_t mask = bytes_special(s.p); mask; mask &= mask - 1)
+			n += escape_adds(s.p[__builtin_ctzll(mask)]);
+	for (size_t i = 0; i < s.n; i++)
+		n += escape_adds(s.p[i]);
 	return n;
 }
 

@@ -335,9 +335,11 @@ static int fit(const struct receipt *r, const struct call *c, struct ends_shown 
 		for (int i = PROC_STDOUT; i <= PROC_STDERR; i++)
 			if (show_stream(&r->streams[i], &limits[i], c->arena, &shown[i], e) < 0)
 				return -1;
+		if (!c->max_bytes)
+			return 0;
 		const int64_t out = encoded(&shown[PROC_STDOUT]),
 			      err = encoded(&shown[PROC_STDERR]);
-		if (!c->max_bytes || out + err <= room)
+		if (out + err <= room)
 			return 0;
 		const int larger = err > out;
 		const int64_t has = larger ? err : out, rest = larger ? out : err;

@@ -196,7 +196,7 @@ static int number_width(int64_t number)
 	return snprintf(text, sizeof text, "%lld", (long long)number);
 }
 
-/* The bytes that a page takes in the answer. */
+/* The bytes that a page takes in the answer; 0 if there is no limit to compare them with. */
 static int64_t page_bytes(const struct call *c, const struct read_file_args *a,
 			  const struct page *p)
 {
@@ -205,6 +205,8 @@ static int64_t page_bytes(const struct call *c, const struct read_file_args *a,
 			? p->text.out_lines * (number_width(p->first + p->text.out_lines) + 1)
 			: 0;
 
+	if (!c->max_bytes)
+		return 0;
 	return numbers +
 	       (c->text ? p->text.out_bytes : (int64_t)jw_escaped_length(p->text.content));
 }

@@ -156,16 +156,16 @@ static void blocks_are_escaped_as_their_bytes(void **unused)
 	}
 }
 
-/* Every byte value, at every place of the blocks of sixteen, comes back through the reader. */
+/* Every byte value, at every place of a block and after it, comes back through the reader. */
 static void every_byte_comes_back(void **unused)
 {
 	(void)unused;
 	for (unsigned c = 0; c < 256; c++) {
-		for (size_t at = 0; at < 34; at++) {
+		for (size_t at = 0; at < 70; at++) {
 			AUTO_BUF b = { .max = ROOM };
 			AUTO_ARENA a = { .max = ROOM };
 			struct jw w = jw_to(&b);
-			char text[34];
+			char text[70];
 			const struct json *v;
 			struct err e;
 			memset(text, 'x', sizeof text);
