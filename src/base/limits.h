@@ -198,7 +198,14 @@ enum {
 	 * with twice as many bits fit on the stack. */
 	LIMIT_GLOB_BYTES = 4096,
 
-	/* Nested braces in a glob; people write two levels. */
+	/* Bytes of a path that a glob with "!(…)" is tried on: a set with a bit for each fits on
+	 * the stack. */
+	LIMIT_GLOB_TEXT = 32 << 10,
+
+	/* How many "!(…)" a glob may have: each takes time for every character of a name. */
+	LIMIT_GLOB_NOTS = 8,
+
+	/* Nested braces and parentheses in a glob; people write two levels. */
 	LIMIT_GLOB_NESTING = 16,
 
 	/* An ignore file; the rest is not read. Real ones have a few kilobytes. */

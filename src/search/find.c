@@ -37,7 +37,7 @@ int find_run(const struct find_request *r, struct found *ret, struct err *e)
 {
 	struct glob *glob = NULL;
 
-	if (r->pattern.n && glob_new(r->pattern, GLOB_SMART_CASE, &glob, e) < 0)
+	if (r->pattern.n && glob_new(r->pattern, r->exact_case ? 0 : GLOB_SMART_CASE, &glob, e) < 0)
 		return -1;
 	struct find_search f = { r, glob };
 	const struct walk_visitor v = { .search = &f, .entry = find_entry, .report = find_report };

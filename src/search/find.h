@@ -15,6 +15,7 @@ struct find_request {
 	struct walk_request where;
 	struct str prefix;  /* put before each path in the hits */
 	struct str pattern; /* a glob, smart case; empty for everything */
+	bool exact_case;    /* no smart case */
 	bool sizes;	    /* hit.value is the size; costs a system call for each hit */
 };
 

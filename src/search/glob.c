@@ -3,6 +3,8 @@
 
 #include "search/glob.h"
 
+#include <string.h>
+
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/own.h"
@@ -15,7 +17,7 @@ struct glob {
 	bool whole_path;
 };
 
-static bool has_upper(struct str s)
+bool glob_has_upper(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++)
 		if (s.p[i] >= 'A' && s.p[i] <= 'Z')
@@ -67,7 +69,7 @@ int glob_new(struct str pattern, unsigned flags, struct glob **ret, struct err *
 		return err_set(e, ERR_INVALID_GLOB, "Invalid glob: longer than %d bytes",
 			       LIMIT_GLOB_BYTES);
 
-	const bool nocase = flags & GLOB_SMART_CASE && !has_upper(p);
+	const bool nocase = flags & GLOB_SMART_CASE && !glob_has_upper(p);
 	if (wild_new(buf_str(&text), nocase ? WILD_NOCASE : 0, &g.wild, e) < 0)
 		return -1;
 	struct glob *made = mem_new(1, sizeof *made);
@@ -86,6 +88,28 @@ void glob_free(struct glob *g)
 		return;
 	wild_free(g->wild);
 	mem_free(g);
+}
+
+size_t glob_lead(struct str pattern, struct buf *to)
+{
+	const size_t before = to->n;
+	size_t lead = 0, kept = before;
+
+	for (size_t i = 0; i < pattern.n; i++) {
+		const char c = pattern.p[i];
+		const bool group = i + 1 < pattern.n && pattern.p[i + 1] == '(';
+		if (memchr("*?[{", c, 4) || (group && memchr("+@!", c, 3)))
+			break;
+		if (c == '\\' && ++i == pattern.n)
+			break;
+		buf_addc(to, pattern.p[i]);
+		if (pattern.p[i] != '/' || i + 1 == pattern.n)
+			continue;
+		lead = i + 1;
+		kept = to->n;
+	}
+	to->n = kept;
+	return lead;
 }
 
 bool glob_negated(const struct glob *g)

@@ -16,6 +16,7 @@
 #include "base/str.h"
 
 struct glob;
+struct buf;
 
 enum {
 	GLOB_SMART_CASE = 1 << 0, /* without an upper-case letter it matches any case */
@@ -25,6 +26,14 @@ enum {
 /* Compile. INVALID_GLOB says what is wrong and where. */
 int glob_new(struct str pattern, unsigned flags, struct glob **ret, struct err *e);
 void glob_free(struct glob *g);
+
+/* The leading components of a pattern that are plain text, as a path: "/ws/a b/" of "/ws/a\ b/x*".
+ * The last component is never one of them. Adds the path to `to` and returns how many bytes of the
+ * pattern it was; 0 if there is none. */
+size_t glob_lead(struct str pattern, struct buf *to);
+
+/* Whether the text has a letter that makes a pattern with GLOB_SMART_CASE match exactly. */
+bool glob_has_upper(struct str s);
 
 /* Whether the pattern excludes (GLOB_FILTER). */
 bool glob_negated(const struct glob *g);

@@ -12,6 +12,9 @@
  *	?	one character, but no "/"
  *	[a-z]	one of these, [!a-z] and [^a-z] one of the others, never "/"; [[:alpha:]] too
  *	{a,b}	one of these patterns, may be nested (not in a .gitignore)
+ *	@(a|b)	the same; ?(a|b) one or none of them, *(a|b) any number, +(a|b) at least one, and
+ *		!(a|b) what none of them matches, within a component (not in a .gitignore); without
+ *		a closing parenthesis they are plain text
  *	\x	x itself
  *
  * There are two dialects. The ordinary one is for patterns in requests: characters are UTF-8 (a

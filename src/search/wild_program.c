@@ -4,24 +4,31 @@
 #include "search/wild_program.h"
 
 #include <ctype.h>
+#include <string.h>
 
 #include "base/limits.h"
 #include "base/own.h"
 #include "base/utf8.h"
 
-struct brace {
+/* Alternatives: "{a,b}", or "@(a|b)" and the like. */
+struct group {
+	char kind;     /* '{', or the character before the parenthesis */
+	size_t first;  /* the step from which all of it can be repeated */
 	size_t split;  /* the step that leads to the next alternative */
 	size_t jump;   /* the newest of the jumps to the end, chained by `arg`; 0 at first */
-	size_t offset; /* of the brace, for the error */
-	bool starts;   /* the brace is at the start of a component */
+	size_t offset; /* in the pattern, for the error */
+	bool starts;   /* the group is at the start of a component */
 };
 
 struct wild_parser {
-	struct str text;
+	struct str text; /* ends where the part ends */
 	size_t at;
 	bool git, nocase;
+	bool goes_on; /* the part is not the end of the pattern */
+	bool is_not;  /* the part is a "!(…)" */
+	struct str whole;
 	struct wild_program *p;
-	struct brace braces[LIMIT_GLOB_NESTING];
+	struct group groups[LIMIT_GLOB_NESTING];
 	size_t depth;
 	bool starts; /* the next character is the first of a path component */
 };
@@ -35,7 +42,7 @@ static int mistake(struct wild_parser *s, size_t offset, const char *what, struc
 		return 0;
 	}
 	return err_set(e, ERR_INVALID_GLOB, "Invalid glob \"%.*s\" at offset %zu: %s",
-		       STR_FMT(s->text), offset, what);
+		       STR_FMT(s->whole), offset, what);
 }
 
 uint32_t wild_unit(struct str s, bool git, size_t *len)
@@ -185,15 +192,85 @@ static int parse_class(struct wild_parser *s, struct err *e)
 	return 0;
 }
 
+/* The offset after the class that begins at `at`; at + 1 if it does not end. */
+static size_t skip_class(struct str text, size_t at)
+{
+	size_t i = at + 1;
+
+	if (i < text.n && (text.p[i] == '!' || text.p[i] == '^'))
+		i++;
+	for (i++; i < text.n; i++) {
+		if (text.p[i] == ']')
+			return i + 1;
+		i += text.p[i] == '\\';
+	}
+	return at + 1;
+}
+
+static bool is_group(struct str text, size_t at)
+{
+	return at + 1 < text.n && text.p[at + 1] == '(' && memchr("?*+@!", text.p[at], 5);
+}
+
+/* The offset of the ")" for the group that begins at `at`; 0 if there is none: then its characters
+ * mean what they mean elsewhere. */
+static size_t group_end(struct str text, size_t at)
+{
+	size_t depth = 0;
+
+	while (at < text.n) {
+		if (text.p[at] == ')' && --depth == 0)
+			return at;
+		if (text.p[at] == '[') {
+			at = skip_class(text, at);
+			continue;
+		}
+		const bool opens = is_group(text, at);
+		depth += opens;
+		at += opens || text.p[at] == '\\' ? 2 : 1;
+	}
+	return 0;
+}
+
+bool wild_find_not(const struct wild_source *s, size_t *open, size_t *close)
+{
+	const struct str text = str_upto(s->pattern, s->to);
+	size_t braces = 0;
+
+	for (size_t at = s->from; at < text.n;) {
+		const char c = text.p[at];
+		const size_t end = is_group(text, at) ? group_end(text, at) : 0;
+		if (end && c == '!' && !braces) {
+			*open = at;
+			*close = end;
+			return true;
+		}
+		braces += c == '{';
+		braces -= c == '}' && braces;
+		at = end ? end + 1 : c == '[' ? skip_class(text, at) : at + 1 + (c == '\\');
+	}
+	return false;
+}
+
+/* Whether the alternative, or the group, ends here. */
+static bool at_alternative(const struct wild_parser *s)
+{
+	if (!s->depth)
+		return false;
+	if (s->groups[s->depth - 1].kind == '{')
+		return peek(s, 0, ',') || peek(s, 0, '}');
+	return peek(s, 0, '|') || peek(s, 0, ')');
+}
+
 static void parse_star(struct wild_parser *s)
 {
 	size_t n = 1;
 
-	while (peek(s, n, '*'))
+	while (peek(s, n, '*') && !(is_group(s->text, s->at + n) && group_end(s->text, s->at + n)))
 		n++;
 	s->at += n;
-	const bool ends = s->at >= s->text.n || (peek(s, 0, '\\') && peek(s, 1, '/')) ||
-			  (s->depth && (peek(s, 0, ',') || peek(s, 0, '}')));
+	const bool ends = (s->at >= s->text.n && !s->goes_on) ||
+			  (peek(s, 0, '\\') && peek(s, 1, '/')) || at_alternative(s);
 	if (n >= 2 && s->starts && peek(s, 0, '/')) {
 		s->at++;
 		emit(s, WILD_DEEP, 0);
@@ -204,33 +281,54 @@ static void parse_star(struct wild_parser *s)
 	s->starts = false;
 }
 
+/* "{", or one of "?(", "*(", "+(" and "@(". */
 static int parse_open(struct wild_parser *s, struct err *e)
 {
+	const char kind = s->text.p[s->at];
+
 	if (s->depth == LIMIT_GLOB_NESTING)
-		return mistake(s, s->at, "braces are nested too deeply", e);
-	struct brace *b = &s->braces[s->depth++];
-	b->offset = s->at++;
-	b->starts = s->starts;
-	b->jump = 0;
-	b->split = emit(s, WILD_SPLIT, 0);
+		return mistake(s, s->at, "braces and parentheses are nested too deeply", e);
+	if (kind == '!' && (!s->is_not || s->depth))
+		return mistake(s, s->at, "a \"!(…)\" cannot be within other parentheses or braces",
+			       e);
+	struct group *g = &s->groups[s->depth++];
+	*g = (struct group){ .kind = kind, .offset = s->at, .starts = s->starts };
+	s->at += kind == '{' ? 1 : 2;
+	/* This step leads around what may be missing. No other step leads to it by a number,
+	 * because 0 is no step. */
+	if (kind == '?' || kind == '*' || kind == '+')
+		(void)emit(s, WILD_SPLIT, 0);
+	g->first = s->p->count;
+	g->split = emit(s, WILD_SPLIT, 0);
 	return 0;
 }
 
-/* "," or "}": the alternative ends here. */
+static void begin_alternative(struct wild_parser *s, struct group *g)
+{
+	g->jump = emit(s, WILD_JUMP, (uint32_t)g->jump);
+	s->p->steps[g->split].arg = (uint32_t)s->p->count;
+	g->split = emit(s, WILD_SPLIT, 0);
+	s->starts = g->starts;
+}
+
+/* "," or "}", "|" or ")": the alternative ends here. */
 static void parse_alternative(struct wild_parser *s)
 {
-	struct brace *b = &s->braces[s->depth - 1];
-	const bool close = s->text.p[s->at++] == '}';
+	struct group *g = &s->groups[s->depth - 1];
+	const char c = s->text.p[s->at++];
 
-	if (!close) {
-		b->jump = emit(s, WILD_JUMP, (uint32_t)b->jump);
-		s->p->steps[b->split].arg = (uint32_t)s->p->count;
-		b->split = emit(s, WILD_SPLIT, 0);
-		s->starts = b->starts;
+	if (c == ',' || c == '|') {
+		begin_alternative(s, g);
 		return;
 	}
-	for (size_t j = b->jump; j;)
-		j = TAKE(s->p->steps[j].arg, (uint32_t)s->p->count);
+	/* All alternatives end at this step, which can lead back to the first. */
+	const uint32_t end = (uint32_t)s->p->count;
+	for (size_t j = g->jump; j;)
+		j = TAKE(s->p->steps[j].arg, end);
+	if (g->kind == '*' || g->kind == '+')
+		(void)emit(s, WILD_SPLIT, (uint32_t)g->first);
+	if (g->kind == '*' || g->kind == '?')
+		s->p->steps[g->first - 1].arg = (uint32_t)s->p->count;
 	s->p->fixed = s->p->count;
 	s->depth--;
 }
@@ -241,16 +339,18 @@ static int parse_one(struct wild_parser *s, struct err *e)
 	const size_t offset = s->at;
 	uint32_t unit;
 
+	if (!s->git && (c == '{' || (is_group(s->text, s->at) && group_end(s->text, s->at))))
+		return parse_open(s, e);
 	if (c == '*') {
 		parse_star(s);
 		return 0;
 	}
-	if (c == '{' && !s->git)
-		return parse_open(s, e);
-	if (s->depth && (c == ',' || c == '}')) {
+	if (at_alternative(s)) {
 		parse_alternative(s);
 		return 0;
 	}
+	if (c == '/' && s->is_not)
+		return mistake(s, offset, "a \"!(…)\" is about one component of a path", e);
 	s->starts = c == '/' || (c == '\\' && peek(s, 1, '/'));
 	if (c == '[')
 		return parse_class(s, e);
@@ -270,28 +370,44 @@ static int parse(struct wild_parser *s, struct err *e)
 	while (s->at < s->text.n)
 		if (parse_one(s, e) < 0)
 			return -1;
-	if (s->depth)
-		return mistake(s, s->braces[s->depth - 1].offset,
-			       "this \"{\" has no matching \"}\"; write \\{ for a plain brace", e);
+	if (s->depth) {
+		const struct group *g = &s->groups[s->depth - 1];
+		return mistake(
+			s, g->offset,
+			g->kind == '{'
+				? "this \"{\" has no matching \"}\"; write \\{ for a plain brace"
+				: "this \"(\" has no matching \")\"; write \\( for a plain one",
+			e);
+	}
 	emit(s, WILD_END, 0);
 	return 0;
 }
 
-int wild_program_init(struct wild_program *p, struct str pattern, bool git, bool nocase,
-		      struct err *e)
+int wild_program_init(struct wild_program *p, const struct wild_source *source, struct err *e)
 {
-	struct wild_parser s = { .git = git, .nocase = nocase, .p = p, .starts = true };
+	struct wild_parser s = {
+		.git = source->git,
+		.nocase = source->nocase,
+		.p = p,
+		.starts = source->from == 0,
+		.goes_on = source->to < source->pattern.n,
+		.whole = source->pattern,
+		.is_not = source->is_not,
+	};
 
-	*p = (struct wild_program){ .never = pattern.n > LIMIT_GLOB_BYTES };
-	if (p->never && !git)
+	*p = (struct wild_program){ .never = source->pattern.n > LIMIT_GLOB_BYTES };
+	if (p->never && !s.git)
 		return err_set(e, ERR_INVALID_GLOB, "Invalid glob: longer than %d bytes",
 			       LIMIT_GLOB_BYTES);
-	if (!p->never)
-		s.text = pattern;
+	if (!p->never) {
+		s.text = str_upto(source->pattern, source->to);
+		s.at = source->from;
+	}
 	/* Room for the longest program that a pattern of this length can give. */
-	p->steps = mem_new(2 * s.text.n + 2, sizeof *p->steps);
-	p->classes = mem_new(s.text.n / 3 + 1, sizeof *p->classes);
-	p->ranges = mem_new(s.text.n + 1, sizeof *p->ranges);
+	const size_t length = s.text.n - s.at;
+	p->steps = mem_new(2 * length + 2, sizeof *p->steps);
+	p->classes = mem_new(length / 3 + 1, sizeof *p->classes);
+	p->ranges = mem_new(length + 1, sizeof *p->ranges);
 	if (!p->steps || !p->classes || !p->ranges) {
 		wild_program_done(p);
 		return err_set(e, ERR_IO_ERROR, "Out of memory");

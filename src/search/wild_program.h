@@ -62,9 +62,21 @@ static inline uint32_t wild_fold(uint32_t c, bool nocase)
 	return nocase && c - 'A' < 26 ? c | 0x20 : c;
 }
 
-/* Parse a pattern, in the dialect of .gitignore or in the ordinary one. */
-int wild_program_init(struct wild_program *p, struct str pattern, bool git, bool nocase,
-		      struct err *e);
+/* A pattern, or a part of one, and how to read it. */
+struct wild_source {
+	struct str pattern;
+	size_t from, to; /* the part */
+	bool git;	 /* in the dialect of .gitignore */
+	bool nocase;
+	bool is_not; /* the part is a "!(…)": what matches must not match its alternatives */
+};
+
+/* Parse it. Only a part that is_not has a "!(…)"; the program is that of its alternatives. */
+int wild_program_init(struct wild_program *p, const struct wild_source *source, struct err *e);
+
+/* Find the first "!(…)" of the pattern, from s->from on, that is not within other parentheses or
+ * braces. *open is the offset of its "!", *close that of its ")". */
+bool wild_find_not(const struct wild_source *s, size_t *open, size_t *close);
 void wild_program_done(struct wild_program *p);
 
 #endif

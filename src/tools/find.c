@@ -3,9 +3,12 @@
 
 #include "search/find.h"
 
+#include <string.h>
+
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "search/glob.h"
 #include "tools/findings.h"
 #include "tools/scope.h"
 #include "tools/tool.h"
@@ -35,6 +38,94 @@ static const struct field find_fields[] = {
 	{ "nextCursor", "Give it as cursor to go on", FIELD_STR, FIELD_OPTIONAL },
 	F_END,
 };
+
+/* Where a pattern is looked for. */
+struct aim {
+	struct scope scope;
+	struct str pattern; /* what is left of it */
+	struct str shown;   /* the path from the searched directory to the scope: "", or "src/" */
+	bool exact_case;
+};
+
+#define AUTO_AIM CLEANUP(aim_done) struct aim
+
+static void aim_done(struct aim *a)
+{
+	scope_done(&a->scope);
+}
+
+/* The path of the pattern's leading components: below the searched directory, if not absolute. */
+static struct str join_lead(struct call *c, struct str path, struct str lead)
+{
+	const bool alone = str_starts(lead, STR("/")) || path.n == 0;
+	char *text = arena_alloc(c->arena, path.n + 1 + lead.n);
+
+	if (alone || !text)
+		return text ? lead : (struct str){ NULL, 0 };
+	memcpy(text, path.p, path.n);
+	text[path.n] = '/';
+	memcpy(text + path.n + 1, lead.p, lead.n);
+	return (struct str){ text, path.n + 1 + lead.n };
+}
+
+/* The path to the entered directory as it is shown before each result. False if an absolute pattern
+ * does not lead below the searched directory. */
+static bool show_lead(const struct scope *searched, const struct scope *entered, struct str lead,
+		      struct str *ret)
+{
+	if (!str_starts(lead, STR("/"))) {
+		while (str_starts(lead, STR("./")))
+			lead = str_from(lead, 2);
+		*ret = lead;
+		return true;
+	}
+	if (!str_starts(entered->prefix, searched->prefix))
+		return false;
+	*ret = str_from(entered->prefix, searched->prefix.n);
+	return true;
+}
+
+/*
+ * Open the searched directory. The leading components of the pattern that are plain text are
+ * entered as if the client had given them as part of the path: links among them are followed, and
+ * it does not matter whether ignore rules hide them. If there is no such directory, the pattern may
+ * still match others, in another case; and an absolute one that does not lead below the searched
+ * directory means the top of that, as it does in an ignore file.
+ */
+static int take_aim(struct call *c, struct str path, struct str cursor, struct str pattern,
+		    struct aim *ret, struct err *e)
+{
+	AUTO_SCOPE searched = SCOPE_NONE;
+	AUTO_SCOPE entered = SCOPE_NONE;
+	AUTO_BUF text = { .max = LIMIT_GLOB_BYTES };
+	struct aim aim = { .pattern = pattern };
+	struct err why;
+
+	if (scope_open(c, path, cursor, true, &searched, e) < 0)
+		return -1;
+	const size_t length = glob_lead(pattern, &text);
+	const struct str lead = arena_dup(c->arena, buf_str(&text));
+	const struct str where = join_lead(c, path, lead);
+	if (text.failed || c->arena->failed)
+		return err_set(e, ERR_INVALID_GLOB, "Invalid glob: longer than %d bytes",
+			       LIMIT_GLOB_BYTES);
+	if (length && scope_open(c, where, cursor, true, &entered, &why) < 0 &&
+	    why.code != ERR_FILE_NOT_FOUND && why.code != ERR_NOT_A_DIRECTORY &&
+	    !str_starts(lead, STR("/"))) {
+		*e = why;
+		return -1;
+	}
+	if (entered.dir >= 0 && show_lead(&searched, &entered, lead, &aim.shown)) {
+		/* With its slash: that ties the rest to the top of the entered directory. */
+		aim.pattern = str_from(pattern, length - 1);
+		aim.exact_case = glob_has_upper(lead);
+		aim.scope = TAKE(entered, ((struct scope)SCOPE_NONE));
+	} else {
+		aim.scope = TAKE(searched, ((struct scope)SCOPE_NONE));
+	}
+	*ret = aim;
+	return 0;
+}
 
 /* As many whole paths as the limits allow, joined by newlines: the wire contract cuts results as if
  * they were a text. text_cut_head would not do, because a name may contain a newline. */
@@ -104,7 +195,7 @@ static void write_next(struct call *c, const char *name, struct str cursor)
 }
 
 /* A page is cut only by its limit, and the next one continues after it. */
-static void write_page(struct call *c, const struct found *found, int64_t limit)
+static void write_page(struct call *c, const struct found *found, int64_t limit, struct str shown)
 {
 	const bool more = (int64_t)found->hits.count > limit;
 	const size_t count = more ? (size_t)limit : found->hits.count;
@@ -112,7 +203,7 @@ static void write_page(struct call *c, const struct found *found, int64_t limit)
 	write_files(c->out, &found->hits, (int64_t)count);
 	jw_bool(c->out, "truncated", more || found->account.stopped != WALK_COMPLETE);
 	jw_int(c->out, "limit", limit);
-	write_next(c, "nextCursor", next_page(c, found, count, STR("")));
+	write_next(c, "nextCursor", next_page(c, found, count, shown));
 }
 
 static int find_run_wire(struct call *c, const void *args, struct err *e)
@@ -122,22 +213,24 @@ static int find_run_wire(struct call *c, const void *args, struct err *e)
 	const int64_t most = paged ? LIMIT_FIND_MOST : INT64_MAX;
 	const int64_t asked = a->limit > 0 ? a->limit : LIMIT_FIND_RESULTS;
 	const int64_t limit = asked < most ? asked : most;
-	AUTO_SCOPE scope = SCOPE_NONE;
+	AUTO_AIM aim = { .scope = SCOPE_NONE };
 	AUTO_FOUND found = { 0 };
 	AUTO_BUF text = { .max = LIMIT_ANSWER };
 	struct text t;
 
-	if (scope_open(c, a->path, a->cursor, true, &scope, e) < 0)
+	if (take_aim(c, a->path, a->cursor, str_trim(a->pattern), &aim, e) < 0)
 		return -1;
 	/* One more than is wanted, to know whether there are more. */
 	const struct find_request request = {
-		.where = scope_walk(c, &scope, limit < INT32_MAX ? (size_t)limit + 1 : 0),
-		.pattern = str_trim(a->pattern),
+		.where = scope_walk(c, &aim.scope, limit < INT32_MAX ? (size_t)limit + 1 : 0),
+		.prefix = aim.shown,
+		.pattern = aim.pattern,
+		.exact_case = aim.exact_case,
 	};
 	if (find_run(&request, &found, e) < 0 || scope_check_found(c, &found, e) < 0)
 		return -1;
 	if (paged) {
-		write_page(c, &found, limit);
+		write_page(c, &found, limit, aim.shown);
 		return scope_check_found(c, &found, e);
 	}
 	cut_paths(&found.hits, limit, &text, &t);
@@ -226,16 +319,17 @@ static void write_found(struct call *c, const struct found *found, int64_t max, 
 static int find_files_run(struct call *c, const void *args, struct err *e)
 {
 	const struct find_files_args *a = args;
-	AUTO_SCOPE scope = SCOPE_NONE;
+	AUTO_AIM aim = { .scope = SCOPE_NONE };
 	AUTO_FOUND found = { 0 };
 
 	call_limit(c, a->max_bytes);
-	if (scope_open(c, a->path, a->cursor, true, &scope, e) < 0)
+	if (take_aim(c, a->path, a->cursor, str_trim(a->pattern), &aim, e) < 0)
 		return -1;
 	const struct find_request request = {
-		.where = scope_walk(c, &scope, (size_t)a->limit + 1),
-		.prefix = scope.prefix,
-		.pattern = str_trim(a->pattern),
+		.where = scope_walk(c, &aim.scope, (size_t)a->limit + 1),
+		.prefix = aim.scope.prefix,
+		.pattern = aim.pattern,
+		.exact_case = aim.exact_case,
 	};
 	if (find_run(&request, &found, e) < 0 || scope_check_found(c, &found, e) < 0)
 		return -1;

@@ -109,6 +109,84 @@ class Search(SidecarTest):
         self.assertIn("link.c", self.find(pattern="link*"))
         self.assertEqual(self.server.error("grep", pattern="int", path="link")[0], "SYMLINK_OUTSIDE_WORKSPACE")
 
+    def test_find_enters_the_plain_part_of_a_pattern(self):
+        root = self.server.workspace
+        self.server.put("elsewhere/One.ts", "")
+        self.server.put("elsewhere/deep/two.ts", "")
+        os.symlink("elsewhere", self.server.path("linkdir"))
+        self.addCleanup(os.unlink, self.server.path("linkdir"))
+        for pattern, path, files in (
+                ("build/*", None, ["build/x.c"]),                       # although it is ignored
+                ("build/**", None, ["build/x.c"]),
+                ("./build/x.c", None, ["build/x.c"]),
+                ("/build/*.c", None, ["build/x.c"]),
+                ("build/*.log", None, []),
+                ("*/x.c", None, []),                                    # no plain part
+                ("linkdir/*.ts", None, ["linkdir/One.ts"]),             # although it is a link
+                ("linkdir/**/*.ts", None, ["linkdir/One.ts", "linkdir/deep/two.ts"]),
+                ("linkdir/deep/two.ts", None, ["linkdir/deep/two.ts"]),
+                ("**/one.ts", None, ["elsewhere/One.ts"]),
+                (root + "/linkdir/*.ts", None, ["linkdir/One.ts"]),
+                (root + "/a.*", None, ["a.c"]),
+                (root + "/**/two.ts", None, ["elsewhere/deep/two.ts"]),
+                ("deep/*.ts", "linkdir", ["deep/two.ts"]),
+                (root + "/linkdir/deep/*.ts", "linkdir", ["deep/two.ts"]),
+                ("/deep/*.ts", "elsewhere", ["deep/two.ts"]),           # from the top of the searched directory
+                ("../build/*.c", "b", ["../build/x.c"]),
+                ("else*/*.ts", None, ["elsewhere/One.ts"]),
+                ("else\\where/*.ts", None, ["elsewhere/One.ts"]),
+                ("ELSEWHERE/*.ts", None, []),
+                ("elsewhere/one.*", None, ["elsewhere/One.ts"]),        # any case, because no letter is upper-case
+                ("elsewhere/ONE.*", None, []),
+                ("B/b.*", None, []),
+                ("b/b.*", None, ["b/B.c"]),
+                ("a.c/*", None, []),
+                ("nowhere/*", None, [])):
+            arguments = {"pattern": pattern, **({"path": path} if path else {})}
+            self.assertEqual(self.find(**arguments), files, arguments)
+        self.server.put("Upper/x.TS", "")
+        self.assertEqual(self.find(pattern="upper/*.ts"), ["Upper/x.TS"])
+        self.assertEqual(self.find(pattern="Upper/*.ts"), [])
+        self.assertEqual(self.server.error("find", pattern="../../*")[0], "PATH_OUTSIDE_WORKSPACE")
+        self.assertEqual(self.server.output("find_files", pattern="build/*")["files"], ["build/x.c"])
+        self.assertEqual(self.server.output("find_files", pattern="deep/*", path="linkdir")["files"], ["linkdir/deep/two.ts"])
+        self.assertEqual(self.server.output("find_files", pattern=root + "/linkdir/*.ts")["files"], ["linkdir/One.ts"])
+        self.assertEqual(self.server.output("find_files", pattern="/b/*.c")["files"], ["b/B.c"])
+
+    def test_what_a_pattern_enters_is_contained(self):
+        outside = os.path.join(self.server.dir, "outside")
+        os.makedirs(outside, exist_ok=True)
+        with open(os.path.join(outside, "secret.c"), "w", encoding="ascii"):
+            pass
+        os.symlink(outside, self.server.path("leads-out"))
+        self.addCleanup(os.unlink, self.server.path("leads-out"))
+        self.assertEqual(self.server.error("find", pattern="leads-out/*.c")[0], "SYMLINK_OUTSIDE_WORKSPACE")
+        self.assertEqual(self.server.failure("find_files", pattern="leads-out/*.c")[0], "SYMLINK_OUTSIDE_WORKSPACE")
+        self.assertEqual(self.find(pattern=outside + "/*.c"), [])
+
+    def test_what_a_pattern_enters_in_pages(self):
+        names = ["many/%d.ts" % i for i in range(10, 40)]
+        for name in names:
+            self.server.put(name, "")
+        found, cursor = [], ""
+        while cursor is not None:
+            result = self.server.result("find", pattern="many/*.ts", limit=7, cursor=cursor)
+            found += result["files"]
+            cursor = result.get("nextCursor")
+        self.assertEqual(found, names)
+
+    def test_extended_globs(self):
+        for name in ("main.ts", "other.ts", "more.tsx", "mm.ts"):
+            self.server.put("ext/" + name, "")
+        for pattern, files in (("!(main).ts", ["mm.ts", "other.ts"]), ("!(main|other).ts", ["mm.ts"]),
+                               ("@(main|other).ts", ["main.ts", "other.ts"]), ("*.ts?(x)", ["main.ts", "mm.ts", "more.tsx", "other.ts"]),
+                               ("+(m).ts", ["mm.ts"]), ("*(m)@(ain|ore).*", ["main.ts", "more.tsx"])):
+            self.assertEqual(self.find(pattern="ext/" + pattern), ["ext/" + name for name in files], pattern)
+            self.assertEqual(self.find(pattern=pattern, path="ext"), files, pattern)
+        self.assertEqual(self.server.error("find", pattern="ext/!(a|!(b))")[0], "INVALID_GLOB")
+        found = self.lines(pattern="^", glob="*.@(c|h)", path="b")
+        self.assertIn("B.c:1: int three; /* é */", found)
+
     def test_slow_patterns_are_not_slow(self):
         self.server.put("long", "a" * 1000000 + "\n")
         self.addCleanup(os.unlink, self.server.path("long"))

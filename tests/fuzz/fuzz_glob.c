@@ -92,7 +92,7 @@ static bool try_all(struct str p, struct str t, bool starts)
 static bool is_plain(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++)
-		if ((unsigned char)s.p[i] >= 0x80 || s.p[i] == '[')
+		if ((unsigned char)s.p[i] >= 0x80 || s.p[i] == '[' || s.p[i] == '(')
 			return false;
 	return s.n <= SMALL;
 }

@@ -93,6 +93,56 @@ static const struct {
 	{ "/x", "x", true },
 	{ "/x", "a/x", false },
 	{ "**/**/x/y", "x/y", true },
+	{ "@(a|b).c", "b.c", true },
+	{ "@(a|b).c", "ab.c", false },
+	{ "@(a|b).c", ".c", false },
+	{ "?(a|b).c", ".c", true },
+	{ "?(a|b).c", "a.c", true },
+	{ "?(a|b).c", "aa.c", false },
+	{ "*(a|bc).c", ".c", true },
+	{ "*(a|bc).c", "abcabc.c", true },
+	{ "*(a|bc).c", "abca", false },
+	{ "*(a|bc).c", "ac.c", false },
+	{ "+(a|bc)", "bca", true },
+	{ "+(a|bc)", "", false },
+	{ "x+(*.c|y)", "xmain.cy", true },
+	{ "+([0-9]).log", "2026.log", true },
+	{ "+([0-9]).log", "20a6.log", false },
+	{ "*.@(ts|tsx)", "src/a.tsx", true },
+	{ "*.@(ts|tsx)", "src/a.tsy", false },
+	{ "a@(b|@(c|d)e)f", "adef", true },
+	{ "a@({b,c}|d)f", "acf", true },
+	{ "{a@(b|c),d}e", "ace", true },
+	{ "@(a|*/)b", "x/b", true },
+	{ "@(**|x)/b", "x/y/b", true },
+	{ "src/!(main).ts", "src/other.ts", true },
+	{ "src/!(main).ts", "src/main.ts", false },
+	{ "src/!(main).ts", "src/mainly.ts", true },
+	{ "src/!(main).ts", "src/deep/other.ts", false },
+	{ "src/!(main|test*).ts", "src/test_x.ts", false },
+	{ "src/!(main|test*).ts", "src/.ts", true },
+	{ "*.!(ts)", "a.js", true },
+	{ "*.!(ts)", "a.ts", false },
+	{ "*.!(ts)", "a.b.ts", true }, /* as in bash: the star takes "a", the rest is not "ts" */
+	{ "!(a)", "a", false },
+	{ "!(a)", "x/b", true },
+	{ "!(a)/!(b)", "x/y", true },
+	{ "!(a)/!(b)", "x/b", false },
+	{ "!(a)/!(b)", "x/y/z", false },
+	{ "**/!(node_modules)/*.c", "a/b/x.c", true },
+	{ "**/!(node_modules)/*.c", "a/node_modules/x.c", false },
+	{ "!(*.c|*.h)", "x.h", false },
+	{ "!(*.c|*.h)", "x.o", true },
+	{ "!(\xc3\xbc)?", "\xc3\xbc", true }, /* nothing, and a character */
+	{ "!(\xc3\xbc)", "\xc3\xbc", false },
+	{ "!()", "a", true },
+	{ "x!(y", "x!(y", true }, /* not closed: plain text */
+	{ "*(1", "f(1", true },
+	{ "f(1).c", "f(1).c", true },
+	{ "*\\(1).c", "f(1).c", true },
+	{ "\\@(a|b)", "@(a|b)", true },
+	{ "[@](a)", "@(a)", true },
+	{ "@([)]|x)", ")", true },
 };
 
 static void globs(void **unused)
@@ -174,6 +224,12 @@ static void mistakes(void **unused)
 		{ "x[[:alpha", "offset 1: this \"[\"" },
 		{ "x[a-cz-y]", "offset 1: the ends of a range are out of order" },
 		{ "{{{{{{{{{{{{{{{{{a}}}}}}}}}}}}}}}}}", "nested too deeply" },
+		{ "@({a)b", "offset 2: this \"{\"" },
+		{ "a!(b!(c))", "offset 4: a \"!(…)\" cannot be within" },
+		{ "{a,!(b)}", "offset 3: a \"!(…)\" cannot be within" },
+		{ "@(a|!(b))", "offset 4: a \"!(…)\" cannot be within" },
+		{ "x/!(a/b)", "offset 5: a \"!(…)\" is about one component" },
+		{ "!()!()!()!()!()!()!()!()!()", "offset 24: it has more than 8" },
 	};
 
 	(void)unused;
@@ -225,6 +281,14 @@ static void time_is_bounded(void **unused)
 	buf_add(&pattern, STR("end"));
 	g = compile(buf_str(&pattern), 0);
 	assert_false(glob_match(g, buf_str(&text), STR(""), false));
+	glob_free(g);
+
+	/* As many ways to divide the name among the parts as there are. */
+	buf_reset(&text, LIMIT_GLOB_BYTES);
+	for (int i = 0; i < 255; i++)
+		buf_addc(&text, 'a');
+	g = compile(STR("!(b)*(a|aa)!(b)+(a|aa)!(b)*!(b)*!(b)*!(b)*!(b)*!(b)c"), 0);
+	assert_false(glob_match(g, buf_str(&text), buf_str(&text), false));
 	glob_free(g);
 }
 
