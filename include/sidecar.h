@@ -100,6 +100,7 @@ struct sidecar_settings {
 	void *progress_arg;
 
 	bool no_wait; /* fail at once if no sidecar listens there, instead of waiting for one */
+	bool hints;   /* FILE_NOT_FOUND suggests the file that was probably meant */
 
 	const struct sidecar_options *local; /* run in this process, in this workspace */
 	const char *program; /* with local: the sidecar program, to run commands; NULL: in PATH */

@@ -185,6 +185,7 @@ static void endpoint(struct exchange *x, const struct http_request *r, struct st
 		stream_call(x, &d);
 		return;
 	}
+	d.hints = http_header(&r->head, STR("sidecar-hints")).n > 0;
 	if (http_header(&r->head, STR("sidecar-progress")).n)
 		d.progress = &progress;
 	answer_call(x, &d);

@@ -419,6 +419,7 @@ struct sidecar *cli_connect(struct cli *c, int *status)
 					   : c->timeout > 1 ? c->timeout
 							    : 0),
 		.no_wait = c->wait <= 0,
+		.hints = true,
 		.timeout_ms = c->verb->flags & VERB_OWN_TIMEOUT ? 0 : to_ms(c->timeout),
 		.progress = shows_progress(c) ? show_progress : NULL,
 		.progress_arg = c,

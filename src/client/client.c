@@ -37,6 +37,7 @@ static int open_in(struct sidecar *s, const struct sidecar_settings *settings, s
 			       "Give a sidecar's address or a local workspace, not both");
 	s->progress = settings->progress;
 	s->progress_arg = settings->progress_arg;
+	s->hints = settings->hints;
 	if (settings->local)
 		s->local = local_new(settings, e);
 	else
@@ -85,6 +86,7 @@ int client_call(struct sidecar *s, const struct request *q, struct answer *ret, 
 {
 	struct request with_progress = *q;
 
+	with_progress.hints = s->hints;
 	with_progress.seen = s->progress;
 	with_progress.seen_arg = s->progress_arg;
 	return s->local ? local_call(s->local, &with_progress, ret, e)

@@ -32,6 +32,7 @@ struct sidecar {
 	char *session;				    /* or NULL */
 	void (*progress)(void *arg, int64_t files); /* or NULL */
 	void *progress_arg;
+	bool hints;
 };
 
 /* Make the request. An answer of any status is a success. */

@@ -170,6 +170,8 @@ static int send_request(struct conn *c, const struct request *q, struct str fiel
 			 q->body.n);
 	if (q->seen)
 		buf_add(&head, STR("Sidecar-Progress: files\r\n"));
+	if (q->hints)
+		buf_add(&head, STR("Sidecar-Hints: 1\r\n"));
 	buf_add(&head, STR("\r\n"));
 	if (head.failed)
 		return err_set(e, ERR_INVALID_ARGUMENTS, "The target of the request is too long");

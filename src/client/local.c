@@ -151,6 +151,9 @@ static void make_request(const struct request *q, struct http_request *ret)
 	if (q->seen)
 		h->headers[h->header_count++] =
 			(struct http_header){ STR("sidecar-progress"), STR("1") };
+	if (q->hints)
+		h->headers[h->header_count++] =
+			(struct http_header){ STR("sidecar-hints"), STR("1") };
 	ret->body = q->body;
 }
 

@@ -25,6 +25,8 @@ struct request {
 	int (*piece)(void *arg, struct str piece, struct err *e);
 	void *arg;
 
+	bool hints; /* errors may suggest what was probably meant */
+
 	/* During a search, called with the number of files searched so far; or NULL. */
 	void (*seen)(void *arg, int64_t files);
 	void *seen_arg;

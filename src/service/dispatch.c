@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/own.h"
+#include "tools/suggest.h"
 
 /* What a kind of caller may do, and how it is treated. Nothing else depends on the kind. */
 static const struct {
@@ -172,6 +173,14 @@ static void count(struct service *s, const struct tool *t, enum err_code code, i
 	add(&counts->us, (uint64_t)us);
 }
 
+/* The path that a call was about. */
+static struct str path_of(const struct json *arguments)
+{
+	const struct str path = json_text(arguments, STR("path"));
+
+	return path.n ? path : json_text(arguments, STR("cwd"));
+}
+
 static void note(struct service *s, const struct dispatch *d, struct str name, struct str session,
 		 int64_t us, enum err_code code)
 {
@@ -197,6 +206,9 @@ int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct
 	if (scrubbed)
 		clean(&cleaner, s, &c);
 	int rc = tool_call(d->tool, &c, d->arguments, e);
+	if (rc < 0 && e->code == ERR_FILE_NOT_FOUND && !e->advice &&
+	    (d->hints || kinds[d->kind].model))
+		suggest_path(&c, path_of(d->arguments), e);
 	jw_set_filter(out, NULL);
 	if (rc < 0 && c.scrub && s->scrub_files)
 		clean_error(&cleaner, e);

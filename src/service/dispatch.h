@@ -55,6 +55,7 @@ struct dispatch {
 	const struct call_stream *stream;
 	const struct call_progress *progress;
 	struct call_file *file;
+	bool hints; /* errors may suggest what was probably meant; for models they always do */
 };
 
 /* Make the call: its members are in `out`, an open object; or -1 and *e, and what was written into
