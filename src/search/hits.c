@@ -7,7 +7,10 @@
 #include "base/limits.h"
 #include "base/utf8.h"
 
-enum { CHUNK_FULL = 32 << 10, LINE_MATCH = 1, LINE_CUT = 2 };
+enum {
+	CHUNK_FULL = 32 << 10,
+	LINE_CUT = 1 << 7, /* beside those of hits_line */
+};
 
 struct hits_chunk {
 	struct hits_chunk *next;
@@ -83,9 +86,9 @@ static size_t copy_text(char *to, struct str text, bool *cut)
 	return *cut ? utf8_whole((struct str){ to, n }) : n;
 }
 
-void hits_line(struct hits *h, struct str text, bool match)
+void hits_line(struct hits *h, struct str text, unsigned flags)
 {
-	struct line_head head = { .flags = match ? LINE_MATCH : 0 };
+	struct line_head head = { .flags = (uint32_t)flags };
 	const size_t most = text.n < LIMIT_SEARCH_TEXT ? text.n : LIMIT_SEARCH_TEXT;
 	struct buf *b = h->last ? &h->last->data : NULL;
 	char *to = b ? buf_room(b, sizeof head + most) : NULL;
@@ -236,8 +239,9 @@ bool hit_next_line(struct hit *hit, struct hit_line *ret)
 	*ret = (struct hit_line){
 		.number = hit->number++,
 		.text = { hit->rest.p + sizeof head, head.n },
-		.match = head.flags & LINE_MATCH,
+		.match = head.flags & HIT_LINE_MATCH,
 		.cut = head.flags & LINE_CUT,
+		.headless = head.flags & HIT_LINE_HEADLESS,
 	};
 	hit->rest = str_from(hit->rest, sizeof head + head.n);
 	return true;

@@ -46,6 +46,13 @@ struct hit_line {
 	struct str text; /* without newline and carriage returns, cut at LIMIT_SEARCH_TEXT */
 	bool match;	 /* else it is context */
 	bool cut;	 /* there was more text */
+	bool headless;	 /* there was more text before it */
+};
+
+/* What is known of a line that is added. */
+enum {
+	HIT_LINE_MATCH = 1 << 0,
+	HIT_LINE_HEADLESS = 1 << 1,
 };
 
 struct hits_chunk;
@@ -60,7 +67,7 @@ struct hits {
 /* A hit is added by hits_begin, any number of hits_line, and hits_end, which gets the number of the
  * first line. When there is no memory nothing is added. */
 void hits_begin(struct hits *h, enum hit_type type, struct str prefix, struct str path);
-void hits_line(struct hits *h, struct str text, bool match);
+void hits_line(struct hits *h, struct str text, unsigned flags);
 void hits_end(struct hits *h, int64_t line, int64_t first_line, int64_t value);
 
 /* A place to return to: hits_cut drops everything added since. */

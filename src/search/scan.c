@@ -18,7 +18,7 @@ struct scanner {
 	const struct scan_options *o;
 	struct regex_cache *cache;
 
-	char *p; /* the window: part of the file, from the start of a line */
+	char *p; /* the window: part of the file, from the start of a line if possible */
 	size_t n, cap;
 	bool eof;
 
@@ -35,6 +35,7 @@ struct scanner {
 	uint64_t skipped_before; /* lines skipped in earlier files */
 	struct err why;
 	bool text_known; /* the whole window is known to have no NUL */
+	bool headless;	 /* the window begins inside a line, which is too long for it */
 };
 
 struct scanner *scanner_new(const struct scan_options *o)
@@ -143,18 +144,26 @@ static size_t line_end(const struct scanner *s, size_t at)
 	return nl ? (size_t)(nl - s->p) : s->n;
 }
 
+/* Add the line, or what the window has of it, from `at` to `end`. */
+static void add_line(struct scanner *s, size_t at, size_t end, unsigned flags)
+{
+	const unsigned headless = at == 0 && s->headless ? HIT_LINE_HEADLESS : 0;
+
+	hits_line(s->out, (struct str){ s->p + at, end - at }, flags | headless);
+}
+
 /* Up to `most` lines of context from `at` on, none after `end`. */
 static void add_context(struct scanner *s, size_t at, size_t end, unsigned most)
 {
 	for (; most && at < end; most--) {
 		const size_t stop = line_end(s, at);
 
-		hits_line(s->out, (struct str){ s->p + at, stop - at }, false);
+		add_line(s, at, stop, 0);
 		at = stop + 1;
 	}
 	/* The empty line after the last newline. */
 	if (most && at == s->n && s->eof && s->p[at - 1] == '\n')
-		hits_line(s->out, STR(""), false);
+		hits_line(s->out, STR(""), 0);
 }
 
 static void add_hit(struct scanner *s, const struct regex_match *m)
@@ -169,7 +178,7 @@ static void add_hit(struct scanner *s, const struct regex_match *m)
 	for (unsigned n = 0; n < LIMIT_SEARCH_CONTEXT && (at < m->line_end || n == 0); n++) {
 		const size_t stop = line_end(s, at);
 
-		hits_line(s->out, (struct str){ s->p + at, stop - at }, true);
+		add_line(s, at, stop, HIT_LINE_MATCH);
 		at = stop + 1;
 	}
 	if (context && m->line_end < s->n)
@@ -250,6 +259,8 @@ static void slide(struct scanner *s, unsigned context)
 			(struct str){ s->p + s->counted, keep - s->counted }, '\n');
 		s->counted = keep;
 	}
+	if (keep)
+		s->headless = s->p[keep - 1] != '\n';
 	memmove(s->p, s->p + keep, s->n - keep);
 	s->n -= keep;
 	s->from -= keep;
@@ -350,7 +361,7 @@ enum scan_outcome scan_file(struct scanner *s, const struct scan_input *in, stru
 	s->last_line = s->matches = 0;
 	s->skipped_before = regex_lines_skipped(s->cache);
 	s->why.code = ERR_NONE;
-	s->eof = false;
+	s->eof = s->headless = false;
 	s->left = INT64_MAX;
 	if (!fill(s))
 		return SCAN_UNREADABLE;

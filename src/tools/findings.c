@@ -12,7 +12,7 @@
 
 enum {
 	NOTE_LINES = 2,	  /* the last line, and a blank one before it */
-	LINE_FRAME = 16,  /* a line's number and what is put after it */
+	LINE_FRAME = 20,  /* a line's number and what is put around it */
 	MATCH_FRAME = 96, /* the names of an observation's members */
 	INDENT = 2,	  /* of a name for each directory above it */
 };
@@ -152,7 +152,8 @@ void findings_add_lines(struct findings *f, struct hit hit, const struct hit *ne
 		    (!own && part == FINDINGS_MATCH))
 			continue;
 		const struct str shown = findings_model_line(f->c, &line, &cut);
-		buf_addf(text, "%" PRId64 "%c ", line.number, own ? ':' : '-');
+		buf_addf(text, "%" PRId64 "%c %s", line.number, own ? ':' : '-',
+			 line.headless ? "..." : "");
 		buf_add(text, shown);
 		add_line(f, cut ? STR("...") : STR(""));
 		f->line = line.number;

@@ -74,10 +74,12 @@ static bool write_lines(const struct hits *hits, struct buf *out)
 			buf_addi(out, line.number);
 			buf_addc(out, sign);
 			buf_addc(out, ' ');
+			if (line.headless)
+				buf_add(out, STR("[truncated] ..."));
 			buf_add(out, text);
 			if (cut)
 				buf_add(out, STR("... [truncated]"));
-			any_cut |= cut;
+			any_cut |= cut || line.headless;
 		}
 	}
 	return any_cut;
@@ -227,8 +229,10 @@ static const struct arg search_table[] = {
 static const struct field match_fields[] = {
 	{ "file", "Path relative to the workspace", FIELD_STR },
 	{ "line", "Number of the first matching line; in mode lines", FIELD_INT, FIELD_OPTIONAL },
-	{ "content", "The matching line; over 500 characters it is cut and ends in ...", FIELD_STR,
-	  FIELD_OPTIONAL },
+	{ "content",
+	  "The matching line; over 500 characters it is cut and ends in ...; one that "
+	  "begins in ... is so long that only a later part of it was shown",
+	  FIELD_STR, FIELD_OPTIONAL },
 	{ "before", "Lines before it, with context", FIELD_STR, FIELD_LIST | FIELD_OPTIONAL },
 	{ "after", "Lines behind it, with context", FIELD_STR, FIELD_LIST | FIELD_OPTIONAL },
 	{ "count", "Matching lines in the file; in mode counts", FIELD_INT, FIELD_OPTIONAL },
@@ -264,6 +268,8 @@ static void write_piece(struct call *c, const struct hit_line *line)
 {
 	bool cut;
 
+	if (line->headless)
+		jw_piece(c->out, STR("..."));
 	jw_piece(c->out, findings_model_line(c, line, &cut));
 	if (cut)
 		jw_piece(c->out, STR("..."));

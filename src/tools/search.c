@@ -116,7 +116,7 @@ static void write_part(struct call *c, const struct part *p, struct hit hit, int
 			jw_array(c->out, p->name);
 		any = true;
 		jw_str(c->out, NULL, line.text);
-		*cut |= line.cut;
+		*cut |= line.cut || line.headless;
 		++*lines;
 	}
 	if (any)

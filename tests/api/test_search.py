@@ -187,6 +187,30 @@ class Search(SidecarTest):
         found = self.lines(pattern="^", glob="*.@(c|h)", path="b")
         self.assertIn("B.c:1: int three; /* é */", found)
 
+    def test_a_late_match_in_a_very_long_line(self):
+        """What is shown of it is not its beginning, and says so."""
+        self.server.put("endless", "first\n" + "x" * (1 << 20) + "needle, and the end\nlast\n")
+        self.addCleanup(os.unlink, self.server.path("endless"))
+        result = self.server.result("grep", pattern="needle", path="endless", context=1)
+        lines = result["content"].split("\n")
+        self.assertRegex(lines[0], r"^endless:2: \[truncated\] \.\.\.x*needle, and the end$")
+        self.assertEqual(lines[1:], ["endless-3- last", "", "[Some lines truncated to 500 chars. Use read tool to see full lines]"])
+        self.assertTrue(result["details"]["linesTruncated"])
+        # As context, too.
+        lines = self.server.result("grep", pattern="^last", path="endless", context=1)["content"].split("\n")
+        self.assertRegex(lines[0], r"^endless-2- \[truncated\] \.\.\.x*needle, and the end$")
+        self.assertEqual(lines[1], "endless:3: last")
+        # The first part of the line has its beginning.
+        lines = self.server.result("grep", pattern="^x", path="endless")["content"].split("\n")
+        self.assertRegex(lines[0], r"^endless:2: x{500}\.\.\. \[truncated\]$")
+        out = self.server.output("search_files", pattern="needle", path="endless")
+        self.assertRegex(out["matches"][0]["content"], r"^\.\.\.x*needle, and the end$")
+        match = self.server.result("search", pattern="needle", path="endless")["matches"][0]
+        self.assertTrue(match["cut"])
+        self.server.put("whole", "x" * 1000 + "\nneedle\n")
+        self.addCleanup(os.unlink, self.server.path("whole"))
+        self.assertEqual(self.lines(pattern="needle", path="whole"), ["whole:2: needle"])
+
     def test_slow_patterns_are_not_slow(self):
         self.server.put("long", "a" * 1000000 + "\n")
         self.addCleanup(os.unlink, self.server.path("long"))
