@@ -44,6 +44,7 @@ struct sandbox {
 
 enum own_dir { OWN_TMP, OWN_SHM };
 
+static const char *const own_paths[] = { [OWN_TMP] = "/tmp", [OWN_SHM] = "/dev/shm" };
 static const mode_t own_modes[] = { [OWN_TMP] = 0700, [OWN_SHM] = 01777 };
 
 /* A tree of mounts taken before everything is made read-only, to be put back in its place. */
@@ -62,6 +63,7 @@ struct setup {
 	int scratch;	   /* the tree of mounts that becomes /tmp */
 	struct kept *kept; /* the workspace and the directories of the lists */
 	size_t kept_count;
+	struct stat outside[2]; /* what is at own_paths outside the sandbox */
 	struct err e;
 };
 
@@ -282,10 +284,17 @@ static int open_private(struct setup *s)
 {
 	struct sandbox *sb = s->sandbox;
 
-	sb->private[OWN_TMP] = canonical_open(sb->namespaces ? "/tmp" : s->config->scratch);
-	/* A shared /dev/shm keeps the permissions that it has. */
-	if (sb->namespaces)
-		sb->private[OWN_SHM] = canonical_open("/dev/shm");
+	if (!sb->namespaces)
+		sb->private[OWN_TMP] = canonical_open(s->config->scratch);
+	/* A directory that is the workspace, or that commands may write, is everybody's and keeps
+	 * the permissions that it has. */
+	for (size_t i = 0; sb->namespaces && i < ARRAY_LEN(own_paths); i++) {
+		struct stat st;
+		sb->private[i] = canonical_open(own_paths[i]);
+		if (fstat(sb->private[i], &st) == 0 && st.st_ino == s->outside[i].st_ino &&
+		    st.st_dev == s->outside[i].st_dev)
+			fd_closep(&sb->private[i]);
+	}
 	sandbox_reset_permissions(sb);
 	return 0;
 }
@@ -402,6 +411,8 @@ int sandbox_make(const struct sandbox_config *c, bool namespaces, struct sandbox
 		sb->namespaces = namespaces;
 		sb->rules = sb->private[OWN_TMP] = sb->private[OWN_SHM] = -1;
 		struct setup s = { .config = c, .sandbox = sb, .report = &found, .scratch = -1 };
+		for (size_t i = 0; i < ARRAY_LEN(own_paths); i++)
+			(void)stat(own_paths[i], &s.outside[i]);
 		if (run_steps(&s, e) < 0)
 			return -1;
 	}

@@ -1,9 +1,10 @@
 """Real work in the sandbox: a C project is compiled, a package installed from the registry."""
+import json
 import os
 import subprocess
 import unittest
 
-from harness import ROOT, SandboxTest, machine
+from harness import BIN, ROOT, SandboxTest, environment, machine, needs_sandbox
 
 # The library is a third of it; the whole takes a minute.
 TARGET = "sidecar" if "SIDECAR_TEST_ROUNDS" in os.environ else "libsidecar.a"
@@ -34,6 +35,19 @@ class Work(SandboxTest):
                                "node -p 'require(\"is-odd\")(3)'")
         self.assertTrue(out["stdout"].endswith("true\n"), out)
         self.assertTrue(os.path.isdir(self.server.path("package/node_modules/is-number")))
+
+
+@needs_sandbox
+@unittest.skipUnless(machine.mounts(), "this machine gives no mount namespaces")
+class Shared(unittest.TestCase):
+    def test_a_shared_directory_keeps_its_permissions(self):
+        """/tmp, which commands usually have for themselves, may be the workspace. Here it is a mount of our own."""
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                "params": {"name": "run_command", "arguments": {"command": "echo hi > there"}}}
+        script = "mount -t tmpfs none /tmp && chmod 1777 /tmp && cd /tmp && \"$0\" mcp --sandbox workspace && stat -c %a . && cat there"
+        done = subprocess.run(["unshare", "-m", "sh", "-c", script, BIN], input=json.dumps(call) + "\n", capture_output=True,
+                              text=True, env=environment(), check=False)
+        self.assertEqual(done.stdout.splitlines()[1:], ["1777", "hi"], done)
 
 
 if __name__ == "__main__":
