@@ -242,7 +242,8 @@ static void stop_job(struct exchange *x, const struct http_request *r, struct st
 static bool observe(struct exchange *x, const struct model_call *m, struct call_text *text,
 		    struct err *e)
 {
-	const struct tool *t = m->arguments ? tool_for_model(m->name, e) : NULL;
+	const unsigned set = x->front->service->tool_set ? x->front->service->tool_set : TOOL_MODEL;
+	const struct tool *t = m->arguments ? tool_for_model(m->name, set, e) : NULL;
 	struct dispatch d = exchange_call(x, CALL_MODEL, t, m->arguments);
 	struct jw w = jw_to(x->out);
 

@@ -85,7 +85,8 @@ static const struct setting settings[] = {
 		  "overwrites, else off)" },
 	{ "SIDECAR_TOOL_SET", "tool-set", SETTING_CHOICE, AT(tool_set),
 	  WORDS("auto", "core", "full"),
-	  .help = "the tools shown to models (default core, for MCP full)" },
+	  .help = "the tools of models; core: only the five (default: the five are shown, to MCP "
+		  "all, and all can be called)" },
 	{ "SIDECAR_MCP_RESULTS", "mcp-results", SETTING_CHOICE, AT(mcp_results),
 	  WORDS("text", "structured"),
 	  .help = "results over MCP: text for models, or observations in JSON with a schema "

@@ -350,6 +350,7 @@ int schema_choose(struct str format, struct str set_name, unsigned set, struct s
 		  struct err *e)
 {
 	enum schema_dialect dialect = SCHEMA_OLLAMA;
+	const bool only_core = set == TOOL_CORE;
 
 	if (format.n && !dialect_by_name(format, &dialect))
 		return err_set(e, ERR_INVALID_ARGUMENTS,
@@ -365,7 +366,7 @@ int schema_choose(struct str format, struct str set_name, unsigned set, struct s
 		return err_set(e, ERR_INVALID_ARGUMENTS, "set must be core or full");
 	*ret = (struct schema_offer){
 		.dialect = dialect,
-		.set = set,
+		.set = only_core ? TOOL_CORE : set,
 		.times = dialect == SCHEMA_MCP ? run_times_mcp : run_times_model,
 		.result_bytes = LIMIT_RESULT_BYTES,
 	};

@@ -53,8 +53,9 @@ void schema_write(struct jw *w, const char *name, const struct schema_offer *off
 
 /*
  * Choose by names: `format` names a dialect, empty for ollama; `set_name` is "core" or "full",
- * empty for `set`, or for the dialect's default set if that is 0. INVALID_ARGUMENTS for any other
- * name. The rest is as it is unless the operator sets something else.
+ * empty for `set`, or for the dialect's default set if that is 0. If `set` is TOOL_CORE there are
+ * no other tools, whatever the name says. INVALID_ARGUMENTS for any other name. The rest is as it
+ * is unless the operator sets something else.
  */
 int schema_choose(struct str format, struct str set_name, unsigned set, struct schema_offer *ret,
 		  struct err *e);

@@ -57,15 +57,15 @@ const struct tool *tool_by_name(struct str name, unsigned flags)
 	return NULL;
 }
 
-const struct tool *tool_for_model(struct str name, struct err *e)
+const struct tool *tool_for_model(struct str name, unsigned set, struct err *e)
 {
-	const struct tool *t = tool_by_name(name, TOOL_MODEL);
+	const struct tool *t = tool_by_name(name, set);
 	char room[512];
 	struct buf names = buf_over(room, sizeof room);
 
 	if (t)
 		return t;
-	tool_names(TOOL_MODEL, &names);
+	tool_names(set, &names);
 	(void)err_set(e, ERR_UNKNOWN_TOOL, "There is no tool \"%.*s\".",
 		      STR_FMT(str_upto(name, 100)));
 	(void)err_advise(e, "The tools are: %.*s", STR_FMT(buf_str(&names)));

@@ -257,8 +257,9 @@ const struct tool *tool_at(size_t i);
 /* The tool of that name with at least one of the flags, or NULL. */
 const struct tool *tool_by_name(struct str name, unsigned flags);
 
-/* The tool for models of that name; or NULL and UNKNOWN_TOOL, with the names of all of them. */
-const struct tool *tool_for_model(struct str name, struct err *e);
+/* The tool of that name in a set: TOOL_CORE or TOOL_MODEL; or NULL and UNKNOWN_TOOL, with the names
+ * of all of them. */
+const struct tool *tool_for_model(struct str name, unsigned set, struct err *e);
 
 /* The names of all tools with at least one of the flags, separated by ", ". */
 void tool_names(unsigned flags, struct buf *out);

@@ -90,6 +90,28 @@ class Envelope(SidecarTest):
         self.assertEqual((line["tool"], line["success"], line["code"]), ("read_file", False, "PATH_OUTSIDE_WORKSPACE"))
 
 
+class Core(SidecarTest):
+    """With --tool-set core there are five tools, on every way in."""
+
+    env = {"SIDECAR_TOOL_SET": "core"}
+
+    def test_no_other_can_be_called(self):
+        self.server.put("a.txt", "one\n")
+        code, message = self.server.failure("edit_file", path="a.txt", old_text="one", new_text="two")
+        self.assertEqual(code, "UNKNOWN_TOOL")
+        self.assertTrue(message.endswith(": read_file, write_file, list_directory, run_command, search_files"), message)
+        call = {"function": {"name": "job_list", "arguments": {}}}
+        seen = self.server.request("POST", "/tools", json.dumps(call), {"Content-Type": "application/json"}).json()
+        self.assertEqual(seen["error"]["code"], "UNKNOWN_TOOL")
+        self.assertEqual(self.server.get("a.txt"), b"one\n")
+        self.server.output("read_file", path="a.txt")
+
+    def test_unset_every_tool_can_be_called(self):
+        server = self.start()
+        server.put("a.txt", "one\n")
+        server.output("edit_file", path="a.txt", old_text="one", new_text="two")
+
+
 class Providers(SidecarTest):
     ARGUMENTS = {"path": "p.txt"}
     FORMS = [

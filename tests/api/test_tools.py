@@ -155,6 +155,11 @@ class Definitions(SidecarTest):
     def test_defaults(self):
         self.assertEqual(self.get(), self.get("?format=ollama&set=core"))
         self.assertEqual(self.get("?format=mcp"), self.get("?format=mcp&set=full"))
+        core = self.start(env={"SIDECAR_TOOL_SET": "core"})
+        for query in ("?set=core", "?set=full"):
+            self.assertEqual(core.request("GET", "/tools" + query).json(), self.get("?set=core"))
+        self.assertEqual(len(core.request("GET", "/tools?format=mcp&set=full").json()), 5)
+        self.assertEqual(core.request("GET", "/tools?set=all").status, 400)
         for env, query in (("full", "?set=full"), ("core", "?set=core")):
             server = self.start(env={"SIDECAR_TOOL_SET": env})
             self.assertEqual(server.request("GET", "/tools").json(), self.get(query))
