@@ -93,7 +93,7 @@ static bool has_layers(const char *root, char room[FILE_ROOM])
 
 const char *container_evidence(const char *root)
 {
-	char room[FILE_ROOM];
+	char room[FILE_ROOM] UNINITIALISED;
 
 	if (has_mark(root))
 		return "its runtime has left a mark";
