@@ -29,17 +29,11 @@
 
 #include "base/buf.h"
 #include "base/str.h"
-#include "base/utf8.h"
+#include "tools/redraw.h"
 
 /* One stream. The zero value is ready for use; everything is private. */
 struct screen {
-	struct buf line; /* the line that has not ended; a column that was erased is a NUL */
-	size_t at;	 /* the cursor: a character in the line, or its end … */
-	size_t over;	 /* … and columns to the right of where that begins */
-	size_t even;	 /* bytes from its start that are known to be one column each */
-	bool erased;	 /* the line has NULs */
-
-	struct utf8_stream cut; /* a character of which only the beginning has come */
+	struct redraw line; /* the line that has not ended */
 
 	enum screen_state {
 		SCREEN_TEXT,

@@ -160,11 +160,11 @@ static inline void model_erase(struct model *m, unsigned what)
 	m->moved = true;
 }
 
-static inline void model_move(struct model *m, size_t column, bool edge)
+static inline void model_move(struct model *m, size_t column)
 {
 	const size_t most = m->width > MODEL_EDGE ? m->width : MODEL_EDGE;
 
-	m->cursor = edge && column > most ? most : column;
+	m->cursor = column > most ? most : column;
 	m->moved = true;
 }
 
@@ -188,11 +188,11 @@ static inline size_t model_csi(struct model *m, struct str s)
 	const size_t n = number ? number : 1;
 	const char last = known ? s.p[i] : 0;
 	if (last == 'C')
-		model_move(m, m->cursor + n, true);
+		model_move(m, m->cursor + n);
 	if (last == 'D')
-		model_move(m, m->cursor < n ? 0 : m->cursor - n, false);
+		model_move(m, m->cursor < n ? 0 : m->cursor - n);
 	if (last == 'G')
-		model_move(m, n - 1, true);
+		model_move(m, n - 1);
 	if (last == 'K' || last == 'J')
 		model_erase(m, (unsigned)number);
 	return i + 1;
@@ -227,9 +227,9 @@ static inline size_t model_control(struct model *m, uint32_t c, struct str after
 	if (c == '\t')
 		model_tab(m);
 	if (c == '\r')
-		model_move(m, 0, false);
+		model_move(m, 0);
 	if (c == '\b')
-		model_move(m, m->cursor ? m->cursor - 1 : 0, false);
+		model_move(m, m->cursor ? m->cursor - 1 : 0);
 	if (c == 0x1b)
 		return model_escape(m, after);
 	return c == 0x9b ? model_csi(m, after) : 0;
