@@ -396,15 +396,13 @@ struct edit_file_args {
 };
 
 static const struct arg edit_file_table[] = {
-	A_STR(struct edit_file_args, path, "path", REQUIRED | NONBLANK,
-	      "File, relative to the workspace"),
+	A_STR(struct edit_file_args, path, "path", REQUIRED | NONBLANK, "File in the workspace"),
 	A_STR(struct edit_file_args, old_text, "old_text", REQUIRED,
-	      "Text to replace, exactly as it stands in the file, white space included"),
-	A_STR(struct edit_file_args, new_text, "new_text", REQUIRED, "Text to put in its place"),
+	      "Exact text, with its white space"),
+	A_STR(struct edit_file_args, new_text, "new_text", REQUIRED, "Text in its place"),
 	A_BOOL(struct edit_file_args, replace_all, "replace_all", false,
-	       "Replace every occurrence; otherwise there must be exactly one"),
-	A_BOOL(struct edit_file_args, dry_run, "dry_run", false,
-	       "Only show the diff, change nothing"),
+	       "Replace every occurrence"),
+	A_BOOL(struct edit_file_args, dry_run, "dry_run", false, "Only show the diff"),
 	A_END,
 };
 
@@ -461,7 +459,9 @@ static int edit_file_run(struct call *c, const void *args, struct err *e)
 const struct tool tool_edit_file = {
 	.name = "edit_file",
 	.title = "Edit file",
-	.about = "Replace a text in a file by another. The text must occur exactly once.",
+	.about =
+		"Change a part of a file. old_text must occur exactly once: add lines around it if "
+		"it does not. Use it instead of sed and write_file.",
 	.args = edit_file_table,
 	.args_size = sizeof(struct edit_file_args),
 	.fields = edit_fields,
@@ -477,19 +477,17 @@ struct multi_edit_args {
 
 static const struct arg one_edit_table[] = {
 	A_STR(struct edit, old_text, "old_text", REQUIRED,
-	      "Text to replace, exactly as it stands after the edits before"),
-	A_STR(struct edit, new_text, "new_text", REQUIRED, "Text to put in its place"),
+	      "Exact text, as it is after the edits before"),
+	A_STR(struct edit, new_text, "new_text", REQUIRED, "Text in its place"),
 	A_BOOL(struct edit, replace_all, "replace_all", false, "Replace every occurrence"),
 	A_END,
 };
 
 static const struct arg multi_edit_table[] = {
-	A_STR(struct multi_edit_args, path, "path", REQUIRED | NONBLANK,
-	      "File, relative to the workspace"),
+	A_STR(struct multi_edit_args, path, "path", REQUIRED | NONBLANK, "File in the workspace"),
 	A_OBJECTS(struct multi_edit_args, edits, "edits", REQUIRED, one_edit_table,
-		  "The edits, done in this order"),
-	A_BOOL(struct multi_edit_args, dry_run, "dry_run", false,
-	       "Only show the diff, change nothing"),
+		  "In this order"),
+	A_BOOL(struct multi_edit_args, dry_run, "dry_run", false, "Only show the diff"),
 	A_END,
 };
 
@@ -516,7 +514,7 @@ static int multi_edit_run(struct call *c, const void *args, struct err *e)
 const struct tool tool_multi_edit = {
 	.name = "multi_edit",
 	.title = "Edit file in several places",
-	.about = "Do several edits of one file in order, all of them or none.",
+	.about = "Change several parts of a file, all of them or none.",
 	.args = multi_edit_table,
 	.args_size = sizeof(struct multi_edit_args),
 	.fields = edit_fields,

@@ -259,15 +259,13 @@ struct find_files_args {
 
 static const struct arg find_files_table[] = {
 	A_STR(struct find_files_args, pattern, "pattern", REQUIRED | NONBLANK,
-	      "Glob: *.c anywhere, src/**/*.h below src; directories end in /"),
-	A_STR(struct find_files_args, path, "path", NONBLANK,
-	      "Directory to search (default: the workspace)"),
+	      "Glob: *.c anywhere, src/**/*.h below src"),
+	A_STR(struct find_files_args, path, "path", NONBLANK, "Directory; default: the workspace"),
 	A_INT(struct find_files_args, limit, "limit", LIMIT_FIND_RESULTS, 1, LIMIT_FIND_MOST,
-	      "Most paths to return (default 1000)"),
-	A_STR(struct find_files_args, cursor, "cursor", RARE,
-	      "Where an earlier answer said to go on"),
+	      "Most paths (default 1000)"),
+	A_STR(struct find_files_args, cursor, "cursor", RARE, "Goes on from an earlier result"),
 	A_INT_FLAGS(struct find_files_args, max_bytes, "max_bytes", RARE, 0, LIMIT_RESULT_LEAST,
-		    LIMIT_RESULT_MOST, "Longest result in bytes"),
+		    LIMIT_RESULT_MOST, "Largest result"),
 	A_END,
 };
 
@@ -340,7 +338,7 @@ static int find_files_run(struct call *c, const void *args, struct err *e)
 const struct tool tool_find_files = {
 	.name = "find_files",
 	.title = "Find files",
-	.about = "Find files and directories by a glob. What .gitignore hides is left out.",
+	.about = "Find files by name, without what .gitignore hides. Use it instead of find.",
 	.args = find_files_table,
 	.args_size = sizeof(struct find_files_args),
 	.fields = find_files_fields,

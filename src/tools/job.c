@@ -403,8 +403,7 @@ static int job_list_run(struct call *c, const void *args, struct err *e)
 const struct tool tool_job_list = {
 	.name = "job_list",
 	.title = "List jobs",
-	.about = "List the commands that were started in the background, and what others left "
-		 "running.",
+	.about = "List background commands, and what others left running.",
 	.args = no_arguments,
 	.args_size = 1,
 	.fields = job_list_fields,
@@ -413,11 +412,11 @@ const struct tool tool_job_list = {
 };
 
 static const struct arg job_output_table[] = {
-	A_STR(struct job_args, id, "job_id", REQUIRED | NONBLANK, "Which job"),
+	A_STR(struct job_args, id, "job_id", REQUIRED | NONBLANK, "Job"),
 	A_INT(struct job_args, since, "since", 0, 0, INT64_MAX,
-	      "The cursor of the last answer; 0 for all that is kept"),
+	      "Cursor of the last result; 0: from the start"),
 	A_INT(struct job_args, wait_ms, "wait_ms", 0, 0, LIMIT_JOB_NEWS_MS,
-	      "Wait this long for more output or the end, at most 60000"),
+	      "Wait so long for more"),
 	A_END,
 };
 
@@ -443,7 +442,7 @@ static int job_output_run(struct call *c, const void *args, struct err *e)
 const struct tool tool_job_output = {
 	.name = "job_output",
 	.title = "Output of a job",
-	.about = "The output of a background command since a cursor, and whether it still runs.",
+	.about = "Read the output of a background command, and whether it still runs.",
 	.args = job_output_table,
 	.args_size = sizeof(struct job_args),
 	.fields = job_output_fields,
@@ -453,7 +452,7 @@ const struct tool tool_job_output = {
 };
 
 static const struct arg job_stop_table[] = {
-	A_STR(struct job_args, id, "job_id", REQUIRED | NONBLANK, "Which job"),
+	A_STR(struct job_args, id, "job_id", REQUIRED | NONBLANK, "Job"),
 	A_END,
 };
 
@@ -465,7 +464,7 @@ static const struct field job_stop_fields[] = {
 const struct tool tool_job_stop = {
 	.name = "job_stop",
 	.title = "Stop a job",
-	.about = "End a background command and everything it started.",
+	.about = "End a background command with all it started. Use it instead of kill.",
 	.args = job_stop_table,
 	.args_size = sizeof(struct job_args),
 	.fields = job_stop_fields,

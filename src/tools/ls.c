@@ -158,13 +158,13 @@ struct list_args {
 };
 
 static const struct arg list_table[] = {
-	A_STR(struct list_args, path, "path", REQUIRED, "Directory; \".\" is the workspace"),
+	A_STR(struct list_args, path, "path", REQUIRED, "Directory, . for the workspace"),
 	A_BOOL(struct list_args, recursive, "recursive", false,
-	       "Also what is in directories below, 5 deep"),
-	A_STR(struct list_args, pattern, "pattern", NONBLANK, "Only names that fit this glob"),
-	A_STR(struct list_args, cursor, "cursor", RARE, "Where an earlier answer said to go on"),
+	       "Also what is below, 5 levels deep"),
+	A_STR(struct list_args, pattern, "pattern", NONBLANK, "Glob for names: *.py"),
+	A_STR(struct list_args, cursor, "cursor", RARE, "Goes on from an earlier result"),
 	A_INT_FLAGS(struct list_args, max_bytes, "max_bytes", RARE, 0, LIMIT_RESULT_LEAST,
-		    LIMIT_RESULT_MOST, "Longest result in bytes"),
+		    LIMIT_RESULT_MOST, "Largest result"),
 	A_END,
 };
 
@@ -289,8 +289,8 @@ static int list_run(struct call *c, const void *args, struct err *e)
 const struct tool tool_list_directory = {
 	.name = "list_directory",
 	.title = "List directory",
-	.about = "List up to 500 entries of a directory. A recursive listing leaves out what "
-		 ".gitignore hides.",
+	.about = "List a directory with sizes, or a tree without what .gitignore hides. Use it "
+		 "instead of ls and tree.",
 	.args = list_table,
 	.args_size = sizeof(struct list_args),
 	.fields = list_fields,

@@ -138,14 +138,13 @@ struct read_file_args {
 
 static const struct arg read_file_table[] = {
 	A_STR(struct read_file_args, path, "path", REQUIRED | NONBLANK,
-	      "File, relative to the workspace; or output:<n>"),
+	      "File in the workspace, or output:<n>"),
 	A_INT(struct read_file_args, start_line, "start_line", 0, 1, INT64_MAX,
 	      "First line, from 1"),
-	A_INT(struct read_file_args, end_line, "end_line", 0, 1, INT64_MAX, "Last line, inclusive"),
-	A_BOOL(struct read_file_args, line_numbers, "line_numbers", false,
-	       "Put its number and a tab before each line"),
+	A_INT(struct read_file_args, end_line, "end_line", 0, 1, INT64_MAX, "Last line"),
+	A_BOOL(struct read_file_args, line_numbers, "line_numbers", false, "Number the lines"),
 	A_INT_FLAGS(struct read_file_args, max_bytes, "max_bytes", RARE, 0, LIMIT_RESULT_LEAST,
-		    LIMIT_RESULT_MOST, "Longest result in bytes"),
+		    LIMIT_RESULT_MOST, "Largest result"),
 	A_END,
 };
 
@@ -412,7 +411,8 @@ static int read_file_run(struct call *c, const void *args, struct err *e)
 const struct tool tool_read_file = {
 	.name = "read_file",
 	.title = "Read file",
-	.about = "Read a text file, whole or a range of its lines.",
+	.about = "Read a text file, or some of its lines, or an image. Use it instead of cat, head "
+		 "and sed.",
 	.args = read_file_table,
 	.args_size = sizeof(struct read_file_args),
 	.fields = read_file_fields,

@@ -264,19 +264,16 @@ struct run_args {
 };
 
 static const struct arg run_table[] = {
-	A_STR(struct run_args, command, "command", EXPECTED | NO_NUL, "Shell command"),
+	A_STR(struct run_args, command, "command", EXPECTED | NO_NUL, "Shell command: make test"),
 	A_INT_FLAGS(struct run_args, timeout_ms, "timeout_ms", RUN_TIME, 0, 1, LIMIT_COMMAND_MS,
-		    "Longest run time in milliseconds"),
+		    "Time limit in milliseconds"),
 	A_STRINGS(struct run_args, argv, "argv", RARE,
-		  "Instead of command, which is empty then: a program and its arguments, no shell"),
-	A_STR(struct run_args, cwd, "cwd", RARE | NONBLANK,
-	      "Directory to run in (default: the workspace)"),
-	A_PAIRS(struct run_args, env, "env", RARE, "Variables for the command, each NAME=value"),
+		  "Program and arguments, without a shell; command is empty then"),
+	A_STR(struct run_args, cwd, "cwd", RARE | NONBLANK, "Directory to run in"),
+	A_PAIRS(struct run_args, env, "env", RARE, "Variables, each NAME=value"),
 	A_BOOL_FLAGS(
 		struct run_args, background, "background", RARE, false,
-		"Answer at once with a job_id; look with job_output, end it with job_stop. It has "
-		"no "
-		"time limit"),
+		"Return a job_id at once, for servers and long work: see job_output and job_stop"),
 	A_END,
 };
 
@@ -358,9 +355,8 @@ static int run_run(struct call *c, const void *args, struct err *e)
 const struct tool tool_run_command = {
 	.name = "run_command",
 	.title = "Run command",
-	.about = "Run a shell command in the workspace and wait for it. Of long output both ends "
-		 "are "
-		 "returned. Processes that it leaves running are listed as survivors.",
+	.about = "Run a shell command to build, test, use git and so on. To read, search and "
+		 "change files, the other tools are better.",
 	.args = run_table,
 	.args_size = sizeof(struct run_args),
 	.fields = receipt_fields,

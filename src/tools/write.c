@@ -125,9 +125,8 @@ struct write_file_args {
 };
 
 static const struct arg write_file_table[] = {
-	A_STR(struct write_file_args, path, "path", REQUIRED | NONBLANK,
-	      "File, relative to the workspace"),
-	A_STR(struct write_file_args, content, "content", REQUIRED, "The whole new content"),
+	A_STR(struct write_file_args, path, "path", REQUIRED | NONBLANK, "File in the workspace"),
+	A_STR(struct write_file_args, content, "content", REQUIRED, "The whole content"),
 	A_BOOL(struct write_file_args, create_dirs, "create_dirs", true,
 	       "Make missing directories (default true)"),
 	A_END,
@@ -165,8 +164,7 @@ static int write_file_run(struct call *c, const void *args, struct err *e)
 const struct tool tool_write_file = {
 	.name = "write_file",
 	.title = "Write file",
-	.about = "Write a whole file, replacing it if it exists. To change a part of a file, "
-		 "read it first and write it back whole, or use edit_file if you have it.",
+	.about = "Create a file, or replace all of it. Use it instead of shell redirection.",
 	.args = write_file_table,
 	.args_size = sizeof(struct write_file_args),
 	.fields = write_file_fields,
