@@ -305,20 +305,27 @@ static int make_rules(struct setup *s)
 	return s->sandbox->rules < 0 ? -1 : 0;
 }
 
+/* Give up everything, but for the one capability without which root's commands could not work where
+ * root's file tools can. The rules say where commands may write, with or without it. */
 static int drop_privileges(struct setup *s)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct none[2] = { 0 };
+	const uint32_t kept = sandbox_needs_override(s->config) ? CAP_TO_MASK(CAP_DAC_OVERRIDE) : 0;
+	const struct __user_cap_data_struct sets[2] = { { kept, kept, kept } };
 
-	(void)s;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -1;
 	/* The kernel refuses these to a process that has no capabilities to give up. */
 	for (unsigned long cap = 0; cap < 64; cap++)
-		(void)prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
+		if (!kept || cap != CAP_DAC_OVERRIDE)
+			(void)prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
 	(void)prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED, 0, 0, 0);
 	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	return (int)syscall(SYS_capset, &head, none);
+	if (syscall(SYS_capset, &head, sets) < 0)
+		return -1;
+	if (kept)
+		(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_DAC_OVERRIDE, 0, 0);
+	return 0;
 }
 
 static int load_filter(struct setup *s)

@@ -84,4 +84,8 @@ int sandbox_forgo_namespaces(const struct sandbox_config *config, const struct e
  * may be read and written: a descriptor, or -1. */
 int sandbox_rules(const struct sandbox_config *config, bool namespaces, struct err *e);
 
+/* Whether root may write to the workspace only by its privilege, as in a container whose workspace
+ * belongs to a user of the host. Then commands keep CAP_DAC_OVERRIDE. */
+bool sandbox_needs_override(const struct sandbox_config *c);
+
 #endif

@@ -1,10 +1,13 @@
 """Real work in the sandbox: a C project is compiled, a package installed from the registry."""
+import contextlib
 import json
 import os
 import subprocess
+import tempfile
 import unittest
 
-from harness import BIN, ROOT, SandboxTest, environment, machine, needs_sandbox
+from harness import BIN, ROOT, SandboxTest, environment, machine, needs_sandbox, needs_two_users
+from mcp_client import Stdio, output
 
 # The library is a third of it; the whole takes a minute.
 TARGET = "sidecar" if "SIDECAR_TEST_ROUNDS" in os.environ else "libsidecar.a"
@@ -35,6 +38,20 @@ class Work(SandboxTest):
                                "node -p 'require(\"is-odd\")(3)'")
         self.assertTrue(out["stdout"].endswith("true\n"), out)
         self.assertTrue(os.path.isdir(self.server.path("package/node_modules/is-number")))
+
+
+@needs_sandbox
+@needs_two_users
+class Owners(unittest.TestCase):
+    def test_root_works_where_only_its_privilege_lets_it(self):
+        """As in a container with a directory of the host's user. Nothing else is kept, or becomes possible."""
+        with tempfile.TemporaryDirectory() as place:
+            os.chown(place, 65534, 65534)
+            with contextlib.closing(Stdio(cwd=place)) as client:
+                seen = output(client.call("run_command", command="touch made && grep CapEff /proc/self/status"))
+                self.assertEqual(seen["stdout"].split()[-1], "%016x" % (1 << 1), seen)
+                seen = output(client.call("run_command", command="touch made && chown 1 made"))
+                self.assertNotEqual(seen["exit_code"], 0)
 
 
 @needs_sandbox
