@@ -85,7 +85,7 @@ static int number(struct json_reader *r, struct json *ret)
 	if (accept(r, '.')) {
 		whole = false;
 		if (digits(r) == 0)
-			return fail(r, "expected a digit behind the decimal point");
+			return fail(r, "expected a digit after the decimal point");
 	}
 	if (accept(r, 'e') || accept(r, 'E')) {
 		whole = false;
@@ -355,7 +355,7 @@ static int whole(struct json_reader *r, const struct json **ret)
 		return -1;
 	skip_blanks(r);
 	if (r->at != r->text.n)
-		return fail(r, "unexpected text behind the value");
+		return fail(r, "unexpected text after the value");
 	*ret = v;
 	return 0;
 }

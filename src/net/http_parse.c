@@ -109,7 +109,8 @@ int http_field_parse(struct str line, struct http_header *ret, struct http_refus
 	if (n == 0)
 		return http_refuse(why, 400, "A header must begin with its name.");
 	if (n < line.n && blank(line.p[n]))
-		return http_refuse(why, 400, "No blank may stand in or behind a header's name.");
+		return http_refuse(
+			why, 400, "A header's name may not contain a blank or be followed by one.");
 	if (n == line.n || line.p[n] != ':')
 		return http_refuse(why, 400, "A header must be a name, a colon and a value.");
 	ret->name = (struct str){ line.p, n };

@@ -400,7 +400,7 @@ static struct ast *back_reference(struct regex_parser *p, int letter, size_t at)
 	} else if (parser_take(p, "{")) {
 		node->number = group_number(p, at);
 		if (node->number && !parser_take(p, "}"))
-			return parser_fail(p, at, "the brace behind \\g is not closed"), NULL;
+			return parser_fail(p, at, "the brace after \\g is not closed"), NULL;
 	} else {
 		node->number = group_number(p, at);
 	}

@@ -29,7 +29,7 @@ static const struct arg find_table[] = {
 };
 
 static const struct field find_fields[] = {
-	{ "files", "Paths below the searched directory, \"/\" behind directories", FIELD_STR,
+	{ "files", "Paths below the searched directory, \"/\" after directories", FIELD_STR,
 	  FIELD_LIST },
 	{ "truncated", "Whether there are more", FIELD_BOOL },
 	{ "limit", "Most that are returned", FIELD_INT },

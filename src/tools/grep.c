@@ -231,7 +231,7 @@ static const struct field match_fields[] = {
 	  "begins in ... is so long that only a later part of it was shown",
 	  FIELD_STR, FIELD_OPTIONAL },
 	{ "before", "Lines before it, with context", FIELD_STR, FIELD_LIST | FIELD_OPTIONAL },
-	{ "after", "Lines behind it, with context", FIELD_STR, FIELD_LIST | FIELD_OPTIONAL },
+	{ "after", "Lines after it, with context", FIELD_STR, FIELD_LIST | FIELD_OPTIONAL },
 	{ "count", "Matching lines in the file; in mode counts", FIELD_INT, FIELD_OPTIONAL },
 	F_END,
 };

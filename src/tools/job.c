@@ -328,7 +328,7 @@ static const struct field job_fields[] = {
 	{ "error", "Why it could not be run", FIELD_STR, FIELD_OPTIONAL },
 	{ "output", "Standard output and error as they came", FIELD_STR },
 	{ "cursor", "Give this as since to go on", FIELD_INT },
-	{ "dropped", "Bytes behind since that are not kept any more", FIELD_INT },
+	{ "dropped", "Bytes after since that are no longer kept", FIELD_INT },
 	F_END,
 };
 
@@ -430,7 +430,7 @@ static const struct field job_output_fields[] = {
 	{ "error", "Why it could not be run", FIELD_STR, FIELD_OPTIONAL },
 	{ "output", "Standard output and error as they came", FIELD_STR },
 	{ "cursor", "Give this as since to go on", FIELD_INT },
-	{ "dropped", "Bytes behind since that are not kept any more", FIELD_INT },
+	{ "dropped", "Bytes after since that are no longer kept", FIELD_INT },
 	F_END,
 };
 

@@ -29,7 +29,7 @@ static const struct arg ls_table[] = {
 };
 
 static const struct field ls_fields[] = {
-	{ "output", "One name a line, \"/\" behind directories", FIELD_STR },
+	{ "output", "One name a line, \"/\" after directories", FIELD_STR },
 	{ "truncation", "What was left out, if anything", FIELD_OBJECT, FIELD_OPTIONAL,
 	  truncation_fields },
 	F_END,

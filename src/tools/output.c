@@ -15,7 +15,7 @@ static const char *const limit_words[] = { "none",   "timeout",	  "cpu", "file_s
 static const struct field usage_fields[] = {
 	{ "cpu_ms", "CPU time of all its processes", FIELD_INT },
 	{ "peak_memory_bytes", "Memory of its largest process", FIELD_INT },
-	{ "oom_killed", "Whether it was killed for want of memory", FIELD_BOOL },
+	{ "oom_killed", "Whether it was killed because memory ran out", FIELD_BOOL },
 	{ "limit", "Which limit it ran into", FIELD_STR, .choices = limit_words },
 	F_END,
 };

@@ -36,7 +36,7 @@ static const struct field text_fields[] = {
 	{ "content", "The selected lines; bytes that are not UTF-8 appear as U+FFFD", FIELD_STR },
 	{ "totalLines", "Lines in the file; a final newline counts as one more, empty line",
 	  FIELD_INT },
-	{ "hasMore", "Whether the file goes on behind them", FIELD_BOOL },
+	{ "hasMore", "Whether the file continues after them", FIELD_BOOL },
 	{ "truncation", "What was left out, if anything", FIELD_OBJECT, FIELD_OPTIONAL,
 	  truncation_fields },
 	F_END,

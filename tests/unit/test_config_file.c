@@ -57,7 +57,7 @@ static const struct {
 	{ "{\n\"log\": \"text\",\n\"grace\" 5}", 0, ", line 3: expected ':'" },
 	{ "{\r\n\"log\": \"text\",\r\n\"grace\" 5}", 0, ", line 3: expected ':'" },
 	{ "{\"grace\":5,}", 0, ", line 1: expected a member name in quotes" },
-	{ "{\n}\n{}", 0, ", line 3: unexpected text behind the value" },
+	{ "{\n}\n{}", 0, ", line 3: unexpected text after the value" },
 	{ "\xef\xbb\xbf{}", 0, ", line 1: expected a value" },
 	{ "{\n// none\n}", 0, ", line 2: expected a member name in quotes" },
 	/* what it must be */

@@ -8,7 +8,7 @@
 enum { LONGEST = 8 };
 
 static const struct {
-	const char *in, *want; /* lines in order, '|' behind each; '!' for one that was too long */
+	const char *in, *want; /* lines in order, '|' after each; '!' for one that was too long */
 } cases[] = {
 	{ "", "" },
 	{ "a\n", "a|" },
