@@ -28,7 +28,7 @@ const CLIENTS = [
 
 const CARRIERS = {
 	stdio: (kind, server) => new kind.Stdio({
-		command: BIN, args: ['mcp'], cwd: server.workspace, env: environment(), stderr: 'ignore',
+		command: BIN, args: ['mcp'], cwd: server.workspace, env: environment(server.results), stderr: 'ignore',
 	}),
 	tcp: (kind, server) => new kind.Http(new URL('/mcp', server.url)),
 	unix: (kind, server) => new kind.Http(new URL('http://localhost/mcp'), { fetch: server.unix.fetch }),

@@ -33,11 +33,12 @@ export function place() {
 	};
 }
 
-/** What the program gets of our environment: settings that a user has must not change a test. */
-export function environment() {
+/** What the program gets of our environment: settings that a user has must not change a test. `results` is what
+ * MCP clients get. */
+export function environment(results = 'structured') {
 	const kept = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'ASAN_OPTIONS', 'UBSAN_OPTIONS', 'TSAN_OPTIONS'];
 	const env = Object.fromEntries(kept.filter(name => name in process.env).map(name => [name, process.env[name]]));
-	return { ...env, SIDECAR_MCP_RESULTS: 'structured' };
+	return { ...env, SIDECAR_MCP_RESULTS: results };
 }
 
 /** Looks again and again until `found` gives something true. */
@@ -80,8 +81,9 @@ function overSocket(socketPath) {
 
 /** One running server, on a Unix socket and on TCP. */
 export class Sidecar {
-	static async start({ flags = [], env = {} } = {}) {
+	static async start({ flags = [], env = {}, results = 'structured' } = {}) {
 		const it = new Sidecar();
+		it.results = results;
 		it.place = place();
 		it.workspace = it.place.workspace;
 		it.socket = join(it.place.folder, 's');
@@ -89,7 +91,7 @@ export class Sidecar {
 		it.url = `http://${it.address}`;
 		it.log = '';
 		it.process = spawn(BIN, ['serve', '--workspace', it.workspace, '--socket', it.socket, '--tcp', it.address, ...flags],
-			{ env: { ...environment(), ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
+			{ env: { ...environment(results), ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
 		it.process.stderr.setEncoding('utf8').on('data', text => it.log += text);
 		it.ended = new Promise(done => it.process.once('exit', (status, signal) => done(signal ?? status)));
 		it.unix = overSocket(it.socket);
