@@ -32,6 +32,10 @@ void observation_fail(struct buf *out, struct str tool, const struct err *e)
 	jw_object(&w, "error");
 	jw_str(&w, "code", str_of(err_name(e->code)));
 	jw_str(&w, "message", str_of(e->msg));
+	if (e->mime) {
+		jw_int(&w, "size", e->size);
+		jw_str(&w, "mime", str_of(e->mime));
+	}
 	jw_end(&w);
 	jw_end(&w);
 }

@@ -80,6 +80,8 @@ int err_set(struct err *e, enum err_code code, const char *fmt, ...)
 	va_end(ap);
 	e->code = code;
 	e->advice = 0;
+	e->mime = NULL;
+	e->size = 0;
 	return -1;
 }
 

@@ -18,6 +18,8 @@
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 
+#include <stdint.h>
+
 #include "base/str.h"
 
 /* enum constant, name on the wire */
@@ -75,8 +77,10 @@ enum err_code {
 
 struct err {
 	enum err_code code;
-	unsigned advice; /* where in msg the advice begins, after a space; 0: there is none */
-	char msg[1024];	 /* always whole UTF-8 characters; a longer sentence ends in "..." */
+	unsigned advice;  /* where in msg the advice begins, after a space; 0: there is none */
+	const char *mime; /* of a file that is not what was expected: its media type … */
+	int64_t size;	  /* … and its size; NULL: it is not about such a file */
+	char msg[1024];	  /* always whole UTF-8 characters; a longer sentence ends in "..." */
 };
 
 /* The name of a code on the wire ("" for ERR_NONE). */

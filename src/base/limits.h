@@ -57,6 +57,9 @@ enum {
 	/* An image is sent as base64 in one answer. */
 	LIMIT_IMAGE_BYTES = 20 << 20,
 
+	/* An image that a model is shown: what providers take. */
+	LIMIT_MODEL_IMAGE = 5 * 1000 * 1000,
+
 	/* The largest answer: the largest image in base64 fits with its envelope. */
 	LIMIT_ANSWER = 40 << 20,
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* read: a text file, whole or by lines; for the wire also an image. */
+/* read: a text file, whole or by lines, or an image. */
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "tools/kept.h"
 #include "tools/seen.h"
 #include "tools/tool.h"
+#include "workspace/magic.h"
 #include "workspace/text.h"
 #include "workspace/workspace.h"
 
@@ -105,7 +107,7 @@ static int read_text(struct call *c, int fd, const struct path *path, const stru
 static int read_run(struct call *c, const void *args, struct err *e)
 {
 	const struct read_args *a = args;
-	const char *image = text_image(a->path);
+	const char *image = magic_image_name(a->path);
 	struct path path UNINITIALISED;
 	struct stat st;
 
@@ -392,6 +394,40 @@ static int read_file_text(struct call *c, int fd, const struct path *path, const
 	return 0;
 }
 
+/* An image goes to the model as such. Returns 1 if the file is not one. */
+static int read_file_image(struct call *c, int fd, const struct path *path, const struct stat *st,
+			   struct err *e)
+{
+	char head[16], size[HUMAN_SIZE], pixels[48] = "";
+	uint32_t width, height;
+	const ssize_t got = pread(fd, head, sizeof head, 0);
+	const struct magic *const kind = magic_of((struct str){ head, got > 0 ? (size_t)got : 0 });
+
+	if (!kind->image)
+		return 1;
+	(void)human_bytes(st->st_size, size);
+	if (st->st_size > LIMIT_MODEL_IMAGE) {
+		(void)err_set(e, ERR_BINARY_FILE, "%s of %s cannot be shown: the most is %d MB.",
+			      kind->what, size, LIMIT_MODEL_IMAGE / 1000000);
+		e->mime = kind->mime;
+		e->size = st->st_size;
+		return err_advise(e, "Make a smaller copy of it with run_command.");
+	}
+	char *const bytes = arena_alloc(c->arena, (size_t)st->st_size);
+	if (!bytes)
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory to read the image, try again");
+	const ssize_t n = io_read_full(fd, bytes, (size_t)st->st_size);
+	if (n < 0)
+		return err_errno(e, "Cannot read the image");
+	c->text->image = (struct str){ bytes, (size_t)n };
+	c->text->image_type = kind->mime;
+	if (magic_image_size(c->text->image, &width, &height))
+		(void)snprintf(pixels, sizeof pixels, ", %" PRIu32 "\u00d7%" PRIu32, width, height);
+	call_note(c, "%s%s, %s", kind->mime, pixels, size);
+	seen_read(c, path, fd, st, c->text->image, NULL);
+	return 0;
+}
+
 static int read_file_run(struct call *c, const void *args, struct err *e)
 {
 	const struct read_file_args *a = args;
@@ -403,7 +439,12 @@ static int read_file_run(struct call *c, const void *args, struct err *e)
 		return -1;
 	AUTO_FD fd = kept ? kept_open(c->kept, c->session, a->path, &st, e)
 			  : ws_open_file(c->ws, &path, &st, e);
-	if (fd < 0 || check_range(c, a, &st, fd, e) < 0)
+	if (fd < 0)
+		return -1;
+	const int shown = c->text && !kept ? read_file_image(c, fd, &path, &st, e) : 1;
+	if (shown < 1)
+		return shown;
+	if (check_range(c, a, &st, fd, e) < 0)
 		return -1;
 	return read_file_text(c, fd, kept ? NULL : &path, &st, a, e);
 }

@@ -250,6 +250,8 @@ void schema_observation(struct jw *w, const char *name, const struct tool *t)
 	static const struct field error_fields[] = {
 		{ "code", "What kind of failure", FIELD_STR },
 		{ "message", "What was wrong and what to do", FIELD_STR },
+		{ "size", "BINARY_FILE: bytes of the file", FIELD_INT, FIELD_OPTIONAL },
+		{ "mime", "BINARY_FILE: its media type", FIELD_STR, FIELD_OPTIONAL },
 		F_END,
 	};
 	const struct field fields[] = {

@@ -43,7 +43,7 @@ struct text {
 };
 
 /*
- * Read a selection from an open regular file. BINARY_FILE, with size and type in the message, if
+ * Read a selection from an open regular file. BINARY_FILE, with its size and type, if
  * its first 8 KiB contain a NUL. A first line after the end is not an error: then total_lines <
  * want->first and the content is empty. Fails with may_go_on's error, or with FILE_TOO_LARGE at the
  * deadline: a sparse file can have any size at no cost. The content is in the arena.
@@ -53,11 +53,5 @@ int text_read(int fd, const struct text_want *want, struct arena *a, struct text
 
 /* Cut text that is already in memory, by the same rules. */
 void text_cut_head(struct str whole, int64_t max_lines, int64_t max_bytes, struct text *ret);
-
-/* A few words for a message: "ELF executable", "gzip archive", or "unknown type". */
-const char *text_describe(struct str first_bytes);
-
-/* The media type of an image by its file name (.jpg .jpeg .png .gif .webp), or NULL. */
-const char *text_image(struct str name);
 
 #endif

@@ -1,7 +1,9 @@
 """What a model reads of searches, listings and changes: text, in pages that clients pass on whole."""
+import base64
 import json
 import os
 import re
+import struct
 import unittest
 
 from mcp_client import Stdio, output
@@ -212,6 +214,49 @@ class Change(Text):
         self.assertEqual(got[0], "[edited a.txt, +5000 -5000]")
         self.assertRegex(got[-1], r"^\[\d+ more lines not shown: ")
         self.assertEqual(int(got[-1][1:].split()[0]), 10000 - (len(got) - 2))
+
+
+def png(width, height, size=200):
+    head = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", width, height)
+    return head + bytes(n % 251 for n in range(size - len(head)))
+
+
+class Binary(Text):
+    def test_an_image_is_shown_as_one(self):
+        for name, data, about in (
+            ("a.png", png(640, 480, 12000), "image/png, 640\u00d7480, 12 KB"),
+            ("named.txt", b"GIF89a" + struct.pack("<HH", 30, 2) + b"\0" * 10, "image/gif, 30\u00d72, 20 bytes"),
+            ("b", b"\xff\xd8\xff\xe0\0\4ab\xff\xd9" + b"\0" * 40, "image/jpeg, 50 bytes"),
+        ):
+            self.put_at(name, data)
+            result = self.mcp.call("read_file", path=name)["result"]
+            self.assertFalse(result["isError"], result)
+            image, text = result["content"]
+            self.assertEqual((image["type"], image["mimeType"]), ("image", about.split(",")[0]))
+            self.assertEqual(base64.b64decode(image["data"]), data)
+            self.assertEqual(text, {"type": "text", "text": "[%s]" % about})
+
+    def test_an_image_that_is_too_large(self):
+        self.put_at("a.png", png(9000, 9000, 5000001))
+        result = self.mcp.call("read_file", path="a.png")["result"]
+        self.assertTrue(result["isError"])
+        self.assertEqual(result["content"][0]["text"],
+                         "BINARY_FILE: PNG image of 5.0 MB cannot be shown: the most is 5 MB.\n"
+                         "Make a smaller copy of it with run_command.")
+
+    def test_another_binary_file_has_its_facts(self):
+        self.put_at("a.gz", b"\x1f\x8b\x08\0" + b"\0" * 96)
+        self.put_at("a.png", png(640, 480))
+        result = self.mcp.call("read_file", path="a.gz")["result"]
+        self.assertTrue(result["isError"])
+        self.assertTrue(result["content"][0]["text"].startswith("BINARY_FILE: File is binary (gzip archive, 100 bytes)"))
+        with_members = Stdio(results="structured", cwd=self.mcp.workspace)
+        self.addCleanup(with_members.close)
+        for name, size, mime in (("a.gz", 100, "application/gzip"), ("a.png", 200, "image/png")):
+            error = with_members.call("read_file", path=name)["result"]["structuredContent"]["error"]
+            self.assertEqual((error["code"], error["size"], error["mime"]), ("BINARY_FILE", size, mime))
+        error = with_members.call("read_file", path="none")["result"]["structuredContent"]["error"]
+        self.assertEqual(sorted(error), ["code", "message"])
 
 
 if __name__ == "__main__":
