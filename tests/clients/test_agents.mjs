@@ -13,8 +13,11 @@ import { BIN, environment, place } from './sidecar.mjs';
 
 const README = readFileSync(resolve(dirname(fileURLToPath(import.meta.url)), '../../README.md'), 'utf8');
 const SCRIPT = [
-	{ name: 'write_file', input: { path: 'answer.sh', content: 'echo $((6 * 7))\n' } },
+	{ name: 'write_file', input: { path: 'answer.sh', content: 'echo $((6 * 7))\necho "done"\n' } },
 	{ name: 'run_command', input: { command: 'sh answer.sh' } },
+	{ name: 'edit_file', input: { path: 'answer.sh', old_text: '"done"', new_text: '"all done"' } },
+	{ name: 'run_command', input: { command: 'seq 30000; echo LAST ERROR HERE >&2; exit 2' } },
+	{ name: 'read_file', input: { path: 'output:1', start_line: 15000, end_line: 15002 } },
 ];
 const LAST = 'The answer is 42.';
 
@@ -45,7 +48,7 @@ async function work(t, line, url, settings, ...words) {
 	t.after(agent.remove);
 	const home = join(agent.folder, 'home'), bin = dirname(BIN);
 	mkdirSync(home);
-	const env = { ...environment(), ...settings, HOME: home, PATH: [bin, process.env.PATH].join(delimiter) };
+	const env = { ...environment('text'), ...settings, HOME: home, PATH: [bin, process.env.PATH].join(delimiter) };
 	const options = { env, cwd: agent.workspace, timeout: 240_000 };
 	const run = promisify(execFile);
 	const shown = README.match(new RegExp(`^\\| ${line} \\| \`(.*)\` \\|$`, 'm'));
@@ -55,7 +58,26 @@ async function work(t, line, url, settings, ...words) {
 	started.child.stdin.end();
 	const { stdout } = await started;
 	assert.ok(stdout.includes(LAST), stdout);
-	assert.equal(agent.read('answer.sh'), SCRIPT[0].input.content);
+	assert.equal(agent.read('answer.sh'), SCRIPT[0].input.content.replace('"done"', '"all done"'));
+}
+
+/** The texts that the model has read are what a person would see in a terminal, and say how to read the rest. */
+function check(texts) {
+	const [written, ran, edited, long, rest] = texts;
+	assert.equal(texts.length, SCRIPT.length);
+	assert.match(written, /answer\.sh/);
+	assert.match(ran, /^\[exit 0, .*\]\n42\ndone\n/);
+	assert.match(edited, /^\[edited answer\.sh, \+1 -1\]\n[^]*\n-2 echo "done"\n\+2 echo "all done"/);
+	assert.match(long, /^\[exit 2, .*\]\n1\n2\n/);
+	assert.match(long, /\n30000\nLAST ERROR HERE\n/);
+	assert.match(long, /\n\[… [\d,]+ lines, \d+ KB left out: read_file path="output:1" start_line=\d+\]\n/);
+	assert.match(rest, /^15000\n15001\n15002\n/);
+	texts.forEach(text => assert.ok(!text.includes('\\n'), text)); // nothing is escaped
+}
+
+/** The text of a tool's result, which clients pass on as a string or in blocks. */
+function textOf(content) {
+	return Array.isArray(content) ? content.map(block => block.text).join('') : content;
 }
 
 function missing(program) {
@@ -70,7 +92,7 @@ test('Claude Code', { skip: missing('claude') }, async t => {
 		const message = { id: 'msg_1', type: 'message', role: 'assistant', model: body.model, content: [], stop_reason: null,
 			stop_sequence: null, usage: { input_tokens: 1, output_tokens: 1 } };
 		const [block, delta] = step
-			? [{ type: 'tool_use', id: `toolu_${step.name}`, name: `mcp__sidecar__${step.name}`, input: {} },
+			? [{ type: 'tool_use', id: `toolu_${results(body).length}`, name: `mcp__sidecar__${step.name}`, input: {} },
 				{ type: 'input_json_delta', partial_json: JSON.stringify(step.input) }]
 			: [{ type: 'text', text: '' }, { type: 'text_delta', text: LAST }];
 		return [
@@ -86,9 +108,7 @@ test('Claude Code', { skip: missing('claude') }, async t => {
 	const settings = { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'none', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' };
 	await work(t, 'Claude Code', url, settings, 'claude', '-p', 'compute it',
 		'--allowedTools', SCRIPT.map(step => `mcp__sidecar__${step.name}`).join());
-	const seen = results(heard.at(-1)).map(part => JSON.parse(part.content));
-	assert.deepEqual(seen.map(one => one.success), [true, true]);
-	assert.equal(seen[1].output.stdout, '42\n');
+	check(results(heard.at(-1)).map(part => textOf(part.content)));
 });
 
 test('Codex', { skip: missing('codex') }, async t => {
@@ -98,7 +118,7 @@ test('Codex', { skip: missing('codex') }, async t => {
 		const all = body.tools.flatMap(tool => tool.tools?.map(inner => ({ ...inner, namespace: tool.name })) ?? [tool]);
 		const tool = step && all.find(one => `${one.namespace ?? ''}__${one.name}`.endsWith(`sidecar__${step.name}`));
 		const item = tool
-			? { type: 'function_call', id: `fc_${step.name}`, call_id: `call_${step.name}`, name: tool.name,
+			? { type: 'function_call', id: `fc_${results(body).length}`, call_id: `call_${results(body).length}`, name: tool.name,
 				namespace: tool.namespace, arguments: JSON.stringify(step.input) }
 			: { type: 'message', role: 'assistant', id: 'msg_1', content: [{ type: 'output_text', text: LAST }] };
 		const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
@@ -111,7 +131,6 @@ test('Codex', { skip: missing('codex') }, async t => {
 	await work(t, 'Codex', url, { NO_KEY: 'none' }, 'codex', 'exec', '--skip-git-repo-check',
 		'--dangerously-bypass-approvals-and-sandbox', '-c', 'model="scripted"', '-c', 'model_provider="scripted"',
 		'-c', `model_providers.scripted={name="scripted",base_url="${url}/v1",wire_api="responses",env_key="NO_KEY"}`, 'compute it');
-	const seen = results(heard.at(-1)).map(item => JSON.stringify(item.output));
-	assert.equal(seen.length, SCRIPT.length);
-	assert.match(seen[1], /42\\\\+n/);
+	// It puts a line of its own before each result.
+	check(results(heard.at(-1)).map(item => textOf(item.output).replace(/^(Wall time: .*\n)?Output:\n?/, '')));
 });

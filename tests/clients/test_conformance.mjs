@@ -14,7 +14,7 @@ import { Sidecar } from './sidecar.mjs';
 const SUITE = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'));
 
 let server;
-before(async () => server = await Sidecar.start());
+before(async () => server = await Sidecar.start({ results: 'text' }));
 after(() => server.stop());
 
 /** { scenario: { passed: [checks], failed: { check: why } } }, of everything the suite runs for a revision. */
