@@ -266,6 +266,14 @@ static void write_error_schema(struct jw *w)
 		jw_str(w, NULL, str_of(err_name((enum err_code)code)));
 	jw_end(w);
 	jw_end(w);
+	raw(w, "conflicts",
+	    "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{"
+	    "\"path\":{\"type\":\"string\"},\"why\":{\"type\":\"string\"}},"
+	    "\"required\":[\"path\",\"why\"]},"
+	    "\"description\":\"With CONFLICT: what is not as the change left it\"}");
+	raw(w, "paths",
+	    "{\"type\":\"array\",\"items\":{\"type\":\"string\"},"
+	    "\"description\":\"With NOT_SAVED: what cannot be restored\"}");
 	jw_end(w);
 	raw(w, "required", "[\"ok\",\"error\"]");
 	jw_bool(w, "additionalProperties", false);

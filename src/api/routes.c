@@ -3,6 +3,7 @@
 
 #include "api/routes.h"
 
+#include "api/changes.h"
 #include "api/observation.h"
 #include "api/openapi.h"
 #include "api/surface.h"
@@ -89,16 +90,20 @@ static void send_failure(struct exchange *x, const struct err *e)
 /* Make the call and answer with its result. */
 static void answer_call(struct exchange *x, const struct dispatch *d)
 {
+	struct dispatch call = *d;
 	struct jw w = jw_to(x->out);
+	uint64_t change = 0;
+	char header[48];
 	struct err e;
 
+	call.change = &change;
 	wire_begin(&w);
-	if (dispatch(x->front->service, d, &w, &e) < 0) {
+	if (dispatch(x->front->service, &call, &w, &e) < 0) {
 		send_failure(x, &e);
 		return;
 	}
 	wire_end(&w);
-	exchange_send(x, 200, NULL);
+	exchange_send(x, 200, changes_header(change, header));
 }
 
 /* A stream of JSON lines on its way to the client. */
@@ -429,6 +434,11 @@ static const struct route {
 	{ HTTP_GET,    STR("/jobs"),         list_jobs },
 	{ HTTP_GET,    STR("/jobs/*"),       show_job },
 	{ HTTP_POST,   STR("/jobs/*/stop"),  stop_job },
+	{ HTTP_GET,    STR("/changes"),        changes_list },
+	{ HTTP_POST,   STR("/changes/undo"),   changes_undo_many },
+	{ HTTP_GET,    STR("/changes/*"),      changes_show },
+	{ HTTP_GET,    STR("/changes/*/diff"), changes_diff },
+	{ HTTP_POST,   STR("/changes/*/undo"), changes_undo },
 	{ HTTP_GET,    STR("/metrics"),      metrics },
 	{ HTTP_GET,    STR("/openapi.json"), openapi },
 	{ HTTP_GET,    STR("/"),             surface_home,     true },

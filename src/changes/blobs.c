@@ -55,8 +55,7 @@ static bool is_blob(struct store *s, uint64_t at, uint64_t size, const uint8_t h
 	       memcmp(found, hash, sizeof found) == 0;
 }
 
-/* A blob with that content that will stay for a while. */
-static bool recall(struct blobs *b, const uint8_t hash[SHA256_SIZE], uint64_t size, uint64_t *at)
+bool blobs_find(struct blobs *b, const uint8_t hash[SHA256_SIZE], uint64_t size, uint64_t *at)
 {
 	const uint64_t key = key_of(hash);
 	uint64_t found = 0;
@@ -68,8 +67,18 @@ static bool recall(struct blobs *b, const uint8_t hash[SHA256_SIZE], uint64_t si
 			found = k->at;
 	}
 	(void)pthread_mutex_unlock(&b->lock);
-	if (!found || store_segment(found) < store_middle(b->store) ||
-	    !is_blob(b->store, found, size, hash))
+	if (!found || !is_blob(b->store, found, size, hash))
+		return false;
+	*at = found;
+	return true;
+}
+
+/* A blob with that content that will stay for a while. */
+static bool recall(struct blobs *b, const uint8_t hash[SHA256_SIZE], uint64_t size, uint64_t *at)
+{
+	uint64_t found;
+
+	if (!blobs_find(b, hash, size, &found) || store_segment(found) < store_middle(b->store))
 		return false;
 	*at = found;
 	return true;

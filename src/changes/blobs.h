@@ -34,6 +34,9 @@ int blobs_keep(struct blobs *b, uint64_t change, struct str bytes, uint8_t hash[
 int blobs_keep_file(struct blobs *b, uint64_t change, int fd, int64_t size,
 		    uint8_t hash[SHA256_SIZE], uint64_t *at);
 
+/* A blob with that content, if one is remembered. */
+bool blobs_find(struct blobs *b, const uint8_t hash[SHA256_SIZE], uint64_t size, uint64_t *at);
+
 /* Write the bytes to a file, at its position. -1 with errno: ENOENT if they are gone, EBADMSG if
  * they are damaged, of which the file may have got a part. */
 int blobs_copy(struct blobs *b, uint64_t at, int to);

@@ -41,7 +41,7 @@ static void add_value(struct jw *w, const char *name, const struct setting *s, c
 {
 	if (s->type == SETTING_SWITCH)
 		jw_bool(w, name, str_truthy(str_of(text)));
-	else if (s->type == SETTING_NUMBER)
+	else if (s->type == SETTING_NUMBER || s->type == SETTING_SIZE)
 		jw_int(w, name, strtoll(text, NULL, 10));
 	else if (s->type == SETTING_PAIRS)
 		add_pairs(w, name, str_of(text));

@@ -186,7 +186,7 @@ static void write_mdoc_settings(struct buf *out)
 		[SETTING_TEXT] = "string",	     [SETTING_SWITCH] = "boolean",
 		[SETTING_NUMBER] = "number",	     [SETTING_OCTAL] = "string, octal",
 		[SETTING_CHOICE] = "string",	     [SETTING_HIDDEN] = "string, secret",
-		[SETTING_PAIRS] = "list of strings",
+		[SETTING_PAIRS] = "list of strings", [SETTING_SIZE] = "number or string",
 	};
 
 	buf_add(out, STR(".Bl -tag -width Ds\n"

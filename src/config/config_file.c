@@ -80,7 +80,8 @@ static int value_text(const struct setting *s, const char *name, const struct js
 	}
 	if (type == SETTING_PAIRS && v->type == JSON_ARRAY)
 		return pairs_text(name, v, a, ret, e);
-	const bool is_number = type == SETTING_NUMBER && v->type == JSON_NUMBER && v->whole;
+	const bool is_number = (type == SETTING_NUMBER || type == SETTING_SIZE) &&
+			       v->type == JSON_NUMBER && v->whole;
 	const bool is_text =
 		type != SETTING_SWITCH && type != SETTING_NUMBER && v->type == JSON_STRING;
 	if (is_text && str_index(v->string, '\0') >= 0)

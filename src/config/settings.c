@@ -128,6 +128,17 @@ static const struct setting settings[] = {
 	  .help = "how long a search, or reading a file, may take (default 30)" },
 	{ "SIDECAR_FSYNC", "fsync", SETTING_SWITCH, AT(fsync),
 	  .help = "files are on disk before a write is answered" },
+	{ "SIDECAR_JOURNAL", "journal", SETTING_TEXT, AT(journal), "DIR",
+	  .help = "where changes are kept, to undo them; auto or off (default auto: "
+		  "$XDG_STATE_HOME/sidecar, else /var/lib/sidecar)" },
+	{ "SIDECAR_UNDO_BYTES", "undo-bytes", SETTING_SIZE, AT(undo_bytes), "SIZE",
+	  .def = 256 << 20, .min = 1 << 20, .max = (int64_t)1 << 40,
+	  .help = "how much of old content is kept, e.g. 512M (default 256M)" },
+	{ "SIDECAR_UNDO_DAYS", "undo-days", SETTING_NUMBER, AT(undo_days), "DAYS", .def = 7,
+	  .max = 36500, .help = "how long changes are kept (default 7; 0: any time)" },
+	{ "SIDECAR_UNDO_MAX_FILE", "undo-max-file", SETTING_SIZE, AT(undo_max_file), "SIZE",
+	  .def = 64 << 20, .min = 1, .max = (int64_t)2 << 30,
+	  .help = "largest file whose old content is kept (default 64M)" },
 	{ "SIDECAR_OPENAT2", "openat2", SETTING_CHOICE, AT(openat2), WORDS("off", "auto"),
 	  .usual = "auto",
 	  .help = "resolve paths by openat2, or always by walking (default auto)" },
@@ -208,6 +219,29 @@ static int set_number(const struct setting *s, const char *name, const char *tex
 	return err_set(e, ERR_INVALID_ARGUMENTS,
 		       "%s must be a number from %lld to %lld, not \"%s\"", name,
 		       (long long)(s->min < 0 ? 0 : s->min), (long long)s->max, text);
+}
+
+/* "256M" */
+static int set_size(const struct setting *s, const char *name, const char *text, int64_t *to,
+		    struct err *e)
+{
+	static const char units[] = "KMG";
+	struct str digits = str_trim(str_of(text));
+	const char last = digits.n ? digits.p[digits.n - 1] : '0';
+	const char *unit = last ? strchr(units, last & ~0x20) : NULL;
+	const int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+	int64_t v;
+
+	if (unit)
+		digits.n--;
+	if (str_int(digits, &v) && v >= 0 && v <= s->max >> shift && v << shift >= s->min) {
+		*to = v << shift;
+		return 0;
+	}
+	return err_set(e, ERR_INVALID_ARGUMENTS,
+		       "%s must be a number of bytes from %lld to %lld, plain or with K, M or G, "
+		       "not \"%s\"",
+		       name, (long long)s->min, (long long)s->max, text);
 }
 
 /* A misspelt restriction must not be off without an error. */
@@ -292,6 +326,8 @@ int setting_set(const struct setting *s, const char *name, const char *text, str
 	case SETTING_NUMBER:
 	case SETTING_OCTAL:
 		return set_number(s, name, text, slot(s, c), e);
+	case SETTING_SIZE:
+		return set_size(s, name, text, slot(s, c), e);
 	case SETTING_CHOICE:
 		return set_choice(s, name, text, slot(s, c), e);
 	}
@@ -320,7 +356,7 @@ void setting_default(const struct setting *s, struct config *c)
 {
 	struct err e;
 
-	if (s->type == SETTING_NUMBER || s->type == SETTING_OCTAL)
+	if (s->type == SETTING_NUMBER || s->type == SETTING_OCTAL || s->type == SETTING_SIZE)
 		*(int64_t *)slot(s, c) = s->def;
 	else if (s->type == SETTING_CHOICE)
 		(void)set_choice(s, "", s->usual ? s->usual : s->choices[0], slot(s, c), &e);

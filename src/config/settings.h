@@ -54,6 +54,8 @@ struct config {
 	const char *allowed_uids, *allowed_origins, *allowed_hosts;
 
 	bool read_only, fsync;
+	const char *journal; /* a directory, "auto" or "off"; NULL: auto */
+	int64_t undo_bytes, undo_days, undo_max_file;
 	int64_t sandbox;	/* enum sandbox_mode */
 	int64_t network;	/* 0: none */
 	int64_t command_policy; /* enum policy_mode */
@@ -96,6 +98,7 @@ enum setting_type {
 	SETTING_SWITCH, /* bool; the flag alone turns it on */
 	SETTING_NUMBER, /* int64_t within [min, max] */
 	SETTING_OCTAL,	/* int64_t, written in octal */
+	SETTING_SIZE,	/* int64_t within [min, max]: bytes, or with K, M or G */
 	SETTING_CHOICE, /* int64_t: the index of the word in `choices` */
 	SETTING_HIDDEN, /* a secret TEXT: not allowed on a command line, where others see it */
 	SETTING_PAIRS,	/* const char *: NAME=value, one a line; flags add up */

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/own.h"
+#include "tools/changed.h"
 #include "tools/suggest.h"
 
 /* What a kind of caller may do, and how it is treated. Nothing else depends on the kind. */
@@ -73,6 +74,7 @@ static struct call make_call(struct service *s, const struct dispatch *d, struct
 	c.stream = d->stream;
 	c.progress = d->progress;
 	c.file = d->file;
+	c.details = d->details;
 	c.text = d->text;
 	if (d->sized) {
 		c.max_bytes = s->mcp.result_bytes;
@@ -196,12 +198,30 @@ static void note(struct service *s, const struct dispatch *d, struct str name, s
 		  LOG_STR("code", str_of(err_name(code))));
 }
 
+/* Models are told what they changed; the HTTP endpoints only by a header. */
+static void tell_change(const struct dispatch *d, const struct call *c, const struct change *made)
+{
+	if (d->change)
+		*d->change = made->id;
+	if (!kinds[d->kind].model)
+		return;
+	if (c->text)
+		changed_show(c->text->text, made);
+	else
+		changed_write(c->out, made);
+}
+
 int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct err *e)
 {
 	const int64_t began_us = io_now_us();
 	struct call c = make_call(s, d, out);
 	CLEANUP(cleaner_done) struct cleaner cleaner = { 0 };
+	struct call_record record;
+	struct change made = { .id = 0 };
 
+	history_record(&s->history, d->tool, d->arguments, c.session, &record);
+	c.witness = s->history.journal ? &record.witness : NULL;
+	c.made = &made;
 	const bool scrubbed = c.scrub && (d->tool->flags & TOOL_SCRUB || s->scrub_files);
 	if (scrubbed)
 		clean(&cleaner, s, &c);
@@ -209,6 +229,9 @@ int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct
 	if (rc < 0 && e->code == ERR_FILE_NOT_FOUND && !e->advice &&
 	    (d->hints || kinds[d->kind].model))
 		suggest_path(&c, path_of(d->arguments), e);
+	(void)history_end(&record, d->arena, &made);
+	if (rc == 0 && made.id)
+		tell_change(d, &c, &made);
 	jw_set_filter(out, NULL);
 	if (rc < 0 && c.scrub && s->scrub_files)
 		clean_error(&cleaner, e);

@@ -113,6 +113,19 @@ static void write_sandbox(struct jw *w, const struct sandbox_report *r)
 	jw_end(w);
 }
 
+static void write_journal(struct jw *w, const struct service *s, const struct config *c)
+{
+	jw_object(w, "journal");
+	jw_bool(w, "on", s->history.journal != NULL);
+	if (!s->history.journal) {
+		jw_str(w, "why", str_of(s->history.why));
+	} else {
+		jw_int(w, "bytes", c->undo_bytes);
+		jw_int(w, "days", c->undo_days);
+	}
+	jw_end(w);
+}
+
 int health_record(struct service *s, const struct config *c, const struct listening *at,
 		  struct err *e)
 {
@@ -135,6 +148,7 @@ int health_record(struct service *s, const struct config *c, const struct listen
 	jw_bool(&w, "readBeforeWrite", c->read_before_write > CONFIG_READS_OFF);
 	jw_bool(&w, "scrub", c->scrub != CONFIG_SCRUB_OFF);
 	write_sandbox(&w, &s->sandbox);
+	write_journal(&w, s, c);
 	jw_object(&w, "limits");
 	jw_int(&w, "bodyBytes", LIMIT_BODY);
 	jw_int(&w, "connections", LIMIT_CONNECTIONS);
@@ -176,6 +190,12 @@ void health_log(const struct service *s, const struct config *c, const struct li
 		  LOG_STR("why", str_of(s->sandbox.why)), LOG_STR("policy", policy_word(c)),
 		  LOG_INT("max_commands", c->max_commands),
 		  LOG_STR("survivors", survivors_word(c)));
+	if (s->history.journal)
+		log_event(LOG_INFO, "changes are kept", LOG_INT("bytes", c->undo_bytes),
+			  LOG_INT("days", c->undo_days));
+	else
+		log_event(LOG_WARN, "changes are not kept, and cannot be undone",
+			  LOG_STR("why", str_of(s->history.why)));
 	for (size_t i = 0; i < ARRAY_LEN(command_limits); i++)
 		if (limit_of(c, i))
 			log_event(LOG_INFO, "limit of commands",

@@ -182,6 +182,8 @@ static void fill_call(struct service *s, const struct config *c)
 		.survivors = (enum proc_survivors)c->survivors,
 		.no_commands = str_of(s->runner ? NULL : s->sandbox.why),
 		.read_only = c->read_only,
+		.journal = s->history.journal,
+		.no_journal = str_of(s->history.why),
 		.sync = c->fsync,
 		.excludes = buf_str(&s->excludes),
 		.threads = search_threads(),
@@ -249,8 +251,8 @@ int service_init(struct service *s, const struct config *c, struct err *e)
 	if (ws_new(&options, &s->ws, e) < 0)
 		return -1;
 	/* What is refused depends on the sandbox that the commands have. */
-	if (fill_variables(s, c, e) < 0 || start_commands(s, c, e) < 0 ||
-	    make_guards(s, c, e) < 0) {
+	if (history_open(c, s->ws, &s->history, e) < 0 || fill_variables(s, c, e) < 0 ||
+	    start_commands(s, c, e) < 0 || make_guards(s, c, e) < 0) {
 		ws_unmake(s->ws);
 		service_done(s);
 		return -1;
@@ -270,6 +272,7 @@ void service_done(struct service *s)
 {
 	jobs_free(s->jobs);
 	kept_free(s->kept);
+	history_done(&s->history);
 	runner_free(s->runner);
 	tracker_free(s->tracker);
 	policy_free(s->rules);

@@ -21,6 +21,7 @@
 #include "exec/proc.h"
 #include "sandbox/sandbox.h"
 #include "scrub/scrub.h"
+#include "service/history.h"
 #include "service/metrics.h"
 #include "tools/schema.h"
 #include "tools/tool.h"
@@ -37,6 +38,7 @@ struct service {
 	char held[256];		   /* one sentence for models: what holds commands */
 	struct proc_limits limits; /* of every command */
 	struct buf excludes;	   /* the user's own ignore rules */
+	struct history history;	   /* the journal of changes */
 	struct call call;	   /* what every call has in common */
 	struct run_times model_times;
 	struct str variables[LIMIT_COMMAND_VARIABLES]; /* of models' commands */

@@ -315,8 +315,8 @@ static int64_t edit_file(struct call *c, const struct edit_job *job, const struc
 	AUTO_BUF diff = { .max = LIMIT_ANSWER };
 
 	/* The file stays locked from reading to writing: no other edit comes between. */
-	if (replace_begin(c->ws, path, REPLACE_MUST_EXIST | (c->sync ? REPLACE_SYNC : 0), &r, e) <
-	    0)
+	if (replace_begin(c->ws, c->witness, path,
+			  REPLACE_MUST_EXIST | (c->sync ? REPLACE_SYNC : 0), &r, e) < 0)
 		return -1;
 	if (replace_read(&r, &old, e) < 0)
 		return -1;

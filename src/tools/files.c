@@ -45,7 +45,7 @@ static int put(const struct call *c, const struct files_args *a, struct err *e)
 	struct path p;
 
 	if (call_may_change(c, e) < 0 || call_path(c, a->path, &p, e) < 0 ||
-	    replace_begin(c->ws, &p, flags, &r, e) < 0)
+	    replace_begin(c->ws, c->witness, &p, flags, &r, e) < 0)
 		return -1;
 	r.mode = (mode_t)a->mode;
 	return replace_commit(&r, a->content, e);
@@ -233,7 +233,7 @@ static int delete_run(struct call *c, const void *args, struct err *e)
 
 	if (call_may_change(c, e) < 0 || call_path(c, a->path, &p, e) < 0)
 		return -1;
-	return ws_remove(c->ws, &p, a->recursive, e);
+	return ws_remove(c->ws, c->witness, &p, a->recursive, e);
 }
 
 #define FILE_TOOL(id, text, table, function)                                                       \

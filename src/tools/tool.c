@@ -21,7 +21,7 @@ extern const struct tool tool_read, tool_write, tool_edit, tool_ls, tool_find, t
 	tool_search, tool_bash;
 extern const struct tool tool_read_file, tool_write_file, tool_list_directory, tool_run_command,
 	tool_search_files, tool_edit_file, tool_multi_edit, tool_find_files, tool_job_list,
-	tool_job_output, tool_job_stop;
+	tool_job_output, tool_job_stop, tool_list_changes, tool_undo_change;
 
 /* One line each, in the order in which models see them. */
 static const struct tool *const tools[] = {
@@ -38,6 +38,9 @@ static const struct tool *const tools[] = {
 	&tool_job_list,
 	&tool_job_output,
 	&tool_job_stop,
+	&tool_list_changes,
+	&tool_undo_change,
+	&tool_changes, &tool_change, &tool_change_diff, &tool_undo,
 	&tool_jobs, &tool_job, &tool_stop_job, &tool_execute,
 	&tool_upload, &tool_download, &tool_list, &tool_exists, &tool_get_file, &tool_put_file,
 	&tool_delete_file,

@@ -30,7 +30,9 @@
 #include "tools/args.h"
 #include "workspace/path.h"
 
+struct change;
 struct jobs;
+struct journal;
 struct kept_store;
 struct policy;
 struct port_list;
@@ -40,6 +42,7 @@ struct scrub_counts;
 struct runner;
 struct text;
 struct tracker;
+struct witness;
 struct workspace;
 
 /* Where the output of a command goes while it runs, if the front end wants it then. */
@@ -110,6 +113,10 @@ struct call {
 	struct str excludes;	       /* the user's own ignore rules for searches */
 	unsigned threads;	       /* how many a search may use */
 	int64_t search_ms;	       /* how long a search, or reading a file, may take */
+	struct journal *journal;       /* the changes that were made; NULL: they are not kept … */
+	struct str no_journal;	       /* … for this reason */
+	const struct witness *witness; /* is told what the tool is about to change; or NULL */
+	struct change *made;	       /* where a tool leaves a change that it has made itself */
 	bool sync;		       /* changes are on disk before they are answered */
 
 	struct arena *arena;		      /* memory of this call */
@@ -121,6 +128,7 @@ struct call {
 	const struct call_stream *stream;     /* NULL: output is part of the result */
 	const struct call_progress *progress; /* or NULL */
 	struct call_file *file;		      /* where a tool may leave a file; or NULL */
+	struct buf *details;   /* members of an error's answer besides its sentence; or NULL */
 	struct cancel *cancel; /* asked when the answer is no longer wanted; or NULL */
 	enum err_code outcome; /* for the log: TIMED_OUT or CANCELLED if a command was ended, though
 				* there is a result */
@@ -178,6 +186,9 @@ extern const char *const call_encodings[];
  * "Missing or invalid <name>" if it is not base64. */
 int call_decode(const struct call *c, const char *name, struct str text, int64_t encoding,
 		struct str *ret, struct err *e);
+
+/* CHANGE_NOT_FOUND, with the reason, if changes are not kept. */
+int call_has_journal(const struct call *c, struct err *e);
 
 /* READ_ONLY if nothing may be changed. */
 int call_may_change(const struct call *c, struct err *e);
@@ -248,8 +259,9 @@ struct tool {
 };
 
 /* Tools with routes of their own (TOOL_ROUTE), for the front end that serves these. */
-extern const struct tool tool_jobs, tool_job, tool_stop_job, tool_execute, tool_upload,
-	tool_download, tool_list, tool_exists, tool_get_file, tool_put_file, tool_delete_file;
+extern const struct tool tool_changes, tool_change, tool_change_diff, tool_undo, tool_jobs,
+	tool_job, tool_stop_job, tool_execute, tool_upload, tool_download, tool_list, tool_exists,
+	tool_get_file, tool_put_file, tool_delete_file;
 
 /* The registry, in a fixed order; NULL after the last. */
 const struct tool *tool_at(size_t i);

@@ -288,6 +288,10 @@ static enum walk_step enter(struct path_walk *w, const char *name, struct err *e
 		}
 		if (errno == ENOENT && !w->make_dirs)
 			return STEP_MISSING;
+		if (errno == ENOENT) {
+			witness_tell(w->b->witness, w->dir, name, WITNESS_MAKE);
+			errno = ENOENT;
+		}
 		/* Another process may have made it at the same moment; try again, not forever. */
 		if (errno == ENOENT && (mkdirat(w->dir, name, 0777) == 0 ||
 					(errno == EEXIST && ++w->links <= LIMIT_LINK_HOPS)))

@@ -22,6 +22,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "workspace/witness.h"
 
 struct beneath {
 	int fd;		   /* the directory, O_PATH */
@@ -29,6 +30,7 @@ struct beneath {
 	struct str alias;  /* another absolute path of it that links may use; or empty */
 	struct str prefix; /* what messages show before a name: "" for the workspace */
 	bool walk_only;	   /* openat2 is missing, or a test does not want it */
+	const struct witness *witness; /* is told of directories that are made; or NULL */
 };
 
 /* Where a file is or would be: its directory, held open, and its name, which is not a link. */

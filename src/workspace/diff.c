@@ -9,6 +9,7 @@
 
 enum {
 	CONTEXT = 4,	  /* unchanged lines shown around a change */
+	AROUND = 3,	  /* the same in a unified diff */
 	MAX_EDITS = 1000, /* after that many differences the rest is shown as replaced */
 };
 
@@ -319,4 +320,75 @@ struct diff_head diff_cut(struct str diff, int64_t max_lines, int64_t max_bytes)
 	head.lines = head.hunks ? head.lines : 0;
 	head.hunks = hunks - head.hunks;
 	return head;
+}
+
+static void unified_line(struct buf *out, char sign, struct str line)
+{
+	buf_addc(out, sign);
+	buf_add(out, line);
+	if (line.n == 0 || line.p[line.n - 1] != '\n')
+		buf_add(out, STR("\n\\ No newline at end of file\n"));
+}
+
+/* "12,3": where a range of lines begins, and how long it is. */
+static void unified_range(struct buf *out, char sign, int64_t at, int64_t n)
+{
+	buf_addf(out, "%c%lld", sign, (long long)(n ? at + 1 : at));
+	if (n != 1)
+		buf_addf(out, ",%lld", (long long)n);
+}
+
+/* One hunk: the steps from `from` to `to`, and the lines around them. */
+static void unified_hunk(const struct text_lines *x, const struct text_lines *y,
+			 const struct step **steps, size_t from, size_t to, struct buf *out)
+{
+	const struct step *first = steps[from], *last = steps[to - 1];
+	const int64_t above = first->old_at < AROUND ? first->old_at : AROUND;
+	const int64_t old_end = last->old_at + (last->sign == '-' ? last->count : 0);
+	const int64_t new_end = last->new_at + (last->sign == '+' ? last->count : 0);
+	const int64_t below = x->n - old_end < AROUND ? x->n - old_end : AROUND;
+	const int64_t old_at = first->old_at - above, new_at = first->new_at - above;
+
+	buf_add(out, STR("@@ "));
+	unified_range(out, '-', old_at, old_end + below - old_at);
+	buf_addc(out, ' ');
+	unified_range(out, '+', new_at, new_end + below - new_at);
+	buf_add(out, STR(" @@\n"));
+	int64_t at = old_at;
+	for (size_t i = from; i < to; i++) {
+		for (; at < steps[i]->old_at; at++)
+			unified_line(out, ' ', x->line[at]);
+		for (int64_t k = 0; k < steps[i]->count; k++)
+			unified_line(out, steps[i]->sign,
+				     steps[i]->sign == '-' ? x->line[steps[i]->old_at + k]
+							   : y->line[steps[i]->new_at + k]);
+		if (steps[i]->sign == '-')
+			at += steps[i]->count;
+	}
+	for (; at < old_end + below; at++)
+		unified_line(out, ' ', x->line[at]);
+}
+
+int diff_unified(struct str old, struct str new, struct arena *a, struct buf *out, struct err *e)
+{
+	struct text_lines x, y;
+	const struct step *script = NULL;
+	const struct step **steps = NULL;
+	size_t count = 0;
+
+	if (split(old, a, &x) < 0 || split(new, a, &y) < 0 || edit_script(&x, &y, a, &script) < 0 ||
+	    !(steps = in_order(script, a, &count)))
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory to compare the two versions");
+	for (size_t from = 0, to; from < count; from = to) {
+		for (to = from + 1; to < count; to++) {
+			const struct step *s = steps[to - 1];
+			const int64_t end = s->old_at + (s->sign == '-' ? s->count : 0);
+			if (steps[to]->old_at - end > 2 * (int64_t)AROUND)
+				break;
+		}
+		unified_hunk(&x, &y, steps, from, to, out);
+	}
+	if (out->failed)
+		return err_set(e, ERR_FILE_TOO_LARGE, "The change is too large to be shown");
+	return 0;
 }

@@ -40,4 +40,8 @@ struct diff_head {
  * it that do. A hunk is what stands between two "...". */
 struct diff_head diff_cut(struct str diff, int64_t max_lines, int64_t max_bytes);
 
+/* The same as `diff -u` shows it, with three lines of context, without the two lines that name the
+ * files. Every line ends with a newline. */
+int diff_unified(struct str old, struct str new, struct arena *a, struct buf *out, struct err *e);
+
 #endif

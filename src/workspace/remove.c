@@ -14,18 +14,20 @@
 
 /* A directory whose entries are being removed. */
 struct level {
+	const struct witness *witness;
 	int dir;
 	unsigned depth;
 	int error; /* errno of the first failure, or 0 */
 };
 
-static int remove_content(int dir, unsigned depth);
+static int remove_content(const struct witness *witness, int dir, unsigned depth);
 
 /* Remove one entry with everything in it. 0, or errno. */
-static int remove_entry(int dir, const char *name, unsigned depth)
+static int remove_entry(const struct witness *witness, int dir, const char *name, unsigned depth)
 {
 	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
 
+	witness_tell(witness, dir, name, WITNESS_REPLACE);
 	if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
 		return 0;
 	/* For a directory Linux says EISDIR, POSIX EPERM. */
@@ -38,7 +40,7 @@ static int remove_entry(int dir, const char *name, unsigned depth)
 		(void)close(below);
 		return ENAMETOOLONG;
 	}
-	const int error = remove_content(below, depth + 1);
+	const int error = remove_content(witness, below, depth + 1);
 	if (error)
 		return error;
 	return unlinkat(dir, name, AT_REMOVEDIR) == 0 || errno == ENOENT ? 0 : errno;
@@ -50,16 +52,16 @@ static int remove_one(void *arg, struct str name, unsigned char type, struct err
 
 	(void)type;
 	(void)e;
-	const int error = remove_entry(l->dir, name.p, l->depth);
+	const int error = remove_entry(l->witness, l->dir, name.p, l->depth);
 	if (!l->error)
 		l->error = error;
 	return 0;
 }
 
 /* Remove everything in a directory that can be removed, and close it. 0, or errno. */
-static int remove_content(int dir, unsigned depth)
+static int remove_content(const struct witness *witness, int dir, unsigned depth)
 {
-	struct level l = { .dir = dir, .depth = depth };
+	struct level l = { .witness = witness, .dir = dir, .depth = depth };
 	struct err e;
 
 	if (ws_list(dir, remove_one, &l, &e) < 0 && !l.error)
@@ -103,7 +105,8 @@ static const char *split(const struct path *p, struct path *parent)
 	return slash + 1;
 }
 
-int ws_remove(const struct workspace *ws, const struct path *p, bool tree, struct err *e)
+int ws_remove(const struct workspace *ws, const struct witness *witness, const struct path *p,
+	      bool tree, struct err *e)
 {
 	struct path parent;
 	const char *name = split(p, &parent);
@@ -113,7 +116,7 @@ int ws_remove(const struct workspace *ws, const struct path *p, bool tree, struc
 		const int itself = tree ? ws_open_dir(ws, p, e) : -1;
 		if (tree && itself < 0)
 			return -1;
-		error = tree ? remove_content(itself, 0) : ENOTEMPTY;
+		error = tree ? remove_content(witness, itself, 0) : ENOTEMPTY;
 		return error ? fail_remove(ws, p, error, e) : 0;
 	}
 	AUTO_FD dir = ws_open(ws, &parent, O_PATH | O_DIRECTORY, e);
@@ -122,6 +125,8 @@ int ws_remove(const struct workspace *ws, const struct path *p, bool tree, struc
 	/* An entry that never existed is an error; one that vanishes meanwhile is not. */
 	if (faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
 		return fail_remove(ws, p, errno, e);
-	error = tree ? remove_entry(dir, name, 0) : remove_alone(dir, name);
+	if (!tree)
+		witness_tell(witness, dir, name, WITNESS_REPLACE);
+	error = tree ? remove_entry(witness, dir, name, 0) : remove_alone(dir, name);
 	return error ? fail_remove(ws, p, error, e) : 0;
 }

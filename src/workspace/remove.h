@@ -14,6 +14,7 @@
  * time and never through a link: whatever other processes exchange meanwhile, nothing outside is
  * touched.
  */
-int ws_remove(const struct workspace *ws, const struct path *p, bool tree, struct err *e);
+int ws_remove(const struct workspace *ws, const struct witness *witness, const struct path *p,
+	      bool tree, struct err *e);
 
 #endif

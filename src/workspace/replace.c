@@ -187,6 +187,8 @@ static int write_in_place(struct replace *r, struct str content, struct err *e)
 {
 	const off_t size = (off_t)content.n;
 
+	witness_tell(r->witness, r->at.dir, r->at.name, WITNESS_WRITE);
+
 	/* Reserve the room first, also in the holes of a sparse file: a disk that fills up half way
 	 * would leave neither the old nor the new content. */
 	if (size > 0 && fallocate(r->old, 0, 0, size) < 0 && errno != EOPNOTSUPP) {
@@ -245,6 +247,8 @@ int replace_commit(struct replace *r, struct str content, struct err *e)
 
 	if (r->old >= 0 && r->st.st_nlink > 1)
 		return write_in_place(r, content, e);
+	witness_tell(r->witness, r->at.dir, r->at.name,
+		     r->old < 0 ? WITNESS_MAKE : WITNESS_REPLACE);
 	int rc = open_temp(r, &t);
 	if (rc == 0)
 		rc = commit_temp(r, &t, content);
@@ -290,13 +294,18 @@ static int open_old(struct replace *r)
 	return fstat(r->old, &r->st);
 }
 
-int replace_begin(const struct workspace *ws, const struct path *path, unsigned flags,
-		  struct replace *ret, struct err *e)
+int replace_begin(const struct workspace *ws, const struct witness *witness,
+		  const struct path *path, unsigned flags, struct replace *ret, struct err *e)
 {
 	char shown[2 * PATH_MAX] UNINITIALISED;
-	AUTO_REPLACE r = { .ws = ws, .path = path, .flags = flags, .at = { .dir = -1 }, .old = -1 };
+	AUTO_REPLACE r = { .ws = ws,
+			   .witness = witness,
+			   .path = path,
+			   .flags = flags,
+			   .at = { .dir = -1 },
+			   .old = -1 };
 
-	if (ws_place(ws, path, flags & REPLACE_MAKE_DIRS, &r.at, e) < 0)
+	if (ws_place(ws, path, flags & REPLACE_MAKE_DIRS, witness, &r.at, e) < 0)
 		return -1;
 	r.lock = ws_lock(ws, &r.at);
 	if (open_old(&r) < 0) {

@@ -3,7 +3,7 @@
  * replace: change a file so that every reader sees the old content or the new, never a mix.
  *
  *	AUTO_REPLACE r = REPLACE_NONE;
- *	if (replace_begin(ws, &path, REPLACE_MAKE_DIRS, &r, e) < 0)
+ *	if (replace_begin(ws, witness, &path, REPLACE_MAKE_DIRS, &r, e) < 0)
  *		return -1;
  *	… look at r.old, r.st …
  *	return replace_commit(&r, content, e);
@@ -39,6 +39,7 @@ enum {
 
 struct replace {
 	const struct workspace *ws;
+	const struct witness *witness; /* or NULL */
 	const struct path *path;
 	unsigned flags;
 	mode_t mode; /* set by the caller, between begin and commit, for REPLACE_MODE */
@@ -56,8 +57,8 @@ struct replace {
 
 /* Find and lock the file. NOT_A_FILE when something else has that name, PERMISSION_DENIED when it
  * may not be written. `path` must outlive the replace. */
-int replace_begin(const struct workspace *ws, const struct path *path, unsigned flags,
-		  struct replace *ret, struct err *e);
+int replace_begin(const struct workspace *ws, const struct witness *witness,
+		  const struct path *path, unsigned flags, struct replace *ret, struct err *e);
 
 /* Append the content of the existing file. FILE_TOO_LARGE when it does not fit below out->max.
  * After a failure out may hold a part of it. */

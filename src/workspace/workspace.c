@@ -365,19 +365,28 @@ int ws_stat(const struct workspace *ws, const struct path *p, struct stat *st, s
 	return 0;
 }
 
+static int place_in(const struct beneath *held, const char *name, bool make_dirs,
+		    const struct witness *witness, struct file_place *ret, struct err *e)
+{
+	struct beneath b = *held;
+
+	b.witness = witness;
+	return beneath_place(&b, name, make_dirs, ret, e);
+}
+
 int ws_place(const struct workspace *ws, const struct path *p, bool make_dirs,
-	     struct file_place *ret, struct err *e)
+	     const struct witness *witness, struct file_place *ret, struct err *e)
 {
 	const struct beneath *b = held_base(ws, p, e);
 	struct path outer UNINITIALISED;
 
 	if (!b)
 		return -1;
-	if (beneath_place(b, p->name, make_dirs, ret, e) == 0)
+	if (place_in(b, p->name, make_dirs, witness, ret, e) == 0)
 		return 0;
 	if (!may_lead_out(ws, p, e, &outer) || !(b = held_base(ws, &outer, e)))
 		return -1;
-	return beneath_place(b, outer.name, make_dirs, ret, e);
+	return place_in(b, outer.name, make_dirs, witness, ret, e);
 }
 
 /* Name a path by the workspace or the data directory if it lies there, so that one file has one

@@ -84,7 +84,7 @@ int ws_stat(const struct workspace *ws, const struct path *p, struct stat *st, s
 
 /* Where the file is or would be (beneath.h); with make_dirs its directories are made. */
 int ws_place(const struct workspace *ws, const struct path *p, bool make_dirs,
-	     struct file_place *ret, struct err *e);
+	     const struct witness *witness, struct file_place *ret, struct err *e);
 
 /* The same path without links, so that two names of one file become equal. Parts that do not exist
  * stay as they are. */

@@ -119,7 +119,8 @@ class Sidecar:
         os.makedirs(self.workspace, exist_ok=True)
         self.socket = os.path.join(self.dir, "s.sock")
         self.log_path = os.path.join(self.dir, "log")
-        self.env = environment(XDG_CONFIG_HOME=self.dir, WORKSPACE_ROOT=self.workspace)
+        self.env = environment(XDG_CONFIG_HOME=self.dir, XDG_STATE_HOME=os.path.join(self.dir, "state"),
+                               WORKSPACE_ROOT=self.workspace)
         if socket_path:
             self.env["SOCKET_PATH"] = self.socket
         self.env.update(env or {})

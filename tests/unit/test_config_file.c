@@ -135,6 +135,7 @@ static void every_setting_can_stand_in_a_file(void **state)
 		const char *value = row->type == SETTING_SWITCH	  ? "true"
 				    : row->type == SETTING_NUMBER ? most
 				    : row->type == SETTING_OCTAL  ? "\"600\""
+				    : row->type == SETTING_SIZE	  ? "\"64M\""
 				    : row->type == SETTING_PAIRS  ? "[\"A=1\",\"B=\"]"
 								  : "\"x\"";
 		if (row->type == SETTING_CHOICE)

@@ -384,7 +384,7 @@ static int change_file(const void *arg, struct err *e)
 
 	(void)arg;
 	if (!ws || ws_resolve(ws, STR("f"), PATH_STRICT, &p, e) < 0 ||
-	    replace_begin(ws, &p, 0, &r, e) < 0 || replace_read(&r, &old, e) < 0)
+	    replace_begin(ws, NULL, &p, 0, &r, e) < 0 || replace_read(&r, &old, e) < 0)
 		return -1;
 	tell("%.*s", STR_FMT(buf_str(&old)));
 	return replace_commit(&r, STR("new\n"), e);

@@ -179,7 +179,7 @@ static void write_once(struct race *r, const char *name)
 	struct err e;
 	AUTO_REPLACE w = REPLACE_NONE;
 
-	if (replace_begin(r->ws, &p, REPLACE_MAKE_DIRS, &w, &e) == 0 &&
+	if (replace_begin(r->ws, NULL, &p, REPLACE_MAKE_DIRS, &w, &e) == 0 &&
 	    replace_commit(&w, STR(INSIDE), &e) == 0)
 		r->done++;
 	else
@@ -226,7 +226,7 @@ static void edit_once(struct race *r, long turn)
 	AUTO_BUF old = { .max = 4096 };
 
 	(void)turn;
-	if (replace_begin(r->ws, &p, REPLACE_MUST_EXIST, &w, &e) < 0)
+	if (replace_begin(r->ws, NULL, &p, REPLACE_MUST_EXIST, &w, &e) < 0)
 		r->refused++;
 	else if (replace_read(&w, &old, &e) == 0 && str_eq(buf_str(&old), STR(INSIDE)))
 		r->done++;

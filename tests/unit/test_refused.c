@@ -70,7 +70,7 @@ static int write_file(struct workspace *ws, const char *name, unsigned flags, st
 	struct path p;
 
 	if (ws_resolve(ws, str_of(name), PATH_STRICT, &p, e) < 0 ||
-	    replace_begin(ws, &p, flags, &r, e) < 0)
+	    replace_begin(ws, NULL, &p, flags, &r, e) < 0)
 		return -1;
 	r.mode = 0600;
 	if (flags & REPLACE_MUST_EXIST && replace_read(&r, &old, e) < 0)
@@ -137,22 +137,24 @@ static int remove_tree(struct workspace *ws, struct err *e)
 {
 	struct path p;
 
-	return ws_resolve(ws, STR("d"), PATH_STRICT, &p, e) < 0 ? -1 : ws_remove(ws, &p, true, e);
+	return ws_resolve(ws, STR("d"), PATH_STRICT, &p, e) < 0 ? -1
+								: ws_remove(ws, NULL, &p, true, e);
 }
 
 static int remove_file(struct workspace *ws, struct err *e)
 {
 	struct path p;
 
-	return ws_resolve(ws, STR("d/x"), PATH_STRICT, &p, e) < 0 ? -1
-								  : ws_remove(ws, &p, false, e);
+	return ws_resolve(ws, STR("d/x"), PATH_STRICT, &p, e) < 0
+		       ? -1
+		       : ws_remove(ws, NULL, &p, false, e);
 }
 
 static int empty_workspace(struct workspace *ws, struct err *e)
 {
 	const struct path root = { .base = PATH_WORKSPACE };
 
-	return ws_remove(ws, &root, true, e);
+	return ws_remove(ws, NULL, &root, true, e);
 }
 
 static int open_another(struct workspace *ws, struct err *e)

@@ -40,7 +40,7 @@ static int tear_down(void **state)
 	const struct path root = { .base = PATH_WORKSPACE };
 	struct err e;
 
-	(void)ws_remove(t->ws, &root, true, &e);
+	(void)ws_remove(t->ws, NULL, &root, true, &e);
 	ws_free(t->ws);
 	(void)rmdir(t->root);
 	(void)rmdir(t->beside);
@@ -77,7 +77,7 @@ static int remove_path(const struct place_of_test *t, const char *name, bool tre
 	struct path p;
 
 	assert_int_equal(ws_resolve(t->ws, str_of(name), PATH_SHORTHAND, &p, e), 0);
-	return ws_remove(t->ws, &p, tree, e);
+	return ws_remove(t->ws, NULL, &p, tree, e);
 }
 
 static void what_has_the_name_is_removed(void **state)

@@ -72,7 +72,7 @@ static const char *wrote(const struct workspace *ws, const char *name, struct st
 	AUTO_REPLACE r = REPLACE_NONE;
 
 	if (ws_resolve(ws, str_of(name), PATH_STRICT, &p, &e) == 0 &&
-	    replace_begin(ws, &p, flags, &r, &e) == 0)
+	    replace_begin(ws, NULL, &p, flags, &r, &e) == 0)
 		(void)replace_commit(&r, content, &e);
 	return err_name(e.code);
 }
@@ -301,14 +301,14 @@ static bool write_where_names_stay(const struct fixture *f)
 		return false;
 	/* Nothing is asserted while marks are set: they would keep the files from being removed. */
 	assert_int_equal(ws_resolve(f->ws, STR("fixed"), PATH_STRICT, &p, e), 0);
-	(void)replace_begin(f->ws, &p, 0, &r, &e[0]);
+	(void)replace_begin(f->ws, NULL, &p, 0, &r, &e[0]);
 	(void)mark(f, "ws/fixed", 0);
 	(void)mark(f, "ws/d", FS_APPEND_FL);
 	const char *old = wrote(f->ws, "d/old", STR("new"), REPLACE_SYNC);
 	const char *made = wrote(f->ws, "d/made", STR("made"), REPLACE_SYNC);
 	(void)mark(f, "ws/d", FS_IMMUTABLE_FL);
 	assert_int_equal(ws_resolve(f->ws, STR("d/more"), PATH_STRICT, &p, e), 0);
-	if (replace_begin(f->ws, &p, 0, &r, &e[1]) == 0)
+	if (replace_begin(f->ws, NULL, &p, 0, &r, &e[1]) == 0)
 		(void)replace_commit(&r, STR("x"), &e[1]);
 	(void)mark(f, "ws/d", 0);
 	assert_string_equal(old, "");
@@ -461,7 +461,7 @@ static void *increment(void *arg)
 		int64_t n = 0;
 		char text[32];
 		if (ws_resolve(c->ws, str_of(c->name), PATH_STRICT, &p, &e) < 0 ||
-		    replace_begin(c->ws, &p, REPLACE_MUST_EXIST, &r, &e) < 0 ||
+		    replace_begin(c->ws, NULL, &p, REPLACE_MUST_EXIST, &r, &e) < 0 ||
 		    replace_read(&r, &b, &e) < 0 || !str_int(buf_str(&b), &n)) {
 			c->failed++;
 			continue;
@@ -516,7 +516,7 @@ static void reading_is_bounded(void **state)
 	struct err e;
 
 	assert_int_equal(ws_resolve(f->ws, STR("f"), PATH_STRICT, &p, &e), 0);
-	assert_int_equal(replace_begin(f->ws, &p, 0, &r, &e), 0);
+	assert_int_equal(replace_begin(f->ws, NULL, &p, 0, &r, &e), 0);
 	assert_int_equal(replace_read(&r, &small, &e), -1);
 	assert_int_equal(e.code, ERR_FILE_TOO_LARGE);
 	/* It has grown since it was opened: what is there counts. */

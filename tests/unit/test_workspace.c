@@ -268,7 +268,7 @@ static int open_specials(void *arg)
 			continue;
 		assert_string_equal(content(f, ws, names[i], &e), "NOT_A_FILE");
 		assert_int_equal(ws_resolve(ws, str_of(names[i]), PATH_STRICT, &p, &e), 0);
-		assert_int_equal(replace_begin(ws, &p, REPLACE_MAKE_DIRS, &r, &e), -1);
+		assert_int_equal(replace_begin(ws, NULL, &p, REPLACE_MAKE_DIRS, &r, &e), -1);
 		assert_int_equal(e.code, ERR_NOT_A_FILE);
 		assert_int_equal(r.old, -7); /* a failure leaves it alone */
 		struct stat st;

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* content: from a blob, a link, or the workspace; what has a hash must match it. */
+
+#include "changes/content.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/own.h"
+#include "changes/dirs.h"
+#include "workspace/workspace.h"
+
+static bool is_it(const struct path_state *s, struct str content)
+{
+	uint8_t hash[SHA256_SIZE];
+
+	if (!s->hashed)
+		return true;
+	sha256_of(content, hash);
+	return memcmp(hash, s->hash, sizeof hash) == 0;
+}
+
+static bool read_blob(struct journal *j, uint64_t at, const struct path_state *s, struct buf *out)
+{
+	const size_t start = out->n;
+
+	if (store_read(journal_store(j), at, RECORD_BLOB, 0, out) < 0 ||
+	    out->n - start != (size_t)s->size + SHA256_SIZE)
+		return false;
+	out->n -= SHA256_SIZE;
+	return is_it(s, (struct str){ out->p + start, out->n - start });
+}
+
+static bool read_file(int fd, const struct path_state *s, struct buf *out)
+{
+	struct stat st;
+	const size_t size = (size_t)s->size;
+	char *to = buf_room(out, size + 1);
+
+	if (!to || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size != s->size ||
+	    io_pread_full(fd, to, size, 0) != (ssize_t)size || !is_it(s, (struct str){ to, size }))
+		return false;
+	buf_filled(out, size);
+	return true;
+}
+
+static bool fits(const struct path_state *s, const struct buf *out)
+{
+	return s->type == STATE_FILE && (uint64_t)s->size + SHA256_SIZE < out->max - out->n;
+}
+
+bool content_before(struct journal *j, const struct change_item *item, struct buf *out)
+{
+	const struct path_state *s = &item->before;
+
+	if (s->type != STATE_FILE)
+		return s->type == STATE_NONE;
+	if (!fits(s, out))
+		return false;
+	if (s->kept == KEPT_BLOB)
+		return read_blob(j, s->place, s, out);
+	AUTO_FD fd = s->kept == KEPT_LINK ? store_open_link(journal_store(j), s->place) : -1;
+	return fd >= 0 && read_file(fd, s, out);
+}
+
+bool content_after(struct journal *j, const struct change_item *item, struct buf *out)
+{
+	const struct path top = { .base = PATH_WORKSPACE };
+	const struct path_state *s = &item->after;
+	char name[NAME_MAX + 1];
+	struct err e;
+	uint64_t at;
+
+	if (s->type != STATE_FILE)
+		return s->type == STATE_NONE;
+	if (!fits(s, out))
+		return false;
+	AUTO_FD root = ws_open(journal_workspace(j), &top, O_PATH | O_DIRECTORY, &e);
+	AUTO_FD dir = root < 0 ? -1 : dirs_open_parent(root, item->path, name);
+	AUTO_FD fd =
+		dir < 0 ? -1 : openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0 && read_file(fd, s, out))
+		return true;
+	return s->hashed && blobs_find(journal_blobs(j), s->hash, (uint64_t)s->size, &at) &&
+	       read_blob(j, at, s, out);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* changed: the first paths of a change, as members and as a line. */
+
+#include "tools/changed.h"
+
+#include "base/limits.h"
+#include "base/own.h"
+#include "base/utf8.h"
+
+const char *changed_kind(enum item_kind kind)
+{
+	static const char *const names[ITEM_KINDS] = {
+		[ITEM_CREATED] = "created", [ITEM_MODIFIED] = "modified",
+		[ITEM_DELETED] = "deleted", [ITEM_RENAMED] = "renamed",
+		[ITEM_TIMES] = "times",
+	};
+
+	return names[kind];
+}
+
+void changed_write_counts(struct jw *w, const uint32_t counts[ITEM_KINDS])
+{
+	for (int kind = 0; kind < ITEM_TIMES; kind++)
+		jw_int(w, changed_kind((enum item_kind)kind), counts[kind]);
+}
+
+void changed_write(struct jw *w, const struct change *c)
+{
+	size_t shown = 0;
+
+	jw_object(w, "changes");
+	jw_int(w, "id", (int64_t)c->id);
+	changed_write_counts(w, c->counts);
+	jw_array(w, "paths");
+	for (size_t i = 0; i < c->item_count && shown < LIMIT_CHANGED_PATHS; i++) {
+		const struct change_item *item = &c->items[i];
+		if (item->kind == ITEM_TIMES)
+			continue;
+		jw_object(w, NULL);
+		jw_str(w, "path", item->path);
+		jw_str(w, "kind", str_of(changed_kind(item->kind)));
+		if (item->from.n)
+			jw_str(w, "from", item->from);
+		jw_end(w);
+		shown++;
+	}
+	jw_end(w);
+	jw_end(w);
+}
+
+/* A path in a line of text: what would end the line, or confuse a terminal, is not shown. */
+static void add_path(struct buf *out, struct str path)
+{
+	for (size_t i = 0; i < path.n; i++) {
+		const unsigned char byte = (unsigned char)path.p[i];
+		buf_addc(out, byte < 0x20 || byte == 0x7f ? '?' : (char)byte);
+	}
+}
+
+void changed_show(struct buf *out, const struct change *c)
+{
+	size_t shown = 0, all = 0;
+
+	for (int kind = 0; kind < ITEM_TIMES; kind++)
+		all += c->counts[kind];
+	if (out->n && out->p[out->n - 1] != '\n')
+		buf_addc(out, '\n');
+	buf_add(out, STR("[changed: "));
+	for (size_t i = 0; i < c->item_count && shown < LIMIT_CHANGED_SHOWN; i++) {
+		const struct change_item *item = &c->items[i];
+		if (item->kind == ITEM_TIMES)
+			continue;
+		buf_add(out, shown++ ? STR(", ") : STR(""));
+		add_path(out, item->path);
+		if (item->kind == ITEM_CREATED)
+			buf_add(out, STR(" (new)"));
+		else if (item->kind == ITEM_DELETED)
+			buf_add(out, STR(" (deleted)"));
+		else if (item->kind == ITEM_RENAMED) {
+			buf_add(out, STR(" (was "));
+			add_path(out, item->from);
+			buf_addc(out, ')');
+		}
+	}
+	if (all > shown)
+		buf_addf(out, " and %zu more", all - shown);
+	buf_addf(out, "; undo_change id=%llu]", (unsigned long long)c->id);
+}

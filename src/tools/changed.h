@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * changed: how clients and models are told of changes to files.
+ */
+#ifndef TOOLS_CHANGED_H
+#define TOOLS_CHANGED_H
+
+#include "base/buf.h"
+#include "base/jw.h"
+#include "changes/record.h"
+
+/* "created", "modified", "deleted", "renamed". */
+const char *changed_kind(enum item_kind kind);
+
+/* The members created, modified, deleted and renamed: how many paths each. */
+void changed_write_counts(struct jw *w, const uint32_t counts[ITEM_KINDS]);
+
+/* The member "changes" of an observation, with the first paths. */
+void changed_write(struct jw *w, const struct change *c);
+
+/* The same as a line of text: "[changed: src/a.c, b.c (new), old.c (deleted); undo_change id=41]".
+ */
+void changed_show(struct buf *out, const struct change *c);
+
+#endif

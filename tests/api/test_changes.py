@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: MIT
+"""What calls change is known and can be taken back: receipts, lists, diffs, undo, conflicts, crashes."""
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import threading
+import time
+import unittest
+
+from harness import Sidecar, until
+
+JSON = {"Content-Type": "application/json"}
+
+
+def send(server, method, url, body=None):
+    """A request with a JSON body; its answer."""
+    return server.request(method, url, None if body is None else json.dumps(body), JSON if body is not None else {})
+
+
+def tree(root):
+    """Everything that undo promises: names, types, contents, modes, links, attributes, times."""
+    found = {}
+    for folder, folders, files in os.walk(root):
+        for name in ["", *folders, *files]:
+            path = os.path.join(folder, name) if name else folder
+            status = os.lstat(path)
+            line = [oct(status.st_mode), status.st_uid, status.st_mtime_ns]
+            if os.path.islink(path):
+                line.append(os.readlink(path))
+            elif os.path.isfile(path):
+                with open(path, "rb") as f:
+                    line.append(hashlib.sha256(f.read()).hexdigest())
+                line.append(status.st_nlink)
+                line.append({n: os.getxattr(path, n) for n in os.listxattr(path) if n.startswith("user.")})
+            found[os.path.relpath(path, root)] = line
+    return found
+
+
+class ChangesTest(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.sidecar = Sidecar()
+        self.addCleanup(self.sidecar.close)
+
+    def put(self, name, content):
+        return self.sidecar.put(name, content)
+
+    def ask(self, method, url, body=None, status=200):
+        answer = send(self.sidecar, method, url, body)
+        self.assertEqual(answer.status, status, answer.body)
+        return answer.json()["result"] if status == 200 else answer.json()
+
+    def write(self, name, content):
+        """Writes by the tool; the number of the change."""
+        answer = send(self.sidecar, "POST", "/write", {"path": name, "content": content})
+        self.assertEqual(answer.status, 200, answer.body)
+        return int(answer.headers["sidecar-change"])
+
+    def state(self):
+        return tree(self.sidecar.workspace)
+
+    def test_a_write_is_a_change_with_a_receipt(self):
+        self.put("a", "old")
+        answer = send(self.sidecar, "POST", "/write", {"path": "a", "content": "new"})
+        self.assertEqual(answer.json(), {"ok": True, "result": {"ok": True, "path": "a", "bytes": 3}})
+        number = int(answer.headers["sidecar-change"])
+        change = self.ask("GET", "/changes/%d" % number)
+        self.assertEqual((change["tool"], change["subject"]), ("write", "a"))
+        self.assertEqual([change[k] for k in ("created", "modified", "deleted", "renamed")], [0, 1, 0, 0])
+        self.assertTrue(change["complete"] and change["undoable"])
+        self.assertIsNone(change["undone_by"])
+        path, = change["paths"]
+        self.assertEqual((path["path"], path["kind"], path["saved"]), ("a", "modified", True))
+        self.assertEqual(path["before"], {"type": "file", "size": 3, "mode": "0644",
+                                          "hash": hashlib.sha256(b"old").hexdigest()})
+        self.assertEqual(path["after"]["hash"], hashlib.sha256(b"new").hexdigest())
+        listed, = self.ask("GET", "/changes")["changes"]
+        self.assertEqual({k: listed[k] for k in listed}, {k: change[k] for k in listed})
+
+    def test_what_changes_nothing_has_no_receipt(self):
+        self.put("a", "text")
+        answers = [send(self.sidecar, "POST", "/read", {"path": "a"}),
+                   send(self.sidecar, "POST", "/edit", {"path": "a", "oldText": "no", "newText": "x"}),
+                   send(self.sidecar, "POST", "/edit", {"path": "a", "oldText": "text", "newText": "x",
+                                                          "dryRun": True})]
+        for answer in answers:
+            self.assertNotIn("sidecar-change", answer.headers)
+        self.assertEqual(self.ask("GET", "/changes")["changes"], [])
+
+    def test_undo_restores_exactly_and_redo_too(self):
+        path = self.put("d/a", "old\n")
+        os.chmod(path, 0o751)
+        os.utime(path, ns=(1, 1234567890123456789))
+        os.setxattr(path, "user.mark", b"kept")
+        before = self.state()
+        first = self.write("d/a", "new\n")
+        second = self.write("deep/er/b", "made")
+        after = self.state()
+        done = self.ask("POST", "/changes/undo", {"since": first})
+        self.assertEqual(self.state(), before)
+        self.assertEqual(done["restored"], ["d/a"])
+        self.assertEqual(sorted(done["removed"]), ["deep", "deep/er", "deep/er/b"])
+        self.assertEqual(self.ask("GET", "/changes/%d" % second)["undone_by"], done["change"])
+        self.ask("POST", "/changes/%d/undo" % done["change"])
+        self.assertEqual(self.state(), after)
+        self.assertIsNone(self.ask("GET", "/changes/%d" % second)["undone_by"])
+
+    def test_a_dry_run_changes_nothing(self):
+        number = self.write("a", "text")
+        before = self.state()
+        done = self.ask("POST", "/changes/%d/undo" % number, {"dryRun": True})
+        self.assertEqual((done["change"], done["removed"]), (None, ["a"]))
+        self.assertEqual(self.state(), before)
+
+    def test_a_conflict_is_named_and_nothing_changes(self):
+        self.put("a", "old")
+        self.put("b", "old")
+        first, second = self.write("a", "new"), self.write("b", "new")
+        self.put("a", "by another")
+        before = self.state()
+        answer = self.ask("POST", "/changes/undo", {"ids": [first, second]}, 409)
+        self.assertEqual(answer["code"], "CONFLICT")
+        self.assertEqual(answer["conflicts"], [{"path": "a", "why": "has changed since"}])
+        self.assertEqual(self.state(), before)
+        done = self.ask("POST", "/changes/undo", {"ids": [first, second], "force": True})
+        self.assertEqual([self.sidecar.get(name) for name in "ab"], [b"old", b"old"])
+        self.ask("POST", "/changes/%d/undo" % done["change"])
+        self.assertEqual(self.state(), before)
+        self.assertEqual(self.ask("POST", "/changes/%d/undo" % (second + 99), status=404)["code"], "CHANGE_NOT_FOUND")
+
+    def test_only_some_paths(self):
+        send(self.sidecar, "POST", "/write", {"path": "x/a", "content": "1"})
+        number = self.write("y/z/b", "2")
+        self.ask("POST", "/changes/%d/undo" % number, {"paths": ["y/z/b"]})
+        self.assertEqual(sorted(self.state()), [".", "x", "x/a", "y", "y/z"])
+
+    def test_changes_of_a_session(self):
+        send(self.sidecar, "POST", "/write", {"path": "a", "content": "1", "sessionId": "one"})
+        send(self.sidecar, "POST", "/write", {"path": "b", "content": "2", "sessionId": "two"})
+        send(self.sidecar, "POST", "/write", {"path": "c", "content": "3", "sessionId": "one"})
+        self.ask("POST", "/changes/undo", {"session": "one"})
+        self.assertEqual(sorted(self.state()), [".", "b"])
+
+    def test_diff(self):
+        self.put("a", "1\n2\n3\n4\n5\n6\n7\n8\n9\n")
+        number = self.write("a", "1\n2\n3\n4\nfive\n6\n7\n8\n9\n10")
+        answer = send(self.sidecar, "GET", "/changes/%d/diff" % number)
+        self.assertEqual(answer.status, 200)
+        self.assertEqual(answer.headers["content-type"], "text/plain; charset=utf-8")
+        with open(os.path.join(self.sidecar.dir, "d.patch"), "wb") as f:
+            f.write(answer.body)
+        subprocess.run(["patch", "-R", "-p1", "-s", "-d", self.sidecar.workspace, "-i", f.name], check=True)
+        self.assertEqual(self.sidecar.get("a"), b"1\n2\n3\n4\n5\n6\n7\n8\n9\n")
+        send(self.sidecar, "POST", "/write", {"path": "bin", "content": "AAECAw==", "encoding": "base64"})
+        self.assertIn(b"Binary file created: bin", send(self.sidecar, "GET", "/changes/2/diff").body)
+
+    def test_hard_links_are_kept(self):
+        path = self.put("a", "old")
+        os.link(path, path + "2")
+        before = self.state()
+        number = self.write("a", "longer than before")
+        self.ask("POST", "/changes/%d/undo" % number)
+        self.assertEqual(self.state(), before)
+
+    def test_models_are_told(self):
+        self.put("old", "x")
+        answer = send(self.sidecar, "POST", "/tools/write_file", {"path": "new", "content": "text"}).json()
+        self.assertEqual(answer["output"]["changes"],
+                         {"id": 1, "created": 1, "modified": 0, "deleted": 0, "renamed": 0,
+                          "paths": [{"path": "new", "kind": "created"}]})
+        listed = send(self.sidecar, "POST", "/tools/list_changes", {}).json()["output"]
+        self.assertEqual([c["id"] for c in listed["changes"]], [1])
+        done = send(self.sidecar, "POST", "/tools/undo_change", {"id": 1}).json()
+        self.assertEqual((done["success"], done["output"]["removed"]), (True, ["new"]), done)
+        self.assertFalse(os.path.exists(os.path.join(self.sidecar.workspace, "new")))
+        again = send(self.sidecar, "POST", "/tools/undo_change", {"id": 1}).json()
+        self.assertEqual(again["error"]["code"], "CONFLICT")
+
+    def test_it_survives_a_restart(self):
+        self.put("a", "old")
+        before = self.state()
+        number = self.write("a", "new")
+        self.sidecar.stop()
+        self.sidecar.start()
+        self.assertEqual([c["id"] for c in self.ask("GET", "/changes")["changes"]], [number])
+        self.ask("POST", "/changes/%d/undo" % number)
+        self.assertEqual(self.state(), before)
+        self.assertGreater(self.write("b", "x"), number + 1)
+
+
+class StoreTest(unittest.TestCase):
+    def test_one_journal_for_each_workspace(self):
+        one = Sidecar()
+        two = Sidecar(workspace=one.workspace, env={"XDG_STATE_HOME": one.env["XDG_STATE_HOME"]})
+        try:
+            self.assertTrue(send(one, "GET", "/health").json()["journal"]["on"])
+            health = send(two, "GET", "/health").json()["journal"]
+            self.assertFalse(health["on"])
+            self.assertIn("another sidecar", health["why"])
+            answer = send(two, "POST", "/write", {"path": "a", "content": "x"})
+            self.assertEqual(answer.status, 200)
+            self.assertNotIn("sidecar-change", answer.headers)
+            self.assertEqual(send(two, "GET", "/changes").status, 404)
+        finally:
+            two.close()
+            one.close()
+
+    def test_a_store_that_tools_could_write_is_refused(self):
+        server = Sidecar()
+        try:
+            inside = os.path.join(server.workspace, "state")
+            with self.assertRaises(RuntimeError) as caught:
+                Sidecar(workspace=server.workspace, flags=["--journal", inside])
+            self.assertIn("tools or commands can write", str(caught.exception))
+        finally:
+            server.close()
+
+    def test_nothing_is_left_where_nothing_was_changed(self):
+        server = Sidecar()
+        state = server.env["XDG_STATE_HOME"]
+        self.assertEqual(len(os.listdir(os.path.join(state, "sidecar"))), 1)
+        server.stop()
+        self.assertEqual(os.listdir(os.path.join(state, "sidecar")), [])
+        server.close()
+
+    def test_bounds(self):
+        server = Sidecar(flags=["--undo-bytes", "1M", "--undo-max-file", "100K"])
+        try:
+            for i in range(3000):
+                send(server, "POST", "/write", {"path": "f%d" % (i % 7), "content": "%d " % i * 200})
+            store = os.path.join(server.env["XDG_STATE_HOME"], "sidecar")
+            size = sum(os.path.getsize(os.path.join(d, f)) for d, _, files in os.walk(store) for f in files)
+            self.assertLess(size, 1200 << 10)
+            changes = send(server, "GET", "/changes").json()["result"]["changes"]
+            self.assertEqual(changes[-1]["id"], 3000)
+            before = tree(server.workspace)
+            done = send(server, "POST", "/changes/undo", {"since": 2990}).json()
+            send(server, "POST", "/changes/%d/undo" % done["result"]["change"], {})
+            self.assertEqual(tree(server.workspace), before)
+            self.assertEqual(send(server, "POST", "/changes/1/undo", {}).status, 404)
+            send(server, "POST", "/write", {"path": "big", "content": "x" * 150000})
+            send(server, "POST", "/write", {"path": "big", "content": "small"})
+            last = send(server, "GET", "/changes").json()["result"]["changes"][-1]
+            self.assertFalse(last["undoable"])
+            answer = send(server, "POST", "/changes/%d/undo" % last["id"], {})
+            self.assertEqual((answer.status, answer.json()["code"], answer.json()["paths"]), (400, "NOT_SAVED", ["big"]))
+        finally:
+            server.close()
+
+
+class CrashTest(unittest.TestCase):
+    ROUNDS = 60
+
+    def test_every_file_is_old_or_new_and_an_undo_is_complete_or_not_there(self):
+        server = Sidecar()
+        rng = random.Random(1)
+        try:
+            for number in range(self.ROUNDS):
+                self.round(server, rng, number)
+        finally:
+            server.close()
+
+    def round(self, server, rng, number):
+        names = ["d/f%d" % i for i in range(20)]
+        first = None
+        for name in names:
+            answer = send(server, "POST", "/write", {"path": name, "content": "%s %d\n" % (name, number) * 50})
+            first = first or int(answer.headers["sidecar-change"])
+        after = {k: v for k, v in tree(server.workspace).items() if k != "."}
+
+        def undo():
+            try:
+                send(server, "POST", "/changes/undo", {"since": first})
+            except OSError:
+                pass  # it was killed
+
+        thread = threading.Thread(target=undo)
+        thread.start()
+        time.sleep(rng.random() * 0.012)
+        server.stop(signal.SIGKILL)
+        thread.join()
+        until(lambda: not [f for _, _, files in os.walk(server.workspace) for f in files if f.startswith(".sidecar-")],
+              "the keeper removes temporary files")
+        server.start()
+        changes = send(server, "GET", "/changes?since=%d&limit=1000" % (first - 1)).json()["result"]["changes"]
+        undone = [c for c in changes if c["tool"] == "undo"]
+        self.assertEqual(len([c for c in changes if c["tool"] == "write"]), len(names))
+        now = {k: v for k, v in tree(server.workspace).items() if k != "."}
+        if undone:
+            send(server, "POST", "/changes/%d/undo" % undone[-1]["id"], {})
+            now = {k: v for k, v in tree(server.workspace).items() if k != "."}
+        self.assertEqual(now, after)
+
+
+if __name__ == "__main__":
+    unittest.main()
