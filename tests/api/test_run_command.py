@@ -1,8 +1,8 @@
 """run_command: how a command's end is told, and both ends of its output."""
 import os
 import re
-import shutil
 import socket
+import sys
 import unittest
 
 from harness import SandboxTest, SidecarTest, is_sanitized, needs_namespaces, until
@@ -180,17 +180,18 @@ class Policy(SidecarTest):
         server = self.start(env={"SIDECAR_SANDBOX": "workspace"})
         self.assertEqual(server.output("run_command", command="kill -0 0")["exit_code"], 0)
 
-    @unittest.skipUnless(shutil.which("curl"), "there is no curl")
     def test_the_loopback_can_be_asked(self):
+        client = "import sys, urllib.request as u; sys.stdout.buffer.write(u.urlopen(sys.argv[-1]).read())"
+        self.server.put("curl", "#!%s\n%s\n" % (sys.executable, client), 0o755)
         script = "import http.server as h, sys; s = h.HTTPServer(('127.0.0.1', 0), h.SimpleHTTPRequestHandler);" \
                  "print(s.server_port, file=open('port', 'w'), flush=True); s.handle_request()"
         self.server.put("hello.txt", "hello from the workspace")
-        self.server.output("run_command", command="", argv=["python3", "-c", script], background=True)
+        self.server.output("run_command", command="", argv=[sys.executable, "-c", script], background=True)
         until(lambda: os.path.exists(self.server.path("port")) and self.server.get("port"), "the server listens")
         url = "http://127.0.0.1:%s/hello.txt" % self.server.get("port").decode().strip()
-        self.assertEqual(self.server.failure("run_command", command="curl -s " + url, env=["http_proxy=x"])[0],
+        self.assertEqual(self.server.failure("run_command", command="./curl -s " + url, env=["http_proxy=x"])[0],
                          "COMMAND_BLOCKED")
-        self.assertEqual(self.server.output("run_command", command="curl -s " + url)["stdout"],
+        self.assertEqual(self.server.output("run_command", command="./curl -s " + url)["stdout"],
                          "hello from the workspace")
 
 
