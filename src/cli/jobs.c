@@ -221,15 +221,15 @@ static int output(struct work *k, const char *id, bool follow, bool silent)
 		if (!result)
 			return status;
 		const bool running = str_eq(json_text(result, STR("state")), STR("running"));
+		const int64_t cursor = cli_number(result, STR("cursor"), since);
+		const bool news = cursor > since;
 		if (cli_number(result, STR("dropped"), 0) > 0 && !silent)
 			cli_say(k->cli, "%" PRId64 " bytes of older output were dropped",
 				cli_number(result, STR("dropped"), 0));
-		if (k->cli->json && (!silent || !running))
+		if (k->cli->json && (!silent || (!running && !news)))
 			print_json(result);
 		else if (!silent)
 			cli_print(json_text(result, STR("output")));
-		const int64_t cursor = cli_number(result, STR("cursor"), since);
-		const bool news = cursor > since;
 		since = cursor;
 		/* A job that has ended may have left more output than one answer holds. */
 		if (!running && !news)

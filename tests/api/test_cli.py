@@ -386,6 +386,33 @@ class Verbs(SidecarTest):
         self.assertRegex(lines[2], r"^2     exited 127  [0-9]+s    ? ?-     printf '\\033\[31m'; echo \\x1b\]0;evil\\x07\\nsecond\\tline \\x9b31m$")
         self.assertTrue(all(c >= " " for line in lines for c in line))
 
+    def test_jobs_as_json(self):
+        server = self.start()
+        self.assertEqual(sidecar("jobs", "start", "echo x; exit 3", server=server), (0, "1\n", ""))
+        status, out, _ = sidecar("jobs", "wait", "--json", "1", server=server)
+        self.assertEqual((status, json.loads(out)["exitCode"], json.loads(out)["state"]), (3, 3, "exited"), out)
+        status, out, _ = sidecar("jobs", "--json", server=server)
+        self.assertEqual((status, [job["command"] for job in json.loads(out)["jobs"]]), (0, ["echo x; exit 3"]), out)
+        status, out, _ = sidecar("jobs", "output", "--json", "1", server=server)
+        self.assertEqual((status, json.loads(out.splitlines()[0])["output"]), (0, "x\n"), out)
+
+    def test_output_that_a_job_has_dropped_is_reported(self):
+        server = self.start()
+        self.assertEqual(sidecar("jobs", "start", "head -c 3000000 /dev/zero | tr '\\0' x; echo end", server=server)[0], 0)
+        self.assertEqual(sidecar("jobs", "wait", "1", server=server)[0], 0)
+        status, out, err = sidecar("jobs", "output", "1", server=server)
+        self.assertEqual((status, out[-4:]), (0, "end\n"))
+        self.assertRegex(err, r"[1-9][0-9]* bytes of older output were dropped")
+
+    def test_a_server_is_reached_by_name(self):
+        server = self.start(flags=["--tcp", "127.0.0.1:0"])
+        server.put("a", "by name\n")
+        port = server.request("GET", "/health").json()["tcp"].rsplit(":", 1)[1]
+        self.assertEqual(sidecar("read", "--url", f"http://localhost:{port}", "a"), (0, "by name\n", ""))
+        status, _, err = sidecar("read", "--url", f"http://no-such-host.invalid:{port}", "a")
+        self.assertEqual(status, 3, err)
+        self.assertIn("no-such-host.invalid", err)
+
     def test_a_server_that_is_stopped_is_named(self):
         server = self.start(env={"SIDECAR_GRACE_SECONDS": "0"})
         with subprocess.Popen([BIN, "run", "echo on; sleep 60"], env=environment(server), stdin=subprocess.DEVNULL,
