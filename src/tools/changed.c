@@ -24,6 +24,23 @@ void changed_write_counts(struct jw *w, const uint32_t counts[ITEM_KINDS])
 		jw_int(w, changed_kind((enum item_kind)kind), counts[kind]);
 }
 
+static const struct field changed_path_fields[] = {
+	{ "path", "Where it is, or was", FIELD_STR },
+	{ "kind", "created, modified, deleted or renamed", FIELD_STR },
+	{ "from", "Where it was before it was renamed", FIELD_STR, FIELD_OPTIONAL },
+	F_END,
+};
+
+const struct field changed_fields[] = {
+	{ "id", "The change, for undo_change", FIELD_INT },
+	{ "created", "How many paths are new", FIELD_INT },
+	{ "modified", "How many are different", FIELD_INT },
+	{ "deleted", "How many are gone", FIELD_INT },
+	{ "renamed", "How many have another name", FIELD_INT },
+	{ "paths", "The first 50 of them", FIELD_OBJECT, FIELD_LIST, changed_path_fields },
+	F_END,
+};
+
 void changed_write(struct jw *w, const struct change *c)
 {
 	size_t shown = 0;

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/jw.h"
 #include "changes/record.h"
+#include "tools/tool.h"
 
 /* "created", "modified", "deleted", "renamed". */
 const char *changed_kind(enum item_kind kind);
@@ -15,8 +16,9 @@ const char *changed_kind(enum item_kind kind);
 /* The members created, modified, deleted and renamed: how many paths each. */
 void changed_write_counts(struct jw *w, const uint32_t counts[ITEM_KINDS]);
 
-/* The member "changes" of an observation, with the first paths. */
+/* The member "changes" of an observation, with the first paths; and what it has. */
 void changed_write(struct jw *w, const struct change *c);
+extern const struct field changed_fields[];
 
 /* The same as a line of text: "[changed: src/a.c, b.c (new), old.c (deleted); undo_change id=41]".
  */

@@ -10,13 +10,14 @@ from conforms import faults
 from harness import BIN, ROOT, SidecarTest
 
 CORE = ["read_file", "write_file", "list_directory", "run_command", "search_files"]
-FULL = CORE + ["edit_file", "multi_edit", "find_files", "job_list", "job_output", "job_stop"]
+FULL = CORE + ["edit_file", "multi_edit", "find_files", "job_list", "job_output", "job_stop", "list_changes", "undo_change"]
 FORMATS = ["ollama", "openai", "openai-strict", "openai-responses", "anthropic", "gemini", "mcp"]
 REQUIRED = {
     "read_file": ["path"], "write_file": ["path", "content"], "list_directory": ["path"], "run_command": ["command"],
     "search_files": ["pattern"], "edit_file": ["path", "old_text", "new_text"], "multi_edit": ["path", "edits"],
     "find_files": ["pattern"],
     "job_list": [], "job_output": ["job_id"], "job_stop": ["job_id"],
+    "list_changes": [], "undo_change": [],
 }
 # What the smallest models see, and nothing else.
 SIMPLE = {
@@ -31,6 +32,7 @@ OUTPUTS = {
     "job_list": {"jobs"},
     "job_output": {"state", "exit_code", "output", "cursor", "dropped"},
     "job_stop": {"ok"},
+    "list_changes": {"changes"}, "undo_change": {"change", "restored", "removed", "renamed"},
     "run_command": {"stdout", "stderr", "exit_code", "timed_out", "truncated", "duration_ms"},
     "search_files": {"matches", "total_matches", "files_searched", "truncated"},
     "edit_file": {"path", "diff", "replacements"}, "multi_edit": {"path", "diff", "replacements"},
@@ -148,7 +150,7 @@ class Definitions(SidecarTest):
             self.assertEqual(hints.pop("title"), tool["title"])
             self.assertEqual(set(hints), {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"})
             self.assertEqual(hints["readOnlyHint"],
-                             name in ("read_file", "list_directory", "search_files", "find_files", "job_list", "job_output"))
+                             name in ("read_file", "list_directory", "search_files", "find_files", "job_list", "job_output", "list_changes"))
             self.assertEqual(hints["openWorldHint"], name == "run_command")
             self.assertFalse(hints["readOnlyHint"] and hints["destructiveHint"])
 
@@ -274,8 +276,9 @@ class Files(SidecarTest):
         self.assertEqual(self.server.failure("read_file", path="large.bin")[0], "BINARY_FILE")
 
     def test_write(self):
-        self.assertEqual(self.server.output("write_file", path="d/e/f.txt", content="\u00e9"),
-                         {"path": "d/e/f.txt", "bytes_written": 2, "created": True})
+        out = self.server.output("write_file", path="d/e/f.txt", content="\u00e9")
+        self.assertEqual(out.pop("changes")["created"], 3)
+        self.assertEqual(out, {"path": "d/e/f.txt", "bytes_written": 2, "created": True})
         self.assertFalse(self.server.output("write_file", path="d/e/f.txt", content="")["created"])
         self.assertEqual(self.server.get("d/e/f.txt"), b"")
         self.assertEqual(self.server.failure("write_file", path="x/y.txt", content="", create_dirs="false"),
@@ -383,7 +386,7 @@ class Edits(SidecarTest):
     def test_members_stand_in_the_order_of_the_table(self):
         self.server.put("order.txt", "one\n")
         self.assertEqual(list(self.server.output("edit_file", path="order.txt", old_text="one", new_text="two")),
-                         ["path", "diff", "replacements"])
+                         ["path", "diff", "replacements", "changes"])
         self.assertEqual(list(self.server.result("edit", path="order.txt", oldText="two", newText="one")), ["ok", "path", "diff"])
 
     def test_wrong_lists_of_edits(self):
