@@ -151,9 +151,9 @@ static const struct field changes_fields[] = {
 
 static const struct arg changes_table[] = {
 	A_INT(struct changes_args, since, "since", -1, -1, INT64_MAX,
-	      "Only those after this number (default: the newest)"),
+	      "Only after this number; default: the newest"),
 	A_INT(struct changes_args, limit, "limit", LIMIT_CHANGES_PAGE, 1, LIMIT_CHANGES_MOST,
-	      "At most so many"),
+	      "Most changes"),
 	A_END,
 };
 
@@ -170,8 +170,7 @@ const struct tool tool_changes = {
 const struct tool tool_list_changes = {
 	.name = "list_changes",
 	.title = "List changes",
-	.about = "List what tools and commands have changed, newest last. Each change can be taken "
-		 "back with undo_change.",
+	.about = "List what tools and commands have changed; undo_change takes it back.",
 	.args = changes_table,
 	.args_size = sizeof(struct changes_args),
 	.fields = changes_fields,

@@ -31,6 +31,7 @@ const char *const schema_sets[] = { "core", "full", NULL };
 static const struct dialect {
 	bool rare;   /* rare arguments */
 	bool limits; /* default, minimum, maximum */
+	bool plain;  /* also false and 0 as defaults, which models need not pay for */
 	bool closed; /* additionalProperties: false */
 	bool strict; /* every property is required */
 	bool upper;  /* types are written OBJECT, STRING … */
@@ -119,20 +120,20 @@ static void write_words(struct jw *w, const char *const *words, bool nullable)
 	jw_end(w);
 }
 
-static void write_limits(struct jw *w, const struct arg *a, const struct run_times *times)
+static void write_limits(struct jw *w, const struct arg *a, const struct dialect *d)
 {
 	const bool timed = a->flags & RUN_TIME;
-	const int64_t usual = timed ? times->usual_ms : a->def;
-	const int64_t most = timed ? times->most_ms : a->max;
+	const int64_t usual = timed ? d->times.usual_ms : a->def;
+	const int64_t most = timed ? d->times.most_ms : a->max;
 
 	if (a->type == ARG_CHOICE)
 		jw_str(w, "default", str_of(a->choices[a->def]));
-	if (a->type == ARG_BOOL)
+	if (a->type == ARG_BOOL && (a->def || d->plain))
 		jw_bool(w, "default", a->def != 0);
 	if (a->type != ARG_INT && a->type != ARG_NUM)
 		return;
 	/* A default outside the limits means "not given". */
-	if (usual >= a->min)
+	if (usual >= a->min && (usual || d->plain))
 		jw_int(w, "default", usual);
 	jw_int(w, "minimum", a->min);
 	if (most < MAX_SAFE_INTEGER)
@@ -171,7 +172,7 @@ static void write_arg(struct jw *w, const char *name, const struct arg *a, const
 	}
 	jw_close_str(w);
 	if (d->limits)
-		write_limits(w, a, &d->times);
+		write_limits(w, a, d);
 	jw_end(w);
 }
 

@@ -256,10 +256,9 @@ const struct tool tool_undo = {
 };
 
 static const struct arg undo_change_table[] = {
-	A_INT(struct undo_args, id, "id", 0, 1, INT64_MAX, "The number of the change"),
-	A_STRINGS(struct undo_args, paths, "paths", RARE,
-		  "Only these paths and what is below them"),
-	A_BOOL(struct undo_args, dry_run, "dry_run", false, "Only say what would be done"),
+	A_INT(struct undo_args, id, "id", 0, 1, INT64_MAX, "Number of the change"),
+	A_STRINGS(struct undo_args, paths, "paths", RARE, "Only these and what is below"),
+	A_BOOL(struct undo_args, dry_run, "dry_run", false, "Only say what it would do"),
 	A_BOOL_FLAGS(struct undo_args, force, "force", RARE, false,
 		     "Overwrite what has changed since"),
 	A_END,
@@ -268,8 +267,8 @@ static const struct arg undo_change_table[] = {
 const struct tool tool_undo_change = {
 	.name = "undo_change",
 	.title = "Undo change",
-	.about = "Take back what a call changed: files get their old content, deleted ones come "
-		 "back, new ones go. All of it or nothing. An undo can be undone as well.",
+	.about = "Take back what a call changed in files, all of it or nothing. An undo can be "
+		 "undone too.",
 	.args = undo_change_table,
 	.args_size = sizeof(struct undo_args),
 	.fields = undo_fields,
