@@ -112,36 +112,39 @@ static inline bool is_control(struct str s, size_t i)
 /* The first of sixteen bytes that may be a control character, or 16. */
 static inline size_t first_control(const char *p)
 {
-	uint64_t half[2];
 	bytes16 v;
 
 	memcpy(&v, p, sizeof v);
 	v = FIND_CONTROL(bytes16, v);
+#if defined(__SSE2__)
+	return (size_t)__builtin_ctz((unsigned)_mm_movemask_epi8((__m128i)v) | 1u << sizeof v);
+#else
+	uint64_t half[2];
 	memcpy(half, &v, sizeof half);
 	if (half[0])
 		return (size_t)__builtin_ctzll(le64toh(half[0])) / 8;
 	return 8 + (half[1] ? (size_t)__builtin_ctzll(le64toh(half[1])) / 8 : 8);
+#endif
 }
 
 size_t bytes_plain(struct str s)
 {
+	enum { SHORT = 4 * sizeof(bytes16) }; /* up to here blocks do not pay */
 	size_t i = 0;
 
-	while (i < s.n) {
-		if (s.n - i < sizeof(bytes16)) {
-			while (i < s.n && !is_control(s, i))
-				i++;
-			return i;
-		}
+	while (s.n - i >= sizeof(bytes16)) {
 		const size_t n = first_control(s.p + i);
 		i += n;
-		if (n == sizeof(bytes16))
-			i += plain_blocks(str_from(s, i));
-		else if (is_control(s, i))
-			return i;
-		else
+		if (n < sizeof(bytes16)) {
+			if (is_control(s, i))
+				return i;
 			i++;
+		} else if (i >= SHORT && s.n - i >= BYTES_BLOCK) {
+			i += plain_blocks((struct str){ s.p + i, s.n - i });
+		}
 	}
+	while (i < s.n && !is_control(s, i))
+		i++;
 	return i;
 }
 

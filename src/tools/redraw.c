@@ -3,6 +3,8 @@
 
 #include "tools/redraw.h"
 
+#include <stdint.h>
+
 #include "base/limits.h"
 #include "base/width.h"
 
@@ -252,6 +254,9 @@ static size_t same(const struct redraw *r, struct str text)
 	/* A mark without a character before it is not written, even if it is there. */
 	if (measure(text, 0, &length) == 0)
 		return 0;
+	while (most - n >= sizeof(uint64_t) &&
+	       memcmp(there.p + n, text.p + n, sizeof(uint64_t)) == 0)
+		n += sizeof(uint64_t);
 	while (n < most && there.p[n] == text.p[n])
 		n++;
 	do {

@@ -158,24 +158,26 @@ static size_t without_effect(struct str piece)
 /* Lines that nothing redraws: they need not be held. Returns how much of the piece they are. */
 static size_t pass_lines(struct str piece, struct buf *out)
 {
-	size_t whole = 0, shown = out->n, at = 0, skip;
+	char *const start = buf_room(out, piece.n);
+	size_t whole = 0, shown = 0, n = 0, at = 0, skip = 1;
 
-	do {
+	if (!start)
+		return 0;
+	for (; skip; at += skip) {
 		const struct str rest = { piece.p + at, piece.n - at };
-		const struct str text = { rest.p, bytes_plain(rest) };
-		const char *const end = text.n ? memrchr(text.p, '\n', text.n) : NULL;
-		buf_add(out, text);
-		at += text.n;
+		const size_t plain = bytes_plain(rest);
+		const char *const end = plain ? memrchr(rest.p, '\n', plain) : NULL;
+		memcpy(start + n, rest.p, plain);
+		n += plain;
+		at += plain;
 		if (end) {
 			whole = (size_t)(end - piece.p) + 1;
-			shown = out->n - (at - whole);
+			shown = n - (at - whole);
 		}
 		skip = without_effect((struct str){ piece.p + at, piece.n - at });
-		at += skip;
-	} while (skip && !out->failed);
+	}
 	/* The line after them may be redrawn. */
-	if (!out->failed)
-		out->n = shown;
+	buf_filled(out, shown);
 	return whole;
 }
 
