@@ -35,7 +35,7 @@ static const struct field find_fields[] = {
 	{ "limit", "Most that are returned", FIELD_INT },
 	{ "truncation", "What was left out, if anything", FIELD_OBJECT, FIELD_OPTIONAL,
 	  truncation_fields },
-	{ "nextCursor", "Give it as cursor to go on", FIELD_STR, FIELD_OPTIONAL },
+	{ "nextCursor", "Give this as cursor to continue", FIELD_STR, FIELD_OPTIONAL },
 	F_END,
 };
 
@@ -274,7 +274,7 @@ static const struct field find_files_fields[] = {
 	  FIELD_STR, FIELD_LIST },
 	{ "total", "Paths returned", FIELD_INT },
 	{ "truncated", "Whether there may be more", FIELD_BOOL },
-	{ "next_cursor", "Give it as cursor to go on", FIELD_STR, FIELD_OPTIONAL },
+	{ "next_cursor", "Give this as cursor to continue", FIELD_STR, FIELD_OPTIONAL },
 	{ "note", "Why nothing was found, if that is known", FIELD_STR, FIELD_OPTIONAL },
 	F_END,
 };

@@ -256,7 +256,7 @@ static const struct field search_fields[] = {
 	{ "stopped_because", "Why there may be more", FIELD_STR, FIELD_OPTIONAL,
 	  .choices = scope_stops },
 	{ "skipped", "What was not searched", FIELD_OBJECT, 0, search_skipped_fields },
-	{ "next_cursor", "Give it as cursor to go on", FIELD_STR, FIELD_OPTIONAL },
+	{ "next_cursor", "Give this as cursor to continue", FIELD_STR, FIELD_OPTIONAL },
 	{ "note", "Why nothing was found, if that is known", FIELD_STR, FIELD_OPTIONAL },
 	F_END,
 };

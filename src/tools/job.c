@@ -217,7 +217,7 @@ static int write_answer_text(struct call *c, const struct job_answer *a, struct 
 	if (shorten(c, a, out, e) < 0)
 		return -1;
 	if (a->state->left)
-		call_note(c, "what it left running goes on as job %llu",
+		call_note(c, "what it left running continues as job %llu",
 			  (unsigned long long)a->state->left);
 	if (a->state->running)
 		call_note(c, "next: since=%lld", (long long)a->cursor);
@@ -283,7 +283,8 @@ static const struct field wire_state_fields[] = {
 	{ "state", "Whether it still runs", FIELD_STR, .choices = states },
 	{ "exitCode", "Once it has exited; else null", FIELD_INT, FIELD_NULLABLE },
 	{ "timedOut", "Its time was up", FIELD_BOOL, FIELD_OPTIONAL },
-	{ "leftJobId", "The job in which what it left running goes on", FIELD_STR, FIELD_OPTIONAL },
+	{ "leftJobId", "The job in which what it left running continues", FIELD_STR,
+	  FIELD_OPTIONAL },
 	{ "error", "Why it could not be run", FIELD_STR, FIELD_OPTIONAL },
 	{ "startedMs", "When it was started, in milliseconds since 1970", FIELD_INT },
 	{ "cursor", "Bytes of output so far", FIELD_INT },
@@ -324,10 +325,11 @@ static const struct field job_fields[] = {
 	{ "state", "Whether it still runs", FIELD_STR, .choices = states },
 	{ "exitCode", "Once it has exited; else null", FIELD_INT, FIELD_NULLABLE },
 	{ "timedOut", "Its time was up", FIELD_BOOL, FIELD_OPTIONAL },
-	{ "leftJobId", "The job in which what it left running goes on", FIELD_STR, FIELD_OPTIONAL },
+	{ "leftJobId", "The job in which what it left running continues", FIELD_STR,
+	  FIELD_OPTIONAL },
 	{ "error", "Why it could not be run", FIELD_STR, FIELD_OPTIONAL },
 	{ "output", "Standard output and error as they came", FIELD_STR },
-	{ "cursor", "Give this as since to go on", FIELD_INT },
+	{ "cursor", "Give this as since to continue", FIELD_INT },
 	{ "dropped", "Bytes after since that are no longer kept", FIELD_INT },
 	F_END,
 };
@@ -380,7 +382,7 @@ static const struct field state_fields[] = {
 	{ "exit_code", "Once it has exited; null before that, and after a timeout", FIELD_INT,
 	  FIELD_NULLABLE },
 	{ "timed_out", "Whether its time was up", FIELD_BOOL, FIELD_OPTIONAL },
-	{ "left_job_id", "The job in which what it left running goes on", FIELD_STR,
+	{ "left_job_id", "The job in which what it left running continues", FIELD_STR,
 	  FIELD_OPTIONAL },
 	{ "error", "Why it could not be run", FIELD_STR, FIELD_OPTIONAL },
 	{ "started_ms", "When it was started, in milliseconds since 1970", FIELD_INT },
@@ -425,11 +427,11 @@ static const struct field job_output_fields[] = {
 	{ "exit_code", "Once it has exited; null before that, and after a timeout", FIELD_INT,
 	  FIELD_NULLABLE },
 	{ "timed_out", "Whether its time was up", FIELD_BOOL, FIELD_OPTIONAL },
-	{ "left_job_id", "The job in which what it left running goes on", FIELD_STR,
+	{ "left_job_id", "The job in which what it left running continues", FIELD_STR,
 	  FIELD_OPTIONAL },
 	{ "error", "Why it could not be run", FIELD_STR, FIELD_OPTIONAL },
 	{ "output", "Standard output and error as they came", FIELD_STR },
-	{ "cursor", "Give this as since to go on", FIELD_INT },
+	{ "cursor", "Give this as since to continue", FIELD_INT },
 	{ "dropped", "Bytes after since that are no longer kept", FIELD_INT },
 	F_END,
 };

@@ -191,7 +191,7 @@ static const struct field list_fields[] = {
 	{ "truncated", "Whether there are more entries", FIELD_BOOL },
 	{ "skipped", "What was left out, if anything", FIELD_OBJECT, FIELD_OPTIONAL,
 	  list_skipped_fields },
-	{ "next_cursor", "Give it as cursor to go on", FIELD_STR, FIELD_OPTIONAL },
+	{ "next_cursor", "Give this as cursor to continue", FIELD_STR, FIELD_OPTIONAL },
 	F_END,
 };
 

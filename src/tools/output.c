@@ -24,7 +24,7 @@ static const struct field survivor_fields[] = {
 	{ "pid", "Process number", FIELD_INT },
 	{ "command", "Its command line", FIELD_STR },
 	{ "ports", "Ports it listened on", FIELD_INT, FIELD_LIST },
-	{ "job_id", "The job in which it goes on", FIELD_STR, FIELD_OPTIONAL },
+	{ "job_id", "The job in which it continues", FIELD_STR, FIELD_OPTIONAL },
 	F_END,
 };
 
@@ -86,11 +86,12 @@ static const char *survivors_hint(const struct proc_result *r)
 	case SURVIVORS_END:
 		return "What the command left running in the background was ended with it.";
 	case SURVIVORS_KEEP:
-		return "What the command left running in the background goes on.";
+		return "What the command left running in the background continues.";
 	case SURVIVORS_ADOPT:
 		break;
 	}
-	return "What the command left running in the background goes on as a job: job_output shows "
+	return "What the command left running in the background continues as a job: job_output "
+	       "shows "
 	       "what it writes, job_stop ends it.";
 }
 

@@ -66,7 +66,7 @@ static const struct field page_fields[] = {
 	{ "stoppedBecause", "Whether there may be more, and why", FIELD_STR,
 	  .choices = scope_stops },
 	{ "skipped", "What was not searched", FIELD_OBJECT, 0, page_skipped_fields },
-	{ "nextCursor", "Give it as cursor to go on", FIELD_STR, FIELD_OPTIONAL },
+	{ "nextCursor", "Give this as cursor to continue", FIELD_STR, FIELD_OPTIONAL },
 	{ "note", "Why nothing was found, if that is known", FIELD_STR, FIELD_OPTIONAL },
 	F_END,
 };

@@ -245,16 +245,27 @@ static size_t show_change(struct show *s, const struct step **steps, size_t from
 	return to;
 }
 
+/* Split both versions into lines, and find the steps from one to the other, in order. */
+static int compare(struct str old, struct str new, struct arena *a, struct text_lines *x,
+		   struct text_lines *y, const struct step ***steps, size_t *count, struct err *e)
+{
+	const struct step *script = NULL;
+
+	*count = 0;
+	if (split(old, a, x) < 0 || split(new, a, y) < 0 || edit_script(x, y, a, &script) < 0 ||
+	    !(*steps = in_order(script, a, count)))
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory to compare the two versions");
+	return 0;
+}
+
 int diff_lines(struct str old, struct str new, struct arena *a, struct buf *out, struct err *e)
 {
 	struct text_lines x, y;
-	const struct step *script = NULL;
-	const struct step **steps = NULL;
-	size_t count = 0;
+	const struct step **steps;
+	size_t count;
 
-	if (split(old, a, &x) < 0 || split(new, a, &y) < 0 || edit_script(&x, &y, a, &script) < 0 ||
-	    !(steps = in_order(script, a, &count)))
-		return err_set(e, ERR_TOO_BUSY, "Not enough memory to compare the two versions");
+	if (compare(old, new, a, &x, &y, &steps, &count, e) < 0)
+		return -1;
 	/* The width of the larger number of lines, counting a final empty line. */
 	const size_t old_n = bytes_count(old, '\n') + 1, new_n = bytes_count(new, '\n') + 1;
 	struct show s = { .x = &x, .y = &y, .out = out };
@@ -372,13 +383,11 @@ static void unified_hunk(const struct text_lines *x, const struct text_lines *y,
 int diff_unified(struct str old, struct str new, struct arena *a, struct buf *out, struct err *e)
 {
 	struct text_lines x, y;
-	const struct step *script = NULL;
-	const struct step **steps = NULL;
-	size_t count = 0;
+	const struct step **steps;
+	size_t count;
 
-	if (split(old, a, &x) < 0 || split(new, a, &y) < 0 || edit_script(&x, &y, a, &script) < 0 ||
-	    !(steps = in_order(script, a, &count)))
-		return err_set(e, ERR_TOO_BUSY, "Not enough memory to compare the two versions");
+	if (compare(old, new, a, &x, &y, &steps, &count, e) < 0)
+		return -1;
 	for (size_t from = 0, to; from < count; from = to) {
 		for (to = from + 1; to < count; to++) {
 			const struct step *s = steps[to - 1];
