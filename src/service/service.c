@@ -163,9 +163,10 @@ static void say_what_holds(struct service *s, const struct config *c)
 			"server can.");
 	else
 		(void)snprintf(s->held, sizeof s->held,
-			       "Commands run in a sandbox: they can write only %s%s%s%s.",
+			       "Commands run in a sandbox: they can write only %s%s%s%s%s.",
 			       c->read_only ? "" : "the workspace and ",
 			       apart ? "a private /tmp" : "$TMPDIR",
+			       c->data_dir || c->sandbox_write ? " and what was set" : "",
 			       s->sandbox.mode == SANDBOX_STRICT ? ", read little else" : "",
 			       s->sandbox.mode == SANDBOX_STRICT || c->network == 0
 				       ? ", and have no network"

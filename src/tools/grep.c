@@ -449,13 +449,20 @@ static void show_found(struct call *c, const struct search_args *a, const struct
 	struct hit hit = { 0 }, next, last = { 0 };
 	enum findings_part part = parts_of[mode];
 	bool more = hits_next(&reader, &next);
+	int64_t before = 0; /* hits of the files before this one */
 	char summary[128], note[SCOPE_NOTE];
 
 	while (more && f.count < a->max_results && findings_fit(&f, &next, &part)) {
+		if (!str_eq(next.path, last.path))
+			before = f.count - 1;
 		hit = last = next;
 		more = hits_next(&reader, &next);
 		add_hit(&f, mode, &hit, more ? &next : NULL, part);
 	}
+	/* Of a file that goes on in the next answer, lines were left to that. */
+	if (part == FINDINGS_CONTEXT)
+		seen_found(c, &found->hits,
+			   (size_t)(more && str_eq(next.path, last.path) ? before : f.count));
 	summarise(&f, &found->account, mode, summary, sizeof summary);
 	if (mode == SCAN_LINES && f.count)
 		buf_addc(c->text->text, '\n');

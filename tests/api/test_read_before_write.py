@@ -4,6 +4,7 @@ import os
 import unittest
 
 from harness import SidecarTest
+from mcp_client import Stdio
 
 LONG = "".join("line %d %s\n" % (i, "x" * 60) for i in range(1, 2001))
 
@@ -129,6 +130,44 @@ class Overwrites(SidecarTest):
         self.server.put("target.txt", "old\n")
         os.symlink("target.txt", self.server.path("link.txt"))
         self.refused("link.txt")
+
+
+class Text(unittest.TestCase):
+    """The same for what a search shows as text, which is what models read by MCP."""
+
+    def setUp(self):
+        self.client = Stdio(results="text")
+        self.addCleanup(self.client.close)
+
+    def put(self, name, content):
+        with open(os.path.join(self.client.workspace, name), "w") as f:
+            f.write(content)
+
+    def test_a_search(self):
+        self.put("whole.txt", "alpha\nneedle\nomega\n")
+        self.put("part.txt", "needle\n2\n3\n4\n")
+        self.put("two.txt", "needle\nneedle\n")
+        self.client.call("search_files", pattern="needle", context=1)
+        for name, refused in (("whole.txt", False), ("part.txt", True), ("two.txt", False)):
+            result = self.client.call("write_file", path=name, content="new")["result"]
+            self.assertEqual(result["isError"], refused, name)
+
+    def test_what_is_left_to_the_next_answer_was_not_shown(self):
+        self.put("two.txt", "needle\nneedle\n")
+        self.client.call("search_files", pattern="needle", context=1, max_results=1)
+        self.assertTrue(self.client.call("write_file", path="two.txt", content="new")["result"]["isError"])
+
+    def test_pages(self):
+        self.put("long.txt", LONG)
+        text = self.client.call("read_file", path="long.txt")["result"]["content"][0]["text"]
+        pages = 1
+        while "next: start_line=" in text[-100:]:
+            self.assertTrue(self.client.call("write_file", path="long.txt", content="new")["result"]["isError"])
+            start = int(text.rsplit("start_line=", 1)[1].rstrip("]\n"))
+            text = self.client.call("read_file", path="long.txt", start_line=start)["result"]["content"][0]["text"]
+            pages += 1
+        self.assertGreater(pages, 1)
+        self.assertFalse(self.client.call("write_file", path="long.txt", content="new")["result"]["isError"])
 
 
 class Attached(SidecarTest):
