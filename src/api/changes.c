@@ -44,7 +44,7 @@ static void answer(struct exchange *x, const struct tool *t, const struct json *
 	struct dispatch d = exchange_call(x, CALL_WIRE, t, arguments);
 	AUTO_BUF details = { .max = LIMIT_ANSWER };
 	struct jw w = jw_to(x->out);
-	uint64_t change = 0;
+	struct call_change change = { .id = 0 };
 	char header[48];
 	struct err e;
 
@@ -59,7 +59,7 @@ static void answer(struct exchange *x, const struct tool *t, const struct json *
 	}
 	jw_end(&w);
 	jw_end(&w);
-	exchange_send(x, 200, changes_header(change, header));
+	exchange_send(x, 200, changes_header(change.id, header));
 }
 
 /* A number of the query as a member. One that is not a number is refused. */

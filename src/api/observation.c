@@ -3,6 +3,7 @@
 
 #include "api/observation.h"
 
+#include "base/limits.h"
 #include "base/own.h"
 
 void observation_begin(struct jw *w, struct str tool)
@@ -13,10 +14,13 @@ void observation_begin(struct jw *w, struct str tool)
 	jw_object(w, "output");
 }
 
-void observation_end(struct jw *w)
+void observation_end(struct jw *w, struct str changes)
 {
 	jw_end(w);
 	jw_null(w, "error");
+	/* If there is no room for it, the result counts. */
+	if (changes.n && jw_buf(w)->max - jw_length(w) > changes.n + 2 * (size_t)LIMIT_ENVELOPE_END)
+		jw_raw(w, "changes", changes);
 	jw_end(w);
 }
 

@@ -33,9 +33,10 @@
 #include "base/jw.h"
 #include "tools/tool.h"
 
-/* A success, up to the members of its output; and its end. */
+/* A success, up to the members of its output; and its end, with what was changed as JSON, or
+ * nothing. */
 void observation_begin(struct jw *w, struct str tool);
-void observation_end(struct jw *w);
+void observation_end(struct jw *w, struct str changes);
 
 /* Replace what is in out by a failure. */
 void observation_fail(struct buf *out, struct str tool, const struct err *e);

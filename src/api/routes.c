@@ -92,7 +92,7 @@ static void answer_call(struct exchange *x, const struct dispatch *d)
 {
 	struct dispatch call = *d;
 	struct jw w = jw_to(x->out);
-	uint64_t change = 0;
+	struct call_change change = { .id = 0 };
 	char header[48];
 	struct err e;
 
@@ -103,7 +103,7 @@ static void answer_call(struct exchange *x, const struct dispatch *d)
 		return;
 	}
 	wire_end(&w);
-	exchange_send(x, 200, changes_header(change, header));
+	exchange_send(x, 200, changes_header(change.id, header));
 }
 
 /* A stream of JSON lines on its way to the client. */
@@ -250,8 +250,10 @@ static bool observe(struct exchange *x, const struct model_call *m, struct call_
 	const unsigned set = x->front->service->tool_set ? x->front->service->tool_set : TOOL_MODEL;
 	const struct tool *t = m->arguments ? tool_for_model(m->name, set, e) : NULL;
 	struct dispatch d = exchange_call(x, CALL_MODEL, t, m->arguments);
+	struct call_change change = { .id = 0 };
 	struct jw w = jw_to(x->out);
 
+	d.change = &change;
 	d.session = m->session;
 	d.text = text;
 	d.sized = text;
@@ -259,7 +261,7 @@ static bool observe(struct exchange *x, const struct model_call *m, struct call_
 		dispatch_refused(x->front->service, &d, m->name, e);
 	observation_begin(&w, m->name);
 	if (t && dispatch(x->front->service, &d, &w, e) == 0) {
-		observation_end(&w);
+		observation_end(&w, change.json);
 		return true;
 	}
 	if (text)

@@ -380,7 +380,7 @@ const struct json *cli_request(const struct cli *c, const char *method, const ch
 	const struct str message = json_text(answer, STR("error"));
 	if (code.p)
 		(void)snprintf(error.code, sizeof error.code, "%.*s", STR_FMT(code));
-	if (http == 404)
+	if (http == 404 && !code.n)
 		(void)snprintf(error.message, sizeof error.message,
 			       "this server is older than this program: it does not know %s",
 			       target);

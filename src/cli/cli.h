@@ -28,9 +28,9 @@ enum {
 };
 
 /* The verbs in this folder; main.c lists them all. */
-extern const struct verb verb_call, verb_complete, verb_completion, verb_config, verb_edit,
-	verb_find, verb_grep, verb_health, verb_help, verb_jobs, verb_ls, verb_read, verb_run,
-	verb_tools, verb_version, verb_write;
+extern const struct verb verb_call, verb_changes, verb_complete, verb_completion, verb_config,
+	verb_diff, verb_edit, verb_undo, verb_find, verb_grep, verb_health, verb_help, verb_jobs,
+	verb_ls, verb_read, verb_run, verb_tools, verb_version, verb_write;
 
 /* Open the server that options, environment and files name, and for VERB_PATHS find out where in
  * its workspace the current directory is. On failure it prints the reason, sets *status to the exit

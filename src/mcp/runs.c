@@ -178,20 +178,22 @@ void mcp_runs_tick(struct mcp_runs *r)
 	(void)pthread_mutex_unlock(&r->lock);
 }
 
-static void call_structured(struct service *s, const struct dispatch *d,
-			    const struct mcp_request *r, struct buf *out)
+static void call_structured(struct service *s, struct dispatch *d, const struct mcp_request *r,
+			    struct buf *out)
 {
+	struct call_change change = { .id = 0 };
 	const struct str name = str_of(r->tool->name);
 	AUTO_BUF observation = { .max = LIMIT_MCP_MESSAGE };
 	struct jw w = jw_to(&observation);
 	struct err e;
 
+	d->change = &change;
 	observation_begin(&w, name);
 	if (dispatch(s, d, &w, &e) < 0) {
 		mcp_fail(r, &e, out);
 		return;
 	}
-	observation_end(&w);
+	observation_end(&w, change.json);
 	mcp_result_structured(r, buf_str(&observation), true, out);
 }
 

@@ -198,17 +198,24 @@ static void note(struct service *s, const struct dispatch *d, struct str name, s
 		  LOG_STR("code", str_of(err_name(code))));
 }
 
-/* Models are told what they changed; the HTTP endpoints only by a header. */
-static void tell_change(const struct dispatch *d, const struct call *c, const struct change *made)
+/* Models are told what they changed; the HTTP endpoints only the number. */
+static void tell_change(const struct dispatch *d, const struct call *c, const struct change *made,
+			const struct jw_filter *filter)
 {
-	if (d->change)
-		*d->change = made->id;
-	if (!kinds[d->kind].model)
+	AUTO_BUF json = { .max = LIMIT_ANSWER };
+	struct jw w = jw_to(&json);
+
+	if (kinds[d->kind].model && c->text)
+		changed_show(c->text->text, c->max_bytes, made);
+	if (!d->change)
 		return;
-	if (c->text)
-		changed_show(c->text->text, made);
-	else
-		changed_write(c->out, made);
+	d->change->id = made->id;
+	if (!kinds[d->kind].model || c->text)
+		return;
+	jw_set_filter(&w, filter);
+	changed_write(&w, made);
+	if (!json.failed)
+		d->change->json = arena_dup(d->arena, buf_str(&json));
 }
 
 int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct err *e)
@@ -231,7 +238,7 @@ int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct
 		suggest_path(&c, path_of(d->arguments), e);
 	(void)history_end(&record, d->arena, &made);
 	if (rc == 0 && made.id)
-		tell_change(d, &c, &made);
+		tell_change(d, &c, &made, scrubbed ? &cleaner.filter : NULL);
 	jw_set_filter(out, NULL);
 	if (rc < 0 && c.scrub && s->scrub_files)
 		clean_error(&cleaner, e);

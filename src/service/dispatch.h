@@ -38,6 +38,12 @@ enum call_kind {
 	CALL_KINDS,
 };
 
+/* What a call has changed. */
+struct call_change {
+	uint64_t id;
+	struct str json; /* for models: the object "changes" of an observation, in the arena */
+};
+
 struct dispatch {
 	enum call_kind kind;
 	const struct tool *tool;
@@ -56,8 +62,8 @@ struct dispatch {
 	const struct call_progress *progress;
 	struct call_file *file;
 	bool hints; /* errors may suggest what was probably meant; for models they always do */
-	struct buf *details; /* gets members that an error has besides its sentence */
-	uint64_t *change; /* gets the number of the change that was made; left alone if none was */
+	struct buf *details;	    /* gets members that an error has besides its sentence */
+	struct call_change *change; /* gets the change that was made; left alone if none was */
 };
 
 /* Make the call: its members are in `out`, an open object; or -1 and *e, and what was written into

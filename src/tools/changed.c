@@ -5,7 +5,6 @@
 
 #include "base/limits.h"
 #include "base/own.h"
-#include "base/utf8.h"
 
 const char *changed_kind(enum item_kind kind)
 {
@@ -45,7 +44,7 @@ void changed_write(struct jw *w, const struct change *c)
 {
 	size_t shown = 0;
 
-	jw_object(w, "changes");
+	jw_object(w, NULL);
 	jw_int(w, "id", (int64_t)c->id);
 	changed_write_counts(w, c->counts);
 	jw_array(w, "paths");
@@ -74,16 +73,15 @@ static void add_path(struct buf *out, struct str path)
 	}
 }
 
-void changed_show(struct buf *out, const struct change *c)
+/* The line with so many paths. */
+static void add_line(struct buf *out, const struct change *c, size_t most)
 {
 	size_t shown = 0, all = 0;
 
 	for (int kind = 0; kind < ITEM_TIMES; kind++)
 		all += c->counts[kind];
-	if (out->n && out->p[out->n - 1] != '\n')
-		buf_addc(out, '\n');
 	buf_add(out, STR("[changed: "));
-	for (size_t i = 0; i < c->item_count && shown < LIMIT_CHANGED_SHOWN; i++) {
+	for (size_t i = 0; i < c->item_count && shown < most; i++) {
 		const struct change_item *item = &c->items[i];
 		if (item->kind == ITEM_TIMES)
 			continue;
@@ -100,6 +98,24 @@ void changed_show(struct buf *out, const struct change *c)
 		}
 	}
 	if (all > shown)
-		buf_addf(out, " and %zu more", all - shown);
+		buf_addf(out, "%s%zu %s", shown ? " and " : "", all - shown,
+			 shown ? "more" : "paths");
 	buf_addf(out, "; undo_change id=%llu]", (unsigned long long)c->id);
+}
+
+void changed_show(struct buf *out, int64_t max_bytes, const struct change *c)
+{
+	const size_t tries[] = { LIMIT_CHANGED_SHOWN, 1, 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(tries); i++) {
+		AUTO_BUF line = { .max = LIMIT_ANSWER };
+		if (out->n && out->p[out->n - 1] != '\n')
+			buf_addc(&line, '\n');
+		add_line(&line, c, tries[i]);
+		if (max_bytes && (int64_t)(out->n + line.n) > max_bytes)
+			continue;
+		buf_add(out, buf_str(&line));
+		out->failed |= line.failed;
+		return;
+	}
 }

@@ -16,12 +16,12 @@ const char *changed_kind(enum item_kind kind);
 /* The members created, modified, deleted and renamed: how many paths each. */
 void changed_write_counts(struct jw *w, const uint32_t counts[ITEM_KINDS]);
 
-/* The member "changes" of an observation, with the first paths; and what it has. */
+/* The object "changes" of an observation, with the first paths; and its fields. */
 void changed_write(struct jw *w, const struct change *c);
 extern const struct field changed_fields[];
 
 /* The same as a line of text: "[changed: src/a.c, b.c (new), old.c (deleted); undo_change id=41]".
- */
-void changed_show(struct buf *out, const struct change *c);
+ * If `out` may not have more than max_bytes (0: any), it is as long as fits. */
+void changed_show(struct buf *out, int64_t max_bytes, const struct change *c);
 
 #endif

@@ -34,7 +34,7 @@ static void write_time(struct jw *w, int64_t ms)
 
 static bool is_undoable(const struct change_entry *entry)
 {
-	return !(entry->flags & CHANGE_UNSAVED) && !entry->undone_by;
+	return !(entry->flags & CHANGE_UNSAVED);
 }
 
 static void write_summary(struct jw *w, const struct change_entry *entry, const struct change *ch)
@@ -136,7 +136,7 @@ static int changes_run(struct call *c, const void *args, struct err *e)
 		{ "deleted", "How many are gone", FIELD_INT },                                     \
 		{ "renamed", "How many have another name", FIELD_INT },                            \
 		{ "complete", "Whether everything is known that it changed", FIELD_BOOL },         \
-		{ "undoable", "Whether all of it can be undone", FIELD_BOOL },                     \
+		{ "undoable", "Whether what was there is saved", FIELD_BOOL },                     \
 	{                                                                                          \
 		"undone_by", "The change that undid it, or null", FIELD_INT, FIELD_NULLABLE        \
 	}

@@ -10,8 +10,6 @@
 #include "base/limits.h"
 #include "tools/changed.h"
 
-enum { SCHEMA_FIELDS = 32 }; /* more than any result has */
-
 #define MAX_SAFE_INTEGER INT64_C(9007199254740991) /* a larger limit is not written */
 
 const char *const schema_formats[] = {
@@ -258,20 +256,13 @@ void schema_observation(struct jw *w, const char *name, const struct tool *t)
 		{ "mime", "BINARY_FILE: its media type", FIELD_STR, FIELD_OPTIONAL },
 		F_END,
 	};
-	/* Every tool that may change something says what it changed. */
-	struct field output[SCHEMA_FIELDS + 2] = { 0 };
-	size_t n = 0;
-
-	for (; t->fields[n].name && n < SCHEMA_FIELDS; n++)
-		output[n] = t->fields[n];
-	if (!(t->flags & TOOL_READ_ONLY))
-		output[n] = (struct field){ "changes", "What it changed in the workspace",
-					    FIELD_OBJECT, FIELD_OPTIONAL, changed_fields };
 	const struct field fields[] = {
 		{ "success", "Whether the tool ran", FIELD_BOOL },
 		{ "tool", "Its name", FIELD_STR },
-		{ "output", "Its result, or null", FIELD_OBJECT, FIELD_NULLABLE, output },
+		{ "output", "Its result, or null", FIELD_OBJECT, FIELD_NULLABLE, t->fields },
 		{ "error", "Why it failed, or null", FIELD_OBJECT, FIELD_NULLABLE, error_fields },
+		{ "changes", "What it changed, if it did", FIELD_OBJECT, FIELD_OPTIONAL,
+		  changed_fields },
 		F_END,
 	};
 

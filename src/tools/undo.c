@@ -256,9 +256,11 @@ const struct tool tool_undo = {
 };
 
 static const struct arg undo_change_table[] = {
-	A_INT(struct undo_args, id, "id", 0, 1, INT64_MAX, "Number of the change"),
-	A_STRINGS(struct undo_args, paths, "paths", RARE, "Only these and what is below"),
-	A_BOOL(struct undo_args, dry_run, "dry_run", false, "Only say what it would do"),
+	A_INT_FLAGS(struct undo_args, id, "id", REQUIRED, 0, 1, INT64_MAX,
+		    "The number of the change"),
+	A_STRINGS(struct undo_args, paths, "paths", RARE,
+		  "Only these paths and what is below them"),
+	A_BOOL(struct undo_args, dry_run, "dry_run", false, "Only say what would be done"),
 	A_BOOL_FLAGS(struct undo_args, force, "force", RARE, false,
 		     "Overwrite what has changed since"),
 	A_END,

@@ -169,7 +169,7 @@ class ChangesTest(unittest.TestCase):
     def test_models_are_told(self):
         self.put("old", "x")
         answer = send(self.sidecar, "POST", "/tools/write_file", {"path": "new", "content": "text"}).json()
-        self.assertEqual(answer["output"]["changes"],
+        self.assertEqual(answer["changes"],
                          {"id": 1, "created": 1, "modified": 0, "deleted": 0, "renamed": 0,
                           "paths": [{"path": "new", "kind": "created"}]})
         listed = send(self.sidecar, "POST", "/tools/list_changes", {}).json()["output"]

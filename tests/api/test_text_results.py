@@ -34,7 +34,7 @@ class Text(unittest.TestCase):
         text = result["content"][0]["text"]
         self.assertLessEqual(len(text.encode()), 32000)
         self.assertLessEqual(text.count("\n"), 1800)
-        return text
+        return re.sub(r"\n\[changed: [^\n]*; undo_change id=\d+\]$", "", text)
 
     def pages(self, tool, **arguments):
         """Every page, each without its last line."""
@@ -166,6 +166,15 @@ class Find(Text):
 
 
 class Change(Text):
+    def test_what_changed_can_be_undone(self):
+        got = self.mcp.call("write_file", path="d/a.txt", content="x")["result"]["content"][0]["text"]
+        self.assertEqual(got, "[created d/a.txt, 1 byte]\n[changed: d (new), d/a.txt (new); undo_change id=1]")
+        self.assertRegex(self.text("list_changes"), r"^1  \S+  write_file  d/a.txt  2 created$")
+        got = self.mcp.call("undo_change", id=1)["result"]["content"][0]["text"]
+        self.assertEqual(got, "removed d\nremoved d/a.txt\n"
+                              "[changed: d/a.txt (deleted), d (deleted); undo_change id=2]")
+        self.assertEqual(os.listdir(self.mcp.workspace), [])
+
     def test_an_edit_shows_its_diff(self):
         self.put(a_txt='one\n"two"\nthree\n')
         self.text("read_file", path="a.txt")

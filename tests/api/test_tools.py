@@ -10,14 +10,14 @@ from conforms import faults
 from harness import BIN, ROOT, SidecarTest
 
 CORE = ["read_file", "write_file", "list_directory", "run_command", "search_files"]
-FULL = CORE + ["edit_file", "multi_edit", "find_files", "job_list", "job_output", "job_stop", "list_changes", "undo_change"]
+FULL = CORE + ["edit_file", "multi_edit", "find_files", "job_list", "job_output", "job_stop", "list_changes",
+               "undo_change"]
 FORMATS = ["ollama", "openai", "openai-strict", "openai-responses", "anthropic", "gemini", "mcp"]
 REQUIRED = {
     "read_file": ["path"], "write_file": ["path", "content"], "list_directory": ["path"], "run_command": ["command"],
     "search_files": ["pattern"], "edit_file": ["path", "old_text", "new_text"], "multi_edit": ["path", "edits"],
     "find_files": ["pattern"],
-    "job_list": [], "job_output": ["job_id"], "job_stop": ["job_id"],
-    "list_changes": [], "undo_change": [],
+    "job_list": [], "job_output": ["job_id"], "job_stop": ["job_id"], "list_changes": [], "undo_change": ["id"],
 }
 # What the smallest models see, and nothing else.
 SIMPLE = {
@@ -32,7 +32,8 @@ OUTPUTS = {
     "job_list": {"jobs"},
     "job_output": {"state", "exit_code", "output", "cursor", "dropped"},
     "job_stop": {"ok"},
-    "list_changes": {"changes"}, "undo_change": {"change", "restored", "removed", "renamed"},
+    "list_changes": {"changes", "more"},
+    "undo_change": {"change", "restored", "removed", "renamed", "conflicts"},
     "run_command": {"stdout", "stderr", "exit_code", "timed_out", "truncated", "duration_ms"},
     "search_files": {"matches", "total_matches", "files_searched", "truncated"},
     "edit_file": {"path", "diff", "replacements"}, "multi_edit": {"path", "diff", "replacements"},
@@ -150,7 +151,8 @@ class Definitions(SidecarTest):
             self.assertEqual(hints.pop("title"), tool["title"])
             self.assertEqual(set(hints), {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"})
             self.assertEqual(hints["readOnlyHint"],
-                             name in ("read_file", "list_directory", "search_files", "find_files", "job_list", "job_output", "list_changes"))
+                             name in ("read_file", "list_directory", "search_files", "find_files", "job_list",
+                                      "job_output", "list_changes"))
             self.assertEqual(hints["openWorldHint"], name == "run_command")
             self.assertFalse(hints["readOnlyHint"] and hints["destructiveHint"])
 
