@@ -34,6 +34,7 @@ class Text(unittest.TestCase):
         text = result["content"][0]["text"]
         self.assertLessEqual(len(text.encode()), 32000)
         self.assertLessEqual(text.count("\n"), 1800)
+        # How to take a change back is told in a line of its own, below the result.
         return re.sub(r"\n\[changed: [^\n]*; undo_change id=\d+\]$", "", text)
 
     def pages(self, tool, **arguments):
