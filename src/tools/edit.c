@@ -323,8 +323,9 @@ static int64_t edit_file(struct call *c, const struct edit_job *job, const struc
 	const enum tracker_verdict verdict = seen_check(c, path, buf_str(&old));
 	const bool seen = verdict == TRACKER_SAME || verdict == TRACKER_PART;
 	const int64_t n =
-		seen ? apply_edits(c, job, buf_str(&old), &new, e)
-		     : apply_unseen(c, job, verdict, path, buf_str(&old), &new, &known, e);
+		seen || c->reads == CALL_READS_NONE
+			? apply_edits(c, job, buf_str(&old), &new, e)
+			: apply_unseen(c, job, verdict, path, buf_str(&old), &new, &known, e);
 	if (n >= 0 && str_eq(buf_str(&old), buf_str(&new)))
 		return fail_same(job->path, e);
 	if (n < 0 || call_may_write(c, buf_str(&new), buf_str(&old), e) < 0 ||

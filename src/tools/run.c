@@ -323,7 +323,7 @@ static int bind_time(const struct call *c, const struct run_args *a, struct proc
 			      "Invalid arguments for run_command: timeout_ms must be an integer "
 			      "from 1 to %lld, not %lld.",
 			      (long long)c->times.most_ms, (long long)a->timeout_ms);
-		return err_advise(e, "What takes longer can be run in the background");
+		return err_advise(e, "What takes longer can be run in the background.");
 	}
 	q->timeout_ms = a->background ? 0 : a->timeout_ms ? a->timeout_ms : c->times.usual_ms;
 	return 0;

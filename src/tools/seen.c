@@ -157,7 +157,7 @@ enum tracker_verdict seen_check(const struct call *c, const struct path *p, stru
 {
 	char key[KEY_SIZE];
 
-	if (c->reads == CALL_READS_NONE || !c->tracker)
+	if (!c->tracker)
 		return TRACKER_SAME;
 	if (!key_of(c, p, key))
 		return TRACKER_UNSEEN;

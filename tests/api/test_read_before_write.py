@@ -188,6 +188,11 @@ class Attached(SidecarTest):
         self.server.result("read", path="attached.txt", sessionId="mine")
         self.assertFalse(self.mcp("write_file", path="attached.txt", content="x")["isError"])
 
+    def test_an_edit_by_the_client_shows_nothing(self):
+        self.server.put("edited.txt", "one\ntwo\n")
+        self.server.result("edit", path="edited.txt", oldText="one", newText="1", sessionId="mine")
+        self.assertTrue(self.mcp("write_file", path="edited.txt", content="x")["isError"])
+
     def test_the_wire_asks_nothing(self):
         self.server.put("wire.txt", "old\n")
         self.server.result("write", path="wire.txt", content="new\n", sessionId="mine")
