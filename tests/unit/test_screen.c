@@ -340,8 +340,8 @@ static void a_long_line_is_passed_on(void **unused)
 static void memory_is_bounded_whatever_comes(void **unused)
 {
 	static const char *const texts[] = {
-		"x",   "\t",	     "\xc3\xa9\b",	    E "[9999C\xe6\x97\xa5",
-		E "]", "\xcc\x81\b", E "[9999C\t" E "[1K\b"
+		"x",	 "\t",	       "\xc3\xa9\b",	       "\x1b[9999C\xe6\x97\xa5",
+		"\x1b]", "\xcc\x81\b", "\x1b[9999C\t\x1b[1K\b"
 	};
 	AUTO_BUF aside = { .max = LIMIT_SCREEN_ASIDE };
 
