@@ -320,7 +320,7 @@ static struct str number_lines(const struct call *c, const struct page *p)
 			buf_addc(&out, '\n');
 			break;
 		}
-		buf_addf(&out, "%s%*lld\t", i ? "\n" : "", width, (long long)(p->first + i));
+		buf_addf(&out, "%s%*lld\t", i ? "\n" : "", width, (long long)p->first + i);
 		buf_add(&out, line);
 	}
 	return buf_str(&out);

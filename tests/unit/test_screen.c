@@ -320,7 +320,7 @@ static void a_long_line_is_passed_on(void **unused)
 {
 	enum { LONG = 5 * LIMIT_SCREEN_LINE / 2 };
 	static const char *const fillings[] = { "x", "\xc3\xa9", "\xe2\x82\xac", "\xe2\x82", "\t" };
-	static const char *const tails[] = { "\n", "\rX\n", "\b\b\bX" E "[K\n", "\r\xc3\xa9", "" };
+	static const char *const tails[] = { "\n", "\rX\n", "\b\b\bX\x1b[K\n", "\r\xc3\xa9", "" };
 
 	(void)unused;
 	for (size_t i = 0; i < ARRAY_LEN(fillings); i++)
