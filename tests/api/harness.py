@@ -42,6 +42,7 @@ def until(found, what, seconds=PATIENCE):
 
 STATE = tempfile.mkdtemp(prefix="sidecar-state-")  # where servers keep changes, unless a test says otherwise
 atexit.register(shutil.rmtree, STATE, ignore_errors=True)
+os.environ["XDG_STATE_HOME"] = STATE
 
 
 def environment(**more):

@@ -195,7 +195,7 @@ class Looks(SidecarTest):
         server = self.start()
         server.result("bash", command="true " + "x" * 250, background=True)
         terminal = Terminal(server, "jobs", columns=60)
-        self.assertEqual([len(line) for line in terminal.end()[1].split("\r\n")], [31, 60, 0])
+        self.assertEqual([len(line) for line in terminal.end()[1].split("\r\n")], [37, 60, 0])
 
 
 class Input(SidecarTest):

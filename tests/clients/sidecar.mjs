@@ -38,7 +38,7 @@ export function place() {
 export function environment(results = 'structured') {
 	const kept = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'ASAN_OPTIONS', 'UBSAN_OPTIONS', 'TSAN_OPTIONS'];
 	const env = Object.fromEntries(kept.filter(name => name in process.env).map(name => [name, process.env[name]]));
-	return { ...env, SIDECAR_MCP_RESULTS: results };
+	return { ...env, SIDECAR_MCP_RESULTS: results, SIDECAR_JOURNAL: 'off' };
 }
 
 /** Looks again and again until `found` gives something true. */
