@@ -14,6 +14,7 @@
 #include "exec/tree.h"
 #include "mcp/http.h"
 #include "net/listen.h"
+#include "service/banner.h"
 #include "service/health.h"
 #include "service/service.h"
 
@@ -134,7 +135,7 @@ static int run(const struct config *config, struct service *service, struct list
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory to start");
 	if (health_record(service, config, &at, e) < 0 || log_start(e) < 0)
 		return -1;
-	health_log(service, config, &at);
+	(log_is_for_people() ? banner_log : health_log)(service, config, &at);
 	const int rc = server_run(&server, e);
 	log_stop();
 	/* The keeper ends what is left when we are gone. */

@@ -26,9 +26,32 @@ enum {
 	/* What the log shows of a session's name: a long one must not displace the other fields. */
 	LIMIT_LOG_SESSION = 128,
 
+	/* Characters of a call's subject, in the log and in events; and the memory that it takes to
+	 * find secrets in it. */
+	LIMIT_SUBJECT = 500,
+	LIMIT_SUBJECT_MEMORY = 1 << 20,
+
+	/* The newest events are kept: so many, and so many bytes. Of a call's output and arguments
+	 * at most so much, of its result only the beginning. */
+	LIMIT_EVENTS = 10000,
+	LIMIT_EVENT_BYTES = 8 << 20,
+	LIMIT_EVENT_OUTPUT = 64 << 10,
+	LIMIT_EVENT_ARGUMENTS = 64 << 10,
+	LIMIT_EVENT_RESULT = 4 << 10,
+	LIMIT_EVENT_FILES = 50,
+	/* Output of a command waits for more of it this long: 20 events a second for two streams.
+	 */
+	LIMIT_EVENT_JOIN_MS = 100,
+
+	/* Who watches: how many, how often they hear that nothing happens, how long news are
+	 * gathered for them, and what each may have taken without having sent it on. */
+	LIMIT_WATCHERS = 256,
+	LIMIT_WATCH_SILENCE_MS = 15000,
+	LIMIT_WATCH_GATHER_MS = 20,
+	LIMIT_WATCH_PIECE = 64 << 10,
+
 	/* Files that the read tracker remembers for all sessions, about 300 bytes each. */
 	LIMIT_TRACKED_FILES = 8192,
-
 	/* Content that it keeps to show what changed: of one file, and of all files. */
 	LIMIT_TRACKED_CONTENT = 128 << 10,
 	LIMIT_TRACKED_BYTES = 8 << 20,
@@ -43,7 +66,6 @@ enum {
 	/* Results of a search unless the caller asks for another number: the wire contract. */
 	LIMIT_FIND_RESULTS = 1000,
 	LIMIT_GREP_MATCHES = 100,
-
 	/* Characters shown of a matching line: the wire contract. */
 	LIMIT_GREP_LINE = 500,
 
@@ -71,26 +93,20 @@ enum {
 
 	/* Largest file in which a failed edit looks for similar text, in nine times the memory. */
 	LIMIT_EDIT_HINT_BYTES = 4 << 20,
-
 	/* Largest file that is edited or replaced, which happens in memory. */
 	LIMIT_EDIT_BYTES = 64 << 20,
 
 	/* The head of an HTTP message: as in Node. Clients of this API need a tenth of it. */
 	LIMIT_HTTP_HEAD = 16 << 10,
-
 	/* The start line within it: RFC 9112 recommends to support at least 8000. */
 	LIMIT_HTTP_LINE = 8 << 10,
-
 	/* Headers of a message, 32 bytes each: browsers send some 20, proxies add a few. */
 	LIMIT_HTTP_HEADERS = 64,
-
 	/* A line with the size of a chunk: 15 digits, and extensions, which are hardly used. */
 	LIMIT_HTTP_CHUNK_LINE = 256,
-
 	/* Extensions of all chunks of one body: without this limit a body of one-byte chunks could
 	 * cost hundreds of times its size. */
 	LIMIT_HTTP_EXTENSIONS = 16 << 10,
-
 	/* Trailers after a chunked body; they are dropped. */
 	LIMIT_HTTP_TRAILERS = 8 << 10,
 
@@ -134,7 +150,6 @@ enum {
 	/* Nesting of a judged command: substitutions, subshells, `bash -c` in `env` in `xargs` …
 	 * The reader recurses once per level; people never write ten. */
 	LIMIT_SHELL_DEPTH = 64,
-
 	/* Text of all words that one judged command may produce: a command has at most 1 MiB, and
 	 * every step makes the text shorter. */
 	LIMIT_SHELL_TEXT = 64 << 20,
@@ -147,67 +162,50 @@ enum {
 
 	/* Memory for judging one command. The worst megabyte (`a;a;a…`) takes about 60 MiB. */
 	LIMIT_POLICY_MEMORY = 128 << 20,
-
 	/* The text of all command rules that the operator sets. */
 	LIMIT_POLICY_RULES = 256 << 10,
 
 	/* A search pattern. A list of a thousand words has 10 KB. */
 	LIMIT_REGEX_PATTERN = 32 << 10,
-
 	/* Nested groups: the parser recurses once per level. */
 	LIMIT_REGEX_DEPTH = 128,
-
 	/* Levels of a pattern's tree at which a quantifier may still be added. A group has at most
 	 * three levels, so walking the tree recurses at most a thousand times. */
 	LIMIT_REGEX_HEIGHT = 512,
-
 	/* {n,m}: the same as in PCRE. Large numbers reach the limit of nodes long before. */
 	LIMIT_REGEX_REPEAT = 65535,
-
 	/* Nodes of the automaton, numbered with 16 bits. A state has at most that many. */
 	LIMIT_REGEX_NODES = 16 << 10,
-
 	/* Memory for compiling one pattern. */
 	LIMIT_REGEX_ARENA = 8 << 20,
-
 	/* States of one lazy automaton, in bytes and per thread; when full it starts anew. */
 	LIMIT_REGEX_STATES = 2 << 20,
-
 	/* Bytes the automaton reads before it checks the clock again: less than a millisecond. */
 	LIMIT_REGEX_SLICE = 256 << 10,
 
 	/* Longest line that PCRE2 is given: its time may grow with the square of the length. */
 	LIMIT_PCRE_LINE = 8 << 10,
-
 	/* Steps of PCRE2 on one line: hundreds of milliseconds, unless the deadline ends it. */
 	LIMIT_PCRE_STEPS = 10 << 20,
-
 	/* The same for PCRE2's slower interpreter, used where memory cannot be executable. */
 	LIMIT_PCRE_STEPS_INTERPRETED = 1 << 20,
-
 	/* PCRE2's memory for one match, in KB. */
 	LIMIT_PCRE_HEAP_KB = 8 << 10,
-
 	/* Compiled pattern for PCRE2's just-in-time compiler: a larger one recurses deeper. */
 	LIMIT_PCRE_JIT_BYTES = 16 << 10,
-
 	/* Largest compiled pattern that PCRE2 may have. */
 	LIMIT_PCRE_BYTES = 256 << 10,
-
 	/* Stack of a just-in-time compiled match. */
 	LIMIT_PCRE_JIT_STACK = 512 << 10,
 
 	/* A glob, or a line of an ignore file: no path is longer (PATH_MAX), and two sets of states
 	 * with twice as many bits fit on the stack. */
 	LIMIT_GLOB_BYTES = 4096,
-
 	/* Bytes of a path that a glob with "!(…)" is tried on: a set with a bit for each fits on
 	 * the stack. */
 	LIMIT_GLOB_TEXT = 32 << 10,
-
 	/* How many "!(…)" a glob may have: each takes time for every character of a name. */
 	LIMIT_GLOB_NOTS = 8,
-
 	/* Nested braces and parentheses in a glob; people write two levels. */
 	LIMIT_GLOB_NESTING = 16,
 
@@ -216,7 +214,6 @@ enum {
 
 	/* Directories that one walk keeps open; a process usually has 1024 descriptors. */
 	LIMIT_WALK_DIRS = 64,
-
 	/* Directory entries read at once, in bytes: a few thousand entries. */
 	LIMIT_WALK_DENTS = 64 << 10,
 

@@ -7,6 +7,9 @@
  * sentence and has "cut" instead of its fields. File content, command output and secrets are never
  * logged.
  *
+ * On a terminal the log is written for people (LOG_PEOPLE): short lines, in colour unless NO_COLOR
+ * is set or the terminal has none, no longer than the terminal is wide.
+ *
  * After log_start a separate thread writes the lines, so that a stalled reader of stderr never
  * stalls the server. Lines that do not fit the backlog are counted, and the count is logged when
  * there is room again. Without log_start a line is written at once. Any thread may log.
@@ -21,7 +24,8 @@
 #include "base/str.h"
 
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
-enum log_form { LOG_TEXT, LOG_JSON };
+enum log_form { LOG_TEXT, LOG_JSON, LOG_PEOPLE };
+enum log_colour { LOG_PLAIN, LOG_DIM, LOG_BOLD, LOG_RED, LOG_GREEN, LOG_YELLOW };
 
 struct log_field {
 	const char *name;
@@ -41,6 +45,20 @@ struct log_field {
 
 void log_fields(enum log_level level, const char *msg, const struct log_field *fields,
 		size_t count);
+
+/* Whether lines are written for people. */
+bool log_is_for_people(void);
+
+/* A line for people in columns. The subject is cut to what the terminal has room for. */
+struct log_line {
+	struct str name, subject, outcome, duration;
+	enum log_colour colour; /* of the outcome */
+};
+
+void log_line(enum log_level level, const struct log_line *line);
+
+/* A line for people that has a name and a text, which is not cut; both may be empty. */
+void log_note(struct str name, struct str text, enum log_colour colour);
 
 /* Set the lowest level that is written, and the form of the lines. Call it before threads start. */
 void log_configure(enum log_level least, enum log_form form);

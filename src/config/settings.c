@@ -146,7 +146,7 @@ static const struct setting settings[] = {
 	  .max = 3600, .help = "how long running calls may go on after SIGTERM (default 10)",
 	  .listens = true },
 	{ "SIDECAR_LOG", "log", SETTING_CHOICE, AT(log), WORDS("auto", "text", "json"),
-	  .help = "format of the log on stderr (default text on a terminal, else json)" },
+	  .help = "format of the log on stderr (default: for people on a terminal, else json)" },
 	{ "SIDECAR_LOG_LEVEL", "log-level", SETTING_CHOICE, AT(log_level),
 	  WORDS("debug", "info", "warn", "error"), .usual = "info",
 	  .help = "lowest level that is logged (default info)" },

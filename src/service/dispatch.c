@@ -7,8 +7,8 @@
 
 #include "base/io.h"
 #include "base/limits.h"
-#include "base/log.h"
 #include "base/own.h"
+#include "service/account.h"
 #include "tools/changed.h"
 #include "tools/suggest.h"
 
@@ -183,19 +183,39 @@ static struct str path_of(const struct json *arguments)
 	return path.n ? path : json_text(arguments, STR("cwd"));
 }
 
-static void note(struct service *s, const struct dispatch *d, struct str name, struct str session,
-		 int64_t us, enum err_code code)
+static void note(struct service *s, const struct dispatch *d, const struct account *a, int64_t us)
 {
-	const int64_t id = ++s->calls;
+	count(s, d->tool, a->code, us);
+	if (!s->quiet)
+		account_log(a);
+}
 
-	count(s, d->tool, code, us);
-	if (s->quiet)
-		return;
-	log_event(LOG_INFO, "call", LOG_STR("tool", name),
-		  LOG_STR("session", str_upto(session, LIMIT_LOG_SESSION)),
-		  LOG_INT("request_id", id), LOG_INT("uid", d->uid), LOG_INT("pid", d->pid),
-		  LOG_INT("duration_ms", us / 1000), LOG_BOOL("success", code == ERR_NONE),
-		  LOG_STR("code", str_of(err_name(code))));
+/* A call that is to be told of. Its subject is without secrets; it may lie in `aside`. */
+static struct account open_account(struct service *s, const struct dispatch *d, struct str tool,
+				   struct str session, struct buf *aside)
+{
+	const struct str subject = d->arguments ? account_subject(d->arguments, d->arena) : STR("");
+
+	return (struct account){
+		.id = ++s->calls,
+		.tool = tool,
+		.subject = account_clean(s->secrets, subject, aside),
+		.session = str_upto(session, LIMIT_LOG_SESSION),
+		.uid = d->uid,
+		.pid = d->pid,
+	};
+}
+
+/* How many bytes the result has so far. */
+static int64_t result_bytes(const struct call *c)
+{
+	return (int64_t)(jw_length(c->out) + (c->text ? c->text->text->n : 0));
+}
+
+/* A command that was ended has a result, but is not a success. */
+static enum err_code code_of(const struct call_end *end)
+{
+	return end->timed_out ? ERR_TIMED_OUT : end->cancelled ? ERR_CANCELLED : ERR_NONE;
 }
 
 /* Models are told what they changed; the HTTP endpoints only the number. */
@@ -225,8 +245,11 @@ int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct
 	CLEANUP(cleaner_done) struct cleaner cleaner = { 0 };
 	struct call_record record;
 	struct change made = { .id = 0 };
+	AUTO_BUF aside = { .max = LIMIT_SUBJECT_MEMORY };
+	struct account a = open_account(s, d, str_of(d->tool->name), c.session, &aside);
+	const int64_t bytes = result_bytes(&c);
 
-	history_record(&s->history, d->tool, d->arguments, c.session, &record);
+	history_record(&s->history, d->tool, a.subject, c.session, &record);
 	c.witness = s->history.journal ? &record.witness : NULL;
 	c.made = &made;
 	const bool scrubbed = c.scrub && (d->tool->flags & TOOL_SCRUB || s->scrub_files);
@@ -249,13 +272,22 @@ int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct
 	/* Room for the end of the envelope, so that the front end cannot fail to write it. */
 	if (rc == 0 && !buf_room(jw_buf(out), LIMIT_ENVELOPE_END))
 		rc = err_set(e, ERR_EXECUTION_ERROR, "The answer is too large: ask for less");
-	note(s, d, str_of(d->tool->name), c.session, io_now_us() - began_us,
-	     rc < 0 ? e->code : c.outcome);
+	const int64_t us = io_now_us() - began_us;
+	a.ms = us / 1000;
+	a.code = rc < 0 ? e->code : code_of(&c.end);
+	a.end = c.end;
+	a.bytes = rc < 0 ? 0 : result_bytes(&c) - bytes;
+	a.change = made.id;
+	note(s, d, &a, us);
 	return rc;
 }
 
 void dispatch_refused(struct service *s, const struct dispatch *d, struct str name,
 		      const struct err *e)
 {
-	note(s, d, name, d->session, 0, e->code);
+	AUTO_BUF aside = { .max = LIMIT_SUBJECT_MEMORY };
+	struct account a = open_account(s, d, name, d->session, &aside);
+
+	a.code = e->code;
+	note(s, d, &a, 0);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* health: the configuration as it came out, as JSON and as log lines. */
 
-#include "service/commands.h"
 #include "service/health.h"
 
 #include <stddef.h>
@@ -15,6 +14,7 @@
 #include "base/own.h"
 #include "exec/tree.h"
 #include "policy/policy.h"
+#include "service/commands.h"
 #include "workspace/workspace.h"
 
 static struct str auth_word(const struct config *c)
@@ -174,6 +174,32 @@ void health_write(const struct service *s, struct buf *out)
 	jw_end(&w);
 }
 
+void health_warn(const struct service *s, const struct config *c)
+{
+	const struct path_rules *r = ws_rules(s->ws);
+
+	if (s->runner && c->best_sandbox && s->sandbox.mode == SANDBOX_OFF)
+		log_event(LOG_WARN, "commands are not held by a sandbox",
+			  LOG_STR("why", str_of(s->sandbox.why)));
+	for (size_t i = 0; i < s->sandbox.count; i++)
+		if (!s->sandbox.fact[i].in_force &&
+		    strcmp(s->sandbox.fact[i].note, SANDBOX_NOT_ASKED) != 0)
+			log_event(LOG_WARN, "protection not in force",
+				  LOG_STR("name", str_of(s->sandbox.fact[i].name)),
+				  LOG_STR("note", str_of(s->sandbox.fact[i].note)));
+	if (s->sandbox.mode != SANDBOX_OFF)
+		commands_log_left_out(c, s->ws);
+	if (!tree_is_listed())
+		log_event(LOG_WARN,
+			  "/proc does not list children: commands are ended more slowly, and "
+			  "how many processes they start is not counted");
+	if (c->allow_outside && r->allowed.n == 0)
+		log_event(
+			LOG_WARN,
+			"ALLOWED_ROOT_DIRECTORY not set: every path on this machine may be touched",
+			LOG_BOOL("allow_outside", true));
+}
+
 void health_log(const struct service *s, const struct config *c, const struct listening *at)
 {
 	const struct path_rules *r = ws_rules(s->ws);
@@ -200,24 +226,5 @@ void health_log(const struct service *s, const struct config *c, const struct li
 		if (limit_of(c, i))
 			log_event(LOG_INFO, "limit of commands",
 				  LOG_INT(command_limits[i].name, limit_of(c, i)));
-	if (s->runner && c->best_sandbox && s->sandbox.mode == SANDBOX_OFF)
-		log_event(LOG_WARN, "commands are not held by a sandbox",
-			  LOG_STR("why", str_of(s->sandbox.why)));
-	for (size_t i = 0; i < s->sandbox.count; i++)
-		if (!s->sandbox.fact[i].in_force &&
-		    strcmp(s->sandbox.fact[i].note, SANDBOX_NOT_ASKED) != 0)
-			log_event(LOG_WARN, "protection not in force",
-				  LOG_STR("name", str_of(s->sandbox.fact[i].name)),
-				  LOG_STR("note", str_of(s->sandbox.fact[i].note)));
-	if (s->sandbox.mode != SANDBOX_OFF)
-		commands_log_left_out(c, s->ws);
-	if (!tree_is_listed())
-		log_event(LOG_WARN,
-			  "/proc does not list children: commands are ended more slowly, and "
-			  "how many processes they start is not counted");
-	if (c->allow_outside && r->allowed.n == 0)
-		log_event(
-			LOG_WARN,
-			"ALLOWED_ROOT_DIRECTORY not set: every path on this machine may be touched",
-			LOG_BOOL("allow_outside", true));
+	health_warn(s, c);
 }

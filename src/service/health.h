@@ -25,7 +25,10 @@ int health_record(struct service *s, const struct config *c, const struct listen
 /* The answer to GET /health. */
 void health_write(const struct service *s, struct buf *out);
 
-/* Log what is in force, in a few lines. */
+/* Log what is not in force, and an operator may not expect. */
+void health_warn(const struct service *s, const struct config *c);
+
+/* Log what is in force, in a few lines, and what is not. */
 void health_log(const struct service *s, const struct config *c, const struct listening *at);
 
 #endif

@@ -156,25 +156,12 @@ static void before(void *arg, int dir, const char *name, enum witness_act act)
 			      &e);
 }
 
-/* What a call is about, by the argument that says it. */
-static struct str subject_of(const struct json *arguments)
-{
-	static const struct str names[] = { STR("path"), STR("command"), STR("pattern") };
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		const struct str text = json_text(arguments, names[i]);
-		if (text.n)
-			return str_upto(text, LIMIT_CHANGE_TEXT);
-	}
-	return STR("");
-}
-
-void history_record(const struct history *h, const struct tool *t, const struct json *arguments,
+void history_record(const struct history *h, const struct tool *t, struct str subject,
 		    struct str session, struct call_record *r)
 {
 	const struct recording_about about = {
 		.tool = str_of(t->name),
-		.subject = h->journal ? subject_of(arguments) : STR(""),
+		.subject = str_upto(subject, LIMIT_CHANGE_TEXT),
 		.session = session,
 	};
 

@@ -32,8 +32,9 @@ struct call_record {
 	struct witness witness;
 };
 
-/* From now on what the call changes through its witness is recorded. */
-void history_record(const struct history *h, const struct tool *t, const struct json *arguments,
+/* From now on what the call changes through its witness is recorded, as a change of that subject.
+ */
+void history_record(const struct history *h, const struct tool *t, struct str subject,
 		    struct str session, struct call_record *r);
 
 /* The call is over: true if it has changed something. */

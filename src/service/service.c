@@ -26,8 +26,11 @@
 
 void service_prepare_process(struct config *c, const sigset_t *signals)
 {
-	const bool text =
-		c->log == CONFIG_LOG_TEXT || (c->log == CONFIG_LOG_AUTO && isatty(STDERR_FILENO));
+	const bool terminal = isatty(STDERR_FILENO);
+	const enum log_form form = c->log == CONFIG_LOG_JSON   ? LOG_JSON
+				   : terminal		       ? LOG_PEOPLE
+				   : c->log == CONFIG_LOG_TEXT ? LOG_TEXT
+							       : LOG_JSON;
 	struct rlimit files;
 
 	(void)signal(SIGPIPE, SIG_IGN);
@@ -43,7 +46,7 @@ void service_prepare_process(struct config *c, const sigset_t *signals)
 	(void)mallopt(M_ARENA_MAX, 1);
 	(void)mallopt(M_TRIM_THRESHOLD, 4 << 20);
 	(void)mallopt(M_MMAP_THRESHOLD, 4 << 20);
-	log_configure((enum log_level)c->log_level, text ? LOG_TEXT : LOG_JSON);
+	log_configure((enum log_level)c->log_level, form);
 }
 
 /* One search uses as many threads as this process has processors. */
@@ -81,7 +84,7 @@ static int make_guards(struct service *s, const struct config *c, struct err *e)
 	const struct scrub_options options = {
 		.secrets = &token,
 		.secret_count = token.n ? 1 : 0,
-		.patterns = str_of(c->scrub_patterns),
+		.patterns = str_of(c->scrub == CONFIG_SCRUB_OFF ? NULL : c->scrub_patterns),
 	};
 
 	const struct policy_options rules = {
@@ -91,8 +94,10 @@ static int make_guards(struct service *s, const struct config *c, struct err *e)
 		.shared_processes = !s->sandbox.namespaces,
 	};
 
-	if (c->scrub != CONFIG_SCRUB_OFF && scrub_new(&options, &s->scrub, e) < 0)
+	if (scrub_new(&options, &s->secrets, e) < 0)
 		return -1;
+	if (c->scrub != CONFIG_SCRUB_OFF)
+		s->scrub = s->secrets;
 	s->rules = policy_new(&rules, e);
 	if (!s->rules)
 		return -1;
@@ -277,7 +282,7 @@ void service_done(struct service *s)
 	runner_free(s->runner);
 	tracker_free(s->tracker);
 	policy_free(s->rules);
-	scrub_free(s->scrub);
+	scrub_free(s->secrets);
 	ws_free(s->ws);
 	buf_done(&s->excludes);
 	buf_done(&s->facts);
@@ -286,6 +291,6 @@ void service_done(struct service *s)
 	s->runner = NULL;
 	s->tracker = NULL;
 	s->rules = NULL;
-	s->scrub = NULL;
+	s->secrets = s->scrub = NULL;
 	s->ws = NULL;
 }

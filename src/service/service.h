@@ -30,7 +30,8 @@ struct service {
 	struct workspace *ws;
 	struct tracker *tracker; /* NULL: files may be changed unread */
 	struct policy *rules;	 /* which commands are refused */
-	struct scrub *scrub;	 /* NULL: secrets stay in results */
+	struct scrub *secrets;	 /* what is never shown in the log and to those who watch */
+	struct scrub *scrub;	 /* the same for results; NULL: secrets stay in them */
 	struct runner *runner;	 /* NULL: commands are refused, and sandbox.why says why */
 	struct jobs *jobs;
 	struct kept_store *kept; /* output of commands that was too long to be shown */

@@ -161,7 +161,7 @@ static int start_job(struct call *c, const struct proc_request *q, const char *n
 	return 0;
 }
 
-/* Run a command that was admitted. In the log one that was ended is not a success. */
+/* Run a command that was admitted, and note how it ended. */
 static int run_admitted(struct call *c, const struct proc_request *q, const struct proc_sink *sink,
 			struct proc_result *ret, struct err *e)
 {
@@ -171,7 +171,11 @@ static int run_admitted(struct call *c, const struct proc_request *q, const stru
 		return -1;
 	if (left)
 		jobs_adopt(c->jobs, q, left, sink, c->cancel, ret);
-	c->outcome = ret->timed_out ? ERR_TIMED_OUT : ret->cancelled ? ERR_CANCELLED : ERR_NONE;
+	c->end = (struct call_end){ .ran = true,
+				    .timed_out = ret->timed_out,
+				    .cancelled = ret->cancelled,
+				    .exit_code = ret->exit_code,
+				    .signal = ret->signal };
 	return 0;
 }
 

@@ -92,6 +92,13 @@ struct call_text {
 	struct str image;	/* … with these bytes, in the arena; the text describes it */
 };
 
+/* How the command of a call ended. One that was ended has a result, but is not a success. */
+struct call_end {
+	bool ran; /* there was one, and it was waited for */
+	bool timed_out, cancelled;
+	int exit_code, signal; /* as in struct proc_result */
+};
+
 /* Everything that one execution may use. dispatch makes it for each call (service/dispatch.h). */
 struct call {
 	struct workspace *ws;
@@ -130,8 +137,7 @@ struct call {
 	struct call_file *file;		      /* where a tool may leave a file; or NULL */
 	struct buf *details;   /* members of an error's answer besides its sentence; or NULL */
 	struct cancel *cancel; /* asked when the answer is no longer wanted; or NULL */
-	enum err_code outcome; /* for the log: TIMED_OUT or CANCELLED if a command was ended, though
-				* there is a result */
+	struct call_end end;   /* how its command ended, for the log and those who watch */
 	/* Asked before work that takes long; false: no thread would be left for other calls. NULL:
 	 * every call has a thread of its own. */
 	bool (*before_slow)(void *arg);

@@ -1,10 +1,16 @@
 """The log: one JSON object a line, what happened and nothing that was said."""
 import contextlib
+import fcntl
 import json
 import os
+import pty
+import re
+import shutil
 import socket
+import struct
 import subprocess
 import tempfile
+import termios
 import unittest
 
 from harness import BIN, PATIENCE, SidecarTest, UnixConnection, environment, post, read_answer, until
@@ -43,6 +49,40 @@ class Log(SidecarTest):
         server.call("bash", command="exit 3")
         self.assertEqual([(line["tool"], line["success"], line["code"]) for line in self.calls(server, 3)], [
             ("bash", False, "TIMED_OUT"), ("run_command", False, "TIMED_OUT"), ("bash", True, "")])
+
+    def test_what_a_call_was_about_and_how_it_ended(self):
+        state = tempfile.mkdtemp(prefix="sidecar-test-")
+        self.addCleanup(shutil.rmtree, state, True)
+        server = self.start(env={"XDG_STATE_HOME": state})
+        with server.connect() as s, s.makefile("rb") as stream:
+            for tool, arguments in (("write", {"path": "a/b", "content": "x"}), ("grep", {"pattern": "a.c"}),
+                                    ("tools/run_command", {"command": "exit 3"}),
+                                    ("tools/run_command", {"command": "", "argv": ["sh", "-c", "kill -9 $$"]}),
+                                    ("tools/run_command", {"command": "sleep 100", "timeout_ms": 50}),
+                                    ("tools/no_such_tool", {"path": "p"}), ("read", {"path": "a/b"})):
+                s.sendall(post("/" + tool, json.dumps(arguments)))
+                read_answer(stream)
+        lines = self.calls(server, 7)
+        self.assertEqual([line["subject"] for line in lines],
+                         ["a/b", "a.c", "exit 3", "sh -c kill -9 $$", "sleep 100", "p", "a/b"])
+        self.assertEqual([line.get("exit_code") for line in lines], [None, None, 3, 137, -1, None, None])
+        self.assertEqual([line["timed_out"] for line in lines], [False] * 4 + [True, False, False])
+        self.assertEqual([line.get("change") for line in lines], [1] + [None] * 6)
+        self.assertTrue(all(line["bytes"] > 0 for line in lines if line["success"]))
+
+    def test_a_subject_is_cut_and_has_no_secret(self):
+        token = "ghp_" + "a1B2" * 9
+        for flags in ([], ["--scrub", "off"]):
+            server = self.start(flags=flags, env={"SIDECAR_AUTH_TOKEN": "T0KEN-OF-SERVER"})
+            for command in ("echo " + token, "é" * 600, "x" * 490 + " " + token, ("y" * 495 + token) * 99, "echo T0KEN-OF-SERVER"):
+                server.observe("run_command", command="true " + command)
+            subjects = [line["subject"] for line in self.calls(server, 5)]
+            self.assertEqual(subjects[0], "true echo [REDACTED:github-token]")
+            self.assertEqual(subjects[1], "true " + "é" * 495)
+            self.assertLessEqual(max(map(len, subjects)), 500)
+            server.stop()
+            for part in (token, token[:12], "T0KEN-OF"):
+                self.assertNotIn(part, server.log())
 
     def test_every_line_is_json(self):
         server = self.start()
@@ -92,6 +132,62 @@ def listens(path):
     with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as s:
         s.connect(path)
         return True
+
+
+class Terminal(SidecarTest):
+    """On a terminal the log is for people."""
+
+    def run_on_terminal(self, columns, **more):
+        directory = tempfile.mkdtemp(prefix="sidecar-test-")
+        self.addCleanup(shutil.rmtree, directory, True)
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        with open(ours, "rb", buffering=0) as terminal:
+            process = subprocess.Popen(
+                [BIN, "serve"], stderr=theirs, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
+                env={**environment(SOCKET_PATH=directory + "/s", WORKSPACE_ROOT=directory + "/ws", TERM="xterm"), **more})
+            os.close(theirs)
+            try:
+                until(lambda: listens(directory + "/s"), "the server listens")
+                connection = UnixConnection(directory + "/s")
+                for url, arguments in (("/ls", {}), ("/tools/run_command", {"command": "exit 3 # \x1b[31m " + "表" * 200}),
+                                       ("/read", {"path": "../out"}), ("/tools/run_command", {"command": "sleep 9", "timeout_ms": 50})):
+                    connection.request("POST", url, json.dumps(arguments), {"Content-Type": "application/json"})
+                    connection.getresponse().read()
+            finally:
+                process.terminate()
+                process.wait()
+            shown = b""
+            with contextlib.suppress(OSError):
+                while piece := terminal.read(4096):
+                    shown += piece
+        return shown.decode().replace("\r\n", "\n").split("\n"), directory
+
+    def test_a_banner_and_a_line_a_call(self):
+        lines, directory = self.run_on_terminal(100)
+        text = "\n".join(lines)
+        self.assertRegex(lines[0], r"sidecar \d")
+        self.assertIn(directory + "/ws", lines[1])
+        self.assertIn("sidecar ls --socket %s/s" % directory, text)
+        self.assertRegex(text, r"commands   ")
+        calls = [line for line in lines if re.search(" ms$| s$", line)]
+        for call, words in zip(calls, ("ls .*ok", "run_command .*exit 3", "read .*refused", "run_command .*timed out")):
+            self.assertRegex(call, words)
+        self.assertNotIn("\x1b[31m ", text)  # what a client sends does not colour our terminal
+        self.assertIn("\x1b[31mexit 3", text)
+        self.assertNotIn("{", text)
+
+    def test_narrow_and_without_colour(self):
+        for columns in (40, 70):
+            lines, _ = self.run_on_terminal(columns, NO_COLOR="1")
+            self.assertNotIn("\x1b", "\n".join(lines))
+            for line in (line for line in lines if re.search(" ms$", line)):
+                wide = sum(2 if ord(c) > 0x2fff else 1 for c in line)
+                self.assertLess(wide, columns, line)
+
+    def test_json_on_a_terminal(self):
+        lines, _ = self.run_on_terminal(80, SIDECAR_LOG="json")
+        self.assertTrue(all(json.loads(line) for line in lines if line))
 
 
 class StalledReader(unittest.TestCase):

@@ -250,13 +250,16 @@ static int set_up(void **state)
 	(void)state;
 	service.quiet = true;
 	service.tracker = tracker_new(10);
-	return service.tracker ? scrub_new(&options, &service.scrub, &e) : -1;
+	if (!service.tracker || scrub_new(&options, &service.secrets, &e) < 0)
+		return -1;
+	service.scrub = service.secrets;
+	return 0;
 }
 
 static int tear_down(void **state)
 {
 	(void)state;
-	scrub_free(service.scrub);
+	scrub_free(service.secrets);
 	tracker_free(service.tracker);
 	return 0;
 }
