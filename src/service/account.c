@@ -64,6 +64,8 @@ struct str account_clean(const struct scrub *secrets, struct str text, struct bu
 	 * between secrets, far enough behind what is shown. */
 	const size_t most = 4 * LIMIT_SUBJECT + LIMIT_SCRUB_HELD;
 
+	if (!secrets)
+		return STR("");
 	if (text.n > most)
 		text = str_upto(
 			text,
