@@ -203,12 +203,14 @@ static void add_times(struct comparison *c)
 		struct change_item item = { .kind = ITEM_TIMES, .path = d->now, .from = STR("") };
 		if (d->is_new || !d->is_there || d->is_listed)
 			continue;
-		entry_look(d->fd, "", c->a, &item.after);
+		item.after = (struct path_state){ .type = STATE_DIR,
+						  .kept = KEPT_NEEDLESS,
+						  .mtime_ns = dirs_mtime(d->fd) };
 		item.before = item.after;
 		item.before.mtime_ns = d->mtime_ns;
 		if (!str_eq(d->now, d->path))
 			item.from = d->path;
-		if (item.after.type == STATE_DIR && item.after.mtime_ns != d->mtime_ns)
+		if (item.after.mtime_ns && item.after.mtime_ns != d->mtime_ns)
 			add_item(c, &item);
 	}
 }

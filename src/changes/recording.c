@@ -211,7 +211,10 @@ static int write_touch(struct recording *r, int dir, const char *name,
 	struct str now;
 	AUTO_BUF content = { .max = LIMIT_CHANGE_MEMORY };
 
-	if (present_path(r->kept, dir, text, &now) < 0)
+	/* Before the first step nothing has moved. */
+	if (r->kept->steps == 0)
+		now = r->kept->touches.first->dir->path;
+	else if (present_path(r->kept, dir, text, &now) < 0)
 		return 0;
 	const struct touch_record record = {
 		.number = r->kept->steps,

@@ -278,9 +278,9 @@ class Files(SidecarTest):
         self.assertEqual(self.server.failure("read_file", path="large.bin")[0], "BINARY_FILE")
 
     def test_write(self):
-        out = self.server.output("write_file", path="d/e/f.txt", content="\u00e9")
-        self.assertEqual(out.pop("changes")["created"], 3)
-        self.assertEqual(out, {"path": "d/e/f.txt", "bytes_written": 2, "created": True})
+        seen = self.server.observe("write_file", path="d/e/f.txt", content="\u00e9")
+        self.assertEqual(seen["output"], {"path": "d/e/f.txt", "bytes_written": 2, "created": True})
+        self.assertEqual(seen["changes"]["created"], 3)
         self.assertFalse(self.server.output("write_file", path="d/e/f.txt", content="")["created"])
         self.assertEqual(self.server.get("d/e/f.txt"), b"")
         self.assertEqual(self.server.failure("write_file", path="x/y.txt", content="", create_dirs="false"),
@@ -388,7 +388,7 @@ class Edits(SidecarTest):
     def test_members_stand_in_the_order_of_the_table(self):
         self.server.put("order.txt", "one\n")
         self.assertEqual(list(self.server.output("edit_file", path="order.txt", old_text="one", new_text="two")),
-                         ["path", "diff", "replacements", "changes"])
+                         ["path", "diff", "replacements"])
         self.assertEqual(list(self.server.result("edit", path="order.txt", oldText="two", newText="one")), ["ok", "path", "diff"])
 
     def test_wrong_lists_of_edits(self):

@@ -11,6 +11,7 @@
 #include "changes/dirs.h"
 #include "changes/recording.h"
 #include "changes/undo.h"
+#include "workspace/pending.h"
 #include "workspace/workspace.h"
 
 /* A workspace with a journal beside it. */
@@ -556,6 +557,7 @@ static void an_undo_that_dies_is_taken_back_or_complete(void **state)
 		(void)usleep(round * 20);
 		(void)kill(pid, SIGKILL);
 		(void)waitpid(pid, NULL, 0);
+		pending_sweep(pending_fd(ws_pending(w.ws))); /* as the keeper does */
 		open_journal(&w);
 		(void)recording_recover(w.j);
 		struct change_entry entry;
