@@ -13,7 +13,7 @@
 const char *changes_header(uint64_t change, char out[48])
 {
 	(void)snprintf(out, 48, "Sidecar-Change: %llu\r\n", (unsigned long long)change);
-	return change ? out : NULL;
+	return out;
 }
 
 static int status_of(const struct err *e)
@@ -59,7 +59,7 @@ static void answer(struct exchange *x, const struct tool *t, const struct json *
 	}
 	jw_end(&w);
 	jw_end(&w);
-	exchange_send(x, 200, changes_header(change.id, header));
+	exchange_send(x, 200, change.id ? changes_header(change.id, header) : NULL);
 }
 
 /* A number of the query as a member. One that is not a number is refused. */

@@ -18,8 +18,8 @@
 struct str account_subject(const struct json *arguments, struct arena *a);
 
 /* As much of it as is shown, without secrets: at most LIMIT_SUBJECT characters. The result is part
- * of the text, or in `aside`, which needs nothing but a maximum. Empty if there is no memory, or nothing
- * says what a secret is. */
+ * of the text, or in `aside`, which needs nothing but a maximum. Empty if there is no memory, or
+ * nothing says what a secret is. */
 struct str account_clean(const struct scrub *secrets, struct str text, struct buf *aside);
 
 /* One call that has ended. */

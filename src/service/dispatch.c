@@ -243,14 +243,14 @@ int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct
 	const int64_t began_us = io_now_us();
 	struct call c = make_call(s, d, out);
 	CLEANUP(cleaner_done) struct cleaner cleaner = { 0 };
-	struct call_record record;
 	struct change made = { .id = 0 };
 	AUTO_BUF aside = { .max = LIMIT_SUBJECT_MEMORY };
 	struct account a = open_account(s, d, str_of(d->tool->name), c.session, &aside);
+	struct call_record record = { s->history.journal, d->tool, a.subject, c.session };
+	const struct witness witness = { .before = history_before, .arg = &record };
 	const int64_t bytes = result_bytes(&c);
 
-	history_record(&s->history, d->tool, a.subject, c.session, &record);
-	c.witness = s->history.journal ? &record.witness : NULL;
+	c.witness = s->history.journal ? &witness : NULL;
 	c.made = &made;
 	const bool scrubbed = c.scrub && (d->tool->flags & TOOL_SCRUB || s->scrub_files);
 	if (scrubbed)
@@ -259,7 +259,8 @@ int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct
 	if (rc < 0 && e->code == ERR_FILE_NOT_FOUND && !e->advice &&
 	    (d->hints || kinds[d->kind].model))
 		suggest_path(&c, path_of(d->arguments), e);
-	(void)history_end(&record, d->arena, &made);
+	if (record.recording.journal)
+		(void)history_end(&record, d->arena, &made);
 	if (rc == 0 && made.id)
 		tell_change(d, &c, &made, scrubbed ? &cleaner.filter : NULL);
 	jw_set_filter(out, NULL);

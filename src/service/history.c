@@ -144,29 +144,29 @@ void history_done(struct history *h)
 	h->journal = NULL;
 }
 
-static void before(void *arg, int dir, const char *name, enum witness_act act)
+static void begin(struct call_record *r)
 {
-	struct call_record *r = arg;
+	const struct recording_about about = {
+		.tool = str_of(r->tool->name),
+		.subject = str_upto(r->subject, LIMIT_CHANGE_TEXT),
+		.session = r->session,
+	};
+
+	r->recording = recording_of(r->journal, &about);
+}
+
+void history_before(void *record, int dir, const char *name, enum witness_act act)
+{
+	struct call_record *r = record;
 	struct err e;
 
+	if (!r->recording.journal)
+		begin(r);
 	(void)recording_touch(&r->recording, dir, name,
 			      act == WITNESS_MAKE    ? TOUCH_META
 			      : act == WITNESS_WRITE ? TOUCH_CONTENT
 						     : TOUCH_LAST,
 			      &e);
-}
-
-void history_record(const struct history *h, const struct tool *t, struct str subject,
-		    struct str session, struct call_record *r)
-{
-	const struct recording_about about = {
-		.tool = str_of(t->name),
-		.subject = str_upto(subject, LIMIT_CHANGE_TEXT),
-		.session = session,
-	};
-
-	r->recording = recording_of(h->journal, &about);
-	r->witness = (struct witness){ .before = before, .arg = r };
 }
 
 bool history_end(struct call_record *r, struct arena *a, struct change *ret)

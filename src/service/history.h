@@ -26,18 +26,18 @@ int history_open(const struct config *c, const struct workspace *ws, struct hist
 		 struct err *e);
 void history_done(struct history *h);
 
-/* What one call changes. It must not be moved after history_record. */
+/* What one call changes. The recording begins with the first change; most calls have none. */
 struct call_record {
-	struct recording recording;
-	struct witness witness;
+	struct journal *journal; /* not NULL when something is recorded */
+	const struct tool *tool;
+	struct str subject, session;
+	struct recording recording; /* its journal is NULL as long as nothing was touched */
 };
 
-/* From now on what the call changes through its witness is recorded, as a change of that subject.
- */
-void history_record(const struct history *h, const struct tool *t, struct str subject,
-		    struct str session, struct call_record *r);
+/* The function of a witness whose argument is a struct call_record. */
+void history_before(void *record, int dir, const char *name, enum witness_act act);
 
-/* The call is over: true if it has changed something. */
+/* The call is over, and something was touched: true if that has changed. */
 bool history_end(struct call_record *r, struct arena *a, struct change *ret);
 
 #endif

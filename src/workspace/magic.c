@@ -41,14 +41,6 @@ static const struct {
 	{ 0, STR("wOF2"), { "web font", "font/woff2" } },
 };
 
-static const struct {
-	struct str extension;
-	const char *type;
-} images[] = {
-	{ STR(".jpg"), "image/jpeg" }, { STR(".jpeg"), "image/jpeg" }, { STR(".png"), "image/png" },
-	{ STR(".gif"), "image/gif" },  { STR(".webp"), "image/webp" },
-};
-
 const struct magic *magic_of(struct str first_bytes)
 {
 	static const struct magic unknown = { "unknown type", "application/octet-stream", false };
@@ -57,16 +49,6 @@ const struct magic *magic_of(struct str first_bytes)
 		if (str_starts(str_from(first_bytes, kinds[i].at), kinds[i].bytes))
 			return &kinds[i].kind;
 	return &unknown;
-}
-
-const char *magic_image_name(struct str name)
-{
-	for (size_t i = 0; i < ARRAY_LEN(images); i++) {
-		const struct str want = images[i].extension;
-		if (name.n > want.n && str_eq_nocase(str_from(name, name.n - want.n), want))
-			return images[i].type;
-	}
-	return NULL;
 }
 
 /* A number of n bytes at an offset, which the caller has checked. */

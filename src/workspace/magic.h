@@ -21,7 +21,4 @@ const struct magic *magic_of(struct str first_bytes);
  * if they cannot be found. */
 bool magic_image_size(struct str bytes, uint32_t *width, uint32_t *height);
 
-/* The media type of an image by its file name (.jpg .jpeg .png .gif .webp), or NULL. */
-const char *magic_image_name(struct str name);
-
 #endif

@@ -56,35 +56,6 @@ static void a_tar_is_known_by_bytes_far_from_its_start(void **state)
 	assert_string_equal(magic_of((struct str){ tar, 261 })->what, "unknown type");
 }
 
-static void images(void **state)
-{
-	static const struct {
-		const char *name, *want;
-	} rows[] = {
-		{ "a.png", "image/png" },
-		{ "a.PNG", "image/png" },
-		{ "d/a.jpg", "image/jpeg" },
-		{ "a.JPeg", "image/jpeg" },
-		{ "a.gif", "image/gif" },
-		{ "a.webp", "image/webp" },
-		{ "a.png.txt", NULL },
-		{ "apng", NULL },
-		{ "a.svg", NULL },
-		{ "", NULL },
-		{ "png", NULL },
-		{ "a.b.png", "image/png" },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		const char *got = magic_image_name(str_of(rows[i].name));
-		if (!rows[i].want)
-			assert_null(got);
-		else
-			assert_string_equal(got, rows[i].want);
-	}
-}
-
 static void sizes_of_images(void **state)
 {
 	static const struct {
@@ -138,7 +109,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kinds),
 		cmocka_unit_test(a_tar_is_known_by_bytes_far_from_its_start),
-		cmocka_unit_test(images),
 		cmocka_unit_test(sizes_of_images),
 		cmocka_unit_test(media_types),
 	};
