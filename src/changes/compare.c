@@ -63,6 +63,17 @@ static void look_at_dirs(const struct comparison *c, struct str root)
 	}
 }
 
+/* The content of an object that was only moved, or got other metadata, was not in danger: it is
+ * what it is now, even if its time is another. */
+static void settle_hash(struct path_state *before, const struct path_state *after)
+{
+	if (before->type != STATE_FILE || before->hashed || before->kept != KEPT_NOT ||
+	    !after->hashed || before->size != after->size || !entry_same_object(before, after))
+		return;
+	memcpy(before->hash, after->hash, sizeof before->hash);
+	before->hashed = true;
+}
+
 static struct touch_end look(const struct comparison *c, struct touched *t)
 {
 	struct touch_end o = { .t = t };
@@ -77,6 +88,7 @@ static struct touch_end look(const struct comparison *c, struct touched *t)
 			  o.before.mtime_ns == o.after.mtime_ns;
 	if (o.after.type == STATE_FILE && !same)
 		entry_hash(t->dir->fd, t->name, c->store->max_file, &o.after);
+	settle_hash(&o.before, &o.after);
 	/* It was to be removed, and was not. */
 	if (o.stayed && o.before.kept == KEPT_LINK) {
 		store_unlink(c->store->blobs->store, o.before.place);
@@ -152,7 +164,7 @@ static void cover_dir(const struct comparison *c, const struct path_state *s)
 
 static void add_moved(struct comparison *c, const struct touch_end *o, struct touch_end *to)
 {
-	const struct change_item item = {
+	struct change_item item = {
 		.kind = ITEM_RENAMED,
 		.path = path_after(c, to),
 		.from = path_before(c, o),
@@ -160,6 +172,7 @@ static void add_moved(struct comparison *c, const struct touch_end *o, struct to
 		.after = to->after,
 	};
 
+	settle_hash(&item.before, &item.after);
 	to->taken = true;
 	cover_dir(c, &item.before);
 	add_item(c, &item);

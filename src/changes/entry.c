@@ -188,8 +188,16 @@ void entry_keep(const struct entry_store *s, int dir, const char *name, enum ent
 		(void)keep_link(s, dir, name, st);
 		return;
 	}
-	if (!keep_link(s, dir, name, st))
+	struct path_state copy = *st;
+	if (!keep_link(s, dir, name, st)) {
 		(void)keep_copy(s, dir, name, st);
+		return;
+	}
+	/* The link leaves the store when it is restored; a copy of a small file stays. */
+	if (st->size <= LIMIT_JOURNAL_SMALL && keep_copy(s, dir, name, &copy)) {
+		memcpy(st->hash, copy.hash, sizeof st->hash);
+		st->hashed = true;
+	}
 }
 
 bool entry_same_content(const struct path_state *a, const struct path_state *b)
@@ -249,7 +257,8 @@ bool entry_is_kept(const struct entry_store *s, const struct path_state *st)
 	case KEPT_BLOB:
 		return store_segment(st->place) >= store_oldest(s->blobs->store);
 	case KEPT_LINK:
-		return find_link(s, st, &at);
+		return find_link(s, st, &at) ||
+		       (st->hashed && blobs_find(s->blobs, st->hash, (uint64_t)st->size, &at));
 	case KEPT_NOT:
 	case KEPTS:
 		break;
@@ -431,6 +440,11 @@ static int restore_file(const struct entry_store *s, int dir, const char *name,
 			/* It may be back in its place already. */
 			if (entry_same_object(st, now) && st->size == now->size)
 				return entry_set_meta(dir, name, st);
+			struct path_state copy = *st;
+			copy.kept = KEPT_BLOB;
+			if (st->hashed &&
+			    blobs_find(s->blobs, st->hash, (uint64_t)st->size, &copy.place))
+				return replace(s, dir, name, &copy);
 			errno = ENODATA;
 			return -1;
 		}

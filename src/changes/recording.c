@@ -199,7 +199,9 @@ static struct entry_store store_of(const struct recording *r)
 	return (struct entry_store){
 		.blobs = journal_blobs(r->journal),
 		.pending = ws_pending(journal_workspace(r->journal)),
-		.max_file = journal_max_file(r->journal),
+		/* What an undo removes has to be kept, however large it is. */
+		.max_file =
+			r->about.flags & CHANGE_ATOMIC ? INT64_MAX : journal_max_file(r->journal),
 		.change = r->kept->id,
 	};
 }
@@ -230,9 +232,24 @@ static int write_touch(struct recording *r, int dir, const char *name,
 	return write_step(r, RECORD_TOUCH, buf_str(&content));
 }
 
-static enum entry_keep way_of(enum touch_care care)
+/* A link in the store counts as a name of the file. A command that removes one of several names
+ * does not change how many there are then, but an undo that does so has to. */
+static enum entry_keep way_of(const struct recording *r, enum touch_care care,
+			      const struct path_state *st)
 {
+	if (r->about.flags & CHANGE_ATOMIC && st->nlink > 1)
+		return ENTRY_COPY;
 	return care == TOUCH_LAST ? ENTRY_LINK : ENTRY_COPY;
+}
+
+/* An atomic change must not overwrite what it could not put back. 0, or -1 with errno. */
+static int check_kept(const struct recording *r, enum touch_care care, const struct path_state *st)
+{
+	if (!(r->about.flags & CHANGE_ATOMIC) || care == TOUCH_META || st->type != STATE_FILE ||
+	    st->kept != KEPT_NOT)
+		return 0;
+	errno = ENOSPC;
+	return -1;
 }
 
 /* Whether the content that was there first would be lost. A link in the store is the same object:
@@ -259,7 +276,7 @@ static void keep_moved(struct recording *r, int dir, const char *name, enum touc
 	if (!t)
 		return;
 	if (is_at_risk(t, care))
-		entry_keep(&s, dir, name, way_of(care), &t->before);
+		entry_keep(&s, dir, name, way_of(r, care, &t->before), &t->before);
 	t->gone |= care == TOUCH_LAST;
 }
 
@@ -272,7 +289,9 @@ static int touch_again(struct recording *r, int dir, const char *name, enum touc
 
 	entry_look(dir, name, &r->kept->memory, &now);
 	if (care != TOUCH_META)
-		entry_keep(&s, dir, name, way_of(care), &now);
+		entry_keep(&s, dir, name, way_of(r, care, &now), &now);
+	if (check_kept(r, care, &now) < 0)
+		return -1;
 	return write_touch(r, dir, name, &now, dirs_mtime(dir));
 }
 
@@ -328,7 +347,9 @@ static int touch(struct recording *r, int dir, const char *name, enum touch_care
 	const bool there = is_new || (care != TOUCH_META && is_still_there(dir, t));
 	const bool keep = there && is_at_risk(t, care);
 	if (keep)
-		entry_keep(&s, dir, name, way_of(care), &t->before);
+		entry_keep(&s, dir, name, way_of(r, care, &t->before), &t->before);
+	if (is_new && check_kept(r, care, &t->before) < 0)
+		return -1;
 	k->movable |= t->before.kept == KEPT_NOT || t->before.kept == KEPT_LINK;
 	t->gone |= care == TOUCH_LAST && there;
 	if (!is_new)

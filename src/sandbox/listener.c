@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* listener: the list of calls, as a program for the kernel. */
+
+#include "sandbox/listener.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/own.h"
+
+/* Newer than many headers; new calls have the same number on every architecture. */
+enum { FCHMODAT2 = 452, SETXATTRAT = 463, REMOVEXATTRAT = 466, FILE_SETATTR = 469 };
+
+#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
+#endif
+
+#if defined(__x86_64__)
+#define THIS_ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define THIS_ARCHITECTURE AUDIT_ARCH_AARCH64
+#endif
+
+static const uint16_t stopped[] = {
+#ifdef SYS_rename
+	SYS_creat,    SYS_rename,    SYS_unlink,    SYS_rmdir,	     SYS_mkdir,
+	SYS_mknod,    SYS_link,	     SYS_symlink,   SYS_chmod,	     SYS_chown,
+	SYS_lchown,   SYS_utime,     SYS_utimes,    SYS_futimesat,
+#endif
+#ifdef SYS_renameat
+	SYS_renameat,
+#endif
+	SYS_openat2,  SYS_truncate,  SYS_renameat2, SYS_unlinkat,    SYS_mkdirat,
+	SYS_mknodat,  SYS_linkat,    SYS_symlinkat, SYS_fchmodat,    FCHMODAT2,
+	SYS_fchownat, SYS_setxattr,  SYS_lsetxattr, SYS_removexattr, SYS_lremovexattr,
+	SETXATTRAT,   REMOVEXATTRAT, SYS_utimensat, FILE_SETATTR,    SYS_bind,
+};
+
+static const uint16_t refused[] = {
+	SYS_io_uring_setup,
+	SYS_io_uring_enter,
+	SYS_io_uring_register,
+	SYS_open_by_handle_at,
+};
+
+/* The flags with which an open may change something. */
+enum { CHANGING = O_ACCMODE | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY) };
+
+enum { MOST = 2 * (ARRAY_LEN(stopped) + ARRAY_LEN(refused)) + 32 };
+
+struct program {
+	struct sock_filter code[MOST];
+	unsigned short n;
+};
+
+static void add(struct program *p, struct sock_filter one)
+{
+	p->code[p->n++] = one;
+}
+
+static void load(struct program *p, size_t offset)
+{
+	add(p, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
+}
+
+static void answer(struct program *p, uint32_t action)
+{
+	add(p, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action));
+}
+
+/* If it is that call: the answer. */
+static void answer_call(struct program *p, uint32_t number, uint32_t action)
+{
+	add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1));
+	answer(p, action);
+}
+
+/* If it is that call: stop it if its flags may change something. */
+static void answer_open(struct program *p, uint32_t number, unsigned argument)
+{
+	add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 4));
+	load(p, offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t));
+	add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CHANGING, 0, 1));
+	answer(p, SECCOMP_RET_USER_NOTIF);
+	answer(p, SECCOMP_RET_ALLOW);
+}
+
+#ifdef THIS_ARCHITECTURE
+
+static void build(struct program *p)
+{
+	load(p, offsetof(struct seccomp_data, arch));
+	add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, THIS_ARCHITECTURE, 1, 0));
+	answer(p, SECCOMP_RET_ERRNO | ENOSYS);
+	load(p, offsetof(struct seccomp_data, nr));
+	/* The x32 calls of x86-64 have other numbers. */
+	add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1));
+	answer(p, SECCOMP_RET_ERRNO | ENOSYS);
+	answer_open(p, SYS_openat, 2);
+#ifdef SYS_open
+	answer_open(p, SYS_open, 1);
+#endif
+	for (size_t i = 0; i < ARRAY_LEN(stopped); i++)
+		answer_call(p, stopped[i], SECCOMP_RET_USER_NOTIF);
+	for (size_t i = 0; i < ARRAY_LEN(refused); i++)
+		answer_call(p, refused[i], SECCOMP_RET_ERRNO | EPERM);
+	answer(p, SECCOMP_RET_ALLOW);
+}
+
+int listener_install(void)
+{
+	struct program p = { .n = 0 };
+	const unsigned long flags = SECCOMP_FILTER_FLAG_NEW_LISTENER;
+
+	build(&p);
+	const struct sock_fprog program = { .len = p.n, .filter = p.code };
+	/* Without it a signal would end a call that waits to be looked at. Not every kernel has it.
+	 */
+	const int fd = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+				    flags | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, &program);
+	if (fd >= 0 || errno != EINVAL)
+		return fd;
+	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
+}
+
+#else
+
+int listener_install(void)
+{
+	errno = EINVAL;
+	return -1;
+}
+
+#endif
