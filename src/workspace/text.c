@@ -95,11 +95,11 @@ static void take(struct scan *s, struct str piece)
 
 static int check_binary(int fd, struct str start, struct err *e)
 {
-	const struct magic *const kind = magic_of(start);
 	struct stat st = { 0 };
 
 	if (str_index(str_upto(start, BINARY_LOOK), '\0') < 0)
 		return 0;
+	const struct magic *const kind = magic_of(start);
 	(void)fstat(fd, &st);
 	(void)err_set(e, ERR_BINARY_FILE,
 		      "File is binary (%s, %lld bytes) and cannot be shown as text.", kind->what,

@@ -106,7 +106,7 @@ class Survivors(SidecarTest):
             server = self.start(env={"SIDECAR_SURVIVORS": "keep"})
             out = server.output("run_command", command=self.COMMAND, env={MARK: mark})
             self.assertEqual((out["stdout"], [s["command"] for s in out["survivors"]]), ("ok\n", ["sleep 60"]))
-            self.assertIn("goes on", out["hint"])
+            self.assertIn("continues", out["hint"])
             server.output("run_command", command="true")
             self.assertEqual(len(alive(mark)), 1)
             server.stop(how)
