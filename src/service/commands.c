@@ -60,8 +60,8 @@ static bool can_do_without(const struct config *c)
 					       c->sandbox == SANDBOX_OFF));
 }
 
-int commands_start(const struct config *c, const struct workspace *ws, struct runner **ret,
-		   struct err *refused, struct err *e)
+int commands_start(const struct config *c, const struct workspace *ws, const char *journal,
+		   struct runner **ret, struct err *refused, struct err *e)
 {
 	struct list write = { .count = 0 }, read = { .count = 0 }, hide = { .count = 0 };
 	/* The sandbox gives commands a private /tmp. */
@@ -77,6 +77,7 @@ int commands_start(const struct config *c, const struct workspace *ws, struct ru
 	for (size_t i = 0; i < ARRAY_LEN(c->activated); i++)
 		add(&hide, c->activated[i]);
 	add(&hide, c->token_file);
+	add(&hide, journal);
 	for (size_t i = 0; i < ARRAY_LEN(c->files); i++)
 		add(&hide, c->was_read[i] ? c->files[i] : NULL); /* it may contain the token */
 	if (sandboxed && scratch_new(scratch, sizeof scratch, e) < 0)

@@ -16,10 +16,11 @@
  * mode needs a sandbox and this machine cannot give it, or if another program starts the commands
  * (config.program) and cannot, this returns 0, *ret is NULL, and *refused says why commands must be
  * refused. If only the best sandbox was wanted and none can be made, commands run without one, and
- * *refused says why. Otherwise *refused is left alone.
+ * *refused says why. Otherwise *refused is left alone. The directory of the journal, if it is not
+ * "", is hidden from commands where there are namespaces.
  */
-int commands_start(const struct config *c, const struct workspace *ws, struct runner **ret,
-		   struct err *refused, struct err *e);
+int commands_start(const struct config *c, const struct workspace *ws, const char *journal,
+		   struct runner **ret, struct err *refused, struct err *e);
 
 /* Log each directory of SIDECAR_SANDBOX_WRITE and SIDECAR_SANDBOX_READ that the sandbox leaves out:
  * it does not exist, or a link leads to it out of the workspace. */

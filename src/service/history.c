@@ -85,7 +85,10 @@ static int try_place(const struct config *c, const struct workspace *ws, const c
 		.sync = c->fsync,
 	};
 	room_tidy(parent, o.max_age_ms);
-	return journal_open(&o, ws, c->undo_max_file, &h->journal, e);
+	if (journal_open(&o, ws, c->undo_max_file, &h->journal, e) < 0)
+		return -1;
+	(void)snprintf(h->place, sizeof h->place, "%s", parent);
+	return 0;
 }
 
 static int open_usual(const struct config *c, const struct workspace *ws, struct history *h)

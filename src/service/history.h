@@ -5,6 +5,8 @@
 #ifndef SERVICE_HISTORY_H
 #define SERVICE_HISTORY_H
 
+#include <limits.h>
+
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/jw.h"
@@ -18,6 +20,7 @@
 struct history {
 	struct journal *journal; /* NULL: changes are not kept … */
 	char why[512];		 /* … for this reason */
+	char place[PATH_MAX];	 /* the directory of all journals of this user; or "" */
 };
 
 /* Open the journal as configured. A directory that was asked for by name and cannot be used is an

@@ -111,7 +111,7 @@ static int start_commands(struct service *s, const struct config *c, struct err 
 {
 	struct err refused = { .code = ERR_NONE };
 
-	if (commands_start(c, s->ws, &s->runner, &refused, e) < 0)
+	if (commands_start(c, s->ws, s->history.place, &s->runner, &refused, e) < 0)
 		return -1;
 	s->limits = commands_limits(c);
 	if (s->runner) {

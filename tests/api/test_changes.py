@@ -6,11 +6,12 @@ import os
 import random
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 import unittest
 
-from harness import Sidecar, until
+from harness import Sidecar, needs_namespaces, until
 
 JSON = {"Content-Type": "application/json"}
 
@@ -218,6 +219,19 @@ class StoreTest(unittest.TestCase):
             self.assertIn("tools or commands can write", str(caught.exception))
         finally:
             server.close()
+
+    @needs_namespaces
+    def test_commands_do_not_see_it(self):
+        with tempfile.TemporaryDirectory(dir=os.path.expanduser("~"), prefix=".sidecar-test-") as state:
+            server = Sidecar(env={"XDG_STATE_HOME": state, "SIDECAR_SANDBOX": "workspace"})
+            try:
+                send(server, "POST", "/write", {"path": "a", "content": "x"})
+                store = os.path.join(state, "sidecar")
+                self.assertEqual(len(os.listdir(store)), 1)
+                seen = send(server, "POST", "/tools/run_command", {"command": "ls -A %s; echo end" % store}).json()
+                self.assertEqual(seen["output"]["stdout"], "end\n", seen)
+            finally:
+                server.close()
 
     def test_nothing_is_left_where_nothing_was_changed(self):
         server = Sidecar()
