@@ -42,6 +42,7 @@
 	X(ERR_TEXT_NOT_FOUND, "TEXT_NOT_FOUND")                                                    \
 	X(ERR_TEXT_NOT_UNIQUE, "TEXT_NOT_UNIQUE")                                                  \
 	X(ERR_NO_CHANGE, "NO_CHANGE")                                                              \
+	X(ERR_INVALID_PATCH, "INVALID_PATCH")                                                      \
 	X(ERR_FILE_NOT_READ, "FILE_NOT_READ")                                                      \
 	X(ERR_FILE_CHANGED, "FILE_CHANGED")                                                        \
 	X(ERR_COMMAND_BLOCKED, "COMMAND_BLOCKED")                                                  \

@@ -96,6 +96,12 @@ enum {
 	/* Largest file that is edited or replaced, which happens in memory. */
 	LIMIT_EDIT_BYTES = 64 << 20,
 
+	/* A patch: bytes, files, lines of a patched file, lines compared for each line. */
+	LIMIT_PATCH_BYTES = 8 << 20,
+	LIMIT_PATCH_FILES = 2000,
+	LIMIT_PATCH_FILE_LINES = 2 << 20,
+	LIMIT_PATCH_WORK = 64,
+
 	/* The head of an HTTP message: as in Node. Clients of this API need a tenth of it. */
 	LIMIT_HTTP_HEAD = 16 << 10,
 	/* The start line within it: RFC 9112 recommends to support at least 8000. */

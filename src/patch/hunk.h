@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hunk: a parsed patch: its files, their hunks, and the lines of these.
+ *
+ * A hunk is a part of the patch's text; its lines are split when they are needed, because a large
+ * patch has millions of them.
+ */
+#ifndef PATCH_HUNK_H
+#define PATCH_HUNK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+enum patch_format { PATCH_AUTO, PATCH_V4A, PATCH_UNIFIED, PATCH_BLOCKS };
+
+/* The paths of a unified patch: take "a/" and "b/" off. */
+enum { PATCH_STRIP_AUTO = -1 };
+
+enum patch_kind {
+	PATCH_ADD,    /* make `path` */
+	PATCH_DELETE, /* remove `path` */
+	PATCH_UPDATE, /* change `path` */
+	PATCH_MOVE,   /* `from` becomes `path`, changed by the hunks if there are any */
+	PATCH_COPY,   /* `from` stays, its changed content becomes `path` */
+};
+
+struct patch_hunk {
+	const struct patch_hunk *next;
+	int64_t line;	    /* of the patch in which it begins, from 1 */
+	struct str body;    /* its lines, each with its sign; of blocks the SEARCH lines */
+	struct str replace; /* of blocks: the REPLACE lines */
+	struct str anchors; /* of v4a: its "@@ text" lines */
+	int64_t old_start, new_start; /* of unified: the line numbers; -1: they are not given */
+	int64_t old_said, new_said;   /* of unified: the line counts; -1: they are not given */
+	size_t old_count, new_count;  /* lines of each side, as they are */
+	bool at_end;		      /* of v4a: "*** End of File" */
+};
+
+struct patch_file {
+	enum patch_kind kind;
+	struct str path;
+	struct str from; /* only of PATCH_MOVE and PATCH_COPY */
+	unsigned mode;	 /* that the file gets, such as 0100755; 0: the patch does not say */
+	bool may_add;	 /* a PATCH_UPDATE that makes the file if there is none: "@@ -0,0" */
+	int64_t line;	 /* of the patch in which it begins, from 1 */
+	size_t hunk_count;
+	const struct patch_hunk *hunks;
+};
+
+struct patch {
+	enum patch_format format; /* never PATCH_AUTO */
+	struct patch_file *files;
+	size_t count;
+};
+
+/* A line of a hunk. */
+struct patch_line {
+	char sign;	 /* ' ', '-' or '+' */
+	bool open;	 /* no newline follows it: it is the last of its file */
+	struct str text; /* without sign and newline; with its CR in a unified patch only */
+};
+
+/* The lines of a hunk of this patch, in room for old_count + new_count of them; returns how many
+ * there are. A SEARCH line that REPLACE repeats in the same order is one line, of the sign ' '. */
+size_t patch_hunk_lines(const struct patch *p, const struct patch_hunk *h,
+			struct patch_line *lines);
+
+/* A sentence about something in a hunk that did not fit exactly and was accepted. */
+struct patch_note {
+	const struct patch_note *next;
+	struct str text; /* without the path: "hunk 2 (line 14 of the patch): …" */
+};
+
+#endif

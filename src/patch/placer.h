@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * placer: finds the places of the hunks of one file, by the rules in plan.h.
+ *
+ * It has one current hunk, whose lines are loaded into memory that all hunks share.
+ */
+#ifndef PATCH_PLACER_H
+#define PATCH_PLACER_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "patch/hunk.h"
+#include "patch/places.h"
+#include "patch/textlines.h"
+
+struct placer {
+	const struct patch *patch;
+	const struct patch_file *file;
+	struct textlines text;
+	struct places places;
+	struct arena *arena;
+	const struct patch_note *notes;
+	struct patch_note *last_note;
+	size_t work, max_work; /* lines compared */
+	size_t from;	       /* where the previous hunk ended */
+
+	/* The current hunk. */
+	const struct patch_hunk *hunk;
+	size_t number; /* from 1 */
+	struct patch_line *lines;
+	size_t count, room;
+	struct str *old;	  /* its old lines: context and removed ones … */
+	uint32_t *hash;		  /* … and their hashes on the level that is tried */
+	size_t n;		  /* old lines */
+	bool old_open;		  /* the last old line has no newline */
+	size_t leading, trailing; /* context lines before the first change and after the last */
+};
+
+/* Make the hunk the current one. 0, or -1 with TOO_BUSY. */
+int placer_load(struct placer *pl, const struct patch_hunk *h, struct err *e);
+
+/* Note that the "@@" line of the current hunk has wrong counts or none. */
+void placer_check_counts(struct placer *pl);
+
+/* Place every hunk of the file. 0; or -1 with TEXT_NOT_FOUND, TEXT_NOT_UNIQUE or TOO_BUSY. */
+int placer_run(struct placer *pl, struct err *e);
+
+#endif
