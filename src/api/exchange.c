@@ -29,6 +29,12 @@ static void stream_end(struct exchange *x)
 	http_stream_end(x->to);
 }
 
+/* The descriptor stays in the workers' set, whose events for this connection are old by now. */
+static int take(struct exchange *x)
+{
+	return http_take(x->to);
+}
+
 static bool is_ready(struct exchange *x)
 {
 	const struct http *h = x->to;
@@ -49,6 +55,7 @@ const struct exchange_outlet exchange_over_http = {
 	.stream_begin = stream_begin,
 	.stream_write = stream_write,
 	.stream_end = stream_end,
+	.take = take,
 	.is_ready = is_ready,
 	.tell_seen = tell_seen,
 };

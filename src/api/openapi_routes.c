@@ -94,6 +94,29 @@ static void rpc_answer(struct jw *w, const struct operation *o)
 	jw_end(w);
 }
 
+static const struct arg events_params[] = {
+	A_STR(struct params, path, "since", 0, "Begin after this event; absent: from now on"),
+	A_END,
+};
+
+static const struct arg call_id[] = {
+	A_INT(struct params, format, "id", 0, 1, INT64_MAX, "Which call"),
+	A_END,
+};
+
+static void events(struct jw *w, const struct operation *o)
+{
+	(void)o;
+	jw_object(w, "content");
+	jw_object(w, "text/event-stream");
+	jw_raw(w, "schema", STR("{\"type\":\"string\"}"));
+	jw_end(w);
+	jw_object(w, "application/x-ndjson");
+	jw_raw(w, "schema", STR("{\"type\":\"string\"}"));
+	jw_end(w);
+	jw_end(w);
+}
+
 const struct operation openapi_operations[] = {
 	{ "/health", "get", "health", "server", "What is in force", .answer = health },
 	{ "/metrics", "get", "metrics", "server", "What it has done, for Prometheus",
@@ -108,6 +131,12 @@ const struct operation openapi_operations[] = {
 	  .notified = true },
 	{ "/mcp", "delete", "endSession", "mcp", "End a session",
 	  .failures = OPENAPI_REF("responses/Rpc") },
+	{ "/events", "get", "events", "live", "What happens, as it happens", events_params,
+	  .answer = events },
+	{ "/calls/{id}", "get", "watchedCall", "live",
+	  "One call: its arguments, events, result and diff", call_id, .answer = any_object },
+	{ "/calls/{id}/stop", "post", "stopCall", "live",
+	  "End a running call, with everything that it started", call_id, .answer = any_object },
 	{ "/changes", "get", "changes", "changes", NULL, .tool = &tool_changes,
 	  .answer = openapi_result },
 	{ "/changes/{id}", "get", "change", "changes", NULL, .tool = &tool_change,

@@ -4,6 +4,7 @@
 #include "api/routes.h"
 
 #include "api/changes.h"
+#include "api/live.h"
 #include "api/observation.h"
 #include "api/openapi.h"
 #include "api/surface.h"
@@ -417,6 +418,7 @@ static const struct route {
 	struct str path;
 	void (*answer)(struct exchange *x, const struct http_request *r, struct str rest);
 	bool surface; /* only when agent-sandbox's routes are served */
+	bool watched; /* only when calls can be watched */
 } routes[] = {
 	/* clang-format off */
 	{ HTTP_POST,   STR("/read"),         endpoint },
@@ -441,6 +443,9 @@ static const struct route {
 	{ HTTP_GET,    STR("/changes/*"),      changes_show },
 	{ HTTP_GET,    STR("/changes/*/diff"), changes_diff },
 	{ HTTP_POST,   STR("/changes/*/undo"), changes_undo },
+	{ HTTP_GET,    STR("/events"),       live_watch,     .watched = true },
+	{ HTTP_GET,    STR("/calls/*"),      live_show_call, .watched = true },
+	{ HTTP_POST,   STR("/calls/*/stop"), live_stop_call, .watched = true },
 	{ HTTP_GET,    STR("/metrics"),      metrics },
 	{ HTTP_GET,    STR("/openapi.json"), openapi },
 	{ HTTP_GET,    STR("/"),             surface_home,     true },
@@ -518,6 +523,7 @@ void routes_answer(struct exchange *x, const struct http_request *r)
 
 	for (size_t i = 0; i < ARRAY_LEN(routes); i++) {
 		if ((routes[i].surface && !x->front->surface) ||
+		    (routes[i].watched && !x->front->feed) ||
 		    !fits(routes[i].path, r->head.path, &rest))
 			continue;
 		if (routes[i].method == method) {

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "api/feed.h"
 #include "api/server.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -101,6 +102,7 @@ static struct listener on_a_file(const struct listeners *l)
 
 static void front_done(struct front *f)
 {
+	feed_free(f->feed);
 	mcp_http_free(f->mcp);
 }
 
@@ -133,6 +135,13 @@ static int run(const struct config *config, struct service *service, struct list
 
 	if (!front.mcp)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory to start");
+	if (config->events) {
+		if (service_show(service, e) < 0)
+			return -1;
+		front.feed = feed_new(&service->live, e);
+		if (!front.feed)
+			return -1;
+	}
 	if (health_record(service, config, &at, e) < 0 || log_start(e) < 0)
 		return -1;
 	(log_is_for_people() ? banner_log : health_log)(service, config, &at);

@@ -122,6 +122,14 @@ void slots_hung_up(struct slots *s, uint64_t key, bool half)
 	(void)pthread_mutex_unlock(&s->lock);
 }
 
+void slots_renew(struct slots *s, struct slot *c)
+{
+	/* All who may ask hold the lock; the call itself is known to nobody any more. */
+	(void)pthread_mutex_lock(&s->lock);
+	cancel_reset(&c->cancel);
+	(void)pthread_mutex_unlock(&s->lock);
+}
+
 void slots_cancel_all(struct slots *s)
 {
 	(void)pthread_mutex_lock(&s->lock);
@@ -328,10 +336,14 @@ static void answer(struct workers *w, struct worker *me, struct slot *c)
 	const int refused = auth_check(&w->o->front->auth, &me->request.head, c->tcp, &why);
 	if (refused) {
 		log_refusal(refused, why);
+		live_refused(&w->o->front->service->live, "auth", me->request.head.path, why);
 		exchange_error(&x, refused, auth_extra(refused), why, ERR_NONE);
 	} else {
 		routes_answer(&x, &me->request);
 	}
+	if (cancel_asked(&c->cancel) && !w->stopping && c->http.fd >= 0 &&
+	    io_wait(c->http.fd, POLLRDHUP, 0) == 0)
+		slots_renew(&w->slots, c);
 	arena_reset(&me->arena);
 	buf_reset(&me->out, KEEP_ANSWER);
 	w->answered++;

@@ -75,6 +75,9 @@ struct slot *slots_claim(struct slots *s, uint64_t key);
  * outlive its client. Cancels the call that is under way for a client that has left. */
 void slots_hung_up(struct slots *s, uint64_t key, bool half);
 
+/* The call of a busy slot was stopped, though its client is still there: the next one may run. */
+void slots_renew(struct slots *s, struct slot *c);
+
 /* Cancel every call that is under way. */
 void slots_cancel_all(struct slots *s);
 

@@ -31,6 +31,7 @@ struct job {
 	bool joined;		     /* the thread has ended and is gone */
 	struct request_copy order;   /* until the command has been started */
 	struct proc *proc;	     /* from then until it has ended */
+	int64_t began_ms;	     /* on the monotonic clock */
 	bool listing;		     /* it has been asked for its ports */
 	struct cancel stop;	     /* until it has ended */
 	struct utf8_stream texts[2]; /* of the output, by enum proc_stream */
@@ -46,6 +47,8 @@ struct jobs {
 	struct job *job[LIMIT_JOBS]; /* oldest first */
 	size_t count;
 	uint64_t last_id;
+	void (*told)(void *arg, const struct job_state *state); /* or NULL */
+	void *told_arg;
 };
 
 static void request_done(struct request_copy *c)
@@ -127,6 +130,7 @@ static struct job *job_new(struct jobs *j)
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	b->state.started_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 	b->state.running = true;
+	b->began_ms = io_now_ms();
 	return b;
 }
 
@@ -193,6 +197,8 @@ static int add_locked(struct jobs *j, struct job *b, struct err *e)
 		return err_set(e, ERR_SPAWN_FAILED, "The server has no thread left for the job");
 	b->state.id = ++j->last_id;
 	j->job[j->count++] = b;
+	if (j->told)
+		j->told(j->told_arg, &b->state);
 	return 0;
 }
 
@@ -206,15 +212,22 @@ static int add(struct jobs *j, struct job *b, uint64_t *ret, struct err *e)
 	return done;
 }
 
+/* Where a job comes from that was not started as one. */
+struct origin {
+	const char *command;
+	uint64_t call;
+};
+
 /* Make a job of what the command left. Takes p if it succeeds. */
-static int adopt(struct jobs *j, const char *command, struct proc *p, uint64_t *ret)
+static int adopt(struct jobs *j, const struct origin *from, struct proc *p, uint64_t *ret)
 {
 	struct job *b = job_new(j);
 	struct err ignored;
 
 	if (!b)
 		return -1;
-	(void)snprintf(b->state.command, sizeof(b->state.command), "%s", command);
+	(void)snprintf(b->state.command, sizeof(b->state.command), "%s", from->command);
+	b->state.call = from->call;
 	b->proc = p;
 	if (add(j, b, ret, &ignored) == 0)
 		return 0;
@@ -225,10 +238,10 @@ static int adopt(struct jobs *j, const char *command, struct proc *p, uint64_t *
 
 /* The command has ended, and p is what it left: adopt it, or end it if it is not wanted or there is
  * no place for it. Takes p. */
-static void settle(struct jobs *j, const char *command, struct proc *p,
+static void settle(struct jobs *j, const struct origin *from, struct proc *p,
 		   const struct proc_sink *sink, const struct cancel *cancel, struct proc_result *r)
 {
-	if (!cancel_asked(cancel) && adopt(j, command, p, &r->job) == 0)
+	if (!cancel_asked(cancel) && adopt(j, from, p, &r->job) == 0)
 		return;
 	r->fate = SURVIVORS_END;
 	proc_finish(p, sink);
@@ -240,7 +253,7 @@ void jobs_adopt(struct jobs *j, const struct proc_request *q, struct proc *p,
 	char command[LIMIT_JOB_TEXT];
 
 	describe(q, command);
-	settle(j, command, p, sink, cancel, r);
+	settle(j, &(struct origin){ command, q->call }, p, sink, cancel, r);
 }
 
 /* Start the command of a job, unless it is one that was adopted. */
@@ -310,6 +323,10 @@ static void end_job(struct job *b, const struct proc_result *result, const struc
 	b->state.timed_out = result->timed_out;
 	b->state.cancelled = result->cancelled;
 	b->state.left = result->job;
+	b->state.signal = result->signal;
+	b->state.ran_ms = io_now_ms() - b->began_ms;
+	if (j->told)
+		j->told(j->told_arg, &b->state);
 	b->listing = false;
 	(void)pthread_cond_broadcast(&j->news);
 	(void)pthread_mutex_unlock(&j->lock);
@@ -329,7 +346,8 @@ static void *run_job(void *job)
 		runner_leave(j->runner);
 	struct proc *p = take_proc(b);
 	if (!failed && report.event == REAPER_LEFT)
-		settle(j, b->state.command, p, &sink, &b->stop, &report.result);
+		settle(j, &(struct origin){ b->state.command, b->state.call }, p, &sink, &b->stop,
+		       &report.result);
 	else
 		proc_free(p);
 	end_job(b, &report.result, failed ? &e : NULL);
@@ -351,6 +369,12 @@ int jobs_new(struct runner *runner, struct jobs **ret, struct err *e)
 	(void)pthread_condattr_destroy(&attr);
 	*ret = j;
 	return 0;
+}
+
+void jobs_tell(struct jobs *j, void (*told)(void *arg, const struct job_state *state), void *arg)
+{
+	j->told = told;
+	j->told_arg = arg;
 }
 
 void jobs_free(struct jobs *j)
@@ -378,8 +402,10 @@ int jobs_start(struct jobs *j, const struct proc_request *q, uint64_t *ret, stru
 	if (proc_admit(j->runner, q, e) < 0)
 		return -1;
 	struct job *b = job_new(j);
-	if (b)
+	if (b) {
 		describe(q, b->state.command);
+		b->state.call = q->call;
+	}
 	int done = -1;
 	if (!b || request_copy(&b->order, q) < 0)
 		(void)err_set(e, ERR_SPAWN_FAILED, "There is not enough memory for the job");

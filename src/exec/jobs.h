@@ -40,7 +40,10 @@ struct job_state {
 	int exit_code; /* this and the next ones after it has ended; see struct proc_result */
 	bool timed_out;
 	bool cancelled;
-	uint64_t left;		/* the job in which what it left goes on; 0: it left nothing */
+	uint64_t left; /* the job in which what it left goes on; 0: it left nothing */
+	uint64_t call; /* the call that it comes from (struct proc_request) */
+	int signal;    /* this and the next one after it has ended */
+	int64_t ran_ms;
 	int64_t started_ms;	/* on the wall clock, since 1970 */
 	int64_t cursor;		/* bytes of output so far */
 	struct port_list ports; /* while it runs, if jobs_list tells it */
@@ -50,6 +53,11 @@ int jobs_new(struct runner *runner, struct jobs **ret, struct err *e);
 
 /* Stop every job (SIGTERM, LIMIT_TERM_GRACE_MS, SIGKILL) and wait for them. */
 void jobs_free(struct jobs *j);
+
+/* From now on `told` is called when a job has started and when it has ended (state->running says
+ * which), for each job in this order. It must not wait, nor call functions of jobs. To be called
+ * before there are jobs. */
+void jobs_tell(struct jobs *j, void (*told)(void *arg, const struct job_state *state), void *arg);
 
 /* Start a job. The request is copied, its directory descriptor duplicated. TOO_BUSY if LIMIT_JOBS
  * are running, or the runner has no place left. */

@@ -36,6 +36,7 @@ struct proc_request {
 	enum proc_survivors survivors; /* what becomes of the processes it leaves running */
 	mode_t umask;
 	struct proc_limits limits;
+	uint64_t call; /* the number of the call that asked for it; for jobs */
 };
 
 enum proc_stream { PROC_STDOUT, PROC_STDERR };

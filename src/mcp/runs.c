@@ -77,6 +77,7 @@ int mcp_runs_enter(struct mcp_runs *r, struct mcp_run *run, struct err *e)
 	int rc = 0;
 
 	run->cancel = (struct cancel)CANCEL_INIT;
+	run->unwanted = false;
 	run->progress = (struct call_progress){ .output = output, .arg = run };
 	(void)pthread_mutex_init(&run->lock, NULL);
 	run->began_ms = run->told_ms = io_now_ms();
@@ -120,7 +121,7 @@ bool mcp_runs_leave(struct mcp_runs *r, struct mcp_run *run)
 	cancel_done(&run->cancel);
 	buf_done(&run->tail);
 	(void)pthread_mutex_destroy(&run->lock);
-	return !cancel_asked(&run->cancel);
+	return !run->unwanted;
 }
 
 void mcp_run_follow(struct mcp_run *run, struct dispatch *d)
@@ -131,12 +132,20 @@ void mcp_run_follow(struct mcp_run *run, struct dispatch *d)
 		d->cancel = &run->cancel;
 }
 
+/* Its client does not want an answer any more. One who watches may also end a call: that has one.
+ */
+static void drop(struct mcp_run *run)
+{
+	run->unwanted = true;
+	cancel_ask(&run->cancel);
+}
+
 void mcp_runs_cancel(struct mcp_runs *r, struct str session, const struct json *id)
 {
 	(void)pthread_mutex_lock(&r->lock);
 	struct mcp_run *run = find(r, session, id);
 	if (run)
-		cancel_ask(&run->cancel);
+		drop(run);
 	(void)pthread_mutex_unlock(&r->lock);
 }
 
@@ -146,7 +155,7 @@ void mcp_runs_cancel_all(struct mcp_runs *r, const struct str *session)
 	r->ended = r->ended || !session;
 	for (struct mcp_run *run = r->first; run; run = run->next)
 		if (!session || str_eq(run->session, *session))
-			cancel_ask(&run->cancel);
+			drop(run);
 	(void)pthread_mutex_unlock(&r->lock);
 }
 

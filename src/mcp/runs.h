@@ -42,6 +42,7 @@ struct mcp_run {
 	/* Our own. */
 	struct mcp_run *next;
 	struct cancel cancel;
+	bool unwanted; /* by its client: there is no answer */
 	struct call_progress progress;
 	pthread_mutex_t lock; /* over what follows */
 	int64_t began_ms, told_ms, value, bytes;

@@ -504,6 +504,12 @@ void http_stream_end(struct http *h)
 		next_request(h);
 }
 
+int http_take(struct http *h)
+{
+	h->state = HTTP_CLOSED;
+	return TAKE(h->fd, -1);
+}
+
 void http_send_file(struct http *h, const char *type, const char *extra, int file, int64_t size)
 {
 	char head[HEAD_BYTES];

@@ -126,6 +126,10 @@ int http_stream_begin(struct http *h, const char *type, const char *extra);
 int http_stream_write(struct http *h, struct str piece);
 void http_stream_end(struct http *h);
 
+/* Take the connection away after its stream has begun: the caller has its descriptor from now on,
+ * and frames what it sends. The state becomes HTTP_CLOSED. */
+int http_take(struct http *h);
+
 /* Send the first `size` bytes of an open file as the body of a 200. It waits as a stream does, and
  * holds nothing of the file in memory. If the file turns out to be shorter the connection is
  * closed: the head has already announced the size. */

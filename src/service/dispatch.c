@@ -185,6 +185,8 @@ static struct str path_of(const struct json *arguments)
 
 static void note(struct service *s, const struct dispatch *d, const struct account *a, int64_t us)
 {
+	if (d->unseen)
+		return;
 	count(s, d->tool, a->code, us);
 	if (!s->quiet)
 		account_log(a);
@@ -197,7 +199,7 @@ static struct account open_account(struct service *s, const struct dispatch *d, 
 	const struct str subject = d->arguments ? account_subject(d->arguments, d->arena) : STR("");
 
 	return (struct account){
-		.id = ++s->calls,
+		.id = d->unseen ? 0 : ++s->calls,
 		.tool = tool,
 		.subject = account_clean(s->secrets, subject, aside),
 		.session = str_upto(session, LIMIT_LOG_SESSION),
@@ -206,10 +208,11 @@ static struct account open_account(struct service *s, const struct dispatch *d, 
 	};
 }
 
-/* How many bytes the result has so far. */
-static int64_t result_bytes(const struct call *c)
+/* What the call has written: text, or members after so many bytes that were there before. */
+static struct str result_of(const struct call *c, size_t before)
 {
-	return (int64_t)(jw_length(c->out) + (c->text ? c->text->text->n : 0));
+	return c->text && c->text->text->n ? buf_str(c->text->text)
+					   : str_from(buf_str(jw_buf(c->out)), before);
 }
 
 /* A command that was ended has a result, but is not a success. */
@@ -238,6 +241,21 @@ static void tell_change(const struct dispatch *d, const struct call *c, const st
 		d->change->json = arena_dup(d->arena, buf_str(&json));
 }
 
+/* Those who watch learn of the call, and may stop it. */
+static void begin(struct service *s, const struct dispatch *d, const struct account *a,
+		  struct live_call *live, struct call *c)
+{
+	static struct live nobody;
+	const struct live_about about = {
+		.arguments = d->arguments ? d->arguments : &json_empty,
+		.mcp = d->kind == CALL_MCP,
+		.client = d->client,
+	};
+
+	c->number = (uint64_t)a->id;
+	live_begin(d->unseen ? &nobody : &s->live, live, a, &about, c);
+}
+
 int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct err *e)
 {
 	const int64_t began_us = io_now_us();
@@ -248,8 +266,10 @@ int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct
 	struct account a = open_account(s, d, str_of(d->tool->name), c.session, &aside);
 	struct call_record record = { s->history.journal, d->tool, a.subject, c.session };
 	const struct witness witness = { .before = history_before, .arg = &record };
-	const int64_t bytes = result_bytes(&c);
+	const size_t before = jw_length(out);
+	struct live_call live;
 
+	begin(s, d, &a, &live, &c);
 	c.witness = s->history.journal ? &witness : NULL;
 	c.made = &made;
 	const bool scrubbed = c.scrub && (d->tool->flags & TOOL_SCRUB || s->scrub_files);
@@ -277,8 +297,9 @@ int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct
 	a.ms = us / 1000;
 	a.code = rc < 0 ? e->code : code_of(&c.end);
 	a.end = c.end;
-	a.bytes = rc < 0 ? 0 : result_bytes(&c) - bytes;
+	a.bytes = live.bytes + (rc < 0 ? 0 : (int64_t)result_of(&c, before).n);
 	a.change = made.id;
+	live_end(&live, &a, &made, rc < 0 ? e->msg : NULL, result_of(&c, before));
 	note(s, d, &a, us);
 	return rc;
 }
@@ -289,6 +310,12 @@ void dispatch_refused(struct service *s, const struct dispatch *d, struct str na
 	AUTO_BUF aside = { .max = LIMIT_SUBJECT_MEMORY };
 	struct account a = open_account(s, d, name, d->session, &aside);
 
+	struct live_call live;
+	struct call none = { .cancel = NULL };
+	const struct change made = { .id = 0 };
+
+	begin(s, d, &a, &live, &none);
 	a.code = e->code;
+	live_end(&live, &a, &made, e->msg, STR(""));
 	note(s, d, &a, 0);
 }

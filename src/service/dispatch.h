@@ -63,6 +63,8 @@ struct dispatch {
 	struct call_file *file;
 	bool hints; /* errors may suggest what was probably meant; for models they always do */
 	struct buf *details;	    /* gets members that an error has besides its sentence */
+	struct str client;	    /* what the caller calls itself; or empty */
+	bool unseen;		    /* neither counted, nor logged, nor told to those who watch */
 	struct call_change *change; /* gets the change that was made; left alone if none was */
 };
 

@@ -269,6 +269,15 @@ int service_init(struct service *s, const struct config *c, struct err *e)
 	return 0;
 }
 
+int service_show(struct service *s, struct err *e)
+{
+	if (live_open(&s->live, s->secrets, e) < 0)
+		return -1;
+	if (s->jobs)
+		jobs_tell(s->jobs, live_job, &s->live);
+	return 0;
+}
+
 int64_t service_commands(const struct service *s)
 {
 	return s->runner ? (int64_t)runner_running(s->runner) : 0;
@@ -277,6 +286,7 @@ int64_t service_commands(const struct service *s)
 void service_done(struct service *s)
 {
 	jobs_free(s->jobs);
+	live_done(&s->live);
 	kept_free(s->kept);
 	history_done(&s->history);
 	runner_free(s->runner);

@@ -22,6 +22,7 @@
 #include "sandbox/sandbox.h"
 #include "scrub/scrub.h"
 #include "service/history.h"
+#include "service/live.h"
 #include "service/metrics.h"
 #include "tools/schema.h"
 #include "tools/tool.h"
@@ -40,6 +41,7 @@ struct service {
 	struct proc_limits limits; /* of every command */
 	struct buf excludes;	   /* the user's own ignore rules */
 	struct history history;	   /* the journal of changes */
+	struct live live;	   /* the calls under way, for those who watch */
 	struct call call;	   /* what every call has in common */
 	struct run_times model_times;
 	struct str variables[LIMIT_COMMAND_VARIABLES]; /* of models' commands */
@@ -73,6 +75,9 @@ struct schema_offer service_mcp_offer(const struct config *c);
 /* Build it, from a configuration that outlives it. If this fails, a workspace directory that was
  * made for it is removed again. */
 int service_init(struct service *s, const struct config *c, struct err *e);
+
+/* From now on calls and jobs can be watched. To be called before there are any. */
+int service_show(struct service *s, struct err *e);
 
 /* How many commands are running, those in the background included. */
 int64_t service_commands(const struct service *s);

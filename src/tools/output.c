@@ -173,11 +173,20 @@ static int take(struct receipt *r, enum proc_stream which, struct str text, bool
 	return s->clean.failed ? -1 : 0;
 }
 
+/* Tell of progress: what can be shown after so many bytes more. */
+static void tell(struct receipt *r, enum proc_stream which, struct str plain, size_t bytes)
+{
+	const struct call_progress *p = r->call->progress;
+	const struct str shown = r->call->scrub ? buf_str(&r->streams[which].clean) : plain;
+
+	if (p && p->output && (bytes || shown.n))
+		p->output(p->arg, which == PROC_STDERR, shown, bytes);
+}
+
 int receipt_write(void *receipt, enum proc_stream which, struct str piece)
 {
 	struct receipt *r = receipt;
 	struct receipt_stream *s = &r->streams[which];
-	const struct call_progress *p = r->call->progress;
 
 	s->bytes += (int64_t)piece.n;
 	const struct str plain = screen_feed(&s->screen, piece, &s->plain);
@@ -185,9 +194,7 @@ int receipt_write(void *receipt, enum proc_stream which, struct str piece)
 		r->failed = true; /* and the command ends */
 		return -1;
 	}
-	if (p && p->output)
-		p->output(p->arg, which == PROC_STDERR, r->call->scrub ? buf_str(&s->clean) : plain,
-			  piece.n);
+	tell(r, which, plain, piece.n);
 	return 0;
 }
 
@@ -199,6 +206,7 @@ static int flush(struct receipt *r, struct err *e)
 		const struct str plain = screen_end(&s->screen, &s->plain);
 		if (r->failed || s->plain.failed || take(r, (enum proc_stream)i, plain, true) < 0)
 			return err_set(e, ERR_TOO_BUSY, "Not enough memory for the output");
+		tell(r, (enum proc_stream)i, plain, 0);
 	}
 	return 0;
 }

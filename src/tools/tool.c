@@ -475,6 +475,7 @@ struct proc_request call_command(const struct call *c)
 		.env_count = c->variable_count,
 		.survivors = c->survivors,
 		.limits = c->limits ? *c->limits : none,
+		.call = c->number,
 	};
 }
 

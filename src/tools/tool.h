@@ -126,6 +126,7 @@ struct call {
 	struct change *made;	       /* where a tool leaves a change that it has made itself */
 	bool sync;		       /* changes are on disk before they are answered */
 
+	uint64_t number;		      /* of this call, for the log and those who watch */
 	struct arena *arena;		      /* memory of this call */
 	struct jw *out;			      /* the result: its object is open */
 	struct call_text *text;		      /* the result goes here; NULL: into out */

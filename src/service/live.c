@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: MIT */
+/* live: a list of calls, taps on their output, and the events that come of it. */
+
+#include "service/live.h"
+
+#include <stdio.h>
+
+#include "base/io.h"
+#include "base/limits.h"
+#include "base/own.h"
+#include "base/utf8.h"
+#include "tools/changed.h"
+
+int live_open(struct live *l, const struct scrub *secrets, struct err *e)
+{
+	l->events = events_new();
+	if (!l->events)
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory to keep events");
+	l->secrets = secrets;
+	(void)pthread_mutex_init(&l->lock, NULL);
+	return 0;
+}
+
+void live_done(struct live *l)
+{
+	if (l->events)
+		(void)pthread_mutex_destroy(&l->lock);
+	events_free(l->events);
+	l->events = NULL;
+}
+
+/* Tell the output that is ready. The caller holds the call's lock. */
+static void tell_output(struct live_call *lc, int64_t now)
+{
+	for (int i = 0; i < 2; i++) {
+		struct buf *text = &lc->output[i].clean;
+		if (text->n == 0)
+			continue;
+		struct event event = {
+			.type = EVENT_OUTPUT,
+			.call = lc->id,
+			.is_stderr = i == 1,
+			.text = buf_str(text),
+		};
+		events_add(lc->live->events, &event);
+		text->n = 0;
+		lc->told_ms = now;
+	}
+}
+
+/* Take output on its way. Of what is not in the ring only the length is known. */
+static void take_output(struct live_call *lc, bool is_stderr, struct str piece)
+{
+	struct live_output *o = &lc->output[is_stderr];
+	const int64_t now = io_now_ms();
+
+	(void)pthread_mutex_lock(&lc->lock);
+	lc->has_output = true;
+	const struct str kept = str_upto(piece, (size_t)(LIMIT_EVENT_OUTPUT - lc->taken));
+	const struct str whole = kept.n < piece.n ? str_upto(kept, utf8_whole(kept)) : kept;
+	lc->taken += (int64_t)whole.n;
+	lc->dropped += (int64_t)(piece.n - whole.n);
+	if (whole.n < piece.n)
+		lc->taken = LIMIT_EVENT_OUTPUT;
+	if (whole.n)
+		scrubber_feed(&o->scrubber, whole, &o->clean);
+	const bool due = now - lc->told_ms >= LIMIT_EVENT_JOIN_MS;
+	const bool waits = o->clean.n > 0 && !due;
+	if (due)
+		tell_output(lc, now);
+	(void)pthread_mutex_unlock(&lc->lock);
+	/* Who watches tells it when its time has come, if no more output does. */
+	if (waits)
+		events_wake(lc->live->events);
+}
+
+static int tap_begin(void *arg)
+{
+	struct live_call *lc = arg;
+
+	return lc->stream->begin(lc->stream->arg);
+}
+
+static int tap_emit(void *arg, bool is_stderr, struct str text)
+{
+	struct live_call *lc = arg;
+
+	lc->bytes += (int64_t)text.n;
+	if (lc->live->events)
+		take_output(lc, is_stderr, text);
+	return lc->stream->emit(lc->stream->arg, is_stderr, text);
+}
+
+static void tap_output(void *arg, bool is_stderr, struct str piece, size_t bytes)
+{
+	struct live_call *lc = arg;
+
+	take_output(lc, is_stderr, piece);
+	if (lc->progress && lc->progress->output)
+		lc->progress->output(lc->progress->arg, is_stderr, piece, bytes);
+}
+
+static void tap_seen(void *arg, int64_t files)
+{
+	const struct live_call *lc = arg;
+
+	lc->progress->seen(lc->progress->arg, files);
+}
+
+static void tap(struct live_call *lc, struct call *c)
+{
+	lc->stream = c->stream;
+	lc->progress = c->progress;
+	lc->tap_stream = (struct call_stream){ tap_begin, tap_emit, lc };
+	if (c->stream)
+		c->stream = &lc->tap_stream;
+	if (!lc->live->events)
+		return;
+	lc->tap_progress = (struct call_progress){ .output = tap_output, .arg = lc };
+	if (c->progress && c->progress->seen)
+		lc->tap_progress.seen = tap_seen;
+	c->progress = &lc->tap_progress;
+	for (int i = 0; i < 2; i++)
+		lc->output[i] = (struct live_output){
+			.scrubber = { .rules = lc->live->secrets },
+			.clean = { .max = LIMIT_EVENT_OUTPUT + 2 * LIMIT_SCRUB_HELD },
+		};
+}
+
+static void enter(struct live *l, struct live_call *lc, struct call *c)
+{
+	lc->own = (struct cancel)CANCEL_INIT;
+	if (!c->cancel)
+		c->cancel = &lc->own;
+	lc->cancel = c->cancel;
+	(void)pthread_mutex_init(&lc->lock, NULL);
+	(void)pthread_mutex_lock(&l->lock);
+	lc->before = NULL;
+	lc->next = l->first;
+	if (l->first)
+		l->first->before = lc;
+	l->first = lc;
+	(void)pthread_mutex_unlock(&l->lock);
+}
+
+static void leave(struct live *l, struct live_call *lc)
+{
+	(void)pthread_mutex_lock(&l->lock);
+	if (lc->next)
+		lc->next->before = lc->before;
+	if (lc->before)
+		lc->before->next = lc->next;
+	else
+		l->first = lc->next;
+	(void)pthread_mutex_unlock(&l->lock);
+	/* No other thread knows of it any more. */
+	cancel_done(&lc->own);
+}
+
+/* Values of a client, without secrets. */
+struct value_cleaner {
+	const struct scrub *secrets;
+	struct buf aside;
+	size_t longest; /* a longer text is cut; 0: none is */
+	bool failed;
+};
+
+static struct str clean_value(void *arg, struct str value)
+{
+	struct value_cleaner *c = arg;
+
+	if (c->longest && value.n > c->longest) {
+		const struct str cut = str_upto(value, c->longest);
+		value = str_upto(cut, scrub_decided(c->secrets, cut));
+	}
+	const struct str clean = scrub_text(c->secrets, NULL, value, &c->aside);
+	c->failed = c->failed || c->aside.failed;
+	return clean;
+}
+
+static void write_value(struct jw *w, const struct json *v, bool named, int depth)
+{
+	enum { DEEPEST = 16 };
+	char room[256];
+	const char *name = NULL;
+
+	if (named) {
+		(void)snprintf(room, sizeof room, "%.*s", STR_FMT(str_upto(v->name, 255)));
+		name = room;
+	}
+	switch (v->type) {
+	case JSON_STRING:
+		jw_str(w, name, v->string);
+		return;
+	case JSON_BOOL:
+		jw_bool(w, name, v->boolean);
+		return;
+	case JSON_NUMBER:
+		if (v->whole)
+			jw_int(w, name, v->integer);
+		else
+			jw_num(w, name, v->number);
+		return;
+	case JSON_NULL:
+		jw_null(w, name);
+		return;
+	case JSON_ARRAY:
+	case JSON_OBJECT:
+		break;
+	}
+	(v->type == JSON_OBJECT ? jw_object : jw_array)(w, name);
+	for (const struct json *item = depth < DEEPEST ? v->first : NULL; item; item = item->next)
+		write_value(w, item, v->type == JSON_OBJECT, depth + 1);
+	jw_end(w);
+}
+
+/* The arguments as JSON: whole, or with long texts cut, or none. */
+static void write_arguments(const struct live *l, const struct json *arguments, struct buf *out)
+{
+	static const size_t longest[] = { 0, 4096, 256 };
+	bool done = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(longest) && !done; i++) {
+		struct value_cleaner c = { .secrets = l->secrets,
+					   .aside = { .max = LIMIT_ANSWER },
+					   .longest = longest[i] };
+		const struct jw_filter filter = { .apply = clean_value, .arg = &c };
+		struct jw w = jw_to(out);
+
+		buf_reset(out, SIZE_MAX);
+		jw_set_filter(&w, &filter);
+		write_value(&w, arguments, false, 0);
+		done = !out->failed && !c.failed;
+		buf_done(&c.aside);
+	}
+	if (done)
+		return;
+	buf_reset(out, 0);
+	buf_add(out, STR("null"));
+}
+
+void live_begin(struct live *l, struct live_call *lc, const struct account *a,
+		const struct live_about *about, struct call *c)
+{
+	AUTO_BUF arguments = { .max = LIMIT_EVENT_ARGUMENTS };
+
+	*lc = (struct live_call){ .live = l, .id = (uint64_t)a->id };
+	tap(lc, c);
+	if (!l->events)
+		return;
+	enter(l, lc, c);
+	write_arguments(l, about->arguments, &arguments);
+	struct event event = {
+		.type = EVENT_CALL_START,
+		.call = lc->id,
+		.mcp = about->mcp,
+		.uid = a->uid,
+		.pid = a->pid,
+		.tool = str_upto(a->tool, LIMIT_SUBJECT),
+		.subject = a->subject,
+		.session = a->session,
+		.client = str_upto(about->client, LIMIT_LOG_SESSION),
+		.details = buf_str(&arguments),
+	};
+	events_add(l->events, &event);
+}
+
+/* The rest of the output, which nothing can change any more. */
+static void end_output(struct live_call *lc)
+{
+	(void)pthread_mutex_lock(&lc->lock);
+	for (int i = 0; i < 2 && lc->has_output; i++)
+		scrubber_end(&lc->output[i].scrubber, &lc->output[i].clean);
+	tell_output(lc, io_now_ms());
+	for (int i = 0; i < 2; i++) {
+		scrubber_done(&lc->output[i].scrubber);
+		buf_done(&lc->output[i].clean);
+	}
+	(void)pthread_mutex_unlock(&lc->lock);
+}
+
+static void tell_change(struct live *l, uint64_t call, const struct change *change)
+{
+	AUTO_BUF files = { .max = LIMIT_ANSWER };
+	struct value_cleaner c = { .secrets = l->secrets, .aside = { .max = LIMIT_ANSWER } };
+	const struct jw_filter filter = { .apply = clean_value, .arg = &c };
+	struct jw w = jw_to(&files);
+	int64_t count = 0;
+
+	jw_set_filter(&w, &filter);
+	jw_array(&w, NULL);
+	for (size_t i = 0; i < change->item_count; i++) {
+		const struct change_item *item = &change->items[i];
+		if (item->kind == ITEM_TIMES || ++count > LIMIT_EVENT_FILES)
+			continue;
+		jw_object(&w, NULL);
+		jw_str(&w, "path", item->path);
+		jw_str(&w, "kind", str_of(changed_kind(item->kind)));
+		jw_end(&w);
+	}
+	jw_end(&w);
+	struct event event = {
+		.type = EVENT_CHANGE,
+		.call = call,
+		.change = change->id,
+		.count = count,
+		.details = files.failed || c.failed ? STR("[]") : buf_str(&files),
+	};
+	events_add(l->events, &event);
+	buf_done(&c.aside);
+}
+
+static void tell_refusal(struct live *l, uint64_t call, const char *what, struct str subject,
+			 const char *why)
+{
+	AUTO_BUF aside = { .max = LIMIT_SUBJECT_MEMORY };
+	struct event event = {
+		.type = EVENT_REFUSED,
+		.call = call,
+		.tool = str_of(what),
+		.subject = subject,
+		.text = scrub_text(l->secrets, NULL, str_of(why), &aside),
+	};
+
+	events_add(l->events, &event);
+}
+
+void live_refused(struct live *l, const char *what, struct str subject, const char *why)
+{
+	AUTO_BUF aside = { .max = LIMIT_SUBJECT_MEMORY };
+
+	if (l->events)
+		tell_refusal(l, 0, what, account_clean(l->secrets, subject, &aside), why);
+}
+
+/* The beginning of a result, as a person reads it: its texts without escapes, which could also hide
+ * a secret. */
+static struct str excerpt(struct str result, char room[static LIMIT_EVENT_RESULT])
+{
+	struct buf b = buf_over(room, LIMIT_EVENT_RESULT);
+
+	for (size_t i = 0; i < result.n && b.n < LIMIT_EVENT_RESULT; i++) {
+		const char c = result.p[i], next = i + 1 < result.n ? result.p[i + 1] : 0;
+		const bool escaped = c == '\\' && (next == 'n' || next == 't' || next == '"' ||
+						   next == '\\' || next == '/');
+		buf_addc(&b, !escaped ? c : next == 'n' ? '\n' : next == 't' ? '\t' : next);
+		i += escaped;
+	}
+	return buf_str(&b);
+}
+
+void live_end(struct live_call *lc, const struct account *a, const struct change *change,
+	      const char *why, struct str result)
+{
+	struct live *l = lc->live;
+	char room[LIMIT_EVENT_RESULT] UNINITIALISED;
+	AUTO_BUF aside = { .max = LIMIT_SUBJECT_MEMORY };
+
+	if (!l->events)
+		return;
+	leave(l, lc);
+	end_output(lc);
+	(void)pthread_mutex_destroy(&lc->lock);
+	if (why && account_refusal(a->code))
+		tell_refusal(l, lc->id, account_refusal(a->code), a->subject, why);
+	if (change->id)
+		tell_change(l, lc->id, change);
+	struct str text = why ? str_of(why) : excerpt(result, room);
+	if (text.n == LIMIT_EVENT_RESULT)
+		text = str_upto(text, scrub_decided(l->secrets, text));
+	struct event event = {
+		.type = EVENT_CALL_END,
+		.call = lc->id,
+		.code = a->code,
+		.end = a->end,
+		.ms = a->ms,
+		.bytes = a->bytes,
+		.dropped = lc->dropped,
+		.change = a->change,
+		.details = scrub_text(l->secrets, NULL, text, &aside),
+	};
+	events_add(l->events, &event);
+}
+
+void live_job(void *live, const struct job_state *job)
+{
+	struct live *l = live;
+	AUTO_BUF aside = { .max = LIMIT_SUBJECT_MEMORY };
+	struct event event = {
+		.type = job->running ? EVENT_JOB_START : EVENT_JOB_END,
+		.call = job->call,
+		.job = job->id,
+		.subject = job->running ? account_clean(l->secrets, str_of(job->command), &aside)
+					: STR(""),
+	};
+
+	if (!job->running) {
+		event.code = job->failed      ? job->err.code
+			     : job->timed_out ? ERR_TIMED_OUT
+			     : job->cancelled ? ERR_CANCELLED
+					      : ERR_NONE;
+		event.end = (struct call_end){ .ran = !job->failed,
+					       .timed_out = job->timed_out,
+					       .cancelled = job->cancelled,
+					       .exit_code = job->exit_code,
+					       .signal = job->signal };
+		event.ms = job->ran_ms;
+		event.bytes = job->cursor;
+	}
+	events_add(l->events, &event);
+}
+
+int live_tell_output(struct live *l)
+{
+	const int64_t now = io_now_ms();
+	int64_t wait = -1;
+
+	(void)pthread_mutex_lock(&l->lock);
+	for (struct live_call *lc = l->first; lc; lc = lc->next) {
+		(void)pthread_mutex_lock(&lc->lock);
+		const int64_t left = lc->told_ms + LIMIT_EVENT_JOIN_MS - now;
+		if (lc->output[0].clean.n == 0 && lc->output[1].clean.n == 0)
+			;
+		else if (left <= 0)
+			tell_output(lc, now);
+		else if (wait < 0 || left < wait)
+			wait = left;
+		(void)pthread_mutex_unlock(&lc->lock);
+	}
+	(void)pthread_mutex_unlock(&l->lock);
+	return (int)wait;
+}
+
+struct str live_clean(const struct live *l, struct str text, struct buf *aside)
+{
+	return scrub_text(l->secrets, NULL, text, aside);
+}
+
+static struct live_call *find(struct live *l, uint64_t call)
+{
+	struct live_call *lc = l->first;
+
+	while (lc && lc->id != call)
+		lc = lc->next;
+	return lc;
+}
+
+bool live_stop(struct live *l, uint64_t call)
+{
+	(void)pthread_mutex_lock(&l->lock);
+	struct live_call *lc = find(l, call);
+	if (lc)
+		cancel_ask(lc->cancel);
+	(void)pthread_mutex_unlock(&l->lock);
+	return lc;
+}
+
+bool live_is_running(struct live *l, uint64_t call)
+{
+	(void)pthread_mutex_lock(&l->lock);
+	const bool found = find(l, call);
+	(void)pthread_mutex_unlock(&l->lock);
+	return found;
+}

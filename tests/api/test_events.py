@@ -1,0 +1,302 @@
+"""Those who watch: /events as a stream and as lines, /calls/<id>, and stopping a call."""
+import json
+import os
+import queue
+import shutil
+import socket
+import tempfile
+import threading
+import time
+
+from harness import PATIENCE, SidecarTest, UnixConnection, post, read_answer, until
+
+TOKEN = "ghp_" + "a1B2" * 9
+
+
+class Watcher:
+    """Reads /events in a thread of its own; get() waits for what it has read."""
+
+    def __init__(self, server, since=None, lines=False, headers=None):
+        self.connection = UnixConnection(server.socket, timeout=PATIENCE)
+        headers = dict(headers or {})
+        if lines:
+            headers["Accept"] = "application/x-ndjson"
+        self.connection.request("GET", "/events" + ("" if since is None else "?since=%s" % since), headers=headers)
+        self.answer = self.connection.getresponse()
+        assert self.answer.status == 200, self.answer.read()
+        self.lines, self.last_id, self.queue = lines, None, queue.Queue()
+        self.thread = threading.Thread(target=self.read, daemon=True)
+        self.thread.start()
+
+    def read(self):
+        try:
+            while line := self.answer.readline():
+                text = line.decode().rstrip("\n")
+                if text.startswith("id: "):
+                    self.last_id = text[4:]
+                elif text.startswith("data: "):
+                    self.queue.put((json.loads(text[6:]), self.last_id))
+                elif self.lines and text:
+                    self.queue.put((json.loads(text), None))
+        except (OSError, ValueError, AttributeError):
+            pass
+        self.queue.put((None, None))
+
+    def get(self):
+        event, self.seen = self.queue.get(timeout=PATIENCE)
+        return event
+
+    def until(self, found):
+        """The events up to the one that is looked for."""
+        got = []
+        while not got or not found(got[-1]):
+            got.append(self.get())
+            assert got[-1] is not None, got
+        return got
+
+    def close(self):
+        if self.connection.sock:
+            self.connection.sock.shutdown(socket.SHUT_RDWR)
+        self.connection.close()
+
+
+class Events(SidecarTest):
+    def serve(self, **options):
+        state = tempfile.mkdtemp(prefix="sidecar-test-")
+        self.addCleanup(shutil.rmtree, state, True)
+        env = {"XDG_STATE_HOME": state, **options.pop("env", {})}
+        return self.start(env=env, **options)
+
+    def watch(self, server, **options):
+        watcher = Watcher(server, **options)
+        self.addCleanup(watcher.close)
+        return watcher
+
+    def test_the_events_of_calls(self):
+        server = self.serve()
+        for lines in (False, True):
+            w = self.watch(server, lines=lines)
+            self.assertIn("x-ndjson" if lines else "event-stream", w.answer.headers["Content-Type"])
+            server.call("write", path="a/b%d" % lines, content="x", sessionId="me")
+            start, change, end = w.until(lambda e: e["type"] == "call.end")
+            self.assertEqual((start["type"], start["tool"], start["subject"], start["session"], start["front"]),
+                             ("call.start", "write", "a/b%d" % lines, "me", "http"))
+            self.assertEqual(start["client"], "uid %d pid %d" % (os.geteuid(), os.getpid()))
+            self.assertRegex(start["time"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
+            self.assertEqual(change["type"], "change")
+            self.assertIn({"path": "a/b%d" % lines, "kind": "created"}, change["files"])
+            self.assertEqual((end["ok"], end["code"], end["exit_code"], end["timed_out"]), (True, None, None, False))
+            self.assertEqual({start["call"], change["call"]}, {end["call"]})
+            self.assertEqual(end["change"], change["change"])
+
+    def test_the_output_of_commands(self):
+        server = self.serve()
+        w = self.watch(server)
+        server.call("bash", command="echo out; echo err >&2; exit 3")
+        server.observe("run_command", command="printf 'no newline'; kill -9 $$")
+        for text, err, code, signal in (("out\n", "err\n", 3, None), ("no newline", "", 137, "SIGKILL")):
+            got = w.until(lambda e: e["type"] == "call.end")
+            said = {name: "".join(e["text"] for e in got if e["type"] == "output" and e["stream"] == name) for name in ("stdout", "stderr")}
+            self.assertEqual(said, {"stdout": text, "stderr": err})
+            self.assertEqual((got[-1]["ok"], got[-1]["exit_code"], got[-1]["signal"]), (True, code, signal))
+
+    def test_output_comes_while_the_command_runs(self):
+        server = self.serve()
+        w = self.watch(server)
+        thread = threading.Thread(target=server.call, args=("bash",), kwargs={"command": "echo one; echo two; sleep 0.02; echo three; until [ -e go ]; do sleep 0.05; done"})
+        thread.start()
+        text = ""
+        while "three" not in text:
+            event = w.get()
+            text += event.get("text", "")
+        server.put("go", "")
+        thread.join()
+        self.assertEqual(w.until(lambda e: e["type"] == "call.end")[-1]["exit_code"], 0)
+
+    def test_output_is_joined_and_bounded(self):
+        server = self.serve()
+        w = self.watch(server)
+        began = time.monotonic()
+        server.call("bash", command="for i in $(seq 3000); do echo line $i; done; head -c 300000 /dev/zero | tr '\\0' x")
+        took = time.monotonic() - began
+        got = w.until(lambda e: e["type"] == "call.end")
+        outputs = [e for e in got if e["type"] == "output"]
+        self.assertLessEqual(len(outputs), 20 * took + 3)
+        kept = sum(len(e["text"]) for e in outputs)
+        self.assertLessEqual(kept, 64 << 10)
+        self.assertEqual(kept + got[-1]["dropped"], got[-1]["bytes"] - len('"exitCode":0'))
+
+    def test_refusals(self):
+        server = self.serve(env={"SIDECAR_AUTH_TOKEN": "T0KEN-OF-SERVER"})
+        w = self.watch(server)
+        server.call("read", path="../secret")
+        server.failure("run_command", command="rm -rf /")
+        server.request("GET", "/health", headers={"Authorization": "Bearer wrong"})
+        got = []
+        while len(got) < 3:
+            event = w.get()
+            got += [event] if event["type"] == "refused" else []
+        self.assertEqual([(e["what"], e["subject"]) for e in got], [("path", "../secret"), ("command", "rm -rf /"), ("auth", "/health")])
+        self.assertTrue(all(e["why"] for e in got))
+
+    def test_jobs(self):
+        server = self.serve()
+        w = self.watch(server)
+        job = server.output("run_command", command="exit 4", background=True)["job_id"]
+        got = w.until(lambda e: e["type"] == "job.end")
+        start = next(e for e in got if e["type"] == "job.start")
+        self.assertEqual((start["job"], start["subject"], start["call"]), (int(job), "exit 4", got[0]["call"]))
+        self.assertEqual((got[-1]["job"], got[-1]["exit_code"], got[-1]["ok"]), (int(job), 4, True))
+
+    def test_a_planted_token_is_never_there(self):
+        for flags in ([], ["--scrub", "off"]):
+            server = self.serve(flags=flags)
+            w = self.watch(server, since=0)
+            key = "-----BEGIN RSA PRIVATE KEY-----\n" + "MIIEowIBAAKCAQEA1234567890abcdefghij\n" * 200 + "-----END RSA PRIVATE KEY-----\n"
+            server.put("token", TOKEN)
+            server.put("key", key)
+            server.put("long", "y" * 4070 + " " + TOKEN)
+            server.put("half", TOKEN[:10])
+            server.put("rest", TOKEN[10:])
+            server.call("bash", command="cat half; sleep 0.2; cat rest; cat token >&2")
+            server.call("bash", command="echo " + TOKEN)
+            server.call("write", path="f", content=TOKEN)
+            server.call("write", path=TOKEN, content="x")
+            server.call("grep", pattern=TOKEN)
+            server.observe("run_command", command="cat token; false " + TOKEN)
+            for name in ("token", "key", "long", TOKEN, "no" + TOKEN):
+                server.call("read", path=name)
+            server.failure("read_file", path="../" + TOKEN)
+            got = w.until(lambda e: e["type"] == "call.end" and e["call"] == 12)
+            shown = json.dumps(got) + "".join(server.request("GET", "/calls/%d" % n).body.decode() for n in range(1, 13))
+            for secret in (TOKEN, TOKEN[10:], "MIIEowIBAAK", "ghp_a1B2a1B2a"):
+                self.assertNotIn(secret, shown)
+            server.stop()
+            self.assertNotIn(TOKEN[10:], server.log())
+
+    def test_a_thousand_calls_once_each_and_in_order(self):
+        server = self.serve()
+        server.put("f", "x")
+        first, second = self.watch(server, since=0), self.watch(server, since=0, lines=True)
+
+        def work():
+            with server.connect(timeout=PATIENCE) as s, s.makefile("rb") as stream:
+                for _ in range(125):
+                    s.sendall(post("/read", '{"path":"f"}'))
+                    read_answer(stream)
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        got = [first.get() for _ in range(300)]
+        first.close()  # and comes back, with what it has seen last
+        again = self.watch(server, headers={"Last-Event-ID": first.seen})
+        for thread in threads:
+            thread.join()
+        got += [again.get() for _ in range(1700)]
+        other = [second.get() for _ in range(2000)]
+        for events in (got, other):
+            self.assertEqual([e["id"] for e in events], list(range(1, 2001)))
+            for kind in ("call.start", "call.end"):
+                self.assertEqual(sorted(e["call"] for e in events if e["type"] == kind), list(range(1, 1001)))
+
+    def test_gaps(self):
+        server = self.serve()
+        server.call("ls")
+        w = self.watch(server, headers={"Last-Event-ID": "0123456789abcdef-7"})
+        self.assertEqual([w.get()["type"] for _ in range(3)], ["gap", "call.start", "call.end"])
+        w = self.watch(server, since=1)
+        self.assertEqual(w.get()["id"], 2)
+        w = self.watch(server, since=99)
+        self.assertEqual(w.get(), {"type": "gap", "lost": None})
+        with server.connect(timeout=PATIENCE) as s, s.makefile("rb") as stream:
+            for _ in range(5000):
+                s.sendall(post("/ls", "{}"))
+                read_answer(stream)
+        w = self.watch(server, since=0)
+        self.assertEqual(w.get(), {"type": "gap", "lost": 2})
+        self.assertEqual(w.get()["id"], 3)
+        for since in ("x", "-1", "", "1-x"):
+            self.assertEqual(server.request("GET", "/events?since=" + since).status, 400)
+
+    def test_a_watcher_that_does_not_read_loses_events_and_stops_nobody(self):
+        server = self.serve()
+        stalled = []
+        for _ in range(100):
+            s = socket.socket(socket.AF_UNIX)
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+            s.connect(server.socket)
+            s.sendall(b"GET /events?since=0 HTTP/1.1\r\nHost: x\r\n\r\n")
+            self.addCleanup(s.close)
+            stalled.append(s)
+        with server.connect(timeout=PATIENCE) as s, s.makefile("rb") as stream:
+            for _ in range(8000):
+                s.sendall(post("/ls", json.dumps({"path": ".", "sessionId": "s" * 100})))
+                self.assertEqual(read_answer(stream).status, 200)
+        seen, gap = b"", None
+        with stalled[0].makefile("rb") as stream:
+            for line in stream:
+                seen = line
+                if b'"gap"' in line:
+                    gap = json.loads(line.split(b"data: ")[1])
+                if b'"id":16000,' in line:
+                    break
+        self.assertTrue(gap and gap["lost"] > 0, seen)
+
+    def test_one_call(self):
+        server = self.serve()
+        server.put("f", "one\n")
+        server.call("edit", path="f", oldText="one", newText="two")
+        got = server.request("GET", "/calls/1").json()["result"]
+        self.assertEqual((got["call"], got["running"]), (1, False))
+        self.assertEqual(got["arguments"], {"path": "f", "oldText": "one", "newText": "two"})
+        self.assertEqual([e["type"] for e in got["events"]], ["call.start", "change", "call.end"])
+        self.assertIn("+two", got["diff"])
+        server.call("write", path="large", content="z" * 200000)
+        got = server.request("GET", "/calls/2").json()["result"]
+        self.assertLess(len(json.dumps(got["arguments"])), 64 << 10)
+        self.assertEqual(got["arguments"]["path"], "large")
+        self.assertEqual(server.request("GET", "/calls/99").status, 404)
+        self.assertEqual(server.request("GET", "/calls/x").status, 400)
+        server.stop()
+        self.assertEqual(len([line for line in server.log_lines() if "request_id" in line]), 2)
+
+    def test_stop_ends_the_whole_tree(self):
+        server = self.serve()
+        w = self.watch(server)
+        with server.connect(timeout=PATIENCE) as s, s.makefile("rb") as stream:
+            for url, body in (("/tools/run_command", {"command": "setsid sleep 1000 & echo $! > pid; sleep 1000"}),) * 2:
+                s.sendall(post(url, json.dumps(body)))
+                start = w.until(lambda e: e["type"] == "call.start")[-1]
+                pid = until(lambda: server.path("pid") and os.path.exists(server.path("pid")) and server.get("pid").strip(), "the command runs")
+                answer = server.request("POST", "/calls/%d/stop" % start["call"])
+                self.assertEqual((answer.status, answer.json()["result"]["stopping"]), (200, True))
+                self.assertEqual(read_answer(stream).status, 200)
+                end = w.until(lambda e: e["type"] == "call.end")[-1]
+                self.assertEqual((end["ok"], end["code"]), (False, "CANCELLED"))
+                until(lambda p=int(pid): not alive(p), "the tree is gone")
+                os.unlink(server.path("pid"))
+                self.assertEqual(server.request("POST", "/calls/%d/stop" % start["call"]).status, 404)
+            s.sendall(post("/tools/run_command", '{"command":"echo still here"}'))  # the connection is as good as before
+            self.assertIn("still here", read_answer(stream).json()["output"]["stdout"])
+
+    def test_off(self):
+        server = self.serve(flags=["--events", "off"])
+        server.call("ls")
+        self.assertEqual(server.request("GET", "/events").status, 405)
+        self.assertEqual(server.request("POST", "/calls/1/stop").status, 404)
+
+    def test_the_server_ends_though_someone_watches(self):
+        server = self.serve()
+        w = self.watch(server)
+        began = time.monotonic()
+        server.stop()
+        self.assertLess(time.monotonic() - began, 9)
+        self.assertIsNone(w.get())
+
+
+def alive(pid):
+    try:
+        with open("/proc/%d/stat" % pid) as f:
+            return f.read().split(") ")[1][0] != "Z"
+    except OSError:
+        return False
