@@ -107,6 +107,8 @@ static int find_rarest(struct placer *pl, enum match_level level, size_t *rare,
 {
 	if (textlines_need(&pl->text, level, e) < 0)
 		return -1;
+	*ret = (struct textlines_found){ NULL, 0 };
+	*rare = 0;
 	for (size_t i = 0; i < pl->n; i++) {
 		pl->hash[i] = match_hash(pl->old[i], level);
 		const struct textlines_found found = textlines_find(&pl->text, level, pl->hash[i]);
@@ -390,6 +392,8 @@ int placer_run(struct placer *pl, struct err *e)
 		const int got = pl->patch->format == PATCH_V4A	     ? place_v4a(pl, e)
 				: pl->patch->format == PATCH_UNIFIED ? place_unified(pl, e)
 								     : place_block(pl, e);
+		if (pl->arena->failed)
+			return fail_memory(e);
 		if (pl->work > pl->max_work)
 			return err_set(e, ERR_TEXT_NOT_UNIQUE,
 				       "%.*s: too many places look like hunk %zu of %zu (line %lld "

@@ -90,12 +90,14 @@ static void restore_end(const struct placer *pl, struct line_writer *w)
 			buf_add(out, w->end);
 		return;
 	}
-	if (w->open)
-		return;
-	if (out->p[out->n - 1] == '\n')
-		out->n--;
-	if (out->n && out->p[out->n - 1] == '\r' && w->end.p[0] == '\r')
-		out->n--;
+	size_t n = out->n;
+	if (n && out->p[n - 1] == '\n')
+		n--;
+	if (n && out->p[n - 1] == '\r' && w->end.p[0] == '\r')
+		n--;
+	/* An empty line without its newline would be lost. */
+	if (!w->open && n && out->p[n - 1] != '\n' && out->p[n - 1] != '\r')
+		out->n = n;
 }
 
 static int write_result(struct placer *pl, struct buf *out, struct plan *ret, struct err *e)
@@ -182,7 +184,8 @@ int plan_file(const struct patch *p, const struct patch_file *f, struct str old,
 	} else {
 		if (textlines_init(&pl.text, old, ends_of(p->format), a, e) < 0)
 			return -1;
-		pl.max_work = (pl.text.n + 1024) * LIMIT_PATCH_WORK;
+		/* In a small file every line may be compared with every line. */
+		pl.max_work = (pl.text.n + (256 << 10)) * LIMIT_PATCH_WORK;
 		result = placer_run(&pl, e) < 0 ? -1 : write_result(&pl, content, &plan, e);
 		if (result == 0 && f->kind == PATCH_DELETE)
 			result = check_deleted(&pl, content, before, e);

@@ -83,6 +83,7 @@ static const struct {
 	{ V4A("@@\n+c\n"), STR("a"), STR("a\nc"), "", 1, 0 },
 	{ V4A("@@\n a\n-b\n"), STR("a\r\nb"), STR("a"), "", 0, 1 },
 	{ V4A("@@\n+a\n"), STR(""), STR("a\n"), "", 1, 0 },
+	{ V4A("@@\n-b\n"), STR("a\n\nb"), STR("a\n\n"), "", 0, 1 },
 	{ V4A("@@\n-a\n+\xff\n"), STR("\xfe\0\na\n"), STR("\xfe\0\n\xff\n"), "", 1, 1 },
 
 	/* unified */
@@ -238,11 +239,71 @@ static void an_error_says_where_and_what_differs(void **state)
 	}
 }
 
+/* Every size of memory gives the result or TOO_BUSY. */
+static void too_little_memory_is_said(void **state)
+{
+	const struct str text = STR(UNI("@@ -1,2 +1,2 @@\n a\n-b\n+c\n")), old = STR("\ta\nb\n");
+	unsigned planned = 0, refused = 0;
+
+	(void)state;
+	for (size_t max = 0; max < 20000; max += 64) {
+		AUTO_ARENA a = { .max = max };
+		AUTO_BUF out = { .max = 1 << 20 };
+		struct patch p;
+		struct plan got;
+		struct err e = { 0 };
+		if (patch_parse(text, PATCH_AUTO, PATCH_STRIP_AUTO, &a, &p, &e) == 0 &&
+		    plan_file(&p, &p.files[0], old, &a, &out, &got, &e) == 0) {
+			assert_true(str_eq(buf_str(&out), STR("\ta\nc\n")));
+			assert_non_null(got.notes);
+			planned++;
+			continue;
+		}
+		assert_int_equal(e.code, ERR_TOO_BUSY);
+		refused++;
+	}
+	assert_true(planned > 0 && refused > 0);
+}
+
+/* Many hunks in many lines that are all alike, or nearly: either it is done, or it is refused, but
+ * the lines that are compared stay in proportion. */
+static void lines_that_are_alike_take_no_longer(void **state)
+{
+	AUTO_BUF text = { .max = LIMIT_PATCH_BYTES };
+	AUTO_BUF old = { .max = 64 << 20 };
+	AUTO_BUF out = { .max = 64 << 20 };
+	AUTO_ARENA a = { .max = 512 << 20 };
+	struct patch p;
+	struct plan got;
+	struct err e = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 400000; i++)
+		buf_add(&old, i % 2 ? STR("x\n") : STR("  y\n"));
+	buf_add(&text, STR("*** Begin Patch\n*** Update File: f\n"));
+	for (int i = 0; i < 20000; i++)
+		buf_add(&text, STR("@@\n y\n-x\n+z\n"));
+	assert_int_equal(patch_parse(buf_str(&text), PATCH_AUTO, -1, &a, &p, &e), 0);
+	assert_int_equal(plan_file(&p, &p.files[0], buf_str(&old), &a, &out, &got, &e), 0);
+	assert_int_equal(got.removed, 20000);
+	buf_reset(&text, 0);
+	buf_add(&text, STR("f\n<<<<<<< SEARCH\n"));
+	for (int i = 0; i < 100000; i++)
+		buf_add(&text, STR("x\ny\n"));
+	buf_add(&text, STR("x\nx\n=======\n>>>>>>> REPLACE\n"));
+	assert_int_equal(patch_parse(buf_str(&text), PATCH_AUTO, -1, &a, &p, &e), 0);
+	buf_reset(&out, 0);
+	assert_int_equal(plan_file(&p, &p.files[0], buf_str(&old), &a, &out, &got, &e), -1);
+	assert_true(e.code == ERR_TEXT_NOT_FOUND || e.code == ERR_TEXT_NOT_UNIQUE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hunks_are_placed_and_the_rest_stays),
 		cmocka_unit_test(an_error_says_where_and_what_differs),
+		cmocka_unit_test(too_little_memory_is_said),
+		cmocka_unit_test(lines_that_are_alike_take_no_longer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
