@@ -131,13 +131,11 @@ static int open_segment(struct store *s, uint32_t number, int flags)
 /* The segment in which `need` more bytes can be reserved; or NULL with errno. */
 static struct segment *current(struct store *s, uint64_t need)
 {
-	struct segment *g = s->count ? &s->segments[s->count - 1] : NULL;
-
 	if (!make_room(s, (int64_t)need)) {
 		errno = ENOSPC;
 		return NULL;
 	}
-	g = s->count ? &s->segments[s->count - 1] : NULL;
+	struct segment *g = s->count ? &s->segments[s->count - 1] : NULL;
 	if (g && g->size + need <= UINT32_MAX && g->records < LIMIT_JOURNAL_RECORDS &&
 	    (g->size == 0 || g->size + need <= (uint64_t)s->segment_bytes ||
 	     need > (uint64_t)s->segment_bytes))

@@ -76,7 +76,7 @@ struct reserved {
 	uint64_t at;
 };
 
-int store_reserve(struct store *s, uint64_t size, struct reserved *ret);
+int store_reserve(struct store *s, uint64_t need, struct reserved *ret);
 
 /* It is written (rc is 0) or could not be (-1 with errno). Returns rc, or -1 if it did not reach
  * the disk and should. */
