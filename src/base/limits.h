@@ -99,7 +99,7 @@ enum {
 	/* A patch: bytes, files, lines of a patched file, lines compared for each line. */
 	LIMIT_PATCH_BYTES = 8 << 20,
 	LIMIT_PATCH_FILES = 2000,
-	LIMIT_PATCH_FILE_LINES = 2 << 20,
+	LIMIT_PATCH_FILE_LINES = 1 << 20,
 	LIMIT_PATCH_WORK = 64,
 
 	/* The head of an HTTP message: as in Node. Clients of this API need a tenth of it. */

@@ -90,12 +90,14 @@ static bool fits(struct placer *pl, enum match_level level, size_t at)
 	const struct textlines *t = &pl->text;
 
 	pl->work++;
-	if (pl->n > t->n || at > t->n - pl->n || !places_free(&pl->places, at, pl->n))
+	if (pl->n > t->n || at > t->n - pl->n)
 		return false;
 	for (size_t i = 0; i < pl->n; i++, pl->work++)
 		if (t->index[level].hash[at + i] != pl->hash[i] ||
 		    !match_equal(textlines_text(t, at + i), pl->old[i], level))
 			return false;
+	if (!places_free(&pl->places, at, pl->n))
+		return false;
 	/* In a unified patch the newline at the end is a part of the last line. */
 	return level != MATCH_EXACT || pl->patch->format != PATCH_UNIFIED || pl->n == 0 ||
 	       textlines_is_open(t, at + pl->n - 1) == pl->old_open;
@@ -283,6 +285,7 @@ static int place_v4a(struct placer *pl, struct err *e)
 	const size_t from = (size_t)start;
 	if (pl->n == 0) {
 		add_place(pl, from > pl->from ? from : pl->text.n, MATCH_EXACT);
+		pl->from = from;
 		return 0;
 	}
 	int got = place_after(pl, from, e);
@@ -312,6 +315,21 @@ void placer_check_counts(struct placer *pl)
 		     (long long)h->old_said, (long long)h->new_said, h->old_count, h->new_count);
 }
 
+/* A hunk that only adds goes after the line with its number, or to the end of the file. */
+static int place_insertion(struct placer *pl, struct err *e)
+{
+	const int64_t after = pl->hunk->old_start;
+	const size_t at = after >= 0 && (uint64_t)after < pl->text.n ? (size_t)after : pl->text.n;
+
+	if (!places_free(&pl->places, at, 0)) {
+		struct explain_hunk what = subject(pl);
+		what.must = "outside of the other hunks";
+		return explain_missing(&pl->text, &what, e);
+	}
+	add_place(pl, at, MATCH_EXACT);
+	return 0;
+}
+
 static int place_unified(struct placer *pl, struct err *e)
 {
 	const struct patch_hunk *h = pl->hunk;
@@ -322,11 +340,8 @@ static int place_unified(struct placer *pl, struct err *e)
 	const int64_t want = !numbered ? (int64_t)pl->from : h->new_start ? h->new_start - 1 : 0;
 
 	placer_check_counts(pl);
-	if (pl->n == 0 && (bare || !numbered)) {
-		const size_t at = numbered ? (size_t)h->old_start : pl->text.n;
-		add_place(pl, at < pl->text.n ? at : pl->text.n, MATCH_EXACT);
-		return 0;
-	}
+	if (pl->n == 0 && (bare || !numbered))
+		return place_insertion(pl, e);
 	for (enum match_level level = MATCH_EXACT; level < MATCH_LEVELS; level++) {
 		int64_t at = NOWHERE;
 		if (pl->n > pl->text.n)
@@ -381,8 +396,7 @@ int placer_run(struct placer *pl, struct err *e)
 {
 	const struct patch_file *f = pl->file;
 
-	pl->places.item = arena_array(pl->arena, f->hunk_count + 1, sizeof *pl->places.item);
-	if (!pl->places.item)
+	if (!places_init(&pl->places, pl->text.n, f->hunk_count, pl->arena))
 		return fail_memory(e);
 	for (const struct patch_hunk *h = f->hunks; h; h = h->next) {
 		pl->number++;
@@ -403,5 +417,6 @@ int placer_run(struct placer *pl, struct err *e)
 		if (got < 0)
 			return -1;
 	}
+	places_sort(&pl->places);
 	return 0;
 }

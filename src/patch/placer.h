@@ -42,7 +42,8 @@ int placer_load(struct placer *pl, const struct patch_hunk *h, struct err *e);
 /* Note that the "@@" line of the current hunk has wrong counts or none. */
 void placer_check_counts(struct placer *pl);
 
-/* Place every hunk of the file. 0; or -1 with TEXT_NOT_FOUND, TEXT_NOT_UNIQUE or TOO_BUSY. */
+/* Place every hunk of the file; the places are then in its order. 0; or -1 with TEXT_NOT_FOUND,
+ * TEXT_NOT_UNIQUE or TOO_BUSY. */
 int placer_run(struct placer *pl, struct err *e);
 
 #endif

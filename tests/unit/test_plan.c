@@ -50,6 +50,7 @@ static const struct {
 	{ V4A("@@\n+x\n+y\n"), STR("a\nb\n"), STR("a\nb\nx\ny\n"), "", 2, 0 },
 	{ V4A("@@\n+x\n@@\n a\n-b\n+B\n"), STR("a\nb\n"), STR("a\nB\nx\n"), "", 2, 1 },
 	{ V4A("@@ a\n+x\n"), STR("a\nb\n"), STR("a\nx\nb\n"), "", 1, 0 },
+	{ V4A("@@ b\n+x\n@@\n-a\n+A\n"), STR("a\nb\na\n"), STR("a\nb\nx\nA\n"), "", 2, 1 },
 	{ V4A("@@ g\n-x\n+y\n"), STR("f\nx\ng\nx\n"), STR("f\nx\ng\ny\n"), "", 1, 1 },
 	{ V4A("@@ A\n@@ g\n-x\n+y\n"), STR("g\nx\nA\ng\nx\n"), STR("g\nx\nA\ng\ny\n"), "", 1, 1 },
 	{ V4A("@@ -9,9 +9,9 @@\n-x\n+y\n"), STR("x\n"), STR("y\n"), "", 1, 1 },
@@ -103,6 +104,11 @@ static const struct {
 	/* without context only the number says where */
 	{ UNI("@@ -2 +2 @@\n-x\n+y\n"), STR("x\nx\nx\n"), STR("x\ny\nx\n"), "", 1, 1 },
 	{ UNI("@@ -1,0 +2 @@\n+y\n"), STR("a\nb\n"), STR("a\ny\nb\n"), "", 1, 0 },
+	/* in any order */
+	{ UNI("@@ -4,3 +4,3 @@\n d\n-e\n+E\n f\n@@ -1,3 +1,2 @@\n a\n-b\n c\n"),
+	  STR("a\nb\nc\nd\ne\nf\n"), STR("a\nc\nd\nE\nf\n"), "", 1, 2 },
+	{ UNI("@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n@@ -3,0 +4 @@\n+x\n"), STR("a\nb\nc\nd\n"),
+	  STR("a\nB\nc\nx\nd\n"), "", 2, 1 },
 	/* counts */
 	{ UNI("@@ -1,9 +1,8 @@\n a\n-b\n+c\n d\n"), STR("a\nb\nd\n"), STR("a\nc\nd\n"),
 	  "hunk 1 (line 3 of the patch): its @@ line says 9 and 8 lines, but it has 3 and 3\n", 1,
@@ -203,6 +209,8 @@ static const struct {
 	{ UNI("@@ -0,0 +1 @@\n+a\n"), "b\n", ERR_TEXT_NOT_FOUND, NULL },
 	/* no two hunks share lines */
 	{ UNI("@@ -2,3 +2,3 @@\n a\n-b\n+B\n c\n@@ -4,2 +4,2 @@\n c\n-d\n+D\n"), "0\na\nb\nc\nd\n",
+	  ERR_TEXT_NOT_FOUND, NULL },
+	{ UNI("@@ -2,3 +2,3 @@\n b\n-c\n+C\n d\n@@ -3,0 +4 @@\n+x\n"), "a\nb\nc\nd\n",
 	  ERR_TEXT_NOT_FOUND, NULL },
 	{ "--- a/f\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-a\n", "a\nb\n", ERR_TEXT_NOT_FOUND, NULL },
 	{ "diff --git a/f b/f\ndeleted file mode 100644\n", "a\n", ERR_TEXT_NOT_FOUND,
