@@ -4,6 +4,7 @@
 #include "service/live.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/io.h"
 #include "base/limits.h"
@@ -337,16 +338,23 @@ void live_refused(struct live *l, const char *what, struct str subject, const ch
  * a secret. */
 static struct str excerpt(struct str result, char room[static LIMIT_EVENT_RESULT])
 {
-	struct buf b = buf_over(room, LIMIT_EVENT_RESULT);
+	size_t n = 0;
 
-	for (size_t i = 0; i < result.n && b.n < LIMIT_EVENT_RESULT; i++) {
-		const char c = result.p[i], next = i + 1 < result.n ? result.p[i + 1] : 0;
-		const bool escaped = c == '\\' && (next == 'n' || next == 't' || next == '"' ||
-						   next == '\\' || next == '/');
-		buf_addc(&b, !escaped ? c : next == 'n' ? '\n' : next == 't' ? '\t' : next);
-		i += escaped;
+	while (result.n && n < LIMIT_EVENT_RESULT) {
+		const struct str most = str_upto(result, LIMIT_EVENT_RESULT - n);
+		const ptrdiff_t at = str_index(most, '\\');
+		const struct str plain = str_upto(most, at < 0 ? most.n : (size_t)at);
+		memcpy(room + n, plain.p, plain.n);
+		n += plain.n;
+		result = str_from(result, plain.n);
+		if (at < 0)
+			continue;
+		const char next = result.n > 1 ? result.p[1] : 0;
+		const bool escaped = next && strchr("nt\"\\/", next);
+		room[n++] = !escaped ? '\\' : next == 'n' ? '\n' : next == 't' ? '\t' : next;
+		result = str_from(result, escaped ? 2 : 1);
 	}
-	return buf_str(&b);
+	return (struct str){ room, n };
 }
 
 void live_end(struct live_call *lc, const struct account *a, const struct change *change,
