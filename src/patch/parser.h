@@ -33,10 +33,10 @@ int patch_fail(struct patch_parser *p, int64_t line, const char *why);
 /* Count the lines of both sides of a body with signs. */
 void patch_count(struct patch_hunk *h);
 
-/* Whether the line begins with so many times this character (five to nine) and then has this text.
- */
+/* Whether the line is a fence of a block: the character five to nine times, then the text. */
 bool patch_is_fence(struct str line, char c, struct str text);
 
+/* Each fills the list from p->in. 0, or -1 with INVALID_PATCH or TOO_BUSY. */
 int v4a_parse(struct patch_parser *p);
 int unified_parse(struct patch_parser *p);
 int blocks_parse(struct patch_parser *p);

@@ -355,23 +355,22 @@ static int parse_plain(struct patch_parser *p)
 
 int unified_parse(struct patch_parser *p)
 {
-	for (struct patch_reader next = p->in;;) {
-		struct str line, rest;
+	struct str line, rest;
+
+	for (;;) {
 		const int got = parse_plain(p);
 		if (got < 0)
 			return -1;
-		if (got)
+		if (got > 0)
 			continue;
-		next = p->in;
-		if (!patch_next_line(&next, &line))
+		if (!patch_next_line(&p->in, &line))
 			return 0;
-		p->in = next;
 		if (take(line, STR("diff --git "), &rest) && parse_git(p, rest) < 0)
 			return -1;
 		if (str_starts(line, STR("@@ -")))
 			return patch_fail(p, p->in.line,
 					  "a hunk without the --- and +++ lines of its file");
-		if (str_starts(line, STR("Binary files ")))
-			return fail_binary(p, str_from(line, sizeof "Binary files " - 1));
+		if (take(line, STR("Binary files "), &rest))
+			return fail_binary(p, rest);
 	}
 }
