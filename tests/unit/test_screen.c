@@ -349,9 +349,9 @@ static void memory_is_bounded_whatever_comes(void **unused)
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		CLEANUP(screen_done) struct screen s = { 0 };
 		AUTO_BUF piece = { .max = ROOM };
-		while (piece.n < LIMIT_OUTPUT_CHUNK - 16)
+		while (piece.n < LIMIT_OUTPUT_CHUNK / 2 - 16)
 			buf_add(&piece, str_of(texts[i]));
-		for (int round = 0; round < 4; round++)
+		for (int round = 0; round < 2; round++)
 			(void)screen_feed(&s, buf_str(&piece), &aside);
 		assert_false(aside.failed);
 		assert_true(s.line.line.cap <= LIMIT_SCREEN_LINE);
