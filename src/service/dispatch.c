@@ -299,7 +299,10 @@ int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct
 	a.end = c.end;
 	a.bytes = live.bytes + (rc < 0 ? 0 : (int64_t)result_of(&c, before).n);
 	a.change = made.id;
-	live_end(&live, &a, &made, rc < 0 ? e->msg : NULL, result_of(&c, before));
+	/* What was only read is not kept a second time: looking for secrets in it would cost more
+	 * than reading it. */
+	live_end(&live, &a, &made, rc < 0 ? e->msg : NULL,
+		 c.end.ran || made.id ? result_of(&c, before) : STR(""));
 	note(s, d, &a, us);
 	return rc;
 }

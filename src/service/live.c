@@ -3,7 +3,6 @@
 
 #include "service/live.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/io.h"
@@ -161,6 +160,7 @@ static void leave(struct live *l, struct live_call *lc)
 /* Values of a client, without secrets. */
 struct value_cleaner {
 	const struct scrub *secrets;
+	struct str clean; /* a value that is known to have no secret */
 	struct buf aside;
 	size_t longest; /* a longer text is cut; 0: none is */
 	bool failed;
@@ -170,6 +170,8 @@ static struct str clean_value(void *arg, struct str value)
 {
 	struct value_cleaner *c = arg;
 
+	if (value.p == c->clean.p && value.n == c->clean.n)
+		return value;
 	if (c->longest && value.n > c->longest) {
 		const struct str cut = str_upto(value, c->longest);
 		value = str_upto(cut, scrub_decided(c->secrets, cut));
@@ -182,11 +184,14 @@ static struct str clean_value(void *arg, struct str value)
 static void write_value(struct jw *w, const struct json *v, bool named, int depth)
 {
 	enum { DEEPEST = 16 };
-	char room[256];
+	char room[256] UNINITIALISED;
 	const char *name = NULL;
 
 	if (named) {
-		(void)snprintf(room, sizeof room, "%.*s", STR_FMT(str_upto(v->name, 255)));
+		const struct str cut = str_upto(v->name, sizeof room - 1);
+		if (cut.n)
+			memcpy(room, cut.p, cut.n);
+		room[cut.n] = '\0';
 		name = room;
 	}
 	switch (v->type) {
@@ -215,42 +220,51 @@ static void write_value(struct jw *w, const struct json *v, bool named, int dept
 	jw_end(w);
 }
 
-/* The arguments as JSON: whole, or with long texts cut, or none. */
-static void write_arguments(const struct live *l, const struct json *arguments, struct buf *out)
+/* Write the arguments; texts longer than `longest` are cut. False: they do not fit. */
+static bool try_arguments(const struct live *l, const struct json *arguments, struct str clean,
+			  size_t longest, struct buf *out)
+{
+	struct value_cleaner c = { .secrets = l->secrets,
+				   .clean = clean,
+				   .aside = { .max = LIMIT_ANSWER },
+				   .longest = longest };
+	const struct jw_filter filter = { .apply = clean_value, .arg = &c };
+	struct jw w = jw_to(out);
+
+	buf_reset(out, SIZE_MAX);
+	jw_set_filter(&w, &filter);
+	write_value(&w, arguments, false, 0);
+	buf_done(&c.aside);
+	return !out->failed && !c.failed;
+}
+
+/* The arguments as JSON: whole, or with long texts cut, or none. Most are short, and need only
+ * `small`. `clean` is one of their values that has no secret. */
+static struct str write_arguments(const struct live *l, const struct json *arguments,
+				  struct str clean, struct buf *small, struct buf *large)
 {
 	static const size_t longest[] = { 0, 4096, 256 };
-	bool done = false;
 
-	for (size_t i = 0; i < ARRAY_LEN(longest) && !done; i++) {
-		struct value_cleaner c = { .secrets = l->secrets,
-					   .aside = { .max = LIMIT_ANSWER },
-					   .longest = longest[i] };
-		const struct jw_filter filter = { .apply = clean_value, .arg = &c };
-		struct jw w = jw_to(out);
-
-		buf_reset(out, SIZE_MAX);
-		jw_set_filter(&w, &filter);
-		write_value(&w, arguments, false, 0);
-		done = !out->failed && !c.failed;
-		buf_done(&c.aside);
-	}
-	if (done)
-		return;
-	buf_reset(out, 0);
-	buf_add(out, STR("null"));
+	if (try_arguments(l, arguments, clean, 0, small))
+		return buf_str(small);
+	for (size_t i = 0; i < ARRAY_LEN(longest); i++)
+		if (try_arguments(l, arguments, clean, longest[i], large))
+			return buf_str(large);
+	return STR("null");
 }
 
 void live_begin(struct live *l, struct live_call *lc, const struct account *a,
 		const struct live_about *about, struct call *c)
 {
-	AUTO_BUF arguments = { .max = LIMIT_EVENT_ARGUMENTS };
+	char room[512] UNINITIALISED;
+	struct buf small = buf_over(room, sizeof room);
+	AUTO_BUF large = { .max = LIMIT_EVENT_ARGUMENTS };
 
 	*lc = (struct live_call){ .live = l, .id = (uint64_t)a->id };
 	tap(lc, c);
 	if (!l->events)
 		return;
 	enter(l, lc, c);
-	write_arguments(l, about->arguments, &arguments);
 	struct event event = {
 		.type = EVENT_CALL_START,
 		.call = lc->id,
@@ -261,7 +275,7 @@ void live_begin(struct live *l, struct live_call *lc, const struct account *a,
 		.subject = a->subject,
 		.session = a->session,
 		.client = str_upto(about->client, LIMIT_LOG_SESSION),
-		.details = buf_str(&arguments),
+		.details = write_arguments(l, about->arguments, a->subject, &small, &large),
 	};
 	events_add(l->events, &event);
 }

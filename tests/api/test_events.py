@@ -1,4 +1,5 @@
 """Those who watch: /events as a stream and as lines, /calls/<id>, and stopping a call."""
+import http.client
 import json
 import os
 import queue
@@ -38,7 +39,7 @@ class Watcher:
                     self.queue.put((json.loads(text[6:]), self.last_id))
                 elif self.lines and text:
                     self.queue.put((json.loads(text), None))
-        except (OSError, ValueError, AttributeError):
+        except (OSError, ValueError, AttributeError, http.client.HTTPException):
             pass
         self.queue.put((None, None))
 
