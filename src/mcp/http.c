@@ -137,6 +137,7 @@ static void call(void *arg, struct mcp_request *q, struct buf *out)
 	struct dispatch d = exchange_call(p->x, CALL_MCP, q->tool, q->arguments);
 
 	d.session = p->session;
+	d.client = q->client;
 	if (tool_is_slow(q->tool, q->arguments))
 		call_slow(p, &d, q, out);
 	else

@@ -163,6 +163,7 @@ static void read_meta(struct mcp_request *r)
 
 	r->token = is_id(token) ? token : NULL;
 	r->version = json_text(meta, STR(META_VERSION));
+	r->client = json_text(json_get(meta, STR(META_INFO)), STR("name"));
 	r->modern = json_get(meta, STR(META_VERSION)) || json_get(meta, STR(META_CAN)) ||
 		    json_get(meta, STR(META_INFO)) || str_eq(r->method, STR("server/discover"));
 }

@@ -192,6 +192,16 @@ static void note(struct service *s, const struct dispatch *d, const struct accou
 		account_log(a);
 }
 
+/* A text of the client as it is shown. */
+static struct str shown(struct service *s, const struct dispatch *d, struct str text,
+			struct buf *aside)
+{
+	const struct str clean = account_clean(s->secrets, text, aside);
+
+	/* What was changed is in `aside`, which the next text needs. */
+	return clean.p == text.p ? clean : arena_dup(d->arena, clean);
+}
+
 /* A call that is to be told of. Its subject is without secrets; it may lie in `aside`. */
 static struct account open_account(struct service *s, const struct dispatch *d, struct str tool,
 				   struct str session, struct buf *aside)
@@ -201,8 +211,9 @@ static struct account open_account(struct service *s, const struct dispatch *d, 
 	return (struct account){
 		.id = d->unseen ? 0 : ++s->calls,
 		.tool = tool,
-		.subject = account_clean(s->secrets, subject, aside),
-		.session = str_upto(session, LIMIT_LOG_SESSION),
+		.subject = shown(s, d, subject, aside),
+		.session = session.n ? str_upto(shown(s, d, session, aside), LIMIT_LOG_SESSION)
+				     : session,
 		.uid = d->uid,
 		.pid = d->pid,
 	};
@@ -243,13 +254,13 @@ static void tell_change(const struct dispatch *d, const struct call *c, const st
 
 /* Those who watch learn of the call, and may stop it. */
 static void begin(struct service *s, const struct dispatch *d, const struct account *a,
-		  struct live_call *live, struct call *c)
+		  struct buf *aside, struct live_call *live, struct call *c)
 {
 	static struct live nobody;
 	const struct live_about about = {
 		.arguments = d->arguments ? d->arguments : &json_empty,
 		.mcp = d->kind == CALL_MCP,
-		.client = d->client,
+		.client = shown(s, d, d->client, aside),
 	};
 
 	c->number = (uint64_t)a->id;
@@ -269,7 +280,7 @@ int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct
 	const size_t before = jw_length(out);
 	struct live_call live;
 
-	begin(s, d, &a, &live, &c);
+	begin(s, d, &a, &aside, &live, &c);
 	c.witness = s->history.journal ? &witness : NULL;
 	c.made = &made;
 	const bool scrubbed = c.scrub && (d->tool->flags & TOOL_SCRUB || s->scrub_files);
@@ -317,7 +328,7 @@ void dispatch_refused(struct service *s, const struct dispatch *d, struct str na
 	struct call none = { .cancel = NULL };
 	const struct change made = { .id = 0 };
 
-	begin(s, d, &a, &live, &none);
+	begin(s, d, &a, &aside, &live, &none);
 	a.code = e->code;
 	live_end(&live, &a, &made, e->msg, STR(""));
 	note(s, d, &a, 0);

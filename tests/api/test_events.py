@@ -161,7 +161,7 @@ class Events(SidecarTest):
             server.put("rest", TOKEN[10:])
             server.call("bash", command="cat half; sleep 0.2; cat rest; cat token >&2")
             server.call("bash", command="echo " + TOKEN)
-            server.call("write", path="f", content=TOKEN)
+            server.call("write", path="f", content=TOKEN, sessionId="my " + TOKEN)
             server.call("write", path=TOKEN, content="x")
             server.call("grep", pattern=TOKEN)
             server.observe("run_command", command="cat token; false " + TOKEN)
