@@ -9,6 +9,7 @@ import tempfile
 import threading
 import time
 
+from mcp_client import call, initialize
 from harness import PATIENCE, SidecarTest, UnixConnection, post, read_answer, until
 
 TOKEN = "ghp_" + "a1B2" * 9
@@ -279,6 +280,27 @@ class Events(SidecarTest):
                 self.assertEqual(server.request("POST", "/calls/%d/stop" % start["call"]).status, 404)
             s.sendall(post("/tools/run_command", '{"command":"echo still here"}'))  # the connection is as good as before
             self.assertIn("still here", read_answer(stream).json()["output"]["stdout"])
+
+    def test_mcp(self):
+        server = self.serve()
+        w = self.watch(server)
+        accept = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        session = server.request("POST", "/mcp", json.dumps(initialize()), accept).headers["mcp-session-id"]
+        body = call(1, "read_file", modern=True, path="absent")
+        body["params"]["_meta"]["io.modelcontextprotocol/clientInfo"] = {"name": "inspector", "version": "1"}
+        server.request("POST", "/mcp", json.dumps(body), {**accept, "MCP-Protocol-Version": "2026-07-28",
+                                                          "Mcp-Method": "tools/call", "Mcp-Name": "read_file"})
+        start = w.until(lambda e: e["type"] == "call.end")[0]
+        self.assertEqual((start["front"], start["client"]), ("mcp", "inspector"))
+        # A call that someone stops has an answer, unlike one that its client has cancelled.
+        answers = []
+        thread = threading.Thread(target=lambda: answers.append(server.request(
+            "POST", "/mcp", json.dumps(call(2, "run_command", command="sleep 1000")), {**accept, "Mcp-Session-Id": session})))
+        thread.start()
+        start = w.until(lambda e: e["type"] == "call.start")[-1]
+        self.assertEqual(server.request("POST", "/calls/%d/stop" % start["call"]).status, 200)
+        thread.join()
+        self.assertIn(b'"id":2', answers[0].body)
 
     def test_off(self):
         server = self.serve(flags=["--events", "off"])
