@@ -386,9 +386,18 @@ static const struct field execute_fields[] = {
 	F_END,
 };
 
+struct keep {
+	struct buf *outputs; /* by enum proc_stream */
+	const struct call_progress *progress;
+};
+
 static int keep_all(void *arg, enum proc_stream which, struct str piece)
 {
-	struct buf *out = arg;
+	const struct keep *k = arg;
+	struct buf *out = k->outputs;
+
+	if (k->progress && k->progress->output)
+		k->progress->output(k->progress->arg, which == PROC_STDERR, piece, piece.n);
 
 	/* Once it is full, the rest is dropped: the program is not ended for it. */
 	buf_add(&out[which], str_upto(piece, out[which].max - out[which].n));
@@ -414,7 +423,8 @@ static int execute_run(struct call *c, const void *args, struct err *e)
 	CLEANUP(outputs_done)
 	struct buf outputs[2] = { { .max = LIMIT_EXECUTE_OUTPUT },
 				  { .max = LIMIT_EXECUTE_OUTPUT } };
-	const struct proc_sink sink = { .write = keep_all, .arg = outputs };
+	struct keep keep = { outputs, c->progress };
+	const struct proc_sink sink = { .write = keep_all, .arg = &keep };
 	struct proc_request q = call_command(c);
 	struct proc_result result;
 	struct str *words;

@@ -102,6 +102,12 @@ class Events(SidecarTest):
             self.assertEqual(said, {"stdout": text, "stderr": err})
             self.assertEqual((got[-1]["ok"], got[-1]["exit_code"], got[-1]["signal"]), (True, code, signal))
 
+    def test_the_output_of_a_program_of_agent_sandbox(self):
+        server = self.serve(env={"SIDECAR_SURFACE": "agent-sandbox"})
+        w = self.watch(server)
+        server.request("POST", "/execute", json.dumps({"command": "echo here"}), {"Content-Type": "application/json"})
+        self.assertIn("here\n", [e.get("text") for e in w.until(lambda e: e["type"] == "call.end")])
+
     def test_output_comes_while_the_command_runs(self):
         server = self.serve()
         w = self.watch(server)
