@@ -95,6 +95,18 @@ static size_t block(char *to, size_t *n, struct str in)
 	return BLOCK;
 }
 
+/* Whether the next eight bytes are written as they are. */
+static bool is_plain_word(const char *p)
+{
+	const uint64_t ones = UINT64_MAX / 255;
+	uint64_t x;
+
+	memcpy(&x, p, sizeof x);
+	/* A byte below the subtrahend borrows; the last term is for bytes that are not ASCII. */
+	return (((x - ones * ' ') | ((x ^ ones * '"') - ones) | ((x ^ ones * '\\') - ones) | x) &
+		ones << 7) == 0;
+}
+
 /* Escape from the front of *in as long as there is room for another step. Returns how many bytes
  * were written. */
 static size_t steps(char *to, size_t room, struct str *in)
@@ -105,12 +117,17 @@ static size_t steps(char *to, size_t room, struct str *in)
 	while (s.n && room - n >= STEP_MAX) {
 		const unsigned char c = (unsigned char)s.p[0];
 		size_t used = 1;
-		if (s.n >= 2 * (size_t)BLOCK)
+		if (s.n >= 2 * (size_t)BLOCK) {
 			used = block(to, &n, s);
-		else if (c >= 0x20 && c < 0x80 && c != '"' && c != '\\')
+		} else if (s.n >= sizeof(uint64_t) && is_plain_word(s.p)) {
+			used = sizeof(uint64_t);
+			memcpy(to + n, s.p, sizeof(uint64_t));
+			n += used;
+		} else if (c >= 0x20 && c < 0x80 && c != '"' && c != '\\') {
 			to[n++] = s.p[0];
-		else
+		} else {
 			used = special(to, &n, s);
+		}
 		s = (struct str){ s.p + used, s.n - used };
 	}
 	*in = s;
