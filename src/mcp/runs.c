@@ -212,18 +212,14 @@ static void call_text(struct service *s, struct dispatch *d, const struct mcp_re
 	AUTO_BUF text = { .max = LIMIT_MCP_MESSAGE };
 	AUTO_BUF members = { .max = LIMIT_MCP_MESSAGE };
 	struct call_text t = { .text = &text };
-	struct jw w = jw_to(&members);
+	struct jw w = jw_members_to(&members);
 	struct err e;
 
 	d->text = &t;
-	jw_object(&w, NULL);
 	if (dispatch(s, d, &w, &e) < 0) {
 		mcp_fail(r, &e, out);
 		return;
 	}
-	jw_end(&w);
-	if (text.n == 0)
-		t.text = &members;
 	mcp_result_text(r, &t, true, out);
 }
 

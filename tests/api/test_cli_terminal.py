@@ -244,7 +244,7 @@ class Interrupt(SidecarTest):
         server = self.start()
         env = {"SOCKET_PATH": server.socket + "2", "WORKSPACE_ROOT": server.workspace}
         terminal = Terminal(None, "serve", **env)
-        self.assertTrue(terminal.wait_for(b"is ready"))
+        self.assertTrue(terminal.wait_for(b"listens on"))
         with subprocess.Popen([BIN, "run", "echo on; sleep 60"], env=environment(**env), stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as client:
             self.assertEqual(client.stdout.readline(), b"on\n")

@@ -61,7 +61,9 @@ class Shared(unittest.TestCase):
         """/tmp, which commands usually have for themselves, may be the workspace. Here it is a mount of our own."""
         call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
                 "params": {"name": "run_command", "arguments": {"command": "echo hi > there"}}}
-        script = "mount -t tmpfs none /tmp && chmod 1777 /tmp && cd /tmp && \"$0\" mcp --sandbox workspace && stat -c %a . && cat there"
+        # The program itself may lie below /tmp.
+        script = ("exec 3<\"$0\" && mount -t tmpfs none /tmp && chmod 1777 /tmp && cd /tmp && "
+                  "/proc/self/fd/3 mcp --sandbox workspace && stat -c %a . && cat there")
         done = subprocess.run(["unshare", "-m", "sh", "-c", script, BIN], input=json.dumps(call) + "\n", capture_output=True,
                               text=True, env=environment(), check=False)
         self.assertEqual(done.stdout.splitlines()[1:], ["1777", "hi"], done)

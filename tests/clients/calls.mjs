@@ -71,4 +71,7 @@ export const CALLS = [
 	['find_files', { pattern: '**/*.c' }, null],
 	['find_files', { pattern: '*', limit: 1 }, null],
 	['find_files', { pattern: '*', path: 'none' }, 'FILE_NOT_FOUND'],
+	['list_changes', {}, null],
+	['undo_change', { id: 1, dry_run: true, force: true }, null],
+	['undo_change', { id: 999999 }, 'CHANGE_NOT_FOUND'],
 ];

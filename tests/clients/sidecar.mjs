@@ -16,6 +16,10 @@ const TOP = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 export const BIN = resolve(process.env.SIDECAR_BIN ?? join(TOP, 'build/sidecar'));
 const PATIENCE = 90_000; // milliseconds after which something is taken never to happen
 
+// Where programs keep changes: not where the user's programs do.
+const STATE = mkdtempSync(join(tmpdir(), 'sidecar-state-'));
+process.on('exit', () => rmSync(STATE, { recursive: true, force: true }));
+
 /** A directory with a workspace in it, which goes with `remove`. */
 export function place() {
 	const folder = realpathSync(mkdtempSync(join(tmpdir(), 'sidecar-clients-')));
@@ -38,7 +42,7 @@ export function place() {
 export function environment(results = 'structured') {
 	const kept = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'ASAN_OPTIONS', 'UBSAN_OPTIONS', 'TSAN_OPTIONS'];
 	const env = Object.fromEntries(kept.filter(name => name in process.env).map(name => [name, process.env[name]]));
-	return { ...env, SIDECAR_MCP_RESULTS: results, SIDECAR_JOURNAL: 'off' };
+	return { ...env, SIDECAR_MCP_RESULTS: results, XDG_STATE_HOME: STATE };
 }
 
 /** Looks again and again until `found` gives something true. */

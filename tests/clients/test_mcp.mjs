@@ -68,7 +68,9 @@ for (const { title, version, carrier, open, results, read } of WAYS)
 		for (const [tool, args, code] of CALLS) {
 			const result = await connection.call(tool, args.job_id === '1' ? { ...args, job_id: job } : args);
 			const seen = read(tool, result);
-			const wanted = code === 'FILE_TOO_LARGE' ? null : code; // the first page is shown instead
+			const wanted = code === 'FILE_TOO_LARGE' ? null // the first page is shown instead
+				: carrier === 'stdio' && /_change/.test(tool) ? 'CHANGE_NOT_FOUND' // the server on sockets keeps the changes
+				: code;
 			assert.equal(seen.code, wanted, `${tool} ${JSON.stringify(args)}: ${JSON.stringify(result).slice(0, 300)}`);
 			job = seen.job ?? job;
 		}
