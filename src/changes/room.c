@@ -31,11 +31,11 @@ static void close_dirp(DIR **d)
 /* The entries of a directory; NULL if it cannot be opened. */
 static DIR *entries(int dir, const char *name)
 {
-	AUTO_FD fd = openat(dir, name, AS_DIR);
+	const int fd = openat(dir, name, AS_DIR);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 
-	if (d)
-		fd = -1;
+	if (!d && fd >= 0)
+		(void)close(fd);
 	return d;
 }
 
