@@ -232,14 +232,12 @@ static int write_touch(struct recording *r, int dir, const char *name,
 	return write_step(r, RECORD_TOUCH, buf_str(&content));
 }
 
-/* A link in the store counts as a name of the file. A command that removes one of several names
- * does not change how many there are then, but an undo that does so has to. */
-static enum entry_keep way_of(const struct recording *r, enum touch_care care,
-			      const struct path_state *st)
+/* A link in the store counts as a name of the file. If the server dies before a file tool has
+ * replaced the file, the next write finds two names, and would write in place: a reader could see
+ * half of it. Only commands, which do that anyway, are spared the copy. */
+static enum entry_keep way_of(const struct recording *r, enum touch_care care)
 {
-	if (r->about.flags & CHANGE_ATOMIC && st->nlink > 1)
-		return ENTRY_COPY;
-	return care == TOUCH_LAST ? ENTRY_LINK : ENTRY_COPY;
+	return care == TOUCH_LAST && r->about.flags & CHANGE_COMMAND ? ENTRY_LINK : ENTRY_COPY;
 }
 
 /* An atomic change must not overwrite what it could not put back. 0, or -1 with errno. */
@@ -276,7 +274,7 @@ static void keep_moved(struct recording *r, int dir, const char *name, enum touc
 	if (!t)
 		return;
 	if (is_at_risk(t, care))
-		entry_keep(&s, dir, name, way_of(r, care, &t->before), &t->before);
+		entry_keep(&s, dir, name, way_of(r, care), &t->before);
 	t->gone |= care == TOUCH_LAST;
 }
 
@@ -289,7 +287,7 @@ static int touch_again(struct recording *r, int dir, const char *name, enum touc
 
 	entry_look(dir, name, &r->kept->memory, &now);
 	if (care != TOUCH_META)
-		entry_keep(&s, dir, name, way_of(r, care, &now), &now);
+		entry_keep(&s, dir, name, way_of(r, care), &now);
 	if (check_kept(r, care, &now) < 0)
 		return -1;
 	return write_touch(r, dir, name, &now, dirs_mtime(dir));
@@ -347,7 +345,7 @@ static int touch(struct recording *r, int dir, const char *name, enum touch_care
 	const bool there = is_new || (care != TOUCH_META && is_still_there(dir, t));
 	const bool keep = there && is_at_risk(t, care);
 	if (keep)
-		entry_keep(&s, dir, name, way_of(r, care, &t->before), &t->before);
+		entry_keep(&s, dir, name, way_of(r, care), &t->before);
 	if (is_new && check_kept(r, care, &t->before) < 0)
 		return -1;
 	k->movable |= t->before.kept == KEPT_NOT || t->before.kept == KEPT_LINK;

@@ -155,7 +155,8 @@ static inline void assert_tree(const struct world *w, const char *expected, cons
 
 static inline struct recording start(const struct world *w)
 {
-	return recording_of(w->j, &(struct recording_about){ .tool = STR("test") });
+	return recording_of(
+		w->j, &(struct recording_about){ .tool = STR("test"), .flags = CHANGE_COMMAND });
 }
 
 /* Finish; the number of the change, 0 if there is none. */
