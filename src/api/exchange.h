@@ -44,7 +44,7 @@ struct front {
 	struct auth_rules auth;
 	bool surface;			       /* the routes of agent-sandbox are served, too */
 	struct mcp_http *mcp;		       /* NULL: /mcp is not served */
-	struct feed *feed;		       /* NULL: nobody can watch */
+	struct feed *feed;		       /* NULL: events are off */
 	const struct http_budget *connections; /* NULL: there are no connections */
 };
 
@@ -57,8 +57,8 @@ struct exchange_outlet {
 	int (*stream_begin)(struct exchange *x, const char *type, const char *extra);
 	int (*stream_write)(struct exchange *x, struct str piece);
 	void (*stream_end)(struct exchange *x);
-	/* Take the connection of a stream that has begun: its descriptor. NULL: there is none, and
-	 * nobody can watch. */
+	/* Take the connection of a stream that has begun: its descriptor. NULL: this
+	 * carrier has no connection to give, and its clients cannot watch. */
 	int (*take)(struct exchange *x);
 	/* Whether a piece would be taken without waiting. */
 	bool (*is_ready)(struct exchange *x);

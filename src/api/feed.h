@@ -6,7 +6,7 @@
  * and none of them costs a worker. Nothing waits for a watcher: each has a buffer of a bounded
  * size, and while it does not take that, it gets nothing else. What the ring has lost by then it
  * learns as the number in a gap. The thread starts with the first watcher; while there are none, it
- * sleeps, and the ring tells nobody.
+ * sleeps, and the ring does not wake it.
  */
 #ifndef API_FEED_H
 #define API_FEED_H
@@ -27,7 +27,7 @@ struct feed_start {
 	enum feed_form form;
 	bool chunked;
 	uint64_t after; /* the last event that it knows */
-	bool forgotten; /* it knows events of another server: nobody knows how many are missing */
+	bool forgotten; /* it knows events of another server: how many are missing is not known */
 };
 
 struct feed *feed_new(struct live *live, struct err *e);

@@ -124,7 +124,8 @@ void slots_hung_up(struct slots *s, uint64_t key, bool half)
 
 void slots_renew(struct slots *s, struct slot *c)
 {
-	/* All who may ask hold the lock; the call itself is known to nobody any more. */
+	/* Every thread that may ask holds the lock, and no other part knows of the call any more.
+	 */
 	(void)pthread_mutex_lock(&s->lock);
 	cancel_reset(&c->cancel);
 	(void)pthread_mutex_unlock(&s->lock);

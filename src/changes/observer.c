@@ -207,7 +207,7 @@ static void *serve(void *arg)
 		if (p[0].revents & POLLIN)
 			serve_one(o);
 		else if (p[0].revents || p[1].revents)
-			break; /* nobody has the filter any more, or it is not wanted */
+			break; /* the last process under the filter has ended, or observing has */
 	}
 	return NULL;
 }

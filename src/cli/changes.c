@@ -23,15 +23,6 @@ static const struct json *request(struct work_on_changes *k, const char *method,
 	return cli_request(k->cli, method, target, body, &k->memory, status);
 }
 
-/* Print a result unchanged. It is the last member of the answer, and its name points into that. */
-static void print_json(const struct json *result)
-{
-	const struct str rest = str_trim(str_of(result->name.p + result->name.n + STR("\":").n));
-
-	cli_print(str_upto(rest, rest.n - STR("}").n));
-	cli_print(STR("\n"));
-}
-
 /* The number of a change, or 0 if it is not one. */
 static int64_t number_of(const char *text)
 {
@@ -85,7 +76,7 @@ static int list(struct work_on_changes *k)
 	if (!result)
 		return status;
 	if (k->cli->json) {
-		print_json(result);
+		cli_print_result(result);
 		return EXIT_OK;
 	}
 	if (!changes || !changes->first)
@@ -108,7 +99,7 @@ static int show(struct work_on_changes *k, int64_t id)
 	if (!result)
 		return status;
 	if (k->cli->json) {
-		print_json(result);
+		cli_print_result(result);
 		return EXIT_OK;
 	}
 	add_change(&out, result);
@@ -379,7 +370,7 @@ static void print_result(const struct cli *c, const struct json *result)
 	AUTO_BUF out = { .max = LIMIT_ANSWER };
 
 	if (c->json) {
-		print_json(result);
+		cli_print_result(result);
 		return;
 	}
 	add_paths(&out, "restore", json_get(result, STR("restored")));

@@ -30,6 +30,14 @@ void cli_print(struct str text)
 	_exit(EXIT_FAILED);
 }
 
+void cli_print_result(const struct json *result)
+{
+	const struct str rest = str_trim(str_of(result->name.p + result->name.n + STR("\":").n));
+
+	cli_print(str_upto(rest, rest.n - STR("}").n));
+	cli_print(STR("\n"));
+}
+
 void cli_print_line(const struct buf *b)
 {
 	cli_print(buf_str(b));

@@ -55,6 +55,10 @@ bool cli_truth(const struct json *object, struct str name);
 /* Write to stdout. Ends the program if that fails. */
 void cli_print(struct str text);
 
+/* Print the result of an answer unchanged. It is the answer's last member, and its name points into
+ * the text of the answer. */
+void cli_print_result(const struct json *result);
+
 /* Print a buf, and a newline unless it ends with one. */
 void cli_print_line(const struct buf *b);
 

@@ -40,15 +40,6 @@ static const struct json *request(struct work *k, const char *method, const char
 	return cli_request(k->cli, method, target, body, &k->memory, status);
 }
 
-/* Print a result unchanged. It is the last member of the answer, and its name points into that. */
-static void print_json(const struct json *result)
-{
-	const struct str rest = str_trim(str_of(result->name.p + result->name.n + STR("\":").n));
-
-	cli_print(str_upto(rest, rest.n - STR("}").n));
-	cli_print(STR("\n"));
-}
-
 static bool is_stopped(const struct json *job)
 {
 	return cli_number(job, STR("exitCode"), 0) < 0;
@@ -135,7 +126,7 @@ static int list(struct work *k)
 		return status;
 	const struct json *jobs = json_get(result, STR("jobs"));
 	if (k->cli->json) {
-		print_json(result);
+		cli_print_result(result);
 		return EXIT_OK;
 	}
 	if (!jobs || !jobs->first) {
@@ -185,7 +176,7 @@ static int start(struct work *k)
 	if (!result)
 		return status;
 	if (k->cli->json) {
-		print_json(result);
+		cli_print_result(result);
 	} else {
 		cli_print(json_text(result, STR("jobId")));
 		cli_print(STR("\n"));
@@ -227,7 +218,7 @@ static int output(struct work *k, const char *id, bool follow, bool silent)
 			cli_say(k->cli, "%" PRId64 " bytes of older output were dropped",
 				cli_number(result, STR("dropped"), 0));
 		if (k->cli->json && (!silent || (!running && !news)))
-			print_json(result);
+			cli_print_result(result);
 		else if (!silent)
 			cli_print(json_text(result, STR("output")));
 		since = cursor;
@@ -250,7 +241,7 @@ static int stop(struct work *k, const char *id)
 	if (!result)
 		return status;
 	if (k->cli->json)
-		print_json(result);
+		cli_print_result(result);
 	return EXIT_OK;
 }
 

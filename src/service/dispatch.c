@@ -256,7 +256,7 @@ static void tell_change(const struct dispatch *d, const struct call *c, const st
 static void begin(struct service *s, const struct dispatch *d, const struct account *a,
 		  struct buf *aside, struct live_call *live, struct call *c)
 {
-	static struct live nobody;
+	static struct live off;
 	const struct live_about about = {
 		.arguments = d->arguments ? d->arguments : &json_empty,
 		.mcp = d->kind == CALL_MCP,
@@ -264,7 +264,7 @@ static void begin(struct service *s, const struct dispatch *d, const struct acco
 	};
 
 	c->number = (uint64_t)a->id;
-	live_begin(d->unseen ? &nobody : &s->live, live, a, &about, c);
+	live_begin(d->unseen ? &off : &s->live, live, a, &about, c);
 }
 
 int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct err *e)

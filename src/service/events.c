@@ -26,7 +26,7 @@ struct record {
 struct events {
 	char boot[EVENTS_BOOT];
 	pthread_mutex_t lock; /* protects all below */
-	int watch;	      /* -1: nobody watches */
+	int watch;	      /* -1: no client watches */
 	bool armed;
 	uint64_t first, next; /* numbers of the oldest event, and of the one to come */
 	uint64_t end;	      /* the place after the newest record */

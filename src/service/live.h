@@ -6,7 +6,7 @@
  * sees the output of commands on its way to the front end, and anyone may stop the call by its
  * number. What it has to tell becomes events (events.h); texts lose their secrets first.
  *
- * The zero value tells nobody anything and only counts output.
+ * The zero value keeps no events and only counts output.
  */
 #ifndef SERVICE_LIVE_H
 #define SERVICE_LIVE_H
@@ -23,7 +23,7 @@
 #include "tools/tool.h"
 
 struct live {
-	struct events *events; /* NULL: nobody can watch */
+	struct events *events; /* NULL: events are off */
 	const struct scrub *secrets;
 	pthread_mutex_t lock; /* of the list */
 	struct live_call *first;

@@ -44,7 +44,7 @@ struct kept_store *kept_new(void)
 	return k;
 }
 
-/* The lock is held, or nobody else knows of the store any more. */
+/* The lock is held, or no other thread knows of the store any more. */
 static void drop(struct kept_store *k, struct kept_output *o)
 {
 	fd_closep(&o->fd);
@@ -131,7 +131,7 @@ int kept_open(struct kept_store *k, struct str session, struct str name, struct 
 	const bool was = number > 0 && (uint64_t)number <= k->last;
 	const struct kept_output *o = find(k, session, number);
 	if (o) {
-		/* Opened anew, because a duplicate would share the position with other readers. */
+		/* Opened again, because a duplicate would share the position with other readers. */
 		(void)snprintf(link, sizeof link, "/proc/self/fd/%d", o->fd);
 		fd = open(link, O_RDONLY | O_CLOEXEC);
 	}

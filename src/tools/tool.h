@@ -102,7 +102,7 @@ struct call_end {
 /* Everything that one execution may use. dispatch makes it for each call (service/dispatch.h). */
 struct call {
 	struct workspace *ws;
-	struct tracker *tracker;   /* what sessions have read; NULL: nobody has to know */
+	struct tracker *tracker;   /* what sessions have read; NULL: sessions need not read */
 	enum call_reads reads;	   /* what must be read before it is changed */
 	enum path_policy policy;   /* what an absolute path means */
 	bool read_only;		   /* nothing may be changed */

@@ -167,6 +167,13 @@ class ChangesTest(unittest.TestCase):
         self.ask("POST", "/changes/%d/undo" % number)
         self.assertEqual(self.state(), before)
 
+    def test_a_replaced_file_gets_no_other_name(self):
+        """With one, the next write would take it for a file with several names, and write in place: half of it could be seen."""
+        with open(self.put("a", "old" * 100000), "rb") as old:
+            self.write("a", "new" * 100000)
+            self.assertEqual(os.fstat(old.fileno()).st_nlink, 0)
+            self.assertEqual(old.read(), b"old" * 100000)
+
     def test_models_are_told(self):
         self.put("old", "x")
         answer = send(self.sidecar, "POST", "/tools/write_file", {"path": "new", "content": "text"}).json()
