@@ -401,7 +401,9 @@ static const char *later(const struct workspace *ws, enum path_base base, const 
 	(void)snprintf(p.name, sizeof p.name, "%s", name);
 	io_sleep_ms(LIMIT_ROOT_LOOK_MS + 20);
 	/* Another thread may be looking at this moment, and this one goes on with what was held. */
-	AUTO_FD first = ws_open_file(ws, &p, &st, &e);
+	const int first = ws_open_file(ws, &p, &st, &e);
+	if (first >= 0)
+		close(first);
 	io_sleep_ms(20);
 	AUTO_FD fd = ws_open_file(ws, &p, &st, &e);
 	if (fd < 0)
