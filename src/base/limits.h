@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* limits: every number that limits something, with its reason. */
+/* limits: every number that limits something, with its reason. A room with many limits that no
+ * other room needs has a limits.h of its own. */
 #ifndef BASE_LIMITS_H
 #define BASE_LIMITS_H
 
@@ -96,12 +97,6 @@ enum {
 	/* Largest file that is edited or replaced, which happens in memory. */
 	LIMIT_EDIT_BYTES = 64 << 20,
 
-	/* A patch: bytes, files, lines of a patched file, lines compared for each line. */
-	LIMIT_PATCH_BYTES = 8 << 20,
-	LIMIT_PATCH_FILES = 2000,
-	LIMIT_PATCH_FILE_LINES = 1 << 20,
-	LIMIT_PATCH_WORK = 64,
-
 	/* The head of an HTTP message: as in Node. Clients of this API need a tenth of it. */
 	LIMIT_HTTP_HEAD = 16 << 10,
 	/* The start line within it: RFC 9112 recommends to support at least 8000. */
@@ -152,57 +147,6 @@ enum {
 
 	/* A further worker ends after waiting in vain for this long. */
 	LIMIT_WORKER_IDLE_MS = 10000,
-
-	/* Nesting of a judged command: substitutions, subshells, `bash -c` in `env` in `xargs` …
-	 * The reader recurses once per level; people never write ten. */
-	LIMIT_SHELL_DEPTH = 64,
-	/* Text of all words that one judged command may produce: a command has at most 1 MiB, and
-	 * every step makes the text shorter. */
-	LIMIT_SHELL_TEXT = 64 << 20,
-
-	/* Brace expansion: groups in one word, words and bytes produced from one text. People write
-	 * a dozen words; every group of two doubles them. */
-	LIMIT_BRACE_DEPTH = 16,
-	LIMIT_BRACE_WORDS = 4096,
-	LIMIT_BRACE_BYTES = 1 << 20,
-
-	/* Memory for judging one command. The worst megabyte (`a;a;a…`) takes about 60 MiB. */
-	LIMIT_POLICY_MEMORY = 128 << 20,
-	/* The text of all command rules that the operator sets. */
-	LIMIT_POLICY_RULES = 256 << 10,
-
-	/* A search pattern. A list of a thousand words has 10 KB. */
-	LIMIT_REGEX_PATTERN = 32 << 10,
-	/* Nested groups: the parser recurses once per level. */
-	LIMIT_REGEX_DEPTH = 128,
-	/* Levels of a pattern's tree at which a quantifier may still be added. A group has at most
-	 * three levels, so walking the tree recurses at most a thousand times. */
-	LIMIT_REGEX_HEIGHT = 512,
-	/* {n,m}: the same as in PCRE. Large numbers reach the limit of nodes long before. */
-	LIMIT_REGEX_REPEAT = 65535,
-	/* Nodes of the automaton, numbered with 16 bits. A state has at most that many. */
-	LIMIT_REGEX_NODES = 16 << 10,
-	/* Memory for compiling one pattern. */
-	LIMIT_REGEX_ARENA = 8 << 20,
-	/* States of one lazy automaton, in bytes and per thread; when full it starts anew. */
-	LIMIT_REGEX_STATES = 2 << 20,
-	/* Bytes the automaton reads before it checks the clock again: less than a millisecond. */
-	LIMIT_REGEX_SLICE = 256 << 10,
-
-	/* Longest line that PCRE2 is given: its time may grow with the square of the length. */
-	LIMIT_PCRE_LINE = 8 << 10,
-	/* Steps of PCRE2 on one line: hundreds of milliseconds, unless the deadline ends it. */
-	LIMIT_PCRE_STEPS = 10 << 20,
-	/* The same for PCRE2's slower interpreter, used where memory cannot be executable. */
-	LIMIT_PCRE_STEPS_INTERPRETED = 1 << 20,
-	/* PCRE2's memory for one match, in KB. */
-	LIMIT_PCRE_HEAP_KB = 8 << 10,
-	/* Compiled pattern for PCRE2's just-in-time compiler: a larger one recurses deeper. */
-	LIMIT_PCRE_JIT_BYTES = 16 << 10,
-	/* Largest compiled pattern that PCRE2 may have. */
-	LIMIT_PCRE_BYTES = 256 << 10,
-	/* Stack of a just-in-time compiled match. */
-	LIMIT_PCRE_JIT_STACK = 512 << 10,
 
 	/* A glob, or a line of an ignore file: no path is longer (PATH_MAX), and two sets of states
 	 * with twice as many bits fit on the stack. */
@@ -435,85 +379,6 @@ enum {
 	/* Edits of one file in one call. */
 	LIMIT_EDITS = 1000,
 
-	/* Configured secrets: shorter ones would be found everywhere; longer ones, which
-	 * URL-encoding triples, would make a stream hold back too much. */
-	LIMIT_SCRUB_SECRET_MIN = 6,
-	LIMIT_SCRUB_SECRET_MAX = 2048,
-	LIMIT_SCRUB_SECRETS = 64,
-
-	/* The operator's patterns: how many, the largest count in one, and the longest name. */
-	LIMIT_SCRUB_PATTERNS = 64,
-	LIMIT_SCRUB_PATTERN_RUN = 1024,
-	LIMIT_SCRUB_PATTERN_NAME = 32,
-
-	/* How many characters of a token are checked for digits; the part of a URL before the host;
-	 * an assigned value; the first part of a JWT. Each bounds what a stream holds back. */
-	LIMIT_SCRUB_TOKEN_LOOK = 64,
-	LIMIT_SCRUB_AUTHORITY = 256,
-	LIMIT_SCRUB_VALUE = 256,
-	LIMIT_SCRUB_JWT_HEAD = 1024,
-
-	/* A private key: within how many bytes its body or its end must begin, and the longest body
-	 * (RSA with 16384 bits has 12.5 KB). */
-	LIMIT_SCRUB_KEY_PROOF = 512,
-	LIMIT_SCRUB_KEY_BODY = 16 << 10,
-
-	/* How much is added to held text at once, and the most that a stream holds back: the
-	 * longest spelling of a secret has six times its length. */
-	LIMIT_SCRUB_STEP = 4 << 10,
-	LIMIT_SCRUB_HELD = 32 << 10,
-
-	/* A message to an MCP client (some hang up at 10 MiB); how long it may cache our lists;
-	 * long calls at once on one pipe. */
-	LIMIT_MCP_MESSAGE = 9 << 20,
-	LIMIT_MCP_CACHE_MS = 3600 * 1000,
-	LIMIT_MCP_CALLS = 64,
-
-	/* Progress: at most this often with output; without output first after this long, then this
-	 * often (clients give up after 60 s, some after 10); as keep-alive this often. */
-	LIMIT_MCP_PROGRESS_MS = 250,
-	LIMIT_MCP_FIRST_MS = 2 * 1000,
-	LIMIT_MCP_SILENCE_MS = 5 * 1000,
-	LIMIT_MCP_KEEP_ALIVE_MS = 15 * 1000,
-
-	/* A progress message: what a pipe takes at once (PIPE_BUF) without its newline; the line of
-	 * output in it; and how much of the output's end is kept for that. */
-	LIMIT_MCP_PROGRESS = 4095,
-	LIMIT_MCP_LINE = 200,
-	LIMIT_MCP_TAIL = 1 << 10,
-
-	/* Sessions of older clients over HTTP: the one unused for longest goes first. After the end
-	 * of the input: how long calls may go on, and then may take to end. */
-	LIMIT_MCP_SESSIONS = 1024,
-	LIMIT_MCP_GRACE_MS = 1500,
-	LIMIT_MCP_STOP_MS = 1500,
-
-	/* Client: how long a sidecar may take to appear by default, how often the client tries, and
-	 * the longest time a host may set. */
-	LIMIT_READY_MS = 10000,
-	LIMIT_READY_PAUSE_MS = 100,
-	LIMIT_READY_MOST_MS = 24 * 3600 * 1000,
-
-	/* Client: connections kept for the next call, and how long: the server closes an idle one
-	 * after LIMIT_IDLE_MS. */
-	LIMIT_IDLE_CONNECTIONS = 16,
-	LIMIT_IDLE_REUSE_MS = 120 * 1000,
-
-	/* Client: how often a call that only reads is repeated when its answer was lost. */
-	LIMIT_REPEATS = 3,
-
-	/* Client: bytes read at once; the longest body for which memory is allocated as soon as it
-	 * is announced; interim answers before the answer (servers send few); the largest answer,
-	 * which may wrap one of LIMIT_ANSWER; a line of a stream. */
-	LIMIT_CLIENT_READ = 64 << 10,
-	LIMIT_CLIENT_AT_ONCE = 1 << 20,
-	LIMIT_INTERIM = 8,
-	LIMIT_CLIENT_ANSWER = 2 * (40 << 20),
-	LIMIT_STREAM_LINE = 4 << 20,
-
-	/* Client: memory for the parsed JSON of an answer. */
-	LIMIT_CLIENT_MEMORY = 256 << 20,
-
 	/* Tools that metrics distinguish, 400 bytes each: about twice as many as there are. */
 	LIMIT_METRIC_TOOLS = 48,
 
@@ -537,61 +402,24 @@ enum {
 	LIMIT_CONFIG_FILE = 64 << 10,
 	LIMIT_CONFIG_MEMORY = 4 << 20,
 
+	/* Client: memory for the parsed JSON of an answer. */
+	LIMIT_CLIENT_MEMORY = 256 << 20,
+
+	/* Longest line that PCRE2 is given: its time may grow with the square of the length. */
+	LIMIT_PCRE_LINE = 8 << 10,
+
+	/* The most that a stream holds back because it may be the beginning of a secret: the
+	 * longest spelling of a secret has six times its length. */
+	LIMIT_SCRUB_HELD = 32 << 10,
+
 	/* Command line: how long `run` waits for the end of its input before it says so. */
 	LIMIT_CLI_STDIN_MS = 2000,
 
 	/* How often a search reports its progress: as often as a person can read. */
 	LIMIT_SEARCH_TELL_MS = 200,
 
-	/* Doctor: how long links are swapped under an open; how long its own server may take to
-	 * start; how long something that must disappear may take; how long an attacked server may
-	 * be silent, which is longer than a search may take by default. */
-	LIMIT_PROVE_RACE_MS = 1000,
-	LIMIT_PROVE_START_MS = 15000,
-	LIMIT_PROVE_GONE_MS = 3000,
-	LIMIT_PROVE_SILENCE_MS = 60000,
-
 	/* How long to poll for a client's next request, over HTTP or MCP, before sleeping. */
 	LIMIT_AWAKE_US = 100,
-
-	/* The journal: a segment is at most this long, so that not much goes when the oldest is
-	 * removed, and has so many records; segments that are open. */
-	LIMIT_JOURNAL_SEGMENT = 16 << 20,
-	LIMIT_JOURNAL_RECORDS = 16 << 10,
-	LIMIT_JOURNAL_SEGMENTS = 64,
-
-	/* An old content up to this size is copied rather than linked: a new name costs as much.
-	 * Larger ones are read in pieces. */
-	LIMIT_JOURNAL_SMALL = 32 << 10,
-	LIMIT_JOURNAL_PIECE = 256 << 10,
-
-	/* Changes whose entries are kept in memory, about 100 bytes each. */
-	LIMIT_CHANGES = 20000,
-
-	/* What is kept of a change's subject, session and tool. */
-	LIMIT_CHANGE_TEXT = 500,
-
-	/* Paths of a change in an observation, and in a line of text. */
-	LIMIT_CHANGED_PATHS = 50,
-	LIMIT_CHANGED_SHOWN = 20,
-
-	/* Changes, or paths of a change, in one answer: usually, and at most. Paths in the answer
-	 * of an undo. */
-	LIMIT_CHANGES_PAGE = 100,
-	LIMIT_CHANGES_MOST = 1000,
-	LIMIT_UNDO_PATHS = 1000,
-
-	/* The largest file that is shown in the diff of a change. */
-	LIMIT_DIFF_FILE = 1 << 20,
-
-	/* Directories that one change may hold open, and its memory: about 300 bytes a path. */
-	LIMIT_CHANGE_DIRS = 32 << 10,
-	LIMIT_CHANGE_MEMORY = 256 << 20,
-
-	/* Extended attributes of a file: the names, one value (the kernel's own limit), and all. */
-	LIMIT_XATTR_NAMES = 4096,
-	LIMIT_XATTR = 64 << 10,
-	LIMIT_XATTRS = 256 << 10,
 
 	/* A socket on which a server still listens after this long belongs to a living server. */
 	LIMIT_STALE_MS = 500,

@@ -11,8 +11,8 @@
 #include <xxhash.h>
 
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
+#include "changes/limits.h"
 
 struct known_blob {
 	uint64_t key; /* the first bytes of the hash; 0: an empty place */

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
+#include "changes/limits.h"
 #include "workspace/pending.h"
 
 static enum state_type type_of(mode_t mode)

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "base/limits.h"
 #include "base/own.h"
+#include "changes/limits.h"
 
 /* Undoing an undo of an undo … : how far it is followed. */
 enum { UNDO_DEPTH = 64 };

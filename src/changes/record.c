@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* record: numbers and texts one after the other, and heads with checksums. */
 
+#include "changes/limits.h"
 #include "changes/record.h"
 
 #include <string.h>
 #include <xxhash.h>
-
-#include "base/limits.h"
 
 #define MARK 0x314a4353U /* "SCJ1" */
 

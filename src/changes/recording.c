@@ -11,10 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/limits.h"
 #include "changes/compare.h"
 #include "changes/dirs.h"
 #include "changes/entry.h"
+#include "changes/limits.h"
 #include "changes/rollback.h"
 #include "workspace/workspace.h"
 

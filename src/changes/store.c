@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
+#include "changes/limits.h"
 #include "changes/room.h"
 
 struct segment {

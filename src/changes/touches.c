@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <xxhash.h>
 
-#include "base/limits.h"
 #include "base/own.h"
+#include "changes/limits.h"
 
 void touches_done(struct touches *t)
 {

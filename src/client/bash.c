@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/cancel.h"
-#include "base/limits.h"
 #include "base/own.h"
 #include "base/utf8.h"
 #include "client/client.h"
+#include "client/limits.h"
 
 /* The public name of a cancel object. */
 struct sidecar_cancel {

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/own.h"
 #include "base/utf8.h"
+#include "client/limits.h"
 #include "client/local.h"
 #include "client/remote.h"
 

@@ -13,6 +13,7 @@
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "client/limits.h"
 #include "net/http_chunk.h"
 #include "net/http_parse.h"
 

@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "client/limits.h"
 #include "client/request.h"
 
 struct conn {

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "client/client.h"
+#include "client/limits.h"
 
 /* An object of the configuration and its full name, "plugins.coding.sidecar". */
 struct section {

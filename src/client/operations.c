@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/own.h"
 #include "client/client.h"
+#include "client/limits.h"
 #include "client/results.h"
 
 struct sidecar_file *sidecar_read_file(struct sidecar *sidecar, const char *path,

@@ -15,6 +15,7 @@
 #include "base/limits.h"
 #include "base/own.h"
 #include "client/connection.h"
+#include "client/limits.h"
 #include "net/dial.h"
 
 /*

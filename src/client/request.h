@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "client/limits.h"
 
 struct request {
 	const char *method, *target;

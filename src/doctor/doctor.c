@@ -3,8 +3,8 @@
 
 #include "doctor/doctor.h"
 
-#include "base/limits.h"
 #include "doctor/checks.h"
+#include "doctor/limits.h"
 #include "doctor/prove.h"
 
 struct doctor_args {

@@ -17,6 +17,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "doctor/limits.h"
 #include "doctor/trials.h"
 #include "sandbox/sandbox.h"
 

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
+#include "doctor/limits.h"
 
 /* Note the reason for a verdict, and return the verdict. */
 __attribute__((format(printf, 3, 4))) static enum verdict

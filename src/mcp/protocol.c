@@ -9,7 +9,7 @@
 
 #include "api/observation.h"
 #include "base/jw.h"
-#include "base/limits.h"
+#include "mcp/limits.h"
 #include "tools/schema.h"
 
 #define META	       "io.modelcontextprotocol/"

@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "base/own.h"
 #include "base/utf8.h"
+#include "mcp/limits.h"
 
 static struct mcp_run *find(struct mcp_runs *r, struct str session, const struct json *id)
 {

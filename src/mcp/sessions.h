@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/limits.h"
 #include "base/str.h"
+#include "mcp/limits.h"
 
 enum { MCP_SESSION_ID = 32 }; /* characters of a name: 128 random bits */
 

@@ -22,6 +22,7 @@
 #include "base/lines.h"
 #include "base/own.h"
 #include "base/thread.h"
+#include "mcp/limits.h"
 #include "mcp/protocol.h"
 #include "mcp/runs.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* parser: fill the list of files and hunks, within its limits. */
 
+#include "patch/limits.h"
 #include "patch/parser.h"
-
-#include "base/limits.h"
 
 bool patch_is_fence(struct str line, char c, struct str text)
 {

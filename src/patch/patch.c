@@ -3,8 +3,8 @@
 
 #include "patch/patch.h"
 
-#include "base/limits.h"
 #include "base/own.h"
+#include "patch/limits.h"
 #include "patch/parser.h"
 
 /* What the line says about the format of the whole patch, given the line after it. */

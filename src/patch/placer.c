@@ -6,8 +6,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/limits.h"
 #include "patch/explain.h"
+#include "patch/limits.h"
 #include "patch/reader.h"
 
 /* The places that a message about an ambiguous block names. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* plan: have the hunks of a file placed, then write the result. */
 
+#include "patch/limits.h"
 #include "patch/plan.h"
 
-#include "base/limits.h"
 #include "patch/placer.h"
 
 /* Writes lines; a line without an end gets one when another follows. */

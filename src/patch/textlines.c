@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* textlines: split a text into lines and index them by hash. */
 
+#include "patch/limits.h"
 #include "patch/textlines.h"
-
-#include "base/limits.h"
 
 static int fail_memory(struct err *e)
 {

@@ -4,8 +4,8 @@
 #include "policy/policy.h"
 
 #include "base/arena.h"
-#include "base/limits.h"
 #include "policy/kill.h"
+#include "policy/limits.h"
 #include "policy/loopback.h"
 #include "policy/rule.h"
 #include "policy/shell.h"

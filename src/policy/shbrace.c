@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* shbrace: find the groups in a word and write out their alternatives. */
 
+#include "policy/limits.h"
 #include "policy/shbrace.h"
-
-#include "base/limits.h"
 
 /* The index after the quoted part or expansion that begins at i; i + 1 if none does. */
 static size_t skip_part(struct str raw, size_t i)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* shell: here-documents, compound commands, simple commands and lists of them. */
 
+#include "policy/limits.h"
 #include "policy/shell.h"
 
-#include "base/limits.h"
 #include "policy/shbrace.h"
 
 struct heredoc {

@@ -17,6 +17,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "policy/limits.h"
 #include "policy/shell_command.h"
 
 struct shell_script {

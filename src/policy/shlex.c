@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* shlex: move over shell text: bytes, blanks, comments, operators. */
 
+#include "policy/limits.h"
 #include "policy/shlex.h"
-
-#include "base/limits.h"
 
 static void skip_continuations(struct shlex *s)
 {

@@ -2,8 +2,7 @@
 /* dfa: run a text through the lazily built states. */
 
 #include "regex/dfa.h"
-
-#include "base/limits.h"
+#include "regex/limits.h"
 
 /* The column of a byte. It does not depend on the state, so a step waits for a single load. */
 static inline const uint32_t *column(const struct dfa *d, uint8_t byte)

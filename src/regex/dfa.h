@@ -18,6 +18,7 @@
 #define REGEX_DFA_H
 
 #include "regex/bytesets.h"
+#include "regex/limits.h"
 #include "regex/nfa.h"
 #include "regex/options.h"
 

@@ -6,10 +6,10 @@
 #include <math.h>
 
 #include "base/buf.h"
-#include "base/limits.h"
 #include "base/own.h"
 #include "base/utf8.h"
 #include "regex/factor.h"
+#include "regex/limits.h"
 
 /* What is known of all matches of a part of the pattern. */
 struct known {

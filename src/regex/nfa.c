@@ -3,8 +3,8 @@
 
 #include "regex/nfa.h"
 
-#include "base/limits.h"
 #include "base/own.h"
+#include "regex/limits.h"
 
 enum { NOWHERE = 0 }; /* node 0 is the match; it also stands for a node that failed */
 

@@ -15,6 +15,7 @@
 #include "base/byteset.h"
 #include "base/err.h"
 #include "regex/ast.h"
+#include "regex/limits.h"
 
 enum nfa_op { NFA_SET, NFA_FORK, NFA_LOOK, NFA_MATCH };
 

@@ -3,9 +3,9 @@
 
 #include "regex/parse.h"
 
-#include "base/limits.h"
 #include "base/utf8.h"
 #include "regex/atom.h"
+#include "regex/limits.h"
 
 /* The number `ahead` bytes after the cursor; returns how many digits it has. */
 static size_t digits(const struct regex_parser *p, size_t ahead, uint32_t *ret)

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "regex/limits.h"
 
 #ifdef HAVE_PCRE2
 

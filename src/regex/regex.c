@@ -4,9 +4,9 @@
 #include "regex/regex.h"
 
 #include "base/arena.h"
-#include "base/limits.h"
 #include "base/own.h"
 #include "regex/dfa.h"
+#include "regex/limits.h"
 #include "regex/need.h"
 #include "regex/parse.h"
 #include "regex/pcre.h"

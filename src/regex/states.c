@@ -5,8 +5,8 @@
 
 #include <xxhash.h>
 
-#include "base/limits.h"
 #include "base/own.h"
+#include "regex/limits.h"
 
 enum { FIRST_STATES = 16, FEW_TIMES = 4, SKIP_SHARE = 16 };
 

@@ -2,8 +2,8 @@
 /* assignment: judges "password = value" in all its spellings; what looks like code is let through.
  */
 
-#include "base/limits.h"
 #include "base/own.h"
+#include "scrub/limits.h"
 #include "scrub/shape.h"
 
 /* All bytes except those that end a value: blanks, quotes and the punctuation of programs. */

@@ -2,7 +2,7 @@
 /* credential: judges JWTs, Discord's bot tokens, passwords in URLs, Authorization headers and
  * private keys. */
 
-#include "base/limits.h"
+#include "scrub/limits.h"
 #include "scrub/shape.h"
 
 static const struct byteset dotted = { { BYTES_DIGIT | BYTE('-') | BYTE('.') | BYTE('='),

@@ -4,7 +4,7 @@
 #include "scrub/pattern.h"
 
 #include "base/buf.h"
-#include "base/limits.h"
+#include "scrub/limits.h"
 
 struct pattern_parser {
 	struct str rest;

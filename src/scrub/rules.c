@@ -7,9 +7,9 @@
 
 #include "base/buf.h"
 #include "base/jw.h"
-#include "base/limits.h"
 #include "base/own.h"
 #include "base/utf8.h"
+#include "scrub/limits.h"
 #include "scrub/pattern.h"
 
 enum { DISCORD_SHAPES = 9 * 10, MEMORY = 8 << 20 };

@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "base/own.h"
 #include "base/utf8.h"
+#include "scrub/limits.h"
 #include "scrub/rules.h"
 
 struct pass {

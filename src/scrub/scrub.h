@@ -36,8 +36,10 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "scrub/kind.h"
+#include "scrub/limits.h"
 
 /* The name that the mark has. */
 const char *scrub_kind_name(enum scrub_kind kind);

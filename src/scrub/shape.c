@@ -3,8 +3,8 @@
 
 #include "scrub/shape.h"
 
-#include "base/limits.h"
 #include "base/own.h"
+#include "scrub/limits.h"
 
 static const struct byteset alnum = { { BYTES_DIGIT, BYTES_LETTER } };
 static const struct byteset upper = { { BYTES_DIGIT, BYTES_UPPER } };

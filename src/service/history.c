@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/sha256.h"
+#include "changes/limits.h"
 #include "changes/room.h"
 
 /* The directory in which each workspace has its own: the user's, or the system's. */

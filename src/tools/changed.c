@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "base/own.h"
+#include "changes/limits.h"
 
 const char *changed_kind(enum item_kind kind)
 {

@@ -3,13 +3,13 @@
 
 #include <stdio.h>
 
-#include "base/limits.h"
 #include "base/own.h"
 #include "base/utc.h"
 #include "base/utf8.h"
 #include "changes/content.h"
 #include "changes/entry.h"
 #include "changes/journal.h"
+#include "changes/limits.h"
 #include "tools/changed.h"
 #include "tools/tool.h"
 #include "workspace/diff.h"

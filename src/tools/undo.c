@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "base/limits.h"
 #include "base/own.h"
+#include "changes/limits.h"
 #include "tools/tool.h"
 #include "workspace/path.h"
 

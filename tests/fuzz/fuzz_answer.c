@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "client/connection.h"
+#include "client/limits.h"
 #include "client/results.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

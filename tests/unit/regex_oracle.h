@@ -10,7 +10,7 @@
 #define TESTS_REGEX_ORACLE_H
 
 #include "base/arena.h"
-#include "base/limits.h"
+#include "regex/limits.h"
 #include "regex/parse.h"
 #include "regex/pcre.h"
 #include "regex/regex.h"

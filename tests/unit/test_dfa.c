@@ -4,9 +4,9 @@
 #include "unit.h"
 
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
 #include "regex/dfa.h"
+#include "regex/limits.h"
 #include "regex/parse.h"
 
 enum { LINE = 1 << 20 };

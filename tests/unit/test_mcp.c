@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include "base/limits.h"
+#include "mcp/limits.h"
 #include "mcp/runs.h"
 
 #define MODERN                                                                                     \

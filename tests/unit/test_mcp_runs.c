@@ -7,8 +7,8 @@
 
 #include "mcp/runs.h"
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
+#include "mcp/limits.h"
 #include "utf8_splits.h"
 
 static const struct json one = { .type = JSON_NUMBER, .whole = true, .number = 1, .integer = 1 };

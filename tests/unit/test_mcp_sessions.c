@@ -5,6 +5,7 @@
 
 #include "mcp/sessions.h"
 #include "base/own.h"
+#include "mcp/limits.h"
 
 static struct mcp_sessions *sessions;
 

@@ -5,7 +5,7 @@
 #include "unit.h"
 
 #include "base/buf.h"
-#include "base/limits.h"
+#include "patch/limits.h"
 #include "patch/patch.h"
 
 /* The parsed patch as text: for each file its kind, paths and mode, then the lines of its hunks. */

@@ -3,7 +3,7 @@
 
 #include "unit.h"
 
-#include "base/limits.h"
+#include "patch/limits.h"
 #include "patch/patch.h"
 #include "patch/plan.h"
 

@@ -9,6 +9,7 @@
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "regex/limits.h"
 #include "regex/regex.h"
 
 static const struct regex_budget forever = { .deadline_ms = IO_FOREVER };

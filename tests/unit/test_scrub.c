@@ -12,9 +12,9 @@
 
 #include <stdlib.h>
 
-#include "base/limits.h"
 #include "base/own.h"
 #include "base/utf8.h"
+#include "scrub/limits.h"
 #include "scrub/scrub.h"
 #include "scrub_cases.h"
 

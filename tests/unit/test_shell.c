@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 
 #include "base/buf.h"
-#include "base/limits.h"
+#include "policy/limits.h"
 #include "policy/shell.h"
 
 static void show(struct str text, char open, char close, struct buf *out)

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* limits: every number that limits the journal and undo, with its reason. */
+#ifndef CHANGES_LIMITS_H
+#define CHANGES_LIMITS_H
+
+enum {
+	/* The journal: a segment is at most this long, so that not much goes when the oldest is
+	 * removed, and has so many records; segments that are open. */
+	LIMIT_JOURNAL_SEGMENT = 16 << 20,
+	LIMIT_JOURNAL_RECORDS = 16 << 10,
+	LIMIT_JOURNAL_SEGMENTS = 64,
+
+	/* An old content up to this size is copied rather than linked: a new name costs as much.
+	 * Larger ones are read in pieces. */
+	LIMIT_JOURNAL_SMALL = 32 << 10,
+	LIMIT_JOURNAL_PIECE = 256 << 10,
+
+	/* Changes whose entries are kept in memory, about 100 bytes each. */
+	LIMIT_CHANGES = 20000,
+
+	/* What is kept of a change's subject, session and tool. */
+	LIMIT_CHANGE_TEXT = 500,
+
+	/* Paths of a change in an observation, and in a line of text. */
+	LIMIT_CHANGED_PATHS = 50,
+	LIMIT_CHANGED_SHOWN = 20,
+
+	/* Changes, or paths of a change, in one answer: usually, and at most. Paths in the answer
+	 * of an undo. */
+	LIMIT_CHANGES_PAGE = 100,
+	LIMIT_CHANGES_MOST = 1000,
+	LIMIT_UNDO_PATHS = 1000,
+
+	/* The largest file that is shown in the diff of a change. */
+	LIMIT_DIFF_FILE = 1 << 20,
+
+	/* Directories that one change may hold open, and its memory: about 300 bytes a path. */
+	LIMIT_CHANGE_DIRS = 32 << 10,
+	LIMIT_CHANGE_MEMORY = 256 << 20,
+
+	/* Extended attributes of a file: the names, one value (the kernel's own limit), and all. */
+	LIMIT_XATTR_NAMES = 4096,
+	LIMIT_XATTR = 64 << 10,
+	LIMIT_XATTRS = 256 << 10,
+};
+
+#endif
