@@ -10,14 +10,6 @@
 #define STREAM OK "Content-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
 #define DELTA  "33\r\n{\"type\":\"delta\",\"data\":\"hi\",\"stream\":\"stdout\"}    \n\r\n"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED true
-#elif defined(__has_feature)
-#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#else
-#define SANITIZED false
-#endif
-
 enum { THREADS = 3, FORKS = 100, PATIENCE_S = 60 };
 
 struct caller {

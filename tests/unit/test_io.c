@@ -15,7 +15,7 @@
 #include "base/io.h"
 #include "base/own.h"
 
-enum { LARGE = 1 << 20 };
+enum { MEBIBYTE = 1 << 20 };
 
 struct ends {
 	int read, write;
@@ -143,7 +143,7 @@ static void failures_are_told_by_errno(void **unused)
 
 static void a_full_pipe_times_out(void **unused)
 {
-	static const char many[LARGE];
+	static const char many[MEBIBYTE];
 	const struct ends p = open_pipe(O_NONBLOCK);
 	AUTO_FD from = p.read, to = p.write;
 	const int64_t start = io_now_ms();
@@ -174,7 +174,7 @@ static void *read_all(void *arg)
 
 	while (interrupts < 20)
 		(void)usleep(1000);
-	r->got = io_read_full(r->fd, r->to, LARGE);
+	r->got = io_read_full(r->fd, r->to, MEBIBYTE);
 	return NULL;
 }
 
@@ -192,12 +192,12 @@ static void transfers_are_whole_in_spite_of_signals(void **unused)
 	static const int modes[] = { 0, O_NONBLOCK };
 	struct sigaction before;
 	sigset_t alarm_only;
-	char *out = mem_new(LARGE, 1), *in = mem_new(LARGE, 1);
+	char *out = mem_new(MEBIBYTE, 1), *in = mem_new(MEBIBYTE, 1);
 
 	(void)unused;
 	assert_non_null(out);
 	assert_non_null(in);
-	io_random(out, LARGE);
+	io_random(out, MEBIBYTE);
 	assert_int_equal(sigemptyset(&alarm_only), 0);
 	assert_int_equal(sigaddset(&alarm_only, SIGALRM), 0);
 	assert_int_equal(sigaction(SIGALRM, &interrupt, &before), 0);
@@ -213,7 +213,7 @@ static void transfers_are_whole_in_spite_of_signals(void **unused)
 		assert_int_equal(pthread_create(&thread, NULL, read_all, &r), 0);
 		assert_int_equal(pthread_sigmask(SIG_UNBLOCK, &alarm_only, NULL), 0);
 		assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
-		assert_int_equal(io_write_all(to, (struct str){ out, LARGE }, IO_FOREVER), 0);
+		assert_int_equal(io_write_all(to, (struct str){ out, MEBIBYTE }, IO_FOREVER), 0);
 		assert_int_equal(pthread_join(thread, NULL), 0);
 		/* A wait that is interrupted goes on to its deadline. */
 		const int64_t start = io_now_ms();
@@ -230,8 +230,8 @@ static void transfers_are_whole_in_spite_of_signals(void **unused)
 		io_sleep_ms(10);
 		assert_true(io_now_ms() >= start + 40);
 		assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
-		assert_int_equal(r.got, LARGE);
-		assert_memory_equal(in, out, LARGE);
+		assert_int_equal(r.got, MEBIBYTE);
+		assert_memory_equal(in, out, MEBIBYTE);
 	}
 	assert_int_equal(sigaction(SIGALRM, &before, NULL), 0);
 	mem_free(out);

@@ -332,7 +332,7 @@ static int judge_padded(const void *arg, struct err *e)
 	if (!p)
 		return -1;
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-		for (int padding = 0; padding < 4200; padding += 210) {
+		for (int padding = 0; padding < LARGE(4200); padding += 210) {
 			buf_reset(&text, SIZE_MAX);
 			buf_addf(&text, ": '%*s'; %s", padding, "", parts[i]);
 			if (!text.failed)

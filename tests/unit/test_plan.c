@@ -286,17 +286,17 @@ static void lines_that_are_alike_take_no_longer(void **state)
 	struct err e = { 0 };
 
 	(void)state;
-	for (int i = 0; i < 400000; i++)
+	for (int i = 0; i < LARGE(400000); i++)
 		buf_add(&old, i % 2 ? STR("x\n") : STR("  y\n"));
 	buf_add(&text, STR("*** Begin Patch\n*** Update File: f\n"));
-	for (int i = 0; i < 20000; i++)
+	for (int i = 0; i < LARGE(20000); i++)
 		buf_add(&text, STR("@@\n y\n-x\n+z\n"));
 	assert_int_equal(patch_parse(buf_str(&text), PATCH_AUTO, -1, &a, &p, &e), 0);
 	assert_int_equal(plan_file(&p, &p.files[0], buf_str(&old), &a, &out, &got, &e), 0);
-	assert_int_equal(got.removed, 20000);
+	assert_int_equal(got.removed, LARGE(20000));
 	buf_reset(&text, 0);
 	buf_add(&text, STR("f\n<<<<<<< SEARCH\n"));
-	for (int i = 0; i < 100000; i++)
+	for (int i = 0; i < LARGE(100000); i++)
 		buf_add(&text, STR("x\ny\n"));
 	buf_add(&text, STR("x\nx\n=======\n>>>>>>> REPLACE\n"));
 	assert_int_equal(patch_parse(buf_str(&text), PATCH_AUTO, -1, &a, &p, &e), 0);

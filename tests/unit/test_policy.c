@@ -839,18 +839,18 @@ static void wrong_rules_are_explained(void **state)
 	policy_free(NULL);
 }
 
-/* A megabyte of the same piece, then the end. */
+/* Up to a megabyte of the same piece, then the end. */
 static void judge_much(const struct policy *p, const char *piece, const char *last, int want)
 {
 	AUTO_BUF b = { .max = 2 << 20 };
 	struct err e = { ERR_NONE };
 
-	while (b.n + strlen(piece) < (1 << 20))
+	while (b.n + strlen(piece) < LARGE(1 << 20))
 		buf_add(&b, str_of(piece));
 	buf_add(&b, str_of(last));
 	assert_false(b.failed);
 	if (policy_check(p, buf_str(&b), false, &e) != want)
-		fail_msg("1 MiB of <%s> then <%s>: %s", piece, last, e.msg);
+		fail_msg("much of <%s>, then <%s>: %s", piece, last, e.msg);
 }
 
 static void a_megabyte_is_judged(void **state)
@@ -890,7 +890,7 @@ static void nesting_has_an_end(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(pieces); i++) {
 		AUTO_BUF b = { .max = 2 << 20 };
 		struct err e = { ERR_NONE };
-		while (b.n < (1 << 20))
+		while (b.n < LARGE(1 << 20))
 			buf_add(&b, str_of(pieces[i]));
 		/* Refused or not: it must come back. */
 		(void)policy_check(p, buf_str(&b), false, &e);

@@ -269,7 +269,7 @@ static void a_random_text_is_as_in_the_model(void **unused)
 	uint32_t seed = 1;
 
 	(void)unused;
-	for (int round = 0; round < 20000; round++) {
+	for (int round = 0; round < LARGE(20000); round++) {
 		AUTO_BUF text = { .max = ROOM }, want = { .max = ROOM }, out = { .max = ROOM };
 		size_t places[2] = { 0, 0 };
 		for (int i = 0; i < 24; i++) {

@@ -15,6 +15,18 @@
 
 #include "base/str.h"
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define SANITIZED 0
+#endif
+
+/* The size of a large input. Under a sanitizer everything takes ten times as long, and a bug in
+ * memory shows with less. */
+#define LARGE(n) (SANITIZED ? (n) / 8 : (n))
+
 /*
  * A copy of the bytes that ends where memory ends: the page after it cannot be read, so a parser
  * that looks one byte too far crashes. Freed with guarded_free.
