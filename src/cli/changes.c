@@ -9,6 +9,7 @@
 
 #include "base/jw.h"
 #include "base/limits.h"
+#include "base/utc.h"
 #include "cli/cli.h"
 
 /* What every verb here needs. */
@@ -274,15 +275,14 @@ static int64_t first_since(struct work_on_changes *k, int64_t seconds, int *stat
 {
 	const struct json *result = request(k, "GET", "/changes?limit=1000", NULL, status);
 	const struct json *changes = result ? json_get(result, STR("changes")) : NULL;
-	const time_t from = time(NULL) - (time_t)seconds;
+	char text[UTC_TEXT];
+	/* Times of this form sort as texts. */
+	const struct str from = utc_iso(time(NULL) - seconds, 0, text);
 
 	if (!result)
 		return 0;
 	for (const struct json *c = changes ? changes->first : NULL; c; c = c->next) {
-		struct tm tm = { 0 };
-		char text[64];
-		(void)snprintf(text, sizeof text, "%.*s", STR_FMT(json_text(c, STR("time"))));
-		if (strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) && timegm(&tm) >= from)
+		if (str_cmp(json_text(c, STR("time")), from) >= 0)
 			return cli_number(c, STR("id"), 0);
 	}
 	cli_say(k->cli, "There is no change that recent");
