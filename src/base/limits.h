@@ -304,6 +304,9 @@ enum {
 	/* Stack of a thread that only carries a job's output. */
 	LIMIT_JOB_STACK = 256 << 10,
 
+	/* Stack of a thread that looks at a command's system calls: paths and a recording. */
+	LIMIT_JUDGE_STACK = 512 << 10,
+
 	/* The spawner answers at once; if it is silent for this long, it hangs. */
 	LIMIT_SPAWNER_MS = 10000,
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
+#include <time.h>
 #include <xxhash.h>
 
 #include "base/own.h"
@@ -21,7 +22,9 @@ struct journal {
 	int64_t max_file;
 
 	pthread_mutex_t undo;
-	pthread_mutex_t lock;	      /* of what follows */
+	pthread_mutex_t lock;	 /* of what follows */
+	pthread_cond_t released; /* holders is 0 */
+	size_t holders;
 	uint64_t last;		      /* the greatest number that was given */
 	struct change_entry *entries; /* by number */
 	size_t count, room;
@@ -214,6 +217,7 @@ int journal_open(const struct store_options *o, const struct workspace *ws, int6
 	if (!j)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory to start");
 	j->lock = j->undo = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	j->released = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
 	j->ws = ws;
 	j->max_file = max_file;
 	if (store_open(o, &j->store, e) < 0) {
@@ -228,17 +232,50 @@ int journal_open(const struct store_options *o, const struct workspace *ws, int6
 	return 0;
 }
 
-void journal_free(struct journal *j)
+void journal_hold(struct journal *j)
+{
+	(void)pthread_mutex_lock(&j->lock);
+	j->holders++;
+	(void)pthread_mutex_unlock(&j->lock);
+}
+
+void journal_release(struct journal *j)
+{
+	(void)pthread_mutex_lock(&j->lock);
+	if (--j->holders == 0)
+		(void)pthread_cond_signal(&j->released);
+	(void)pthread_mutex_unlock(&j->lock);
+}
+
+static bool await_holders(struct journal *j)
+{
+	struct timespec until;
+
+	(void)clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += LIMIT_WATCHED_MS / 1000;
+	(void)pthread_mutex_lock(&j->lock);
+	while (j->holders && pthread_cond_timedwait(&j->released, &j->lock, &until) == 0)
+		;
+	const bool all = j->holders == 0;
+	(void)pthread_mutex_unlock(&j->lock);
+	return all;
+}
+
+bool journal_free(struct journal *j)
 {
 	if (!j)
-		return;
+		return true;
+	if (!await_holders(j))
+		return false;
 	blobs_done(&j->blobs);
 	store_free(j->store);
 	mem_free(j->entries);
 	mem_free(j->begun);
 	(void)pthread_mutex_destroy(&j->lock);
 	(void)pthread_mutex_destroy(&j->undo);
+	(void)pthread_cond_destroy(&j->released);
 	mem_free(j);
+	return true;
 }
 
 void journal_lock_undo(struct journal *j)

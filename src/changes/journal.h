@@ -25,7 +25,14 @@ struct workspace;
  * journal_unfinished. The workspace must outlive the journal. */
 int journal_open(const struct store_options *o, const struct workspace *ws, int64_t max_file,
 		 struct journal **ret, struct err *e);
-void journal_free(struct journal *j);
+
+/* Close it, once all who hold it have released it. False if one of them does not within
+ * LIMIT_WATCHED_MS: then nothing is released, and the workspace must stay, too. */
+bool journal_free(struct journal *j);
+
+/* A recording that does not end with its call uses the journal. */
+void journal_hold(struct journal *j);
+void journal_release(struct journal *j);
 
 struct store *journal_store(struct journal *j);
 struct blobs *journal_blobs(struct journal *j);

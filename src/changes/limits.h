@@ -38,6 +38,11 @@ enum {
 	LIMIT_CHANGE_DIRS = 32 << 10,
 	LIMIT_CHANGE_MEMORY = 256 << 20,
 
+	/* How long an answer waits until everything that a command changed is known, and the end of
+	 * the server for changes that are still open. Longer than this takes only a thread that was
+	 * made to read memory which does not answer. */
+	LIMIT_WATCHED_MS = 10000,
+
 	/* Extended attributes of a file: the names, one value (the kernel's own limit), and all. */
 	LIMIT_XATTR_NAMES = 4096,
 	LIMIT_XATTR = 64 << 10,

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* observer: receive a call, touch what it may change, let it go on. */
+/* observer: which arguments name a file, and what is about to happen to it. */
 
 #include "changes/observer.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <linux/seccomp.h>
-#include <poll.h>
-#include <pthread.h>
 #include <stdio.h>
-#include <sys/eventfd.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -23,18 +17,6 @@
 #include "workspace/workspace.h"
 
 enum { FCHMODAT2 = 452, SETXATTRAT = 463, REMOVEXATTRAT = 466, FILE_SETATTR = 469 };
-
-#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
-#define SECCOMP_IOCTL_NOTIF_SET_FLAGS	   _IOW('!', 4, uint64_t)
-#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
-#endif
-
-struct observer {
-	int listener, stop;
-	struct recording *recording;
-	struct caller caller;
-	pthread_t thread;
-};
 
 /* Which arguments of a call name a file, and what happens to it. */
 enum { NO_DIR = -1, NO_FLAGS = -1 };
@@ -129,7 +111,7 @@ static void look_at_open(struct observer *o, int dirfd, uint64_t address, uint64
 }
 
 /* A socket with a path is a file. */
-static void look_at_bind(struct observer *o, const struct seccomp_data *d)
+static void look_at_bind(struct observer *o, const struct stopped_call *d)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNSPEC };
 	const size_t n = d->args[2] < sizeof at ? (size_t)d->args[2] : sizeof at - 1;
@@ -140,118 +122,67 @@ static void look_at_bind(struct observer *o, const struct seccomp_data *d)
 		touch_path(o, AT_FDCWD, at.sun_path, false, TOUCH_META);
 }
 
-static void look_at_paths(struct observer *o, const struct seccomp_data *d)
+static void look_at_paths(struct observer *o, const struct stopped_call *d)
 {
 	char path[PATH_MAX];
 
 	for (size_t i = 0; i < ARRAY_LEN(watched); i++) {
 		const struct watched_path *w = &watched[i];
-		if (w->call != d->nr)
+		if (w->call != d->number)
 			continue;
 		/* By descriptor: a file opened for writing was seen then. */
 		if (d->args[w->path] == 0 || !read_path(o, d->args[w->path], path))
 			continue;
-		const bool exchange = d->nr == SYS_renameat2 && d->args[4] & RENAME_EXCHANGE;
+		const bool exchange = d->number == SYS_renameat2 && d->args[4] & RENAME_EXCHANGE;
 		const bool nofollow = w->flags >= 0 && d->args[w->flags] & AT_SYMLINK_NOFOLLOW;
 		touch_path(o, w->dir < 0 ? AT_FDCWD : (int)d->args[w->dir], path,
 			   w->follow && !nofollow, exchange ? TOUCH_META : w->care);
 	}
 }
 
-static void look_at(struct observer *o, const struct seccomp_notif *n)
+/* Whatever happens here, the call goes on. */
+static enum judgement look_at(void *arg, const struct stopped_call *d)
 {
-	const struct seccomp_data *d = &n->data;
+	struct observer *o = arg;
 	struct open_how how;
 
-	o->caller.pid = (pid_t)n->pid;
-	if (d->nr == SYS_openat) {
+	o->caller.pid = d->pid;
+	if (d->number == SYS_openat) {
 		look_at_open(o, (int)d->args[0], d->args[1], d->args[2]);
 #ifdef SYS_open
-	} else if (d->nr == SYS_open) {
+	} else if (d->number == SYS_open) {
 		look_at_open(o, AT_FDCWD, d->args[0], d->args[1]);
 #endif
-	} else if (d->nr == SYS_openat2) {
+	} else if (d->number == SYS_openat2) {
 		if (caller_read(&o->caller, d->args[2], &how, sizeof how))
 			look_at_open(o, (int)d->args[0], d->args[1], how.flags);
 		else
 			o->recording->missed = true;
-	} else if (d->nr == SYS_bind) {
+	} else if (d->number == SYS_bind) {
 		look_at_bind(o, d);
 	} else {
 		look_at_paths(o, d);
 	}
+	return JUDGE_PASSES;
 }
 
-/* Whatever happens here, the call goes on. */
-static void serve_one(struct observer *o)
-{
-	struct seccomp_notif n = { 0 };
-	struct seccomp_notif_resp answer = { .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE };
-
-	if (ioctl(o->listener, SECCOMP_IOCTL_NOTIF_RECV, &n) < 0)
-		return; /* the caller was killed before */
-	look_at(o, &n);
-	answer.id = n.id;
-	(void)ioctl(o->listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
-}
-
-static void *serve(void *arg)
-{
-	struct observer *o = arg;
-	struct pollfd p[] = { { .fd = o->listener, .events = POLLIN },
-			      { .fd = o->stop, .events = POLLIN } };
-
-	for (;;) {
-		if (poll(p, ARRAY_LEN(p), -1) < 0 && errno != EINTR)
-			break;
-		if (p[0].revents & POLLIN)
-			serve_one(o);
-		else if (p[0].revents || p[1].revents)
-			break; /* the last process under the filter has ended, or observing has */
-	}
-	return NULL;
-}
-
-static void observer_free(struct observer *o)
-{
-	fd_closep(&o->listener);
-	fd_closep(&o->stop);
-	fd_closep(&o->caller.root);
-	mem_free(o);
-}
-
-int observer_start(int listener, struct recording *r, struct observer **ret, struct err *e)
+int observer_init(struct observer *o, struct recording *r, struct err *e)
 {
 	const struct workspace *ws = journal_workspace(r->journal);
 	const struct path top = { .base = PATH_WORKSPACE };
-	struct observer *o = mem_new(1, sizeof *o);
 
-	if (!o) {
-		(void)close(listener);
-		return err_set(e, ERR_TOO_BUSY, "Not enough memory to observe the command");
-	}
-	*o = (struct observer){ .listener = listener,
-				.stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
-				.recording = r };
+	*o = (struct observer){ .recording = r };
 	o->caller = (struct caller){ .root = ws_open(ws, &top, O_PATH | O_DIRECTORY, e),
 				     .path = ws_rules(ws)->root };
-	/* It halves the time that a call waits. Before Linux 6.6 there is no such thing. */
-	(void)ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
-	if (o->caller.root < 0 || o->stop < 0 || pthread_create(&o->thread, NULL, serve, o) != 0) {
-		observer_free(o);
-		return err_set(e, ERR_TOO_BUSY, "No thread can be made to observe the command");
-	}
-	*ret = o;
-	return 0;
+	return o->caller.root < 0 ? -1 : 0;
 }
 
-void observer_end(struct observer *o)
+void observer_done(struct observer *o)
 {
-	const uint64_t one = 1;
+	fd_closep(&o->caller.root);
+}
 
-	if (!o)
-		return;
-	(void)!write(o->stop, &one, sizeof one);
-	(void)pthread_join(o->thread, NULL);
-	observer_free(o);
+struct judge observer_judge(struct observer *o)
+{
+	return (struct judge){ look_at, o };
 }

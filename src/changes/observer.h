@@ -2,10 +2,9 @@
 /*
  * observer: sees what a command is about to change, before it happens.
  *
- * The command runs under a seccomp filter that stops every system call which can change a file
- * (observer_filter), until this process has looked at it. A thread receives these calls through the
- * listener, finds out which file is meant, touches it in the recording, and lets the call go on. It
- * never answers with anything but "go on", and never learns how the call ended.
+ * It is a judge of the command's supervisor (sandbox/supervisor.h): it finds out which file a
+ * stopped call means, and touches it in the recording. It never answers, so the call goes on, and
+ * it never learns how the call ended.
  *
  * The observer is a witness and not a wall: a command that exchanges its arguments while it looks
  * can hide a change from the receipt. It gains nothing else by that.
@@ -13,19 +12,22 @@
 #ifndef CHANGES_OBSERVER_H
 #define CHANGES_OBSERVER_H
 
-#include <stdbool.h>
-
 #include "base/err.h"
+#include "changes/caller.h"
 #include "changes/recording.h"
+#include "sandbox/supervisor.h"
 
-struct observer;
+/* Its fields are for this module alone. */
+struct observer {
+	struct recording *recording;
+	struct caller caller;
+};
 
-/* Watch through the listener, which becomes the observer's, with a thread of its own. The recording
- * belongs to that thread until observer_end. */
-int observer_start(int listener, struct recording *r, struct observer **ret, struct err *e);
+/* The recording belongs to the supervisor's thread from its start to its end. */
+int observer_init(struct observer *o, struct recording *r, struct err *e);
+void observer_done(struct observer *o);
 
-/* The command and everything it left is gone: wait for the thread, and give the recording back.
- * Whatever still calls is let go on. */
-void observer_end(struct observer *o);
+/* The judge, which must not outlive the observer. */
+struct judge observer_judge(struct observer *o);
 
 #endif

@@ -127,6 +127,7 @@ enum {
 	CHANGE_UNSAVED = 1 << 2,    /* some old content was not saved */
 	CHANGE_COMMAND = 1 << 3,    /* a command made it */
 	CHANGE_UNDO = 1 << 4,	    /* it undid others */
+	CHANGE_OPEN = 1 << 5, /* it goes on: a process of its command still runs; not stored */
 };
 
 /* A change. Of one that is only listed, the items are not read. */

@@ -59,6 +59,11 @@ void recording_done(struct recording *r)
 	r->kept = NULL;
 }
 
+uint64_t recording_id(const struct recording *r)
+{
+	return r->kept ? r->kept->id : 0;
+}
+
 static struct change change_of(const struct recording *r)
 {
 	return (struct change){

@@ -58,6 +58,9 @@ static inline struct recording recording_of(struct journal *j, const struct reco
 
 void recording_done(struct recording *r);
 
+/* Its number; 0 as long as nothing was touched. */
+uint64_t recording_id(const struct recording *r);
+
 /* Something is about to happen to that name. -1 only if the recording is atomic and the state
  * cannot be kept. */
 int recording_touch(struct recording *r, int dir, const char *name, enum touch_care care,

@@ -131,6 +131,10 @@ static const struct setting settings[] = {
 	{ "SIDECAR_JOURNAL", "journal", SETTING_TEXT, AT(journal), "DIR",
 	  .help = "where changes are kept, to undo them; auto or off (default auto: "
 		  "$XDG_STATE_HOME/sidecar, else /var/lib/sidecar)" },
+	{ "SIDECAR_OBSERVE", "observe", SETTING_CHOICE, AT(observe), WORDS("auto", "on", "off"),
+	  .usual = "auto",
+	  .help = "whose commands are observed, so that their changes are kept; auto: all in a "
+		  "sandbox, without one those of models (default auto)" },
 	{ "SIDECAR_UNDO_BYTES", "undo-bytes", SETTING_SIZE, AT(undo_bytes), "SIZE",
 	  .def = 256 << 20, .min = 1 << 20, .max = (int64_t)1 << 40,
 	  .help = "how much of old content is kept, e.g. 512M (default 256M)" },

@@ -25,6 +25,7 @@ enum config_results { CONFIG_TEXT, CONFIG_STRUCTURED };
 enum config_scrub { CONFIG_SCRUB_OFF, CONFIG_SCRUB_ON, CONFIG_SCRUB_ALL };
 enum config_set { CONFIG_SET_AUTO, CONFIG_SET_CORE, CONFIG_SET_FULL };
 enum config_surface { CONFIG_SURFACE_DEFAULT, CONFIG_SURFACE_AGENT_SANDBOX };
+enum config_observe { CONFIG_OBSERVE_AUTO, CONFIG_OBSERVE_ON, CONFIG_OBSERVE_OFF };
 enum config_log { CONFIG_LOG_AUTO, CONFIG_LOG_TEXT, CONFIG_LOG_JSON };
 
 /* Where a value came from; a later one wins. */
@@ -55,6 +56,7 @@ struct config {
 
 	bool read_only, fsync;
 	const char *journal; /* a directory, "auto" or "off"; NULL: auto */
+	int64_t observe;     /* enum config_observe */
 	int64_t undo_bytes, undo_days, undo_max_file;
 	int64_t sandbox;	/* enum sandbox_mode */
 	int64_t network;	/* 0: none */

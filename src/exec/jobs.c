@@ -396,7 +396,7 @@ void jobs_free(struct jobs *j)
 	mem_free(j);
 }
 
-int jobs_start(struct jobs *j, const struct proc_request *q, uint64_t *ret, struct err *e)
+static int start(struct jobs *j, const struct proc_request *q, uint64_t *ret, struct err *e)
 {
 	/* A client that is told a job's number can rely on it, so the place is taken first. */
 	if (proc_admit(j->runner, q, e) < 0)
@@ -415,6 +415,15 @@ int jobs_start(struct jobs *j, const struct proc_request *q, uint64_t *ret, stru
 		job_free(b);
 		runner_leave(j->runner);
 	}
+	return done;
+}
+
+int jobs_start(struct jobs *j, const struct proc_request *q, uint64_t *ret, struct err *e)
+{
+	const int done = start(j, q, ret, e);
+
+	if (done < 0 && q->watch.end)
+		q->watch.end(q->watch.arg, true);
 	return done;
 }
 

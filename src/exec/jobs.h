@@ -59,8 +59,8 @@ void jobs_free(struct jobs *j);
  * before there are jobs. */
 void jobs_tell(struct jobs *j, void (*told)(void *arg, const struct job_state *state), void *arg);
 
-/* Start a job. The request is copied, its directory descriptor duplicated. TOO_BUSY if LIMIT_JOBS
- * are running, or the runner has no place left. */
+/* Start a job. The request is copied, its directory descriptor duplicated; its watch is taken, also
+ * if this fails. TOO_BUSY if LIMIT_JOBS are running, or the runner has no place left. */
 int jobs_start(struct jobs *j, const struct proc_request *q, uint64_t *ret, struct err *e);
 
 /* The command has ended, and p is what it left running: make a job of it; or end it, if it is not

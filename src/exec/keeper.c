@@ -67,6 +67,7 @@ static int read_setup(struct keeper *k)
 		.no_network = setup.no_network,
 		.read_only = setup.read_only,
 		.namespaces = setup.namespaces,
+		.listens = setup.listens,
 		.workspace = empty_to_null(s->item[0]),
 		.scratch = empty_to_null(s->item[1]),
 		.write = list_of(s, &at, setup.write_count),

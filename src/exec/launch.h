@@ -57,6 +57,7 @@ struct order {
 	bool shell;  /* the only argument is a script for the shell */
 	bool script; /* the script is in ORDER_SCRIPT because it is too long for an argument */
 	bool input;  /* standard input is ORDER_STDIN; else /dev/null */
+	bool watch;  /* the server wants the listener (reaper.h) */
 	enum proc_survivors survivors;
 };
 

@@ -24,6 +24,8 @@ struct proc {
 	bool unwanted; /* the sink does not want any more output */
 	bool one_pipe; /* stderr is in stdout */
 	bool sandboxed;
+	bool over; /* every process has ended */
+	struct proc_watch watch;
 	struct proc_limits limits;
 	char program[LIMIT_PROGRAM_TEXT]; /* for messages; "" if it is the shell */
 	struct buf tail;		  /* the end of stderr */
@@ -34,6 +36,8 @@ void proc_free(struct proc *p)
 {
 	if (!p)
 		return;
+	if (p->watch.end)
+		p->watch.end(p->watch.arg, p->over);
 	fd_closep(&p->control);
 	fd_closep(&p->output[PROC_STDOUT]);
 	fd_closep(&p->output[PROC_STDERR]);
@@ -208,6 +212,7 @@ static int submit(struct proc *p, struct runner *runner, const struct proc_reque
 		.shell = !q->argc,
 		.script = !q->argc && q->command.n > LIMIT_ARGUMENT,
 		.input = q->input.p,
+		.watch = q->watch.begin,
 		.survivors = q->survivors,
 	};
 	AUTO_FD strings = make_strings(q, &order, e);
@@ -284,6 +289,13 @@ static bool carry(struct proc *p, const struct proc_sink *sink, enum proc_stream
 	return true;
 }
 
+/* Hand the listener to the one who watches; if that fails, the reaper lets the calls go. */
+static void begin_watch(struct proc *p, int listener)
+{
+	if (listener >= 0 && !p->watch.begin(p->watch.arg, listener))
+		(void)proc_demand(p, REAPER_LET_GO);
+}
+
 /* Pass output on until a report arrives. */
 static int carry_until_report(struct proc *p, const struct proc_sink *sink, int cancel,
 			      struct reaper_report *report, struct err *e)
@@ -301,19 +313,23 @@ static int carry_until_report(struct proc *p, const struct proc_sink *sink, int 
 			return err_errno(e, "The command's output could not be waited for");
 		if (poll_fds[3].revents)
 			end_command(p);
+		const bool is_report = poll_fds[2].revents;
+		if (is_report &&
+		    message_recv(p->control, report, sizeof(*report), fds) != sizeof(*report))
+			break;
+		/* Before any output: the sink may block, and the calls would wait for it. */
+		if (is_report && report->event == REAPER_LISTENS)
+			begin_watch(p, fds[0]);
 		if (poll_fds[0].revents)
 			(void)carry(p, sink, PROC_STDOUT);
 		if (poll_fds[1].revents)
 			(void)carry(p, sink, PROC_STDERR);
-		if (!poll_fds[2].revents)
-			continue;
-		if (message_recv(p->control, report, sizeof(*report), fds) == sizeof(*report))
+		if (is_report && report->event != REAPER_LISTENS)
 			return 0;
-		return err_set(
-			e, ERR_SPAWN_FAILED,
-			"The process that runs commands died while this one ran; it is started "
-			"again with the next command");
 	}
+	return err_set(e, ERR_SPAWN_FAILED,
+		       "The process that runs commands died while this one ran; it is started "
+		       "again with the next command");
 }
 
 /* All writers have ended, or are survivors: what is in the pipes now is all that the command wrote.
@@ -400,14 +416,28 @@ int proc_start(struct runner *runner, const struct proc_request *q, struct proc 
 {
 	struct proc *p = proc_new(runner, q);
 
-	if (!p)
+	if (!p) {
+		if (q->watch.end)
+			q->watch.end(q->watch.arg, true);
 		return err_set(e, ERR_SPAWN_FAILED, "There is not enough memory for the command");
+	}
+	p->watch = q->watch;
+	p->over = true; /* nothing runs yet */
 	if (submit(p, runner, q, e) < 0) {
 		proc_free(p);
 		return -1;
 	}
+	p->over = false;
 	*ret = p;
 	return 0;
+}
+
+/* Whether no process of the command is left. */
+static bool has_ended(const struct reaper_report *r)
+{
+	const bool kept = r->result.fate == SURVIVORS_KEEP && r->result.survivor_count;
+
+	return r->event == REAPER_ENDED && !r->result.stuck && !kept;
 }
 
 int proc_follow(struct proc *p, const struct proc_sink *sink, struct cancel *cancel,
@@ -422,6 +452,7 @@ int proc_follow(struct proc *p, const struct proc_sink *sink, struct cancel *can
 		return -1;
 	if (report.failed != LAUNCH_DONE)
 		return launch_error(e, report.failed, report.error, str_of(p->program));
+	p->over = has_ended(&report);
 	if (report.event != REAPER_LISTED) {
 		drain(p, sink);
 		guess_reason(p, &report.result);

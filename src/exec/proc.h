@@ -23,6 +23,19 @@
 #include "exec/reaper.h"
 #include "exec/runner.h"
 
+/* Who wants to see the system calls of the command that may change something. Both functions get
+ * the argument, and are called by the thread that has the proc. */
+struct proc_watch {
+	/* The command is about to begin, and this is its listener (sandbox/listener.h), which
+	 * belongs to the watch from now on. False: it is closed, and the calls shall go on unseen.
+	 * Not called if there can be no listener. NULL: the command is not watched. */
+	bool (*begin)(void *arg, int listener);
+	/* Called once: when the proc is released, or if it could not be started. `over`: all of
+	 * its processes have ended. Otherwise some may go on, until they end or are ended. */
+	void (*end)(void *arg, bool over);
+	void *arg;
+};
+
 struct proc_request {
 	struct str command;	/* a script for the shell; used if argc is 0 */
 	const struct str *argv; /* a program and its arguments, run without a shell */
@@ -37,9 +50,12 @@ struct proc_request {
 	mode_t umask;
 	struct proc_limits limits;
 	uint64_t call; /* the number of the call that asked for it; for jobs */
+	struct proc_watch watch;
 };
 
 enum proc_stream { PROC_STDOUT, PROC_STDERR };
+
+struct proc;
 
 struct proc_sink {
 	/* Take a piece of output; it may block. Negative: end the command, no more is wanted. */
@@ -47,14 +63,12 @@ struct proc_sink {
 	void *arg;
 };
 
-struct proc;
-
 /* Take one of the runner's places for a command, so that its client can be promised that it will
  * run; or INVALID_ARGUMENTS or TOO_BUSY. runner_leave gives the place back. */
 int proc_admit(struct runner *runner, const struct proc_request *q, struct err *e);
 
-/* Start the command. Nothing of the request is needed any more when this returns. -1 with
- * INVALID_ARGUMENTS or SPAWN_FAILED. */
+/* Start the command. Nothing of the request but its watch is needed any more when this returns. -1
+ * with INVALID_ARGUMENTS or SPAWN_FAILED. */
 int proc_start(struct runner *runner, const struct proc_request *q, struct proc **ret,
 	       struct err *e);
 

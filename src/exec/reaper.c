@@ -20,6 +20,8 @@
 #include "base/io.h"
 #include "base/own.h"
 #include "exec/procfs.h"
+#include "sandbox/listener.h"
+#include "sandbox/supervisor.h"
 
 enum phase { RUNNING, LINGERING, GOING_ON, TERMINATING, KILLING };
 
@@ -28,6 +30,8 @@ struct reaper {
 	const struct order *order;
 	int control; /* -1 once the server hung up */
 	int lifeline;
+	int listener;  /* or -1 */
+	bool lets_go;  /* no supervisor serves the listener: this process does */
 	int output[2]; /* reading ends, to be emptied if the survivors are kept; or -1 */
 	pid_t shell;   /* or the first survivor, after the shell has ended */
 	bool shell_ended;
@@ -82,9 +86,12 @@ static bool reap(struct reaper *r)
 
 static void send_event(struct reaper *r, enum reaper_event event)
 {
+	const bool gives = event == REAPER_LISTENS;
+
 	r->report.event = event;
 	if (r->control >= 0)
-		(void)message_send(r->control, &r->report, sizeof(r->report), NULL, 0,
+		(void)message_send(r->control, &r->report, sizeof(r->report),
+				   gives ? &r->listener : NULL, gives,
 				   io_now_ms() + LIMIT_SPAWNER_MS);
 }
 
@@ -242,6 +249,10 @@ static void obey(struct reaper *r)
 		send_event(r, REAPER_LISTED);
 		return;
 	}
+	if (n > 0 && demand == REAPER_LET_GO) {
+		r->lets_go = true;
+		return;
+	}
 	if (n <= 0)
 		fd_closep(&r->control);
 	if (!r->report.result.timed_out)
@@ -258,6 +269,7 @@ static void wait_for_news(struct reaper *r)
 		{ .fd = r->lifeline },
 		{ .fd = kept ? r->output[0] : -1, .events = POLLIN },
 		{ .fd = kept ? r->output[1] : -1, .events = POLLIN },
+		{ .fd = r->lets_go ? r->listener : -1, .events = POLLIN },
 	};
 	struct signalfd_siginfo info;
 
@@ -272,11 +284,14 @@ static void wait_for_news(struct reaper *r)
 		obey(r);
 	if (p[2].revents) {
 		r->lifeline = -1;
+		r->lets_go = true;
 		terminate(r, LIMIT_ORPHAN_GRACE_MS);
 	}
 	for (size_t i = 0; i < 2; i++)
 		if (p[3 + i].revents)
 			discard(&r->output[i]);
+	if (p[5].revents & POLLIN)
+		supervisor_let_go(r->listener);
 }
 
 void reaper_refuse(int control, enum launch_step step, int error)
@@ -286,10 +301,21 @@ void reaper_refuse(int control, enum launch_step step, int error)
 	(void)message_send(control, &p, sizeof(p), NULL, 0, io_now_ms() + LIMIT_SPAWNER_MS);
 }
 
-void reaper_prepare(void)
+int reaper_listen(void)
+{
+	const int fd = listener_install();
+
+	/* In a sandbox this is given up already; root need not. */
+	if (fd >= 0 || errno != EACCES || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return fd;
+	return listener_install();
+}
+
+int reaper_prepare(const struct reaper_home *home)
 {
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	(void)prctl(PR_SET_NAME, "sidecar-reaper", 0, 0, 0);
+	return home->listens ? reaper_listen() : -1;
 }
 
 /*
@@ -310,12 +336,25 @@ static pid_t start_in_time(struct launch *l)
 	return pid;
 }
 
-void reaper_main(const struct reaper_home *home, struct launch *l)
+/* Give the listener to the server. If it is not wanted, or cannot be had, the command goes on
+ * without a supervisor. */
+static void give_listener(struct reaper *r)
+{
+	if (r->order->watch && r->listener < 0)
+		r->listener = reaper_listen();
+	if (r->order->watch && r->listener >= 0)
+		send_event(r, REAPER_LISTENS);
+	else
+		r->lets_go = r->listener >= 0;
+}
+
+void reaper_main(const struct reaper_home *home, int listener, struct launch *l)
 {
 	struct reaper r = { .home = home,
 			    .order = l->order,
 			    .control = l->fd[ORDER_CONTROL],
 			    .lifeline = home->lifeline,
+			    .listener = listener,
 			    .output = { l->fd[ORDER_OUT_READ], l->fd[ORDER_ERR_READ] },
 			    .started_ms = io_now_ms(),
 			    .oom_kills = home->oom_kills,
@@ -323,8 +362,10 @@ void reaper_main(const struct reaper_home *home, struct launch *l)
 
 	if (l->order->timeout_ms > 0)
 		r.timeout_ms = r.started_ms + l->order->timeout_ms;
-	if (launch_prepare(l, home->shell, home->env) == 0)
+	if (launch_prepare(l, home->shell, home->env) == 0) {
+		give_listener(&r);
 		r.shell = start_in_time(l);
+	}
 	for (size_t i = ORDER_OUT; i < ORDER_OUT_READ; i++)
 		fd_closep(&l->fd[i]);
 	if (l->failed != LAUNCH_DONE) {

@@ -18,6 +18,12 @@
  * be adopted, it sends one when the command has ended, too; from then on the first survivor is to
  * it what the shell was: the last report tells how that ended. The server sends one byte of enum
  * reaper_demand; hanging up means REAPER_END.
+ *
+ * If the order asks for it, the command runs under a listener (sandbox/listener.h). The reaper
+ * installs it in itself, where the command inherits it, and sends it to the server with the first
+ * report. From then on neither the reaper nor the process that becomes the program makes a call
+ * that stops, because the one who has to answer it may be the reaper itself: it keeps the listener,
+ * and lets every call go once the server is gone, or says REAPER_LET_GO.
  */
 #ifndef EXEC_REAPER_H
 #define EXEC_REAPER_H
@@ -69,13 +75,14 @@ struct proc_result {
 
 /* What a report tells. */
 enum reaper_event {
-	REAPER_ENDED,  /* everything has ended; this is the last report */
-	REAPER_LEFT,   /* the command has ended, its survivors go on */
-	REAPER_LISTED, /* the answer to REAPER_LIST: `ports` */
+	REAPER_ENDED,	/* everything has ended; this is the last report */
+	REAPER_LEFT,	/* the command has ended, its survivors go on */
+	REAPER_LISTED,	/* the answer to REAPER_LIST: `ports` */
+	REAPER_LISTENS, /* the first one, if there is a listener: it comes with it */
 };
 
 /* What the server can ask for. */
-enum reaper_demand { REAPER_END = 'e', REAPER_LIST = 'l' };
+enum reaper_demand { REAPER_END = 'e', REAPER_LIST = 'l', REAPER_LET_GO = 'g' };
 
 struct reaper_report {
 	enum reaper_event event;
@@ -93,13 +100,18 @@ struct reaper_home {
 	char *const *env;
 	int64_t oom_kills; /* procfs_oom_kills, and when that was */
 	int64_t oom_counted_ms;
+	bool listens; /* every command runs under a listener, so it is installed in advance */
 };
 
-/* Make the calling process a reaper, before it has an order. */
-void reaper_prepare(void);
+/* Make the calling process a reaper, before it has an order. Returns its listener, or -1. */
+int reaper_prepare(const struct reaper_home *home);
 
 /* Run the order to its end. Closes the descriptors in l. */
-_Noreturn void reaper_main(const struct reaper_home *home, struct launch *l);
+_Noreturn void reaper_main(const struct reaper_home *home, int listener, struct launch *l);
+
+/* Install a listener in this process, which gives up gaining privileges if it has to. -1 with errno
+ * as listener_install. */
+int reaper_listen(void);
 
 /* Send a report that the order could not be carried out. */
 void reaper_refuse(int control, enum launch_step step, int error);

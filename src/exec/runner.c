@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -72,6 +73,7 @@ static int keep_config(struct runner *r, const struct runner_config *c, struct e
 		.mode = sb->mode,
 		.no_network = sb->no_network,
 		.read_only = sb->read_only,
+		.listens = c->listens,
 		.open_files = c->open_files,
 	};
 	r->setup.write_count = add_list(&r->strings, sb->write, sb->workspace);
@@ -201,6 +203,16 @@ static int refuse_start(const struct runner *r, struct err *e)
 	return -1;
 }
 
+/* Whether this process may read the memory of those below it; 0, or the errno value. Nothing is at
+ * that address: the kernel says so only to a process that may read. */
+static int try_to_read(pid_t pid)
+{
+	char byte;
+	const struct iovec to = { &byte, 1 }, from = { NULL, 1 };
+
+	return process_vm_readv(pid, &to, 1, &from, 1, 0) < 0 && errno != EFAULT ? errno : 0;
+}
+
 /* Start a keeper in place of the last one. */
 static int start(struct runner *r, struct err *e)
 {
@@ -228,6 +240,8 @@ static int start(struct runner *r, struct err *e)
 		(void)reap_keeper(r, SIGKILL);
 		return -1;
 	}
+	if (r->setup.listens && !hello.sandbox.unwatched)
+		hello.sandbox.unwatched = try_to_read(pid);
 	(void)pthread_mutex_lock(&r->report_lock);
 	r->report = hello.sandbox;
 	r->setup.namespaces = hello.sandbox.namespaces;
@@ -312,6 +326,14 @@ void runner_report(struct runner *r, struct sandbox_report *ret)
 	(void)pthread_mutex_lock(&r->report_lock);
 	*ret = r->report;
 	(void)pthread_mutex_unlock(&r->report_lock);
+}
+
+bool runner_can_watch(struct runner *r)
+{
+	(void)pthread_mutex_lock(&r->report_lock);
+	const bool can = r->setup.listens && !r->report.unwatched;
+	(void)pthread_mutex_unlock(&r->report_lock);
+	return can;
 }
 
 bool runner_is_sandboxed(struct runner *r)

@@ -27,6 +27,7 @@ struct runner_config {
 	int at_death;		       /* a descriptor for keeper_main's at_death, or -1. Stays the
 					* caller's, and open as long as the runner is used */
 	size_t max_commands;	       /* at once; 0 or too many: LIMIT_COMMANDS */
+	bool listens;		       /* commands may be watched (proc.h); in a sandbox all are */
 	int64_t open_files;	       /* that a command may have; 0: as many as the server */
 	const char *program;	       /* whose main() begins as above, searched in PATH if it has
 					* no slash; NULL: this one */
@@ -45,6 +46,9 @@ void runner_free(struct runner *r);
 
 /* What was in force after the last start. */
 void runner_report(struct runner *r, struct sandbox_report *ret);
+
+/* Can commands be watched (proc.h)? */
+bool runner_can_watch(struct runner *r);
 
 /* Do commands run in a sandbox? */
 bool runner_is_sandboxed(struct runner *r);

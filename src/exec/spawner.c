@@ -68,7 +68,7 @@ _Noreturn static void be_spare(struct spawner *s)
 	struct order order;
 	struct launch l = { .sandbox = s->sandbox, .order = &order };
 
-	reaper_prepare();
+	const int listener = reaper_prepare(&s->home);
 	/* Touch the memory that the order will need, so that the page faults happen now. */
 	mem_free(mem_new(1, LIMIT_SPARE_MEMORY));
 	/* The kernel gives one message to one reader, so no other reaper gets this order. */
@@ -77,7 +77,7 @@ _Noreturn static void be_spare(struct spawner *s)
 		_exit(0);
 	(void)!write(s->taken, &one, sizeof(one));
 	(void)close(s->server);
-	reaper_main(&s->home, &l);
+	reaper_main(&s->home, listener, &l);
 }
 
 static void make_spare(struct spawner *s)
@@ -194,6 +194,21 @@ _Noreturn static void spawner_main(struct spawner *s)
 	_exit(0);
 }
 
+/* Whether a command can have a listener: 0, or the errno value. */
+static int try_listener(void)
+{
+	int status = 0;
+	const pid_t pid = fork();
+
+	if (pid == 0) {
+		const int fd = reaper_listen();
+		_exit(fd < 0 ? errno : 0);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return errno;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : ENOSYS;
+}
+
 static int prepare(struct spawner *s, const struct sandbox_config *config, bool namespaces,
 		   struct spawner_hello *hello)
 {
@@ -218,6 +233,9 @@ static int prepare(struct spawner *s, const struct sandbox_config *config, bool 
 	if (!s->home.env)
 		return err_set(&hello->err, ERR_SPAWN_FAILED,
 			       "There is no memory for the environment of commands");
+	if (config->listens)
+		hello->sandbox.unwatched = try_listener();
+	s->home.listens = config->listens && s->sandbox && !hello->sandbox.unwatched;
 	/* Tidy up the freed memory once. Otherwise every reaper does so when it allocates, and
 	 * copies each page it touches. */
 	(void)malloc_trim(0);

@@ -36,7 +36,7 @@ enum { VARIABLES = 7 };
 struct sandbox {
 	bool namespaces;
 	int rules;	/* Landlock */
-	int private[2]; /* the commands' own directories, by enum own_dir; or -1 */
+	int private[2]; /* the commands' own directories, by enum own_dir, for reading; or -1 */
 	char *variable[VARIABLES];
 	size_t variable_count;
 	char text[VARIABLES][LIMIT_SANDBOX_VARIABLE]; /* of the variables */
@@ -280,17 +280,34 @@ static int set_variables(struct setup *s)
 	return 0;
 }
 
+/* Open a private directory for reading, so that its permissions can be set by descriptor: that does
+ * not stop under a listener. A command of an earlier spawner may have made it unreadable. */
+static int open_own(const char *path, enum own_dir which)
+{
+	char self[32];
+	AUTO_FD dir = canonical_open(path);
+
+	if (dir < 0)
+		return -1;
+	const int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0 || errno != EACCES)
+		return fd;
+	(void)snprintf(self, sizeof(self), "/proc/self/fd/%d", dir);
+	(void)chmod(self, own_modes[which]);
+	return openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
 static int open_private(struct setup *s)
 {
 	struct sandbox *sb = s->sandbox;
 
 	if (!sb->namespaces)
-		sb->private[OWN_TMP] = canonical_open(s->config->scratch);
+		sb->private[OWN_TMP] = open_own(s->config->scratch, OWN_TMP);
 	/* A directory that is the workspace, or that commands may write, is everybody's and keeps
 	 * the permissions that it has. */
 	for (size_t i = 0; sb->namespaces && i < ARRAY_LEN(own_paths); i++) {
 		struct stat st;
-		sb->private[i] = canonical_open(own_paths[i]);
+		sb->private[i] = open_own(own_paths[i], (enum own_dir)i);
 		if (fstat(sb->private[i], &st) == 0 && st.st_ino == s->outside[i].st_ino &&
 		    st.st_dev == s->outside[i].st_dev)
 			fd_closep(&sb->private[i]);
@@ -442,15 +459,11 @@ bool sandbox_has_mounts(const struct sandbox *sb)
 
 void sandbox_reset_permissions(const struct sandbox *sb)
 {
-	char self[32];
 	struct stat st;
 
-	for (size_t i = 0; i < ARRAY_LEN(sb->private); i++) {
-		if (fstat(sb->private[i], &st) < 0 || (st.st_mode & 07777) == own_modes[i])
-			continue;
-		(void)snprintf(self, sizeof(self), "/proc/self/fd/%d", sb->private[i]);
-		(void)chmod(self, own_modes[i]);
-	}
+	for (size_t i = 0; i < ARRAY_LEN(sb->private); i++)
+		if (fstat(sb->private[i], &st) == 0 && (st.st_mode & 07777) != own_modes[i])
+			(void)fchmod(sb->private[i], own_modes[i]);
 }
 
 int sandbox_enter(const struct sandbox *sb)

@@ -30,6 +30,7 @@ struct sandbox_config {
 	bool no_network;
 	bool read_only;		/* the workspace cannot be written either */
 	bool namespaces;	/* are required, because they were in force before */
+	bool listens;		/* commands may run under a listener */
 	const char *workspace;	/* required unless the mode is off and read_only is not set */
 	const char *scratch;	/* the private /tmp (sandbox/scratch.h) */
 	struct path_list write; /* more that may be written (DATA_DIR, SIDECAR_SANDBOX_WRITE) */
@@ -51,6 +52,8 @@ struct sandbox_fact {
 struct sandbox_report {
 	enum sandbox_mode mode; /* off, workspace or strict */
 	bool namespaces;
+	int unwatched; /* commands cannot be watched: errno of the attempt; 0: they can, or it was
+			* not asked for */
 	char why[256]; /* one sentence: how the mode was chosen */
 	size_t count;
 	struct sandbox_fact fact[16];

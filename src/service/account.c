@@ -165,3 +165,21 @@ void account_log(const struct account *a)
 		f[n++] = LOG_INT("change", (int64_t)a->change);
 	log_fields(LOG_INFO, "call", f, n);
 }
+
+void account_log_change(uint64_t call, const struct change *c)
+{
+	char outcome[64];
+
+	(void)snprintf(outcome, sizeof outcome, "change %llu", (unsigned long long)c->id);
+	if (log_is_for_people()) {
+		const struct log_line line = { .name = c->tool,
+					       .subject = c->subject,
+					       .outcome = str_of(outcome),
+					       .colour = LOG_GREEN };
+		log_line(LOG_INFO, &line);
+		return;
+	}
+	log_event(LOG_INFO, "change", LOG_STR("tool", c->tool), LOG_STR("session", c->session),
+		  LOG_INT("request_id", (int64_t)call), LOG_STR("subject", c->subject),
+		  LOG_INT("change", (int64_t)c->id));
+}

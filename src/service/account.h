@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "changes/record.h"
 #include "scrub/scrub.h"
 #include "tools/tool.h"
 
@@ -36,6 +37,9 @@ struct account {
 
 /* "path", "command", "sandbox": what kind of request a guard has refused; NULL if none has. */
 const char *account_refusal(enum err_code code);
+
+/* Log a change that has ended after its call. */
+void account_log_change(uint64_t call, const struct change *c);
 
 /* Log it: as JSON or, for people, as one short line. */
 void account_log(const struct account *a);

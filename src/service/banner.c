@@ -53,15 +53,19 @@ static void note_connect(const struct config *c, const struct listening *at)
 
 static void note_changes(const struct service *s, const struct config *c)
 {
-	char text[640];
+	char text[640], days[48] = "";
+	const char *why, *whose = health_observed(s, &why);
 
+	if (c->undo_days)
+		(void)snprintf(days, sizeof days, " for %lld days", (long long)c->undo_days);
 	if (!s->history.journal)
 		(void)snprintf(text, sizeof text, "cannot be undone: %s", s->history.why);
-	else if (c->undo_days)
-		(void)snprintf(text, sizeof text, "can be undone for %lld days",
-			       (long long)c->undo_days);
 	else
-		(void)snprintf(text, sizeof text, "can be undone");
+		(void)snprintf(text, sizeof text, "can be undone%s%s%s%s", days,
+			       whose[0] == 'a'	 ? ", those of commands too"
+			       : whose[0] == 'm' ? ", those of models' commands too"
+						 : ", but not those of commands",
+			       why ? ": " : "", why ? why : "");
 	log_note(STR("changes"), str_of(text), s->history.journal ? LOG_PLAIN : LOG_YELLOW);
 }
 

@@ -95,6 +95,7 @@ int commands_start(const struct config *c, const struct workspace *ws, const cha
 		},
 		.at_death = pending_fd(ws_pending(ws)),
 		.max_commands = (size_t)c->max_commands,
+		.listens = c->observe != CONFIG_OBSERVE_OFF && *journal,
 		.open_files = c->open_files,
 		.program = c->program,
 	};

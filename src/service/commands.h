@@ -17,7 +17,7 @@
  * (config.program) and cannot, this returns 0, *ret is NULL, and *refused says why commands must be
  * refused. If only the best sandbox was wanted and none can be made, commands run without one, and
  * *refused says why. Otherwise *refused is left alone. The directory of the journal, if it is not
- * "", is hidden from commands where there are namespaces.
+ * "", is hidden from commands where there are namespaces; without one commands are not observed.
  */
 int commands_start(const struct config *c, const struct workspace *ws, const char *journal,
 		   struct runner **ret, struct err *refused, struct err *e);

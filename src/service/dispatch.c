@@ -60,6 +60,10 @@ static struct call make_call(struct service *s, const struct dispatch *d, struct
 		c.variable_count = s->variable_count;
 		c.kept = s->kept;
 	}
+	/* Without a sandbox an observed command cannot use sudo. What is judged must not anyway. */
+	c.observe = s->observe == CONFIG_OBSERVE_ON ||
+		    (s->observe == CONFIG_OBSERVE_AUTO &&
+		     (kinds[d->kind].judged || s->sandbox.mode != SANDBOX_OFF));
 	c.times = d->kind == CALL_MCP ? s->mcp.times : s->model_times;
 	c.arena = d->arena;
 	c.out = out;
@@ -264,6 +268,8 @@ static void begin(struct service *s, const struct dispatch *d, const struct acco
 	};
 
 	c->number = (uint64_t)a->id;
+	c->tool = a->tool;
+	c->subject = a->subject;
 	live_begin(d->unseen ? &off : &s->live, live, a, &about, c);
 }
 

@@ -3,6 +3,7 @@
 
 #include "service/health.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -161,6 +162,52 @@ int health_record(struct service *s, const struct config *c, const struct listen
 	return s->facts.failed ? err_set(e, ERR_TOO_BUSY, "Not enough memory to start") : 0;
 }
 
+/* Why the kernel does not let commands be watched. */
+static const char *refusal_word(int error)
+{
+	switch (error) {
+	case 0:
+		return NULL;
+	case EBUSY:
+		return "another program above this one receives system calls already";
+	case EINVAL:
+	case ENOSYS:
+		return "this kernel cannot pass system calls on";
+	case EPERM:
+		return "the memory of commands cannot be read: kernel.yama.ptrace_scope or the "
+		       "container forbids it";
+	default:
+		return "the kernel refuses it";
+	}
+}
+
+const char *health_observed(const struct service *s, const char **why)
+{
+	struct sandbox_report now = { .mode = SANDBOX_OFF };
+
+	if (s->runner)
+		runner_report(s->runner, &now);
+	*why = !s->runner			  ? "commands are not run"
+	       : s->observe == CONFIG_OBSERVE_OFF ? "it is turned off"
+	       : !s->history.journal		  ? "changes are not kept"
+						  : refusal_word(now.unwatched);
+	if (*why)
+		return "none";
+	return s->observe == CONFIG_OBSERVE_ON || s->sandbox.mode != SANDBOX_OFF ? "all" : "models";
+}
+
+/* Without a sandbox it is known only when the first command can be run. */
+static void write_observed(struct jw *w, const struct service *s)
+{
+	const char *why;
+
+	jw_object(w, "observed");
+	jw_str(w, "commands", str_of(health_observed(s, &why)));
+	if (why)
+		jw_str(w, "why", str_of(why));
+	jw_end(w);
+}
+
 void health_write(const struct service *s, struct buf *out)
 {
 	struct jw w = jw_to(out);
@@ -171,6 +218,7 @@ void health_write(const struct service *s, struct buf *out)
 	jw_int(&w, "uptimeMs", io_now_ms() - s->started_ms);
 	buf_addc(out, ',');
 	buf_add(out, buf_str(&s->facts));
+	write_observed(&w, s);
 	jw_end(&w);
 }
 

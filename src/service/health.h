@@ -22,6 +22,9 @@ struct listening {
 int health_record(struct service *s, const struct config *c, const struct listening *at,
 		  struct err *e);
 
+/* Whose commands are observed: "all", "models" or "none", and then *why; else *why is NULL. */
+const char *health_observed(const struct service *s, const char **why);
+
 /* The answer to GET /health. */
 void health_write(const struct service *s, struct buf *out);
 

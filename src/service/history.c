@@ -141,10 +141,9 @@ int history_open(const struct config *c, const struct workspace *ws, struct hist
 	return 0;
 }
 
-void history_done(struct history *h)
+bool history_done(struct history *h)
 {
-	journal_free(h->journal);
-	h->journal = NULL;
+	return journal_free(TAKE(h->journal, NULL));
 }
 
 static void begin(struct call_record *r)

@@ -27,7 +27,9 @@ struct history {
  * error; otherwise the server does without a journal, and h->why says why. */
 int history_open(const struct config *c, const struct workspace *ws, struct history *h,
 		 struct err *e);
-void history_done(struct history *h);
+
+/* False: a recording still uses the journal and the workspace (journal_free). */
+bool history_done(struct history *h);
 
 /* What one call changes. The recording begins with the first change; most calls have none. */
 struct call_record {

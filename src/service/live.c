@@ -325,6 +325,12 @@ static void tell_change(struct live *l, uint64_t call, const struct change *chan
 	buf_done(&c.aside);
 }
 
+void live_change(struct live *l, uint64_t call, const struct change *change)
+{
+	if (l->events)
+		tell_change(l, call, change);
+}
+
 static void tell_refusal(struct live *l, uint64_t call, const char *what, struct str subject,
 			 const char *why)
 {
@@ -385,7 +391,7 @@ void live_end(struct live_call *lc, const struct account *a, const struct change
 	(void)pthread_mutex_destroy(&lc->lock);
 	if (why && account_refusal(a->code))
 		tell_refusal(l, lc->id, account_refusal(a->code), a->subject, why);
-	if (change->id)
+	if (change->id && !(change->flags & CHANGE_OPEN))
 		tell_change(l, lc->id, change);
 	struct str text = why ? str_of(why) : excerpt(result, room);
 	if (text.n == LIMIT_EVENT_RESULT)

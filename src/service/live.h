@@ -74,6 +74,9 @@ void live_begin(struct live *l, struct live_call *lc, const struct account *a,
 void live_end(struct live_call *lc, const struct account *a, const struct change *change,
 	      const char *why, struct str result);
 
+/* A change has ended after its call. */
+void live_change(struct live *l, uint64_t call, const struct change *change);
+
 /* A request was refused before there was a call. */
 void live_refused(struct live *l, const char *what, struct str subject, const char *why);
 

@@ -18,6 +18,7 @@
 #include "base/own.h"
 #include "exec/jobs.h"
 #include "policy/policy.h"
+#include "service/account.h"
 #include "service/commands.h"
 #include "tools/kept.h"
 #include "tools/tool.h"
@@ -178,6 +179,16 @@ static void say_what_holds(struct service *s, const struct config *c)
 				       : "");
 }
 
+/* A change that ended after its call: a job's, or of processes that went on. */
+static void note_change(void *service, uint64_t call, const struct change *change)
+{
+	struct service *s = service;
+
+	live_change(&s->live, call, change);
+	if (!s->quiet)
+		account_log_change(call, change);
+}
+
 static void fill_call(struct service *s, const struct config *c)
 {
 	s->call = (struct call){
@@ -190,6 +201,8 @@ static void fill_call(struct service *s, const struct config *c)
 		.read_only = c->read_only,
 		.journal = s->history.journal,
 		.no_journal = str_of(s->history.why),
+		.changed = note_change,
+		.changed_arg = s,
 		.sync = c->fsync,
 		.excludes = buf_str(&s->excludes),
 		.threads = search_threads(),
@@ -251,6 +264,7 @@ int service_init(struct service *s, const struct config *c, struct err *e)
 		.tool_set = chosen_tools(c),
 		.model_times = run_times(c, false),
 		.mcp = service_mcp_offer(c),
+		.observe = (enum config_observe)c->observe,
 		.scrub_files = c->scrub == CONFIG_SCRUB_ALL,
 		.started_ms = io_now_ms(),
 	};
@@ -286,14 +300,16 @@ int64_t service_commands(const struct service *s)
 void service_done(struct service *s)
 {
 	jobs_free(s->jobs);
+	runner_free(s->runner);
+	/* What they changed is known now. */
+	const bool settled = history_done(&s->history);
 	live_done(&s->live);
 	kept_free(s->kept);
-	history_done(&s->history);
-	runner_free(s->runner);
 	tracker_free(s->tracker);
 	policy_free(s->rules);
 	scrub_free(s->secrets);
-	ws_free(s->ws);
+	if (settled)
+		ws_free(s->ws);
 	buf_done(&s->excludes);
 	buf_done(&s->facts);
 	s->jobs = NULL;

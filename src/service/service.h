@@ -53,9 +53,10 @@ struct service {
 	unsigned tool_set; /* TOOL_CORE, TOOL_MODEL, or 0: as the format of definitions has it */
 	struct schema_offer mcp; /* what MCP clients see */
 
-	bool scrub_files; /* secrets are taken out of what models read of files, too */
-	bool quiet;	  /* calls are not logged */
-	struct buf facts; /* what is in force, as members of a JSON object (health.h) */
+	enum config_observe observe; /* whose commands are observed; dispatch.c says what auto is */
+	bool scrub_files;	     /* secrets are taken out of what models read of files, too */
+	bool quiet;		     /* calls are not logged */
+	struct buf facts;	     /* what is in force, as members of a JSON object (health.h) */
 	int64_t started_ms;
 	_Atomic int64_t calls; /* numbers the calls in the log */
 	struct metrics metrics;

@@ -37,6 +37,8 @@ const struct field changed_fields[] = {
 	{ "modified", "How many are different", FIELD_INT },
 	{ "deleted", "How many are gone", FIELD_INT },
 	{ "renamed", "How many have another name", FIELD_INT },
+	{ "open", "It goes on: something of the command still runs", FIELD_BOOL, FIELD_OPTIONAL },
+	{ "complete", "False: more may have changed than is known", FIELD_BOOL, FIELD_OPTIONAL },
 	{ "paths", "The first 50 of them", FIELD_OBJECT, FIELD_LIST, changed_path_fields },
 	F_END,
 };
@@ -48,6 +50,10 @@ void changed_write(struct jw *w, const struct change *c)
 	jw_object(w, NULL);
 	jw_int(w, "id", (int64_t)c->id);
 	changed_write_counts(w, c->counts);
+	if (c->flags & CHANGE_OPEN)
+		jw_bool(w, "open", true);
+	if (c->flags & CHANGE_INCOMPLETE)
+		jw_bool(w, "complete", false);
 	jw_array(w, "paths");
 	for (size_t i = 0; i < c->item_count && shown < LIMIT_CHANGED_PATHS; i++) {
 		const struct change_item *item = &c->items[i];
@@ -81,6 +87,13 @@ static void add_line(struct buf *out, const struct change *c, size_t most)
 
 	for (int kind = 0; kind < ITEM_TIMES; kind++)
 		all += c->counts[kind];
+	if (c->flags & CHANGE_OPEN) {
+		buf_addf(out,
+			 "[changes go on with what still runs; when it has ended: undo_change "
+			 "id=%llu]",
+			 (unsigned long long)c->id);
+		return;
+	}
 	buf_add(out, STR("[changed: "));
 	for (size_t i = 0; i < c->item_count && shown < most; i++) {
 		const struct change_item *item = &c->items[i];
@@ -101,7 +114,8 @@ static void add_line(struct buf *out, const struct change *c, size_t most)
 	if (all > shown)
 		buf_addf(out, "%s%zu %s", shown ? " and " : "", all - shown,
 			 shown ? "more" : "paths");
-	buf_addf(out, "; undo_change id=%llu]", (unsigned long long)c->id);
+	buf_addf(out, "%s; undo_change id=%llu]",
+		 c->flags & CHANGE_INCOMPLETE ? "; perhaps more" : "", (unsigned long long)c->id);
 }
 
 void changed_show(struct buf *out, int64_t max_bytes, const struct change *c)

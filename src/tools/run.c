@@ -14,6 +14,7 @@
 #include "policy/policy.h"
 #include "policy/words.h"
 #include "tools/output.h"
+#include "tools/watched.h"
 #include "workspace/workspace.h"
 
 struct bash_args {
@@ -149,7 +150,11 @@ static int start_job(struct call *c, const struct proc_request *q, const char *n
 {
 	uint64_t id;
 
-	if (jobs_start(c->jobs, q, &id, e) < 0)
+	struct proc_request watched = *q;
+	struct watched *w = watched_new(c, &watched);
+	const int done = jobs_start(c->jobs, &watched, &id, e);
+	watched_leave(w, c);
+	if (done < 0)
 		return -1;
 	if (c->text)
 		call_note(c,
@@ -165,12 +170,16 @@ static int start_job(struct call *c, const struct proc_request *q, const char *n
 static int run_admitted(struct call *c, const struct proc_request *q, const struct proc_sink *sink,
 			struct proc_result *ret, struct err *e)
 {
-	struct proc *left;
+	struct proc_request watched = *q;
+	struct watched *w = watched_new(c, &watched);
+	struct proc *left = NULL;
 
-	if (proc_run_admitted(c->runner, q, sink, c->cancel, &left, ret, e) < 0)
-		return -1;
+	const int done = proc_run_admitted(c->runner, &watched, sink, c->cancel, &left, ret, e);
 	if (left)
 		jobs_adopt(c->jobs, q, left, sink, c->cancel, ret);
+	watched_leave(w, c);
+	if (done < 0)
+		return -1;
 	c->end = (struct call_end){ .ran = true,
 				    .timed_out = ret->timed_out,
 				    .cancelled = ret->cancelled,

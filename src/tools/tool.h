@@ -124,9 +124,14 @@ struct call {
 	struct str no_journal;	       /* … for this reason */
 	const struct witness *witness; /* is told what the tool is about to change; or NULL */
 	struct change *made;	       /* where a tool leaves a change that it has made itself */
-	bool sync;		       /* changes are on disk before they are answered */
+	bool observe;		       /* its commands are watched (watched.h) */
+	/* Told of a change that ended after its call; or NULL. */
+	void (*changed)(void *arg, uint64_t call, const struct change *change);
+	void *changed_arg;
+	bool sync; /* changes are on disk before they are answered */
 
 	uint64_t number;		      /* of this call, for the log and those who watch */
+	struct str tool, subject;	      /* what it is, without secrets; for its change */
 	struct arena *arena;		      /* memory of this call */
 	struct jw *out;			      /* the result: its object is open */
 	struct call_text *text;		      /* the result goes here; NULL: into out */

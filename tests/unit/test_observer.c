@@ -4,6 +4,7 @@
 
 #include "changes_unit.h"
 
+#include <semaphore.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
@@ -60,13 +61,19 @@ _Noreturn static void be_command(const struct world *w, int to, const char *scri
 	_exit(123);
 }
 
+static void note_end(void *ended)
+{
+	(void)sem_post(ended);
+}
+
 /* Run a script under observation; the number of its change, 0 if it changed nothing. */
 static uint64_t run(struct world *w, const char *script)
 {
 	int pair[2], status;
 	struct recording r = recording_of(
 		w->j, &(struct recording_about){ .tool = STR("run"), .flags = CHANGE_COMMAND });
-	struct observer *o;
+	struct observer o;
+	struct supervisor *s;
 	struct err e;
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
@@ -83,12 +90,18 @@ static uint64_t run(struct world *w, const char *script)
 		}
 		fail_msg("no listener: status %d", status);
 	}
-	assert_int_equal(observer_start(listener, &r, &o, &e), 0);
+	assert_int_equal(observer_init(&o, &r, &e), 0);
+	const struct judge judge = observer_judge(&o);
+	sem_t ended;
+	assert_int_equal(sem_init(&ended, 0, 0), 0);
+	const struct supervision how = { &judge, 1, note_end, &ended };
+	assert_int_equal(supervisor_start(listener, &how, &s, &e), 0);
 	assert_int_equal(write(pair[0], "x", 1), 1);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	/* What it left running goes on; here everything ends soon. */
-	(void)usleep(strstr(script, "setsid") ? 500000 : 0);
-	observer_end(o);
+	supervisor_leave(s);
+	assert_int_equal(sem_wait(&ended), 0);
+	observer_done(&o);
 	(void)close(pair[0]);
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
 		fail_msg("%s: status %x", script, status);

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* watched: a recording that belongs to the supervisor's thread, then to the one who finishes it. */
+
+#include "tools/watched.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#include "base/limits.h"
+#include "base/own.h"
+#include "changes/limits.h"
+#include "changes/observer.h"
+#include "changes/recording.h"
+#include "sandbox/supervisor.h"
+
+/* Shared by the call, the proc and the supervisor's thread; the last of them frees it. */
+struct watched {
+	struct buf texts; /* of the recording */
+	struct recording recording;
+	struct observer observer;
+	struct supervisor *supervisor; /* of the proc; NULL: there was no listener */
+	uint64_t call;
+	void (*changed)(void *arg, uint64_t call, const struct change *c);
+	void *changed_arg;
+
+	pthread_mutex_t lock;
+	pthread_cond_t news; /* `ended` is set */
+	int users;
+	bool awaited; /* the call has not left */
+	bool over;    /* no process is left */
+	bool ended;   /* the thread has given the recording to the call */
+	uint64_t id;  /* of the change, as soon as something was touched */
+};
+
+static void release(struct watched *w)
+{
+	(void)pthread_mutex_lock(&w->lock);
+	const bool last = --w->users == 0;
+	(void)pthread_mutex_unlock(&w->lock);
+	if (!last)
+		return;
+	recording_done(&w->recording);
+	journal_release(w->recording.journal);
+	observer_done(&w->observer);
+	buf_done(&w->texts);
+	(void)pthread_cond_destroy(&w->news);
+	(void)pthread_mutex_destroy(&w->lock);
+	mem_free(w);
+}
+
+/* The last judge: tells the others the number of the change. */
+static enum judgement note_number(void *arg, const struct stopped_call *call)
+{
+	struct watched *w = arg;
+
+	(void)call;
+	if (w->id == 0 && recording_id(&w->recording)) {
+		(void)pthread_mutex_lock(&w->lock);
+		w->id = recording_id(&w->recording);
+		(void)pthread_mutex_unlock(&w->lock);
+	}
+	return JUDGE_PASSES;
+}
+
+/* In the supervisor's thread, at its end: whoever is left finishes the recording. */
+static void end_watch(void *arg)
+{
+	struct watched *w = arg;
+	AUTO_ARENA a = { .max = LIMIT_CHANGE_MEMORY };
+	struct change made;
+
+	(void)pthread_mutex_lock(&w->lock);
+	const bool awaited = w->awaited;
+	w->ended = awaited;
+	(void)pthread_cond_signal(&w->news);
+	(void)pthread_mutex_unlock(&w->lock);
+	if (!awaited && recording_finish(&w->recording, &a, &made) && w->changed)
+		w->changed(w->changed_arg, w->call, &made);
+	release(w);
+}
+
+static bool begin_watch(void *arg, int listener)
+{
+	struct watched *w = arg;
+	const struct judge judges[] = { observer_judge(&w->observer), { note_number, w } };
+	const struct supervision how = { judges, ARRAY_LEN(judges), end_watch, w };
+	struct err ignored;
+
+	(void)pthread_mutex_lock(&w->lock);
+	w->users++;
+	(void)pthread_mutex_unlock(&w->lock);
+	if (supervisor_start(listener, &how, &w->supervisor, &ignored) == 0)
+		return true;
+	release(w);
+	return false;
+}
+
+/* The proc is released, perhaps by a thread that does not know the call. */
+static void leave_proc(void *arg, bool over)
+{
+	struct watched *w = arg;
+
+	(void)pthread_mutex_lock(&w->lock);
+	w->over = over;
+	(void)pthread_mutex_unlock(&w->lock);
+	if (w->supervisor && over)
+		supervisor_stop(w->supervisor);
+	else if (w->supervisor)
+		supervisor_leave(w->supervisor);
+	release(w);
+}
+
+/* Copies of the texts that the recording has to outlive. */
+static bool keep_texts(struct watched *w, const struct call *c)
+{
+	const struct str texts[] = { str_upto(c->tool, LIMIT_CHANGE_TEXT),
+				     str_upto(c->subject, LIMIT_CHANGE_TEXT),
+				     str_upto(c->session, LIMIT_CHANGE_TEXT) };
+	struct str kept[ARRAY_LEN(texts)];
+	size_t at = 0;
+
+	w->texts.max = sizeof texts * LIMIT_CHANGE_TEXT;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		buf_add(&w->texts, texts[i]);
+	if (w->texts.failed)
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(texts); at += texts[i++].n)
+		kept[i] = str_upto(str_from(buf_str(&w->texts), at), texts[i].n);
+	const struct recording_about about = {
+		.tool = kept[0], .subject = kept[1], .session = kept[2], .flags = CHANGE_COMMAND
+	};
+	w->recording = recording_of(c->journal, &about);
+	return true;
+}
+
+struct watched *watched_new(struct call *c, struct proc_request *q)
+{
+	const bool wanted = c->journal && c->observe && runner_can_watch(c->runner);
+	struct watched *w = wanted ? mem_new(1, sizeof *w) : NULL;
+	struct err ignored;
+
+	if (!w)
+		return NULL;
+	*w = (struct watched){
+		.observer = { .caller = { .root = -1 } },
+		.call = c->number,
+		.changed = c->changed,
+		.changed_arg = c->changed_arg,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.users = 2,
+		.awaited = true,
+	};
+	pthread_condattr_t attr;
+	(void)pthread_condattr_init(&attr);
+	(void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	(void)pthread_cond_init(&w->news, &attr);
+	(void)pthread_condattr_destroy(&attr);
+	journal_hold(c->journal);
+	if (!keep_texts(w, c) || observer_init(&w->observer, &w->recording, &ignored) < 0) {
+		w->recording.journal = c->journal;
+		w->users = 1;
+		release(w);
+		return NULL;
+	}
+	q->watch = (struct proc_watch){ begin_watch, leave_proc, w };
+	return w;
+}
+
+/* Wait for the thread's last look, which is short, unless a process has it read memory that does
+ * not answer. Returns whether the recording is the call's now; *id is the number of the change. */
+static bool await_end(struct watched *w, uint64_t *id)
+{
+	struct timespec until;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += LIMIT_WATCHED_MS / 1000;
+	(void)pthread_mutex_lock(&w->lock);
+	while (w->over && w->supervisor && !w->ended)
+		if (pthread_cond_timedwait(&w->news, &w->lock, &until) != 0)
+			break;
+	w->awaited = false;
+	const bool ended = w->ended;
+	*id = w->id;
+	(void)pthread_mutex_unlock(&w->lock);
+	return ended;
+}
+
+void watched_leave(struct watched *w, struct call *c)
+{
+	if (!w)
+		return;
+	uint64_t id;
+	if (await_end(w, &id))
+		(void)recording_finish(&w->recording, c->arena, c->made);
+	else if (id)
+		*c->made = (struct change){ .id = id, .flags = CHANGE_COMMAND | CHANGE_OPEN };
+	release(w);
+}

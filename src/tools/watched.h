@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * watched: a command whose system calls are looked at while it runs, so that its changes are
+ * recorded.
+ *
+ *	struct watched *w = watched_new(c, &q);
+ *	… run q …
+ *	watched_leave(w, c);
+ *
+ * The recording belongs to the command and not to the call: it ends when the last process has
+ * ended, which may be long after the answer. If that is before the end of the call, the call gets
+ * the change (call->made). Otherwise the change is open until then, and call->changed is told.
+ *
+ * If a command cannot be watched it runs all the same, and nothing is known of its changes.
+ */
+#ifndef TOOLS_WATCHED_H
+#define TOOLS_WATCHED_H
+
+#include "exec/proc.h"
+#include "tools/tool.h"
+
+struct watched;
+
+/* Have the command of the request watched. NULL if it is not to be, or there is no memory. */
+struct watched *watched_new(struct call *c, struct proc_request *q);
+
+/* The command was started in the background, or has ended, or could not be started. Releases w,
+ * which may be NULL. */
+void watched_leave(struct watched *w, struct call *c);
+
+#endif
