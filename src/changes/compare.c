@@ -228,6 +228,14 @@ static void add_times(struct comparison *c)
 	}
 }
 
+static int by_path(const void *a, const void *b)
+{
+	const struct change_item *x = a, *y = b;
+	const int order = str_cmp(x->path, y->path);
+
+	return order ? order : (int)x->kind - (int)y->kind;
+}
+
 bool compare_touches(const struct touches *t, const struct entry_store *s, struct str root,
 		     struct arena *a, struct change *change)
 {
@@ -257,7 +265,9 @@ bool compare_touches(const struct touches *t, const struct entry_store *s, struc
 	for (size_t i = 0; moved && i < c.count; i++)
 		add_rest(&c, &c.outcomes[i], moved[i]);
 	const bool changed = change->item_count > 0;
-	if (changed)
+	if (changed) {
+		qsort(change->items, change->item_count, sizeof *change->items, by_path);
 		add_times(&c);
+	}
 	return changed;
 }

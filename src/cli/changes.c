@@ -350,9 +350,17 @@ static const struct json *send_undo(struct work_on_changes *k, const struct undo
 	return request(k, "POST", "/changes/undo", &body, status);
 }
 
+/* A person sees the beginning of a long list, a program all of it. */
+enum { SHOWN_PATHS = 20 };
+
 static void add_paths(struct buf *out, const char *word, const struct json *paths)
 {
+	const size_t most = isatty(STDOUT_FILENO) ? SHOWN_PATHS : SIZE_MAX;
+	size_t n = 0;
+
 	for (const struct json *p = paths ? paths->first : NULL; p; p = p->next) {
+		if (n++ >= most)
+			continue;
 		buf_addf(out, "%-9s", word);
 		if (p->type == JSON_STRING) {
 			cli_add_name(out, p->string);
@@ -363,6 +371,8 @@ static void add_paths(struct buf *out, const char *word, const struct json *path
 		}
 		buf_addc(out, '\n');
 	}
+	if (n > most)
+		buf_addf(out, "%-9s… and %zu more (--json shows all)\n", word, n - most);
 }
 
 static void print_result(const struct cli *c, const struct json *result)

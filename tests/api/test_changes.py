@@ -110,6 +110,13 @@ class ChangesTest(unittest.TestCase):
         self.assertEqual(self.state(), after)
         self.assertIsNone(self.ask("GET", "/changes/%d" % second)["undone_by"])
 
+    def test_paths_are_in_order(self):
+        first = self.write("b/new.txt", "b")
+        self.write("a.txt", "a")
+        both = self.ask("POST", "/changes/undo", {"since": first})["change"]
+        paths = [item["path"] for item in self.ask("GET", f"/changes/{both}")["paths"]]
+        self.assertEqual(paths, ["a.txt", "b", "b/new.txt"])
+
     def test_a_dry_run_changes_nothing(self):
         number = self.write("a", "text")
         before = self.state()
