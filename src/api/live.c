@@ -116,6 +116,33 @@ static void tell_story(struct story *s, char *room, struct jw *w, struct arena *
 	jw_str(w, "result", result);
 }
 
+/* Whether its change can be taken back, and by which change that was done. */
+static void tell_undo(struct exchange *x, uint64_t change, struct jw *w)
+{
+	AUTO_BUF said = { .max = LIMIT_ANSWER };
+	struct json members[] = { json_of_int(STR("id"), (int64_t)change),
+				  json_of_int(STR("limit"), 1) };
+	const struct json object = json_of_members(members, ARRAY_LEN(members));
+	struct dispatch d = exchange_call(x, CALL_WIRE, &tool_change, &object);
+	const struct json *answer = &json_empty;
+	struct jw j = jw_to(&said);
+	struct err e;
+
+	d.unseen = true;
+	jw_object(&j, NULL);
+	const int rc = dispatch(x->front->service, &d, &j, &e);
+	jw_end(&j);
+	if (rc < 0 || json_parse(buf_str(&said), x->arena, &answer, &e) < 0)
+		answer = &json_empty;
+	const struct json *undoable = json_get(answer, STR("undoable"));
+	const struct json *by = json_get(answer, STR("undone_by"));
+	jw_bool(w, "undoable", undoable && undoable->boolean);
+	if (by && by->type == JSON_NUMBER)
+		jw_int(w, "undone_by", by->integer);
+	else
+		jw_null(w, "undone_by");
+}
+
 /* What it changed in files, as long as that is kept. */
 static void tell_diff(struct exchange *x, uint64_t change, struct jw *w)
 {
@@ -176,8 +203,10 @@ void live_show_call(struct exchange *x, const struct http_request *r, struct str
 	jw_int(&w, "call", (int64_t)s.call);
 	jw_bool(&w, "running", live_is_running(s.live, s.call));
 	tell_story(&s, room, &w, x->arena);
-	if (s.change)
+	if (s.change) {
+		tell_undo(x, s.change, &w);
 		tell_diff(x, s.change, &w);
+	}
 	jw_end(&w);
 	jw_end(&w);
 	if (!s.known)

@@ -30,6 +30,18 @@ static struct str join_words(const struct json *list, struct arena *a)
 	return buf_str(&b);
 }
 
+/* A change is named by its number. */
+static struct str number_of(const struct json *arguments, struct arena *a)
+{
+	const struct json *id = json_get(arguments, STR("id"));
+	char text[24];
+
+	if (!id || id->type != JSON_NUMBER || !id->whole)
+		return STR("");
+	(void)snprintf(text, sizeof text, "%lld", (long long)id->integer);
+	return arena_dup(a, str_of(text));
+}
+
 struct str account_subject(const struct json *arguments, struct arena *a)
 {
 	static const struct str names[] = { STR("path"), STR("command"), STR("pattern"),
@@ -41,7 +53,7 @@ struct str account_subject(const struct json *arguments, struct arena *a)
 		if (text.n)
 			return text;
 	}
-	return argv && argv->type == JSON_ARRAY ? join_words(argv, a) : STR("");
+	return argv && argv->type == JSON_ARRAY ? join_words(argv, a) : number_of(arguments, a);
 }
 
 /* The first so many characters. */

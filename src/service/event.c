@@ -57,6 +57,11 @@ static void write_end(struct jw *w, const struct event *e)
 	else
 		jw_null(w, "signal");
 	jw_bool(w, "timed_out", e->end.timed_out);
+	if (e->end.ran && e->type == EVENT_CALL_END) {
+		jw_int(w, "cpu_ms", e->end.cpu_ms);
+		jw_int(w, "peak_memory_bytes", e->end.peak_memory_bytes);
+		jw_int(w, "survivors", e->end.survivors);
+	}
 	jw_int(w, "ms", e->ms);
 	jw_int(w, "bytes", e->bytes);
 	if (e->dropped)

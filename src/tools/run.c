@@ -184,7 +184,10 @@ static int run_admitted(struct call *c, const struct proc_request *q, const stru
 				    .timed_out = ret->timed_out,
 				    .cancelled = ret->cancelled,
 				    .exit_code = ret->exit_code,
-				    .signal = ret->signal };
+				    .signal = ret->signal,
+				    .cpu_ms = ret->cpu_ms,
+				    .peak_memory_bytes = ret->peak_memory_bytes,
+				    .survivors = (int64_t)ret->survivor_count };
 	return 0;
 }
 

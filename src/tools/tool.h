@@ -96,7 +96,9 @@ struct call_text {
 struct call_end {
 	bool ran; /* there was one, and it was waited for */
 	bool timed_out, cancelled;
-	int exit_code, signal; /* as in struct proc_result */
+	int exit_code, signal; /* as in struct proc_result; so are the next ones */
+	int64_t cpu_ms, peak_memory_bytes;
+	int64_t survivors; /* processes that it left */
 };
 
 /* Everything that one execution may use. dispatch makes it for each call (service/dispatch.h). */
