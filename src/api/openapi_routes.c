@@ -45,6 +45,12 @@ static void metrics(struct jw *w, const struct operation *o)
 	openapi_content(w, "text/plain", "{\"type\":\"string\"}", NULL);
 }
 
+static void page(struct jw *w, const struct operation *o)
+{
+	(void)o;
+	openapi_content(w, "text/html", "{\"type\":\"string\"}", NULL);
+}
+
 static void any_object(struct jw *w, const struct operation *o)
 {
 	(void)o;
@@ -137,6 +143,7 @@ const struct operation openapi_operations[] = {
 	  "One call: its arguments, events, result and diff", call_id, .answer = any_object },
 	{ "/calls/{id}/stop", "post", "stopCall", "live",
 	  "End a running call, with everything that it started", call_id, .answer = any_object },
+	{ "/ui", "get", "ui", "live", "The page that shows this in a browser", .answer = page },
 	{ "/changes", "get", "changes", "changes", NULL, .tool = &tool_changes,
 	  .answer = openapi_result },
 	{ "/changes/{id}", "get", "change", "changes", NULL, .tool = &tool_change,

@@ -7,6 +7,7 @@
 #include "api/live.h"
 #include "api/observation.h"
 #include "api/openapi.h"
+#include "api/page.h"
 #include "api/surface.h"
 #include "base/limits.h"
 #include "base/own.h"
@@ -419,6 +420,7 @@ static const struct route {
 	void (*answer)(struct exchange *x, const struct http_request *r, struct str rest);
 	bool surface; /* only when agent-sandbox's routes are served */
 	bool watched; /* only when calls can be watched */
+	bool open;    /* needs no token, because it has no data */
 } routes[] = {
 	/* clang-format off */
 	{ HTTP_POST,   STR("/read"),         endpoint },
@@ -446,6 +448,7 @@ static const struct route {
 	{ HTTP_GET,    STR("/events"),       live_watch,     .watched = true },
 	{ HTTP_GET,    STR("/calls/*"),      live_show_call, .watched = true },
 	{ HTTP_POST,   STR("/calls/*/stop"), live_stop_call, .watched = true },
+	{ HTTP_GET,    STR("/ui"),           page_send,      .watched = true, .open = true },
 	{ HTTP_GET,    STR("/metrics"),      metrics },
 	{ HTTP_GET,    STR("/openapi.json"), openapi },
 	{ HTTP_GET,    STR("/"),             surface_home,     true },
@@ -515,22 +518,42 @@ static void refuse(struct exchange *x, const struct http_request *r, unsigned al
 		exchange_error(x, 405, room, "Method not allowed", ERR_NONE);
 }
 
+/* The route of a request; NULL and the methods that others have for its path. */
+static const struct route *find_route(const struct front *f, const struct http_head *head,
+				      struct str *rest, unsigned *allowed)
+{
+	const enum http_method method = head->method == HTTP_HEAD ? HTTP_GET : head->method;
+
+	*allowed = 0;
+	for (size_t i = 0; i < ARRAY_LEN(routes); i++) {
+		if ((routes[i].surface && !f->surface) || (routes[i].watched && !f->feed) ||
+		    !fits(routes[i].path, head->path, rest))
+			continue;
+		if (routes[i].method == method)
+			return &routes[i];
+		*allowed |= 1U << routes[i].method;
+	}
+	return NULL;
+}
+
+bool routes_need_no_token(const struct front *f, const struct http_head *head)
+{
+	struct str rest;
+	unsigned allowed;
+	const struct route *route = find_route(f, head, &rest, &allowed);
+
+	return route && route->open;
+}
+
 void routes_answer(struct exchange *x, const struct http_request *r)
 {
-	const enum http_method method = r->head.method == HTTP_HEAD ? HTTP_GET : r->head.method;
-	unsigned allowed = 0;
 	struct str rest;
+	unsigned allowed;
+	const struct route *route = find_route(x->front, &r->head, &rest, &allowed);
 
-	for (size_t i = 0; i < ARRAY_LEN(routes); i++) {
-		if ((routes[i].surface && !x->front->surface) ||
-		    (routes[i].watched && !x->front->feed) ||
-		    !fits(routes[i].path, r->head.path, &rest))
-			continue;
-		if (routes[i].method == method) {
-			routes[i].answer(x, r, rest);
-			return;
-		}
-		allowed |= 1U << routes[i].method;
+	if (route) {
+		route->answer(x, r, rest);
+		return;
 	}
 	refuse(x, r, allowed);
 }

@@ -11,6 +11,10 @@
 
 #include "api/exchange.h"
 
+/* Whether its answer has no data, so that a client without a token, or with a wrong one, gets it.
+ */
+bool routes_need_no_token(const struct front *f, const struct http_head *head);
+
 /* Answer a complete request of a client that may call. */
 void routes_answer(struct exchange *x, const struct http_request *r);
 

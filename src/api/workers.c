@@ -335,7 +335,7 @@ static void answer(struct workers *w, struct worker *me, struct slot *c)
 	if (w->stopping)
 		c->http.last = true;
 	const int refused = auth_check(&w->o->front->auth, &me->request.head, c->tcp, &why);
-	if (refused) {
+	if (refused && !(refused == 401 && routes_need_no_token(w->o->front, &me->request.head))) {
 		log_refusal(refused, why);
 		live_refused(&w->o->front->service->live, "auth", me->request.head.path, why);
 		exchange_error(&x, refused, auth_extra(refused), why, ERR_NONE);

@@ -25,7 +25,7 @@ enum {
 	FREE_BODY = 64 << 10,  /* bodies up to this size are not counted */
 	IN_MAX = LIMIT_HTTP_HEAD + LIMIT_BODY +
 		 (64 << 10), /* a request, the framing of its chunks, and bytes of the next one */
-	HEAD_BYTES = 512,    /* of an answer */
+	HEAD_BYTES = 2048,   /* of an answer; that of the page has the longest */
 	SEND_AT_ONCE = 1 << 20, /* of a file */
 };
 
@@ -351,7 +351,7 @@ static struct str write_head(const struct http *h, char out[static HEAD_BYTES], 
 
 void http_send(struct http *h, const struct http_answer *a)
 {
-	char room[HEAD_BYTES];
+	char room[HEAD_BYTES] UNINITIALISED;
 	const int64_t length = a->status == 204 ? NO_BODY : (int64_t)a->body.n;
 	const struct str head = write_head(h, room, a->status, a->type, a->extra, length);
 	const struct str body = h->head_only ? STR("") : a->body;
@@ -457,7 +457,7 @@ void http_send_progress(struct http *h, const char *line)
 
 int http_stream_begin(struct http *h, const char *type, const char *extra)
 {
-	char head[HEAD_BYTES];
+	char head[HEAD_BYTES] UNINITIALISED;
 
 	h->last = h->last || h->http10;
 	h->state = HTTP_STREAM;

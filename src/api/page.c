@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* page: the page as the build has packed it, or unpacked for a client that cannot. */
+
+#include "api/page.h"
+
+#include "base/inflate.h"
+#include "ui/page_data.h"
+
+enum { GZIP_HEAD = 10, GZIP_TAIL = 8 }; /* bytes around the deflate stream */
+
+/* The page loads nothing, is in no frame, and nobody learns where it was. */
+#define HEADERS                                                                                    \
+	"Content-Security-Policy: " PAGE_POLICY "\r\n"                                             \
+	"X-Content-Type-Options: nosniff\r\n"                                                      \
+	"X-Frame-Options: DENY\r\n"                                                                \
+	"Referrer-Policy: no-referrer\r\n"                                                         \
+	"Cross-Origin-Opener-Policy: same-origin\r\n"                                              \
+	"Cross-Origin-Resource-Policy: same-origin\r\n"                                            \
+	"Cache-Control: no-store\r\n"                                                              \
+	"Vary: Accept-Encoding\r\n"
+#define PACKED "Content-Encoding: gzip\r\n"
+#define ASK    "WWW-Authenticate: Bearer\r\n"
+
+/* "q=0", "q=0.000" */
+static bool is_zero(struct str parameter)
+{
+	struct str name, value;
+
+	(void)str_cut(parameter, '=', &name, &value);
+	value = str_trim(value);
+	if (!str_eq_nocase(str_trim(name), STR("q")) || !str_starts(value, STR("0")))
+		return false;
+	for (size_t i = 1; i < value.n; i++)
+		if (value.p[i] != '0' && value.p[i] != '.')
+			return false;
+	return true;
+}
+
+bool page_may_be_packed(struct str accept_encoding)
+{
+	bool other = false; /* what "*" says */
+
+	while (accept_encoding.n) {
+		struct str item, name, parameter;
+		(void)str_cut(accept_encoding, ',', &item, &accept_encoding);
+		(void)str_cut(item, ';', &name, &parameter);
+		name = str_trim(name);
+		if (str_eq_nocase(name, STR("gzip")) || str_eq_nocase(name, STR("x-gzip")))
+			return !is_zero(parameter);
+		if (str_eq(name, STR("*")))
+			other = !is_zero(parameter);
+	}
+	return other;
+}
+
+void page_send(struct exchange *x, const struct http_request *r, struct str rest)
+{
+	/* By whether it is packed and whether a token is missing. */
+	static const char *const headers[2][2] = { { HEADERS, HEADERS ASK },
+						   { HEADERS PACKED, HEADERS PACKED ASK } };
+	const bool packed = page_may_be_packed(http_header(&r->head, STR("accept-encoding")));
+	struct str body = { (const char *)page_gzip, sizeof page_gzip };
+	const char *why;
+
+	(void)rest;
+	const int refused = auth_check(&x->front->auth, &r->head, x->uid == (uid_t)-1, &why);
+	if (!packed) {
+		const struct str stream = str_from(str_upto(body, body.n - GZIP_TAIL), GZIP_HEAD);
+		char *page = arena_alloc(x->arena, PAGE_SIZE);
+		if (!page || !inflate(stream, page, PAGE_SIZE)) {
+			exchange_error(x, 503, NULL, "Not enough memory, try again", ERR_TOO_BUSY);
+			return;
+		}
+		body = (struct str){ page, PAGE_SIZE };
+	}
+	x->outlet->send(x, &(struct http_answer){ 200, "text/html; charset=utf-8",
+						  headers[packed][refused == 401], body });
+}

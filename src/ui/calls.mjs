@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// calls: what the events say, call by call, newest first; what is shown of it, and in which words.
+
+const MOST = 10000; // calls that are remembered
+const TAIL = 300; // characters of output, to show what a command said last
+const COMMANDS = new Set(['bash', 'run_command', 'execute']);
+// The routes by which people look; the page uses them itself.
+const LOOKING = new Set(['changes', 'change', 'change_diff', 'jobs', 'job']);
+
+export function isCommand(call) {
+	return COMMANDS.has(call.tool);
+}
+
+/** How a call stands: a word for its look, and words for people. */
+export function outcome(call) {
+	if (call.refused)
+		return ['refused', 'refused'];
+	if (call.jobRuns)
+		return ['running', 'in background'];
+	if (call.running)
+		return ['running', call.stopping ? 'stopping' : 'running'];
+	if (call.timedOut)
+		return ['failed', 'timed out'];
+	if (call.code === 'CANCELLED')
+		return ['failed', 'stopped'];
+	if (call.signal)
+		return ['failed', call.signal];
+	if (call.exitCode)
+		return ['failed', 'exit ' + call.exitCode];
+	if (call.ok === false)
+		return ['failed', 'failed'];
+	if (call.change)
+		return ['changed', call.count > 1 ? call.count + ' files' : KINDS[call.files[0]?.kind] ?? 'changed'];
+	return call.gap ? ['gap', ''] : ['ok', isCommand(call) ? 'exit 0' : 'ok'];
+}
+
+const KINDS = { created: 'created', modified: 'edited', deleted: 'deleted', renamed: 'renamed' };
+
+/** Who made a call: its session, or its program. Process numbers would make each call a caller of its own. */
+export function caller(call) {
+	return call.session || call.client.replace(/\s+pid -?\d+$/, '');
+}
+
+export class Calls {
+	list = []; // oldest first
+	run = 0; // counts the servers that were seen; numbers of calls begin again with each
+	forgotten = 0;
+	partly = false; // there were calls before those that are known
+	#byKey = new Map();
+
+	find(key) {
+		return this.#byKey.get(key);
+	}
+
+	get last() {
+		return this.list.at(-1);
+	}
+
+	#add(key, call) {
+		const added = { key, run: this.run, tool: '', subject: '', session: '', client: '', time: 0, files: [], count: 0, tail: '',
+			...call };
+		this.#byKey.set(key, added);
+		this.list.push(added);
+		if (this.list.length > MOST) {
+			const gone = this.list.splice(0, MOST / 10);
+			gone.forEach(old => this.#byKey.delete(old.key));
+			this.forgotten += gone.length;
+		}
+		return added;
+	}
+
+	#of(event) {
+		const key = this.run + ':' + event.call;
+		return this.#byKey.get(key) ?? this.#add(key, { call: event.call, time: Date.parse(event.time), partly: true });
+	}
+
+	/** Take in an event. Returns the call that it is about. */
+	apply(event) {
+		const time = Date.parse(event.time);
+		if (event.type === 'gap')
+			return this.#gap(event);
+		if (!event.call)
+			return this.#add(this.run + ':e' + event.id, { time, ended: time, tool: 'request', subject: event.subject ?? '',
+				refused: event.what, why: event.why, ok: false });
+		const call = this.#of(event);
+		switch (event.type) {
+		case 'call.start':
+			Object.assign(call, { time, tool: event.tool, subject: event.subject, session: event.session, client: event.client,
+				front: event.front, running: true, partly: false });
+			break;
+		case 'output':
+			call.tail = (call.tail + event.text).slice(-TAIL);
+			call.running ??= true;
+			break;
+		case 'change':
+			Object.assign(call, { change: event.change, files: event.files, count: event.count });
+			break;
+		case 'refused':
+			Object.assign(call, { refused: event.what, why: event.why, subject: call.subject || event.subject });
+			break;
+		case 'call.end':
+			Object.assign(call, { running: false, stopping: false, ended: time, ok: event.ok, code: event.code, ms: event.ms,
+				exitCode: event.exit_code, signal: event.signal, timedOut: event.timed_out, bytes: event.bytes,
+				cpuMs: event.cpu_ms, memory: event.peak_memory_bytes, survivors: event.survivors, dropped: event.dropped });
+			if (event.change)
+				call.change = event.change;
+			break;
+		case 'job.start':
+			Object.assign(call, { job: event.job, jobRuns: true, subject: call.subject || event.subject });
+			break;
+		case 'job.end':
+			Object.assign(call, { job: event.job, jobRuns: false, ended: time, ok: event.ok, code: event.code, ms: event.ms,
+				exitCode: event.exit_code, signal: event.signal, timedOut: event.timed_out });
+			break;
+		}
+		return call;
+	}
+
+	/** Something is missing. If it is not known how much, another server answers now. */
+	#gap(event) {
+		const known = event.lost !== null;
+		this.partly = true;
+		const old = this.list.length > 0;
+		if (!known) {
+			this.list.forEach(call => call.running = call.jobRuns = false);
+			this.run++;
+		}
+		const words = known ? event.lost.toLocaleString('en') + (old ? ' events are missing here' : ' earlier events are not kept')
+			: 'The server was started again';
+		return this.#add('gap' + this.run + ':' + this.list.length + ':' + this.forgotten,
+			{ gap: true, subject: words, time: this.last?.ended ?? this.last?.time ?? Date.now() });
+	}
+
+	/** The calls that run now, newest first; short ones only once they have run for a moment. */
+	running(now) {
+		return this.list.filter(call => call.jobRuns || (call.running && (isCommand(call) || now - call.time > 500))).reverse();
+	}
+
+	/** The newest call with this property. */
+	newest(property) {
+		return this.list.findLast(call => call[property]);
+	}
+}
+
+/** Whether a call is shown. */
+export function matches(call, filter) {
+	if (LOOKING.has(call.tool) || (call.tool === 'undo' && !call.running && !call.change))
+		return false;
+	if (call.gap)
+		return !filter.active;
+	return (!filter.refused || call.refused) && (!filter.changes || call.change) &&
+		(!filter.tool || call.tool === filter.tool) && (!filter.session || caller(call) === filter.session) &&
+		(!filter.text || said(call).includes(filter.text));
+}
+
+function said(call) {
+	call.said ??= [call.tool, call.subject, call.session, call.client].join('\n').toLowerCase();
+	const rest = call.files.length || call.why ? call.files.map(file => file.path).join('\n') + '\n' + call.why : '';
+	return rest ? call.said + '\n' + rest.toLowerCase() : call.said;
+}
+
+/** The last line that a command has printed. */
+export function lastLine(call) {
+	return call.tail.trimEnd().split(/[\r\n]/).at(-1) ?? '';
+}
