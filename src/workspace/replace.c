@@ -6,50 +6,30 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/io.h"
 #include "workspace/pending.h"
+#include "workspace/temp.h"
 
 enum {
 	GROWTH = 64 << 10
 }; /* the piece in which bytes are read that a growing file got meanwhile */
 
 /* The file that gets the new content. */
-struct temp {
-	int fd;
-	char name[64]; /* its temporary name, or "" */
-	struct pending_slot *slot;
+struct new_file {
+	struct temp temp;
 	bool placed; /* it has its final name already */
 };
-
-/* The marks of a file or directory that restrict even its owner (STATX_ATTR_…); 0 if it has none,
- * or cannot have any. */
-static uint64_t marks_of(int dir, const char *name)
-{
-	struct statx st;
-
-	if (statx(dir, name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, 0, &st) < 0)
-		return 0;
-	return st.stx_attributes & (STATX_ATTR_APPEND | STATX_ATTR_IMMUTABLE);
-}
-
-/* In an append-only directory files can be made, but neither renamed nor removed: a temporary name
- * would stay forever. */
-static bool keeps_names(const struct replace *r)
-{
-	return marks_of(r->at.dir, "") & STATX_ATTR_APPEND;
-}
 
 static int fail(const struct replace *r, const char *what, struct err *e)
 {
 	char shown[2 * PATH_MAX] UNINITIALISED;
 
 	if (errno == EPERM) {
-		const uint64_t file = marks_of(r->at.dir, r->at.name);
-		const uint64_t marks = file ? file : marks_of(r->at.dir, "");
+		const uint64_t file = temp_marks(r->at.dir, r->at.name);
+		const uint64_t marks = file ? file : temp_marks(r->at.dir, "");
 		if (marks)
 			return err_set(e, ERR_PERMISSION_DENIED, "Cannot %s %.*s: %s is %s", what,
 				       STR_FMT(ws_display(r->ws, r->path, shown)),
@@ -60,127 +40,45 @@ static int fail(const struct replace *r, const char *what, struct err *e)
 	return err_errno(e, "Cannot %s %.*s", what, STR_FMT(ws_display(r->ws, r->path, shown)));
 }
 
-static void discard(struct replace *r, struct temp *t)
-{
-	if (*t->name)
-		(void)unlinkat(r->at.dir, t->name, 0);
-	pending_remove(t->slot);
-	fd_closep(&t->fd);
-}
-
-static void new_name(struct temp *t)
-{
-	uint64_t random;
-
-	io_random(&random, sizeof random);
-	(void)snprintf(t->name, sizeof t->name, PENDING_PREFIX "%016llx.tmp",
-		       (unsigned long long)random);
-}
-
 /* Give the nameless file a name in the directory of its target. */
 static int name_temp(struct replace *r, struct temp *t)
 {
-	char self[32];
-
-	if (keeps_names(r)) {
+	if (temp_stays(r->at.dir)) {
 		errno = EPERM;
 		return -1;
 	}
-	new_name(t);
+	temp_choose_name(t);
 	t->slot = pending_add(ws_pending(r->ws), r->at.dir, t->name);
-	if (linkat(t->fd, "", r->at.dir, t->name, AT_EMPTY_PATH) == 0)
-		return 0;
-	/* Before Linux 6.10 only a privileged process could link by descriptor alone. */
-	(void)snprintf(self, sizeof self, "/proc/self/fd/%d", t->fd);
-	if (linkat(AT_FDCWD, self, r->at.dir, t->name, AT_SYMLINK_FOLLOW) == 0)
+	if (temp_link(t, r->at.dir, t->name) == 0)
 		return 0;
 	t->name[0] = '\0';
 	return -1;
 }
 
 /* Make the new file under its own name at once: a reader may see a part of it. */
-static int make_in_place(struct replace *r, struct temp *t)
+static int make_in_place(struct replace *r, struct new_file *n)
 {
-	t->fd = openat(r->at.dir, r->at.name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		       0666);
-	t->placed = t->fd >= 0;
-	return t->placed ? 0 : -1;
+	n->temp.fd = openat(r->at.dir, r->at.name,
+			    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	n->placed = n->temp.fd >= 0;
+	return n->placed ? 0 : -1;
 }
 
-static int named_temp(struct replace *r, struct temp *t)
+static int named_temp(struct replace *r, struct new_file *n)
 {
-	if (keeps_names(r))
-		return r->old < 0 ? make_in_place(r, t) : (errno = EPERM, -1);
-	new_name(t);
-	t->slot = pending_add(ws_pending(r->ws), r->at.dir, t->name);
+	if (temp_stays(r->at.dir))
+		return r->old < 0 ? make_in_place(r, n) : (errno = EPERM, -1);
+	temp_choose_name(&n->temp);
 	/* Other processes see this file while it is written. If it replaces one, only we may open
 	 * it until it has the mode of the old file. */
-	t->fd = openat(r->at.dir, t->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		       r->old < 0 ? 0666 : 0600);
-	if (t->fd >= 0)
+	return temp_make(&n->temp, ws_pending(r->ws), r->at.dir, r->old < 0 ? 0666 : 0600);
+}
+
+static int open_temp(struct replace *r, struct new_file *n)
+{
+	if (temp_open(&n->temp, r->at.dir) == 0)
 		return 0;
-	t->name[0] = '\0';
-	return -1;
-}
-
-static int open_temp(struct replace *r, struct temp *t)
-{
-	t->fd = openat(r->at.dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
-	if (t->fd >= 0)
-		return 0;
-	/* Not every file system has nameless files (EOPNOTSUPP; EISDIR from old kernels). */
-	if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL && errno != ENOENT)
-		return -1;
-	return named_temp(r, t);
-}
-
-/* Copy the extended attributes. Failing to copy one that belongs to a security module does not
- * matter. Capabilities belonged to the old content: the kernel, too, takes them from a file that is
- * written to. */
-static int copy_xattrs(int from, int to)
-{
-	char names[4096] UNINITIALISED, value[64 << 10] UNINITIALISED;
-	const ssize_t n = flistxattr(from, names, sizeof names);
-
-	if (n < 0)
-		return errno == ENOTSUP ? 0 : -1;
-	for (const char *name = names; name < names + n; name += strlen(name) + 1) {
-		if (str_eq(str_of(name), STR("security.capability")))
-			continue;
-		const ssize_t size = fgetxattr(from, name, value, sizeof value);
-		const bool ours = str_starts(str_of(name), STR("user.")) ||
-				  str_starts(str_of(name), STR("system.posix_acl"));
-		if ((size < 0 || fsetxattr(to, name, value, (size_t)size, 0) < 0) && ours)
-			return -1;
-	}
-	return 0;
-}
-
-/* The new file inherited the default access list of its directory, if there is one. That must not
- * open an old file without a list to more users. An old file's own list is copied with its
- * attributes. */
-static int drop_inherited_list(int to)
-{
-	static const char list[] = "system.posix_acl_access";
-
-	return fgetxattr(to, list, NULL, 0) < 0 ? 0 : fremovexattr(to, list);
-}
-
-/* Make the new file look like the old one: owner first, because it clears set-id bits. */
-static int copy_metadata(const struct replace *r, int to)
-{
-	struct stat mine;
-
-	if (r->old < 0)
-		return 0;
-	if (drop_inherited_list(to) < 0 || fstat(to, &mine) < 0)
-		return -1;
-	if ((mine.st_uid != r->st.st_uid || mine.st_gid != r->st.st_gid) &&
-	    fchown(to, r->st.st_uid, r->st.st_gid) < 0)
-		return -1;
-	if (mine.st_mode != r->st.st_mode && fchmod(to, r->st.st_mode & 07777) < 0)
-		return -1;
-	return copy_xattrs(r->old, to);
+	return temp_needs_name() ? named_temp(r, n) : -1;
 }
 
 static int write_in_place(struct replace *r, struct str content, struct err *e)
@@ -208,9 +106,11 @@ static int write_in_place(struct replace *r, struct str content, struct err *e)
 }
 
 /* Put the finished file in its place. 0, or -1 with errno. */
-static int publish(struct replace *r, struct temp *t)
+static int publish(struct replace *r, struct new_file *n)
 {
-	if (t->placed)
+	struct temp *t = &n->temp;
+
+	if (n->placed)
 		return 0;
 	/* A new file needs no temporary name, unless another process made the file (EEXIST). */
 	if (r->old < 0 && !*t->name && linkat(t->fd, "", r->at.dir, r->at.name, AT_EMPTY_PATH) == 0)
@@ -230,38 +130,41 @@ static bool only_in_place(const struct replace *r)
 }
 
 /* 0, or -1 with errno. */
-static int commit_temp(struct replace *r, struct temp *t, struct str content)
+static int commit_temp(struct replace *r, struct new_file *n, struct str content)
 {
-	if (io_write_all(t->fd, content, IO_FOREVER) < 0 || copy_metadata(r, t->fd) < 0)
+	const int fd = n->temp.fd;
+
+	if (io_write_all(fd, content, IO_FOREVER) < 0 ||
+	    (r->old >= 0 && temp_resemble(&n->temp, r->old, &r->st) < 0))
 		return -1;
-	if (r->flags & REPLACE_MODE && fchmod(t->fd, r->mode) < 0)
+	if (r->flags & REPLACE_MODE && fchmod(fd, r->mode) < 0)
 		return -1;
-	if (r->flags & REPLACE_SYNC && fsync(t->fd) < 0)
+	if (r->flags & REPLACE_SYNC && fsync(fd) < 0)
 		return -1;
-	return publish(r, t);
+	return publish(r, n);
 }
 
 int replace_commit(struct replace *r, struct str content, struct err *e)
 {
-	struct temp t = { .fd = -1 };
+	struct new_file n = { .temp = TEMP_NONE };
 
 	if (r->old >= 0 && r->st.st_nlink > 1)
 		return write_in_place(r, content, e);
 	witness_tell(r->witness, r->at.dir, r->at.name,
 		     r->old < 0 ? WITNESS_MAKE : WITNESS_REPLACE);
-	int rc = open_temp(r, &t);
+	int rc = open_temp(r, &n);
 	if (rc == 0)
-		rc = commit_temp(r, &t, content);
+		rc = commit_temp(r, &n, content);
 	/* The nameless file could not be given a name: an old kernel without /proc, or a directory
 	 * that keeps names. */
-	if (rc < 0 && !*t.name && (errno == ENOENT || (errno == EPERM && r->old < 0))) {
-		discard(r, &t);
-		rc = named_temp(r, &t);
+	if (rc < 0 && !*n.temp.name && (errno == ENOENT || (errno == EPERM && r->old < 0))) {
+		temp_discard(&n.temp, r->at.dir);
+		rc = named_temp(r, &n);
 		if (rc == 0)
-			rc = commit_temp(r, &t, content);
+			rc = commit_temp(r, &n, content);
 	}
 	const int error = errno;
-	discard(r, &t);
+	temp_discard(&n.temp, r->at.dir);
 	errno = error;
 	if (rc < 0)
 		return only_in_place(r) ? write_in_place(r, content, e) : fail(r, "write", e);
@@ -361,6 +264,6 @@ void replace_done(struct replace *r)
 	if (r->file_lock)
 		(void)pthread_mutex_unlock(r->file_lock);
 	if (r->lock)
-		(void)pthread_mutex_unlock(r->lock);
+		ws_unlock(r->ws, r->lock);
 	r->lock = r->file_lock = NULL;
 }

@@ -29,6 +29,7 @@ struct base_watch {
 };
 
 struct workspace {
+	pthread_rwlock_t replacing; /* read: one file is replaced; write: several together */
 	pthread_mutex_t locks[LOCKS], file_locks[LOCKS];
 	struct pending *pending;
 	struct root roots[PATH_BASES];
@@ -146,6 +147,7 @@ int ws_new(const struct ws_options *o, struct workspace **ret, struct err *e)
 		(void)pthread_mutex_init(&ws->watches[i].lock, NULL);
 		atomic_store(&ws->watches[i].looked_ms, io_now_ms());
 	}
+	(void)pthread_rwlock_init(&ws->replacing, NULL);
 	for (int i = 0; i < LOCKS; i++) {
 		(void)pthread_mutex_init(&ws->locks[i], NULL);
 		(void)pthread_mutex_init(&ws->file_locks[i], NULL);
@@ -173,6 +175,7 @@ void ws_free(struct workspace *ws)
 		root_done(&ws->roots[i]);
 		(void)pthread_mutex_destroy(&ws->watches[i].lock);
 	}
+	(void)pthread_rwlock_destroy(&ws->replacing);
 	for (int i = 0; i < LOCKS; i++) {
 		(void)pthread_mutex_destroy(&ws->locks[i]);
 		(void)pthread_mutex_destroy(&ws->file_locks[i]);
@@ -443,8 +446,25 @@ pthread_mutex_t *ws_lock(const struct workspace *ws, const struct file_place *at
 	(void)fstat(at->dir, &st);
 	const uint64_t hash = XXH3_64bits_withSeed(at->name, strlen(at->name), identity(&st));
 	pthread_mutex_t *lock = (pthread_mutex_t *)&ws->locks[hash % LOCKS];
+	(void)pthread_rwlock_rdlock((pthread_rwlock_t *)&ws->replacing);
 	(void)pthread_mutex_lock(lock);
 	return lock;
+}
+
+void ws_unlock(const struct workspace *ws, pthread_mutex_t *lock)
+{
+	(void)pthread_mutex_unlock(lock);
+	(void)pthread_rwlock_unlock((pthread_rwlock_t *)&ws->replacing);
+}
+
+void ws_lock_all(const struct workspace *ws)
+{
+	(void)pthread_rwlock_wrlock((pthread_rwlock_t *)&ws->replacing);
+}
+
+void ws_unlock_all(const struct workspace *ws)
+{
+	(void)pthread_rwlock_unlock((pthread_rwlock_t *)&ws->replacing);
 }
 
 pthread_mutex_t *ws_lock_file(const struct workspace *ws, const struct stat *st)

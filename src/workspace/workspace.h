@@ -92,6 +92,12 @@ int ws_canonical(const struct workspace *ws, const struct path *p, struct path *
 
 /* Take the lock of the file at that place. Files may share a lock: a thread must not hold two. */
 pthread_mutex_t *ws_lock(const struct workspace *ws, const struct file_place *at);
+void ws_unlock(const struct workspace *ws, pthread_mutex_t *lock);
+
+/* Take the locks of all files at once, for a change of several; no thread that has one may do it.
+ */
+void ws_lock_all(const struct workspace *ws);
+void ws_unlock_all(const struct workspace *ws);
 
 /* Take the lock of a file that has several places (hard links). A thread takes the lock of the
  * place first, and may not hold two of these either. */
