@@ -101,6 +101,26 @@ int err_advise(struct err *e, const char *fmt, ...)
 	return -1;
 }
 
+int err_say(struct err *e, const char *sentence)
+{
+	const struct err old = *e;
+	const char *advice = old.advice ? old.msg + old.advice : "";
+	size_t n = old.advice ? old.advice - 1 : strlen(old.msg);
+	/* If there is not enough room, the first sentence is cut. */
+	const size_t need = strlen(sentence) + strlen(advice) + sizeof "....  ";
+	const size_t most = need < sizeof e->msg ? sizeof e->msg - need : 0;
+	const bool cut = n > most;
+
+	if (cut)
+		n = utf8_whole((struct str){ old.msg, most });
+	while (n && old.msg[n - 1] == '.')
+		n--;
+	(void)err_set(e, old.code, "%.*s%s %s", (int)n, old.msg, cut ? "..." : ".", sentence);
+	e->mime = old.mime;
+	e->size = old.size;
+	return *advice ? err_advise(e, "%s", advice) : -1;
+}
+
 enum err_code err_code_of_errno(int error)
 {
 	for (size_t i = 0; i < ARRAY_LEN(meanings); i++)

@@ -34,6 +34,7 @@
 	X(ERR_SYMLINK_LOOP, "SYMLINK_LOOP")                                                        \
 	X(ERR_PATH_NOT_ALLOWED, "PATH_NOT_ALLOWED")                                                \
 	X(ERR_FILE_NOT_FOUND, "FILE_NOT_FOUND")                                                    \
+	X(ERR_FILE_EXISTS, "FILE_EXISTS")                                                          \
 	X(ERR_NOT_A_DIRECTORY, "NOT_A_DIRECTORY")                                                  \
 	X(ERR_NOT_A_FILE, "NOT_A_FILE")                                                            \
 	X(ERR_PERMISSION_DENIED, "PERMISSION_DENIED")                                              \
@@ -95,6 +96,9 @@ int err_set(struct err *e, enum err_code code, const char *fmt, ...)
 
 /* Add to an error what to do about it. */
 int err_advise(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Add another sentence to an error, before the advice. */
+int err_say(struct err *e, const char *sentence);
 
 /* Describe errno: the formatted text, ": ", and what went wrong in words. The code is derived from
  * errno (ENOENT gives FILE_NOT_FOUND, ENOSPC DISK_FULL …; most others IO_ERROR). */

@@ -43,6 +43,10 @@ enum {
 	 * made to read memory which does not answer. */
 	LIMIT_WATCHED_MS = 10000,
 
+	/* Nameless files that a change of several files holds open: other calls need descriptors
+	 * too. More get temporary names. */
+	LIMIT_BATCH_HELD = 512,
+
 	/* Extended attributes of a file: the names, one value (the kernel's own limit), and all. */
 	LIMIT_XATTR_NAMES = 4096,
 	LIMIT_XATTR = 64 << 10,
