@@ -16,12 +16,14 @@
 #include "service/health.h"
 #include "tools/schema.h"
 
-/* The sentence that clients of the existing contract know. */
+/* The sentence that clients of the existing contract know; or a longer one that begins like it. */
 static const char *wire_sentence(const struct err *e)
 {
-	if (e->code == ERR_PATH_OUTSIDE_WORKSPACE || e->code == ERR_SYMLINK_OUTSIDE_WORKSPACE)
-		return "Invalid path: access outside workspace is not allowed";
-	return e->msg;
+	static const char known[] = "Invalid path: access outside workspace is not allowed";
+
+	if (e->code != ERR_PATH_OUTSIDE_WORKSPACE && e->code != ERR_SYMLINK_OUTSIDE_WORKSPACE)
+		return e->msg;
+	return str_starts(str_of(e->msg), str_of(known)) ? e->msg : known;
 }
 
 /* {"ok":true,"result":{…}} */
@@ -426,6 +428,7 @@ static const struct route {
 	{ HTTP_POST,   STR("/read"),         endpoint },
 	{ HTTP_POST,   STR("/write"),        endpoint },
 	{ HTTP_POST,   STR("/edit"),         endpoint },
+	{ HTTP_POST,   STR("/patch"),        endpoint },
 	{ HTTP_POST,   STR("/ls"),           endpoint },
 	{ HTTP_POST,   STR("/find"),         endpoint },
 	{ HTTP_POST,   STR("/grep"),         endpoint },

@@ -30,6 +30,23 @@ void cli_print(struct str text)
 	_exit(EXIT_FAILED);
 }
 
+void cli_print_diff(const struct cli *c, struct str diff)
+{
+	AUTO_BUF out = { .max = LIMIT_ANSWER };
+	const bool colour = cli_colour(c, STDOUT_FILENO);
+	struct str line;
+
+	while (diff.n) {
+		(void)str_cut(diff, '\n', &line, &diff);
+		const char *paint = !colour || line.n == 0 ? ""
+				    : line.p[0] == '+'	   ? "\033[32m"
+				    : line.p[0] == '-'	   ? "\033[31m"
+							   : "";
+		buf_addf(&out, "%s%.*s%s\n", paint, STR_FMT(line), *paint ? "\033[m" : "");
+	}
+	cli_print(buf_str(&out));
+}
+
 void cli_print_result(const struct json *result)
 {
 	const struct str rest = str_trim(str_of(result->name.p + result->name.n + STR("\":").n));

@@ -29,8 +29,8 @@ enum {
 
 /* The verbs in this folder; main.c lists them all. */
 extern const struct verb verb_call, verb_changes, verb_complete, verb_completion, verb_config,
-	verb_diff, verb_edit, verb_undo, verb_find, verb_grep, verb_health, verb_help, verb_jobs,
-	verb_ls, verb_read, verb_run, verb_tools, verb_version, verb_write;
+	verb_diff, verb_edit, verb_patch, verb_undo, verb_find, verb_grep, verb_health, verb_help,
+	verb_jobs, verb_ls, verb_read, verb_run, verb_tools, verb_version, verb_write;
 
 /* Open the server that options, environment and files name, and for VERB_PATHS find out where in
  * its workspace the current directory is. On failure it prints the reason, sets *status to the exit
@@ -54,6 +54,9 @@ bool cli_truth(const struct json *object, struct str name);
 
 /* Write to stdout. Ends the program if that fails. */
 void cli_print(struct str text);
+
+/* Print a diff as the server shows it: added and removed lines in colour. */
+void cli_print_diff(const struct cli *c, struct str diff);
 
 /* Print the result of an answer unchanged. It is the answer's last member, and its name points into
  * the text of the answer. */

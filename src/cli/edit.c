@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/jw.h"
 #include "base/limits.h"
@@ -52,23 +51,6 @@ static int get_text(const struct cli *c, const char *which, const char *text, co
 	return -1;
 }
 
-static void print_diff(const struct cli *c, struct str rest)
-{
-	AUTO_BUF out = { .max = LIMIT_ANSWER };
-	const bool colour = cli_colour(c, STDOUT_FILENO);
-	struct str line;
-
-	while (rest.n) {
-		(void)str_cut(rest, '\n', &line, &rest);
-		const char *paint = !colour || line.n == 0 ? ""
-				    : line.p[0] == '+'	   ? "\033[32m"
-				    : line.p[0] == '-'	   ? "\033[31m"
-							   : "";
-		buf_addf(&out, "%s%.*s%s\n", paint, STR_FMT(line), *paint ? "\033[m" : "");
-	}
-	cli_print(buf_str(&out));
-}
-
 static void report(const struct cli *c, const struct cli_edit_args *a, const struct json *result)
 {
 	AUTO_BUF out = { .max = LIMIT_ANSWER };
@@ -85,7 +67,7 @@ static void report(const struct cli *c, const struct cli_edit_args *a, const str
 		cli_print_line(&out);
 		return;
 	}
-	print_diff(c, diff);
+	cli_print_diff(c, diff);
 	if (a->dry_run)
 		cli_say(c, "nothing was changed (--dry-run); %" PRId64 " place%s would be", places,
 			places == 1 ? "" : "s");

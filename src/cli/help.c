@@ -94,7 +94,7 @@ static const struct {
 	{ "wait", "jobs wait" },   { "stop", "jobs stop" },  { "kill", "jobs stop" },
 	{ "status", "health" },	   { "info", "health" },     { "ping", "health" },
 	{ "settings", "config" },  { "check", "doctor" },    { "server", "serve" },
-	{ "up", "serve" },	   { "tool", "call" },
+	{ "up", "serve" },	   { "tool", "call" },	     { "apply", "patch" },
 };
 
 int help_unknown(struct cli *c, const char *name)

@@ -7,6 +7,14 @@
 #include "patch/limits.h"
 #include "patch/parser.h"
 
+const char *const patch_formats[] = {
+	[PATCH_AUTO] = "auto",
+	[PATCH_V4A] = "v4a",
+	[PATCH_UNIFIED] = "unified",
+	[PATCH_BLOCKS] = "blocks",
+	NULL,
+};
+
 /* What the line says about the format of the whole patch, given the line after it. */
 static enum patch_format format_of(struct str line, struct str next)
 {
@@ -67,20 +75,43 @@ int patch_parse(struct str text, enum patch_format format, int strip, struct are
 	return 0;
 }
 
-bool patch_format_named(struct str name, enum patch_format *ret)
+/* The path in a line that names one; or { NULL, 0 }. */
+static struct str path_in(struct str line)
 {
-	static const char *const names[] = {
-		[PATCH_AUTO] = "auto",
-		[PATCH_V4A] = "v4a",
-		[PATCH_UNIFIED] = "unified",
-		[PATCH_BLOCKS] = "blocks",
-	};
+	static const struct str heads[] = { STR("*** Add File: "),
+					    STR("*** Update File: "),
+					    STR("*** Delete File: "),
+					    STR("rename to "),
+					    STR("+++ "),
+					    STR("--- ") };
+	const struct str t = str_trim(line);
 
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		if (str_eq(name, str_of(names[i]))) {
-			*ret = (enum patch_format)i;
-			return true;
-		}
+	for (size_t i = 0; i < ARRAY_LEN(heads); i++) {
+		struct str path, time;
+		if (!str_starts(t, heads[i]) ||
+		    str_eq(path = str_from(t, heads[i].n), STR("/dev/null")))
+			continue;
+		(void)str_cut(path, '\t', &path, &time);
+		return i > 3 && (str_starts(path, STR("a/")) || str_starts(path, STR("b/")))
+			       ? str_from(path, 2)
+			       : path;
 	}
-	return false;
+	return (struct str){ NULL, 0 };
+}
+
+struct str patch_first_path(struct str text)
+{
+	enum { LOOK = 8 << 10 };
+	struct patch_reader in = patch_reader_of(str_upto(text, LOOK));
+	struct str line, last = STR("");
+
+	while (patch_next_line(&in, &line)) {
+		const struct str path = path_in(line);
+		if (path.p)
+			return path;
+		if (patch_is_fence(line, '<', STR(" SEARCH")))
+			return str_trim(last);
+		last = line;
+	}
+	return STR("");
 }

@@ -29,7 +29,11 @@
 int patch_parse(struct str text, enum patch_format format, int strip, struct arena *a,
 		struct patch *ret, struct err *e);
 
-/* The format with that name ("auto", "v4a", "unified", "blocks"); false if there is none. */
-bool patch_format_named(struct str name, enum patch_format *ret);
+/* The first path that a patch names, by a quick look at the beginning of its text; empty if there
+ * is none. For logs: it may be wrong. */
+struct str patch_first_path(struct str text);
+
+/* The names of the formats, by their number; NULL after the last. */
+extern const char *const patch_formats[];
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/own.h"
 #include "base/utf8.h"
 #include "exec/proc.h"
+#include "patch/patch.h"
 
 static struct str join_words(const struct json *list, struct arena *a)
 {
@@ -53,6 +54,9 @@ struct str account_subject(const struct json *arguments, struct arena *a)
 		if (text.n)
 			return text;
 	}
+	const struct str patch = json_text(arguments, STR("patch"));
+	if (patch.n)
+		return patch_first_path(patch);
 	return argv && argv->type == JSON_ARRAY ? join_words(argv, a) : number_of(arguments, a);
 }
 

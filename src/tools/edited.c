@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
+#include "base/bytes.h"
 #include "base/limits.h"
-#include "workspace/diff.h"
 
 enum { ABOUT = 128 };
 
@@ -48,10 +48,9 @@ void edited_write(struct call *c, struct str diff)
 	jw_close_str(c->out);
 }
 
-void edited_show(struct call *c, const char *done, struct str path, struct str diff,
-		 const char *more)
+void edited_show_part(struct call *c, const char *done, struct str path, struct diff_size size,
+		      struct str diff, const char *more)
 {
-	const struct diff_size size = diff_size(diff);
 	struct buf *text = c->text->text;
 	char about[ABOUT];
 
@@ -62,7 +61,8 @@ void edited_show(struct call *c, const char *done, struct str path, struct str d
 	if (size.removed)
 		buf_addf(text, "%s -%lld", size.added ? "" : ",", (long long)size.removed);
 	buf_addf(text, "%s]", more);
-	const int64_t lines = c->max_lines ? c->max_lines - 2 : INT64_MAX;
+	const int64_t used = (int64_t)bytes_count(buf_str(text), '\n') + 2;
+	const int64_t lines = c->max_lines ? c->max_lines - used : INT64_MAX;
 	const struct diff_head head = diff_cut(diff, lines, call_room(c));
 	if (head.text.n)
 		buf_addc(text, '\n');
@@ -70,6 +70,12 @@ void edited_show(struct call *c, const char *done, struct str path, struct str d
 	describe(&head, about);
 	if (*about)
 		call_note(c, "%s not shown: read_file shows the file as it is now", about);
+}
+
+void edited_show(struct call *c, const char *done, struct str path, struct str diff,
+		 const char *more)
+{
+	edited_show_part(c, done, path, diff_size(diff), diff, more);
 }
 
 int edited_check(const struct call *c, struct err *e)

@@ -11,6 +11,7 @@
 
 #include "base/str.h"
 #include "tools/tool.h"
+#include "workspace/diff.h"
 
 /* The member "diff" of an observation. */
 void edited_write(struct call *c, struct str diff);
@@ -19,6 +20,10 @@ void edited_write(struct call *c, struct str diff);
  * word for what was done; `more` is added after the numbers. */
 void edited_show(struct call *c, const char *done, struct str path, struct str diff,
 		 const char *more);
+
+/* The same for one file of several, whose lines are counted already. */
+void edited_show_part(struct call *c, const char *done, struct str path, struct diff_size size,
+		      struct str diff, const char *more);
 
 /* FILE_TOO_LARGE or TOO_BUSY if the answer could not take what was written. */
 int edited_check(const struct call *c, struct err *e);

@@ -206,6 +206,22 @@ static int fail_part(const struct call *c, const struct path *p, struct err *e)
 	return err_advise(e, "Read the rest first, or change only a part of it.");
 }
 
+int seen_may_lose(const struct call *c, const struct path *p, enum tracker_verdict seen,
+		  struct str old, struct err *e)
+{
+	switch (seen) {
+	case TRACKER_UNSEEN:
+		return seen_fail_unread(c, p, e);
+	case TRACKER_PART:
+		return c->reads == CALL_READS_OVERWRITTEN ? fail_part(c, p, e) : 0;
+	case TRACKER_CHANGED:
+		return seen_fail_changed(c, p, old, e);
+	case TRACKER_SAME:
+		break;
+	}
+	return 0;
+}
+
 int seen_may_overwrite(const struct call *c, const struct path *p, const struct replace *r,
 		       struct err *e)
 {
@@ -215,15 +231,5 @@ int seen_may_overwrite(const struct call *c, const struct path *p, const struct 
 		return 0;
 	if (replace_read(r, &old, e) < 0)
 		return -1;
-	switch (seen_check(c, p, buf_str(&old))) {
-	case TRACKER_UNSEEN:
-		return seen_fail_unread(c, p, e);
-	case TRACKER_PART:
-		return c->reads == CALL_READS_OVERWRITTEN ? fail_part(c, p, e) : 0;
-	case TRACKER_CHANGED:
-		return seen_fail_changed(c, p, buf_str(&old), e);
-	case TRACKER_SAME:
-		break;
-	}
-	return 0;
+	return seen_may_lose(c, p, seen_check(c, p, buf_str(&old)), buf_str(&old), e);
 }

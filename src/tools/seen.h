@@ -44,6 +44,10 @@ bool seen_recall(const struct call *c, const struct path *p, struct buf *out);
 int seen_may_overwrite(const struct call *c, const struct path *p, const struct replace *r,
 		       struct err *e);
 
+/* The same for a file whose content, and what the session knows of it, are at hand. */
+int seen_may_lose(const struct call *c, const struct path *p, enum tracker_verdict seen,
+		  struct str old, struct err *e);
+
 /* The two refusals; both return -1. The second shows what changed since the session read the file,
  * if that is known and fits; `now` is its content. */
 int seen_fail_unread(const struct call *c, const struct path *p, struct err *e);

@@ -18,15 +18,15 @@
 #include "workspace/workspace.h"
 
 extern const struct tool tool_read, tool_write, tool_edit, tool_ls, tool_find, tool_grep,
-	tool_search, tool_bash;
+	tool_search, tool_bash, tool_patch;
 extern const struct tool tool_read_file, tool_write_file, tool_list_directory, tool_run_command,
 	tool_search_files, tool_edit_file, tool_multi_edit, tool_find_files, tool_job_list,
-	tool_job_output, tool_job_stop, tool_list_changes, tool_undo_change;
+	tool_job_output, tool_job_stop, tool_list_changes, tool_undo_change, tool_apply_patch;
 
 /* One line each, in the order in which models see them. */
 static const struct tool *const tools[] = {
 	/* clang-format off */
-	&tool_read, &tool_write, &tool_edit, &tool_ls, &tool_find, &tool_grep, &tool_search, &tool_bash,
+	&tool_read, &tool_write, &tool_edit, &tool_patch, &tool_ls, &tool_find, &tool_grep, &tool_search, &tool_bash,
 	&tool_read_file,
 	&tool_write_file,
 	&tool_list_directory,
@@ -34,6 +34,7 @@ static const struct tool *const tools[] = {
 	&tool_search_files,
 	&tool_edit_file,
 	&tool_multi_edit,
+	&tool_apply_patch,
 	&tool_find_files,
 	&tool_job_list,
 	&tool_job_output,

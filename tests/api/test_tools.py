@@ -10,12 +10,13 @@ from conforms import faults
 from harness import BIN, ROOT, SidecarTest
 
 CORE = ["read_file", "write_file", "list_directory", "run_command", "search_files"]
-FULL = CORE + ["edit_file", "multi_edit", "find_files", "job_list", "job_output", "job_stop", "list_changes",
+FULL = CORE + ["edit_file", "multi_edit", "apply_patch", "find_files", "job_list", "job_output", "job_stop", "list_changes",
                "undo_change"]
 FORMATS = ["ollama", "openai", "openai-strict", "openai-responses", "anthropic", "gemini", "mcp"]
 REQUIRED = {
     "read_file": ["path"], "write_file": ["path", "content"], "list_directory": ["path"], "run_command": ["command"],
     "search_files": ["pattern"], "edit_file": ["path", "old_text", "new_text"], "multi_edit": ["path", "edits"],
+    "apply_patch": ["patch"],
     "find_files": ["pattern"],
     "job_list": [], "job_output": ["job_id"], "job_stop": ["job_id"], "list_changes": [], "undo_change": ["id"],
 }
@@ -37,6 +38,7 @@ OUTPUTS = {
     "run_command": {"stdout", "stderr", "exit_code", "timed_out", "truncated", "duration_ms"},
     "search_files": {"matches", "total_matches", "files_searched", "truncated"},
     "edit_file": {"path", "diff", "replacements"}, "multi_edit": {"path", "diff", "replacements"},
+    "apply_patch": {"files", "fuzz"},
     "find_files": {"files", "total", "truncated"},
 }
 
@@ -212,6 +214,7 @@ class Definitions(SidecarTest):
             ("search_files", {"pattern": "o", "mode": "files"}),
             ("edit_file", {"path": "c/a.txt", "old_text": "one", "new_text": "1"}),
             ("multi_edit", {"path": "c/a.txt", "edits": [{"old_text": "1", "new_text": "one"}]}),
+            ("apply_patch", {"patch": "--- c/a.txt\n+++ c/a.txt\n@@ -1 +1 @@\n-one\n+1\n"}),
             ("find_files", {"pattern": "*", "limit": 1}), ("find_files", {"pattern": "none"}),
         ]
         for name, arguments in calls:

@@ -255,15 +255,23 @@ static void large_patches_are_refused(void **state)
 	assert_int_equal(e.code, ERR_INVALID_PATCH);
 }
 
-static void formats_have_names(void **state)
+static void first_paths(void **state)
 {
-	enum patch_format f = PATCH_AUTO;
+	static const struct {
+		struct str patch;
+		struct str path;
+	} rows[] = {
+		{ STR("*** Begin Patch\n*** Add File: a b.c\n+x\n"), STR("a b.c") },
+		{ STR("--- /dev/null\n+++ b/new.c\t2026\n@@ -0,0 +1 @@\n+x\n"), STR("new.c") },
+		{ STR("diff --git a/x b/x\n--- a/x\n+++ /dev/null\n"), STR("x") },
+		{ STR("src/m.py\n<<<<<<< SEARCH\n=======\n>>>>>>> REPLACE\n"), STR("src/m.py") },
+		{ STR("hello"), STR("") },
+		{ STR(""), STR("") },
+	};
 
 	(void)state;
-	assert_true(patch_format_named(STR("blocks"), &f));
-	assert_int_equal(f, PATCH_BLOCKS);
-	assert_true(patch_format_named(STR("auto"), &f));
-	assert_false(patch_format_named(STR("context"), &f));
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		assert_true(str_eq(patch_first_path(rows[i].patch), rows[i].path));
 }
 
 int main(void)
@@ -273,7 +281,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_a_patch_is_refused_with_its_line),
 		cmocka_unit_test(directories_are_taken_off_paths),
 		cmocka_unit_test(large_patches_are_refused),
-		cmocka_unit_test(formats_have_names),
+		cmocka_unit_test(first_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
