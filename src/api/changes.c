@@ -12,6 +12,8 @@
 
 const char *changes_header(uint64_t change, char out[48])
 {
+	if (change == 0)
+		return NULL;
 	(void)snprintf(out, 48, "Sidecar-Change: %llu\r\n", (unsigned long long)change);
 	return out;
 }

@@ -107,7 +107,7 @@ static void answer_call(struct exchange *x, const struct dispatch *d)
 		return;
 	}
 	wire_end(&w);
-	exchange_send(x, 200, change.id ? changes_header(change.id, header) : NULL);
+	exchange_send(x, 200, changes_header(change.id, header));
 }
 
 /* A stream of JSON lines on its way to the client. */

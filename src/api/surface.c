@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "api/changes.h"
 #include "base/io.h"
 #include "base/own.h"
 #include "net/http_url.h"
@@ -64,6 +65,7 @@ struct visit {
 	size_t count;
 	struct str path;
 	struct call_file file;
+	struct call_change change;
 };
 
 static struct visit visit_of(struct exchange *x)
@@ -99,6 +101,7 @@ static int call(struct visit *v, const struct tool *t, bool list, int taken, str
 	const struct json object = json_of_members(v->members, v->count);
 	struct dispatch d = exchange_call(x, CALL_SURFACE, t, &object);
 	d.file = &v->file;
+	d.change = &v->change;
 	if (taken < 0) {
 		dispatch_refused(x->front->service, &d, str_of(t->name), e);
 		return -1;
@@ -116,8 +119,10 @@ static int call(struct visit *v, const struct tool *t, bool list, int taken, str
 /* Send the file that the call has left, or else what it has written. */
 static void send_result(struct visit *v)
 {
+	char header[48];
+
 	if (v->file.fd < 0) {
-		exchange_send(v->x, 200, NULL);
+		exchange_send(v->x, 200, changes_header(v->change.id, header));
 		return;
 	}
 	http_send_file(v->x->to, BYTES, NOSNIFF, v->file.fd, v->file.size);
@@ -301,12 +306,15 @@ static void send_not_started(struct exchange *x, const struct err *e)
 void surface_execute(struct exchange *x, const struct http_request *r, struct str path)
 {
 	struct jw w = jw_to(x->out);
+	struct call_change change = { .id = 0 };
+	char header[48];
 	struct err e;
 	const struct json *object = exchange_body(x, r, &e);
-	const struct dispatch d =
+	struct dispatch d =
 		exchange_call(x, CALL_SURFACE, &tool_execute, object ? object : &json_empty);
 
 	(void)path;
+	d.change = &change;
 	if (!object) {
 		(void)err_set(&e, ERR_INVALID_ARGUMENTS, "Invalid JSON body");
 		dispatch_refused(x->front->service, &d, str_of(tool_execute.name), &e);
@@ -316,7 +324,7 @@ void surface_execute(struct exchange *x, const struct http_request *r, struct st
 	jw_object(&w, NULL);
 	if (dispatch(x->front->service, &d, &w, &e) == 0) {
 		jw_end(&w);
-		exchange_send(x, 200, NULL);
+		exchange_send(x, 200, changes_header(change.id, header));
 	} else if (e.code == ERR_SPAWN_FAILED) {
 		send_not_started(x, &e);
 	} else {

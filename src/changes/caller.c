@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* caller: process_vm_readv, /proc and openat2 in the caller's root. */
+/* caller: process_vm_readv, /proc, and openat2 in its root. */
 
 #include "changes/caller.h"
 
@@ -14,15 +14,13 @@
 
 #include "base/limits.h"
 #include "base/own.h"
-#include "changes/dirs.h"
-#include "workspace/path.h"
 
 enum { PAGE = 4096 };
 
 /* Up to n bytes, as many as are mapped; page by page, because a page may be missing. */
 static size_t read_some(const struct caller *c, uint64_t address, void *to, size_t n)
 {
-	struct iovec remote[PATH_MAX / PAGE + 2];
+	struct iovec remote[PATH_MAX / PAGE + 2] UNINITIALISED;
 	const struct iovec local = { to, n };
 	size_t count = 0, left = n;
 
@@ -52,26 +50,49 @@ bool caller_text(const struct caller *c, uint64_t address, char to[PATH_MAX])
 	return memchr(to, '\0', n) != NULL;
 }
 
-/* A path while it is resolved: absolute, as the caller sees it. */
-struct way {
-	char text[2 * PATH_MAX];
-	size_t n;
-};
-
 static bool set_way(struct way *w, struct str start, struct str rest)
 {
-	const int n = snprintf(w->text, sizeof w->text, "%.*s/%.*s", STR_FMT(start), STR_FMT(rest));
-
-	w->n = n < 0 ? 0 : (size_t)n;
-	return n > 0 && (size_t)n < sizeof w->text;
+	if (start.n + rest.n + 2 > sizeof w->text)
+		return false;
+	memcpy(w->text, start.p, start.n);
+	w->text[start.n] = '/';
+	memcpy(w->text + start.n + 1, rest.p, rest.n);
+	w->n = start.n + 1 + rest.n;
+	w->text[w->n] = '\0';
+	return true;
 }
 
-static bool read_proc_link(const struct caller *c, const char *what, char out[PATH_MAX])
+void caller_done(struct caller *c)
 {
-	char name[96];
+	fd_closep(&c->proc);
+}
 
-	(void)snprintf(name, sizeof name, "/proc/%d/%s", (int)c->pid, what);
-	const ssize_t n = readlink(name, out, PATH_MAX - 1);
+void caller_is(struct caller *c, pid_t pid)
+{
+	c->pid = pid;
+}
+
+/* Its directory in /proc is held, because most calls come from the process that made the last one.
+ * A number that is given to another process has another directory: the held one is empty then. */
+static bool open_proc(struct caller *c)
+{
+	char name[32];
+
+	fd_closep(&c->proc);
+	c->of = c->pid;
+	(void)snprintf(name, sizeof name, "/proc/%d", (int)c->pid);
+	c->proc = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return c->proc >= 0;
+}
+
+static bool read_proc_link(struct caller *c, const char *what, char out[PATH_MAX])
+{
+	ssize_t n = -1;
+
+	if (c->of == c->pid && c->proc >= 0)
+		n = readlinkat(c->proc, what, out, PATH_MAX - 1);
+	if (n < 0 && open_proc(c))
+		n = readlinkat(c->proc, what, out, PATH_MAX - 1);
 	if (n <= 0)
 		return false;
 	out[n] = '\0';
@@ -80,7 +101,7 @@ static bool read_proc_link(const struct caller *c, const char *what, char out[PA
 
 /* The names by which a process reaches its own descriptors and directories are links that only the
  * process itself can follow. */
-static bool replace_magic(const struct caller *c, struct way *w)
+static bool replace_magic(struct caller *c, struct way *w)
 {
 	static const struct {
 		struct str start;
@@ -91,10 +112,17 @@ static bool replace_magic(const struct caller *c, struct way *w)
 		{ STR("/dev/fd/"), "fd/" },
 		{ STR("/proc/self/cwd"), "cwd" },
 		{ STR("/proc/thread-self/cwd"), "cwd" },
+		{ STR("/proc/self/root"), "root" },
+		{ STR("/proc/thread-self/root"), "root" },
+		{ STR("/dev/stdin"), "fd/0" },
+		{ STR("/dev/stdout"), "fd/1" },
+		{ STR("/dev/stderr"), "fd/2" },
 	};
 	const struct str all = { w->text, w->n };
-	char target[PATH_MAX], what[32];
+	char target[PATH_MAX] UNINITIALISED, what[32];
 
+	if (!str_starts(all, STR("/proc/")) && !str_starts(all, STR("/dev/")))
+		return true;
 	for (size_t i = 0; i < ARRAY_LEN(magic); i++) {
 		struct str number, rest;
 		if (!str_starts(all, magic[i].start))
@@ -102,10 +130,8 @@ static bool replace_magic(const struct caller *c, struct way *w)
 		(void)str_cut(str_from(all, magic[i].start.n), '/', &number, &rest);
 		(void)snprintf(what, sizeof what, "%s%.*s", magic[i].what,
 			       STR_FMT(str_upto(number, 10)));
-		if (!read_proc_link(c, what, target))
-			return false;
-		struct way new;
-		if (!set_way(&new, str_of(target), rest))
+		struct way new UNINITIALISED;
+		if (!read_proc_link(c, what, target) || !set_way(&new, str_of(target), rest))
 			return false;
 		while (new.n > 1 && new.text[new.n - 1] == '/')
 			new.text[--new.n] = '\0';
@@ -115,90 +141,39 @@ static bool replace_magic(const struct caller *c, struct way *w)
 	return true;
 }
 
-static bool start_way(const struct caller *c, int dirfd, const char *path, struct way *w)
+bool caller_way(struct caller *c, int dirfd, const char *path, struct way *ret)
 {
-	char base[PATH_MAX], what[32] = "cwd";
+	char base[PATH_MAX] UNINITIALISED, what[32] = "cwd";
 
 	if (*path == '/')
-		return set_way(w, STR(""), str_of(path + strspn(path, "/"))) && replace_magic(c, w);
+		return set_way(ret, STR(""), str_of(path + strspn(path, "/"))) &&
+		       replace_magic(c, ret);
 	if (dirfd != AT_FDCWD)
 		(void)snprintf(what, sizeof what, "fd/%d", dirfd);
-	return read_proc_link(c, what, base) && set_way(w, str_of(base), str_of(path));
+	return read_proc_link(c, what, base) && set_way(ret, str_of(base), str_of(path));
 }
 
-/* Resolve a directory in the caller's root, and find it again from ours. */
-static int find_dir_slowly(const struct caller *c, struct str dir)
+bool caller_follow(struct caller *c, struct str dir, const char *target, struct way *ret)
+{
+	struct way new UNINITIALISED;
+
+	if (!set_way(&new, *target == '/' ? STR("") : dir, str_of(target + strspn(target, "/"))))
+		return false;
+	*ret = new;
+	return replace_magic(c, ret);
+}
+
+int caller_open(struct caller *c, struct str dir)
 {
 	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
 				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-	char name[32], text[2 * PATH_MAX], found[PATH_MAX];
-	struct str below;
+	char text[2 * PATH_MAX] UNINITIALISED;
 
-	(void)snprintf(name, sizeof name, "/proc/%d/root", (int)c->pid);
+	if (c->of != c->pid && !open_proc(c))
+		return -1;
 	(void)snprintf(text, sizeof text, "%.*s", STR_FMT(dir));
-	AUTO_FD root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	AUTO_FD fd =
-		root < 0 ? -1
-			 : (int)syscall(SYS_openat2, root, *text ? text : "/", &how, sizeof how);
-	if (fd < 0 || !dirs_text(fd, c->path, found, &below))
+	AUTO_FD root = openat(c->proc, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
 		return -1;
-	return dirs_open(c->root, below);
-}
-
-static int find_dir(const struct caller *c, struct str dir)
-{
-	struct str below;
-
-	if (path_within(c->path, dir, &below)) {
-		const int fd = dirs_open(c->root, below);
-		if (fd >= 0 || errno == ENOENT)
-			return fd;
-	}
-	return find_dir_slowly(c, dir);
-}
-
-/* Cut off the last component; slashes after it mean nothing here. */
-static bool cut_last(struct way *w, struct str *dir, char name[NAME_MAX + 1])
-{
-	while (w->n > 1 && w->text[w->n - 1] == '/')
-		w->text[--w->n] = '\0';
-	const char *slash = memrchr(w->text, '/', w->n);
-	const struct str last =
-		slash ? str_from((struct str){ w->text, w->n }, (size_t)(slash - w->text) + 1)
-		      : STR("");
-
-	if (last.n == 0 || last.n > NAME_MAX || str_eq(last, STR(".")) || str_eq(last, STR("..")))
-		return false;
-	(void)snprintf(name, NAME_MAX + 1, "%.*s", STR_FMT(last));
-	*dir = (struct str){ w->text, (size_t)(slash - w->text) };
-	return true;
-}
-
-int caller_find(const struct caller *c, int dirfd, const char *path, bool follow,
-		char name[NAME_MAX + 1])
-{
-	struct way w;
-
-	if (!*path || !start_way(c, dirfd, path, &w))
-		return -1;
-	for (int hops = 0; hops < LIMIT_LINK_HOPS; hops++) {
-		char target[PATH_MAX];
-		struct str dir;
-		if (!cut_last(&w, &dir, name))
-			return -1;
-		AUTO_FD fd = find_dir(c, dir);
-		const ssize_t n = !follow   ? -1
-				  : fd >= 0 ? readlinkat(fd, name, target, sizeof target - 1)
-					    : readlink(w.text, target, sizeof target - 1);
-		if (n < 0)
-			return TAKE(fd, -1);
-		target[n] = '\0';
-		const struct way old = w;
-		const bool set = *target == '/' ? set_way(&w, STR(""), str_of(target + 1))
-						: set_way(&w, (struct str){ old.text, dir.n },
-							  str_of(target));
-		if (!set)
-			return -1;
-	}
-	return -1;
+	return (int)syscall(SYS_openat2, root, *text ? text : "/", &how, sizeof how);
 }

@@ -39,7 +39,7 @@ int dirs_open(int root, struct str path)
 		.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
 	};
-	char text[PATH_MAX];
+	char text[PATH_MAX] UNINITIALISED;
 
 	if (path.n >= sizeof text) {
 		errno = ENAMETOOLONG;

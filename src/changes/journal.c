@@ -25,6 +25,7 @@ struct journal {
 	pthread_mutex_t lock;	 /* of what follows */
 	pthread_cond_t released; /* holders is 0 */
 	size_t holders;
+	struct open_change *open;
 	uint64_t last;		      /* the greatest number that was given */
 	struct change_entry *entries; /* by number */
 	size_t count, room;
@@ -63,6 +64,42 @@ uint64_t journal_number(struct journal *j)
 	const uint64_t id = ++j->last;
 	(void)pthread_mutex_unlock(&j->lock);
 	return id;
+}
+
+void journal_add_open(struct journal *j, struct open_change *o)
+{
+	(void)pthread_mutex_lock(&j->lock);
+	o->next = j->open;
+	j->open = o;
+	(void)pthread_mutex_unlock(&j->lock);
+}
+
+void journal_remove_open(struct journal *j, const struct open_change *o)
+{
+	(void)pthread_mutex_lock(&j->lock);
+	for (struct open_change **at = &j->open; *at; at = &(*at)->next)
+		if (*at == o) {
+			*at = o->next;
+			break;
+		}
+	(void)pthread_mutex_unlock(&j->lock);
+}
+
+static const struct open_change *find_open(const struct journal *j, uint64_t id)
+{
+	const struct open_change *o = j->open;
+
+	while (o && o->about.id != id)
+		o = o->next;
+	return o;
+}
+
+static struct change_entry entry_of_open(const struct open_change *o)
+{
+	return (struct change_entry){ .id = o->about.id,
+				      .time_ms = o->about.time_ms,
+				      .flags = o->about.flags | CHANGE_OPEN,
+				      .session = journal_session(o->about.session) };
 }
 
 /* Where the entry of that number is, or would be. */
@@ -319,14 +356,38 @@ void journal_drop(struct journal *j, uint64_t id)
 	(void)store_append(j->store, buf_str(&out), false, &at);
 }
 
+/* Put the open changes after `since` among the n entries that are there. Returns how many. */
+static size_t add_open(const struct journal *j, uint64_t since, struct change_entry *to, size_t n,
+		       size_t max)
+{
+	size_t count = 0;
+
+	for (const struct open_change *o = j->open; o; o = o->next) {
+		/* One that is being committed may be in the list already. */
+		if (o->about.id <= since || entry_of(j, o->about.id))
+			continue;
+		count++;
+		size_t at = n;
+		while (at > 0 && to[at - 1].id > o->about.id)
+			at--;
+		if (n == max)
+			continue;
+		memmove(&to[at + 1], &to[at], (n++ - at) * sizeof *to);
+		to[at] = entry_of_open(o);
+	}
+	return count;
+}
+
 size_t journal_list(struct journal *j, uint64_t since, struct change_entry *to, size_t max)
 {
 	(void)pthread_mutex_lock(&j->lock);
 	prune(j);
 	const size_t first = since == UINT64_MAX ? j->count : position(j, since + 1);
-	const size_t all = j->count - first, n = all < max ? all : max;
+	size_t all = j->count - first;
+	const size_t n = all < max ? all : max;
 	if (n)
 		memcpy(to, j->entries + first, n * sizeof *to);
+	all += add_open(j, since, to, n, max);
 	(void)pthread_mutex_unlock(&j->lock);
 	return all;
 }
@@ -336,14 +397,34 @@ int journal_find(struct journal *j, uint64_t id, struct change_entry *ret, struc
 	(void)pthread_mutex_lock(&j->lock);
 	prune(j);
 	const struct change_entry *entry = entry_of(j, id);
+	const struct open_change *open = entry ? NULL : find_open(j, id);
 	if (entry)
 		*ret = *entry;
+	if (open)
+		*ret = entry_of_open(open);
 	(void)pthread_mutex_unlock(&j->lock);
-	if (entry)
+	if (entry || open)
 		return 0;
 	return err_set(e, ERR_CHANGE_NOT_FOUND,
 		       "There is no change %llu: it never was, or it is too old to be kept",
 		       (unsigned long long)id);
+}
+
+static int read_open(struct journal *j, const struct change_entry *at, struct arena *a,
+		     struct change *ret, struct err *e)
+{
+	(void)pthread_mutex_lock(&j->lock);
+	const struct open_change *o = find_open(j, at->id);
+	if (o) {
+		*ret = o->about;
+		ret->tool = arena_dup(a, o->about.tool);
+		ret->subject = arena_dup(a, o->about.subject);
+		ret->session = arena_dup(a, o->about.session);
+	}
+	(void)pthread_mutex_unlock(&j->lock);
+	return o ? 0
+		 : err_set(e, ERR_CHANGE_NOT_FOUND, "Change %llu ends at this moment: ask again",
+			   (unsigned long long)at->id);
 }
 
 int journal_read(struct journal *j, const struct change_entry *at, bool whole, struct arena *a,
@@ -351,6 +432,8 @@ int journal_read(struct journal *j, const struct change_entry *at, bool whole, s
 {
 	AUTO_BUF content = { .max = LIMIT_CHANGE_MEMORY };
 
+	if (at->flags & CHANGE_OPEN)
+		return read_open(j, at, a, ret, e);
 	if (store_read(j->store, at->at, RECORD_COMMIT, whole ? 0 : RECORD_SUMMARY, &content) < 0)
 		return err_set(e, ERR_CHANGE_NOT_FOUND, "The record of change %llu %s",
 			       (unsigned long long)at->id,

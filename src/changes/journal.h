@@ -44,6 +44,15 @@ int64_t journal_max_file(const struct journal *j);
 /* The number of a change that begins. */
 uint64_t journal_number(struct journal *j);
 
+/* The change of a command, which may last: it is listed while it goes on, with CHANGE_OPEN. */
+struct open_change {
+	struct open_change *next;
+	struct change about; /* without items; its texts stay as long as it is open */
+};
+
+void journal_add_open(struct journal *j, struct open_change *o);
+void journal_remove_open(struct journal *j, const struct open_change *o);
+
 /* Add a finished change. -1 if it could not be written. */
 int journal_commit(struct journal *j, const struct change *c);
 
@@ -52,7 +61,7 @@ void journal_drop(struct journal *j, uint64_t id);
 
 /* A change as it is listed. */
 struct change_entry {
-	uint64_t id, at; /* at: of its COMMIT */
+	uint64_t id, at; /* at: of its COMMIT; 0: it is open */
 	int64_t time_ms;
 	unsigned flags;
 	uint32_t counts[ITEM_KINDS];

@@ -3,17 +3,21 @@
 
 #include "changes/observer.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/openat2.h>
-#include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "base/limits.h"
 #include "base/own.h"
-#include "changes/caller.h"
+#include "changes/dirs.h"
+#include "workspace/path.h"
 #include "workspace/workspace.h"
 
 enum { FCHMODAT2 = 452, SETXATTRAT = 463, REMOVEXATTRAT = 466, FILE_SETATTR = 469 };
@@ -77,16 +81,185 @@ static const struct watched_path watched[] = {
 	/* clang-format on */
 };
 
-/* Something is about to happen to a path of the caller. */
-static void touch_path(struct observer *o, int dirfd, const char *path, bool follow,
-		       enum touch_care care)
+/* Whether the call may give the name of a directory to another one. */
+static bool is_moving(const struct stopped_call *d)
 {
-	char name[NAME_MAX + 1];
-	struct err e;
-	AUTO_FD dir = caller_find(&o->caller, dirfd, path, follow, name);
+#ifdef SYS_rename
+	if (d->number == SYS_rename || d->number == SYS_rmdir)
+		return true;
+#endif
+#ifdef SYS_renameat
+	if (d->number == SYS_renameat)
+		return true;
+#endif
+	return d->number == SYS_renameat2 ||
+	       (d->number == SYS_unlinkat && d->args[2] & AT_REMOVEDIR);
+}
 
-	if (dir >= 0)
-		(void)recording_touch(o->recording, dir, name, care, &e);
+static bool is_dir(int dir, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Forget the directories by name: another one may have it now. */
+static void forget_dirs(struct observer *o)
+{
+	for (size_t i = 0; i < OBSERVER_DIRS; i++) {
+		mem_free(o->seen[i].text);
+		fd_closep(&o->seen[i].outside);
+		o->seen[i] = (struct seen_dir){ .outside = -1 };
+	}
+	recording_note_move(o->recording);
+}
+
+/* Open a directory of the workspace by the path that the caller sees, in which there may be links
+ * and dots; from our own root, because the caller may see other mounts. If it lies outside,
+ * *outside is the directory in the caller's root, or -1. */
+static int open_dir(struct observer *o, struct str dir, int *outside)
+{
+	char text[PATH_MAX] UNINITIALISED;
+	struct str below;
+
+	*outside = -1;
+	if (path_within(o->path, dir, &below)) {
+		const int fd = dirs_open(o->root, below);
+		if (fd >= 0 || errno == ENOENT)
+			return fd;
+	}
+	AUTO_FD found = caller_open(&o->caller, dir);
+	if (found < 0)
+		return -1;
+	if (dirs_text(found, o->path, text, &below))
+		return dirs_open(o->root, below);
+	*outside = TAKE(found, -1);
+	return -1;
+}
+
+/* The directory of that path; NULL if there is none, or the recording cannot know it. */
+static const struct seen_dir *see_dir(struct observer *o, struct str dir)
+{
+	for (size_t i = 0; i < OBSERVER_DIRS; i++)
+		if (o->seen[i].text && str_eq((struct str){ o->seen[i].text, o->seen[i].n }, dir))
+			return &o->seen[i];
+	struct seen_dir new = { .n = dir.n };
+	AUTO_FD fd = open_dir(o, dir, &new.outside);
+	if (fd >= 0)
+		new.dir = recording_dir(o->recording, fd);
+	if ((new.dir || new.outside >= 0) && (new.text = mem_new(dir.n + 1, 1)) != NULL) {
+		struct seen_dir *place = &o->seen[o->next++ % OBSERVER_DIRS];
+		memcpy(new.text, dir.p, dir.n);
+		mem_free(place->text);
+		fd_closep(&place->outside);
+		*place = new;
+		return place;
+	}
+	fd_closep(&new.outside);
+	return NULL;
+}
+
+/* What a path means: a name in a directory of the workspace. Its root is "." in itself. */
+struct meant {
+	struct touched_dir *dir;
+	char name[NAME_MAX + 1];
+};
+
+/* A path that ends in dots names a directory: find out by which name. */
+static bool name_dots(struct observer *o, struct way *w)
+{
+	char text[PATH_MAX] UNINITIALISED;
+	struct str below;
+	int outside;
+	AUTO_FD fd = open_dir(o, (struct str){ w->text, w->n }, &outside);
+
+	fd_closep(&outside);
+	if (fd < 0 || !dirs_text(fd, o->path, text, &below))
+		return false;
+	return caller_follow(&o->caller, o->path, below.n ? below.p : "", w);
+}
+
+/* Cut off the last component; slashes after it mean nothing here. */
+static struct str cut_last(struct way *w, struct str *last)
+{
+	while (w->n > 1 && w->text[w->n - 1] == '/')
+		w->text[--w->n] = '\0';
+	const char *slash = memrchr(w->text, '/', w->n);
+	const size_t n = (size_t)(slash - w->text);
+
+	*last = (struct str){ w->text + n + 1, w->n - n - 1 };
+	return (struct str){ w->text, n };
+}
+
+static bool is_dots(struct str s)
+{
+	return str_eq(s, STR(".")) || str_eq(s, STR(".."));
+}
+
+/* Where the link at the end of a path leads: *w becomes that. False if it is not a link. */
+static bool follow_link(struct observer *o, const struct seen_dir *in, struct str dir,
+			const char *name, struct way *w)
+{
+	char target[PATH_MAX] UNINITIALISED;
+	const ssize_t n =
+		readlinkat(in->dir ? in->dir->fd : in->outside, name, target, sizeof target - 1);
+
+	if (n <= 0)
+		return false;
+	target[n] = '\0';
+	return caller_follow(&o->caller, dir, target, w);
+}
+
+/* Find what the path means to the caller. False: nothing in the workspace. */
+static bool find(struct observer *o, struct way *w, bool follow, struct meant *ret)
+{
+	for (int hops = 0; hops < LIMIT_LINK_HOPS; hops++) {
+		struct str last, below, dir = cut_last(w, &last);
+		if (path_within(o->path, (struct str){ w->text, w->n }, &below) && below.n == 0) {
+			const struct seen_dir *top = see_dir(o, o->path);
+			*ret = (struct meant){ .dir = top ? top->dir : NULL, .name = "." };
+			return ret->dir;
+		}
+		if (is_dots(last)) {
+			if (!name_dots(o, w))
+				return false;
+			continue;
+		}
+		if (last.n == 0 || last.n > NAME_MAX)
+			return false;
+		const struct seen_dir *in = see_dir(o, dir);
+		if (!in)
+			return false;
+		ret->dir = in->dir;
+		memcpy(ret->name, last.p, last.n);
+		ret->name[last.n] = '\0';
+		if (!follow || !follow_link(o, in, dir, ret->name, w))
+			return ret->dir;
+	}
+	return false;
+}
+
+/* Most of what is opened for writing by an absolute path is a device. */
+static bool is_elsewhere(const struct observer *o, const char *path)
+{
+	return (strcmp(path, "/dev/null") == 0 || strcmp(path, "/dev/tty") == 0) &&
+	       !str_starts(o->path, STR("/dev"));
+}
+
+/* Something is about to happen to a path of the caller. */
+static void touch_path(struct observer *o, const struct stopped_call *d, int dirfd,
+		       const char *path, bool follow, enum touch_care care)
+{
+	struct way w UNINITIALISED;
+	struct meant at UNINITIALISED;
+	struct err e;
+
+	if (!*path || is_elsewhere(o, path) || !caller_way(&o->caller, dirfd, path, &w) ||
+	    !supervisor_is_waiting(d) || !find(o, &w, follow, &at))
+		return;
+	(void)recording_touch_in(o->recording, at.dir, at.name, care, &e);
+	if (is_moving(d) && is_dir(at.dir->fd, at.name))
+		forget_dirs(o);
 }
 
 /* A call whose arguments cannot be read changes something that is not known. */
@@ -98,15 +271,16 @@ static bool read_path(struct observer *o, uint64_t address, char path[PATH_MAX])
 	return false;
 }
 
-static void look_at_open(struct observer *o, int dirfd, uint64_t address, uint64_t flags)
+static void look_at_open(struct observer *o, const struct stopped_call *d, int dirfd,
+			 uint64_t address, uint64_t flags)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX] UNINITIALISED;
 	const bool exclusive = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
 
 	if (flags & O_PATH || (flags & O_TMPFILE) == O_TMPFILE ||
 	    !(flags & (O_ACCMODE | O_CREAT | O_TRUNC)) || !read_path(o, address, path))
 		return;
-	touch_path(o, dirfd, path, !exclusive && !(flags & O_NOFOLLOW),
+	touch_path(o, d, dirfd, path, !exclusive && !(flags & O_NOFOLLOW),
 		   exclusive ? TOUCH_META : TOUCH_CONTENT);
 }
 
@@ -119,12 +293,12 @@ static void look_at_bind(struct observer *o, const struct stopped_call *d)
 	if (n > offsetof(struct sockaddr_un, sun_path) &&
 	    caller_read(&o->caller, d->args[1], &at, n) && at.sun_family == AF_UNIX &&
 	    at.sun_path[0])
-		touch_path(o, AT_FDCWD, at.sun_path, false, TOUCH_META);
+		touch_path(o, d, AT_FDCWD, at.sun_path, false, TOUCH_META);
 }
 
 static void look_at_paths(struct observer *o, const struct stopped_call *d)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX] UNINITIALISED;
 
 	for (size_t i = 0; i < ARRAY_LEN(watched); i++) {
 		const struct watched_path *w = &watched[i];
@@ -135,7 +309,7 @@ static void look_at_paths(struct observer *o, const struct stopped_call *d)
 			continue;
 		const bool exchange = d->number == SYS_renameat2 && d->args[4] & RENAME_EXCHANGE;
 		const bool nofollow = w->flags >= 0 && d->args[w->flags] & AT_SYMLINK_NOFOLLOW;
-		touch_path(o, w->dir < 0 ? AT_FDCWD : (int)d->args[w->dir], path,
+		touch_path(o, d, w->dir < 0 ? AT_FDCWD : (int)d->args[w->dir], path,
 			   w->follow && !nofollow, exchange ? TOUCH_META : w->care);
 	}
 }
@@ -146,16 +320,16 @@ static enum judgement look_at(void *arg, const struct stopped_call *d)
 	struct observer *o = arg;
 	struct open_how how;
 
-	o->caller.pid = d->pid;
+	caller_is(&o->caller, d->pid);
 	if (d->number == SYS_openat) {
-		look_at_open(o, (int)d->args[0], d->args[1], d->args[2]);
+		look_at_open(o, d, (int)d->args[0], d->args[1], d->args[2]);
 #ifdef SYS_open
 	} else if (d->number == SYS_open) {
-		look_at_open(o, AT_FDCWD, d->args[0], d->args[1]);
+		look_at_open(o, d, AT_FDCWD, d->args[0], d->args[1]);
 #endif
 	} else if (d->number == SYS_openat2) {
 		if (caller_read(&o->caller, d->args[2], &how, sizeof how))
-			look_at_open(o, (int)d->args[0], d->args[1], how.flags);
+			look_at_open(o, d, (int)d->args[0], d->args[1], how.flags);
 		else
 			o->recording->missed = true;
 	} else if (d->number == SYS_bind) {
@@ -171,15 +345,20 @@ int observer_init(struct observer *o, struct recording *r, struct err *e)
 	const struct workspace *ws = journal_workspace(r->journal);
 	const struct path top = { .base = PATH_WORKSPACE };
 
-	*o = (struct observer){ .recording = r };
-	o->caller = (struct caller){ .root = ws_open(ws, &top, O_PATH | O_DIRECTORY, e),
-				     .path = ws_rules(ws)->root };
-	return o->caller.root < 0 ? -1 : 0;
+	*o = (struct observer){ .recording = r, .caller = CALLER_INIT, .path = ws_rules(ws)->root };
+	for (size_t i = 0; i < OBSERVER_DIRS; i++)
+		o->seen[i].outside = -1;
+	o->root = ws_open(ws, &top, O_PATH | O_DIRECTORY, e);
+	return o->root < 0 ? -1 : 0;
 }
 
 void observer_done(struct observer *o)
 {
-	fd_closep(&o->caller.root);
+	if (!o->recording)
+		return;
+	forget_dirs(o);
+	caller_done(&o->caller);
+	fd_closep(&o->root);
 }
 
 struct judge observer_judge(struct observer *o)

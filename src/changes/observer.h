@@ -15,12 +15,29 @@
 #include "base/err.h"
 #include "changes/caller.h"
 #include "changes/recording.h"
+#include "changes/touches.h"
 #include "sandbox/supervisor.h"
+
+/* A directory by the text with which a caller named it. */
+struct seen_dir {
+	char *text; /* NULL: the place is free */
+	size_t n;
+	struct touched_dir *dir; /* in the workspace; or NULL, and it lies outside: */
+	int outside;		 /* O_PATH, or -1 */
+};
+
+enum { OBSERVER_DIRS = 8 };
 
 /* Its fields are for this module alone. */
 struct observer {
 	struct recording *recording;
 	struct caller caller;
+	int root;	 /* of the workspace, O_PATH */
+	struct str path; /* its path, the same for the caller */
+	/* The directories that were named last: most calls are about the same few. Forgotten when
+	 * a directory may have been moved or replaced. */
+	struct seen_dir seen[OBSERVER_DIRS];
+	size_t next;
 };
 
 /* The recording belongs to the supervisor's thread from its start to its end. */

@@ -172,6 +172,8 @@ static bool is_path(struct str path)
 
 	if (!more)
 		return false;
+	if (str_eq(path, STR(".")))
+		return true; /* the workspace's root */
 	while (more) {
 		struct str name;
 		more = str_cut(path, '/', &name, &path);

@@ -107,7 +107,8 @@ enum item_kind {
 	ITEM_KINDS,
 };
 
-/* A path whose states before and after the change differ. Paths are relative to the workspace. */
+/* A path whose states before and after the change differ. Paths are relative to the workspace,
+ * whose root is ".". */
 struct change_item {
 	enum item_kind kind;
 	struct str path; /* after the change; of a deleted one before it */

@@ -25,10 +25,12 @@ struct recorded {
 	uint64_t id;
 	int64_t time_ms;
 	uint64_t steps;
+	uint64_t moves; /* how often a directory may have been moved, and 1 */
 	uint32_t pin;
-	bool movable;		/* an object's content is not kept, or not apart from it, and the
-				 * object may be elsewhere */
-	struct unfinished done; /* the steps of an atomic change */
+	bool movable;		 /* an object's content is not kept, or not apart from it, and the
+				  * object may be elsewhere */
+	struct unfinished done;	 /* the steps of an atomic change */
+	struct open_change open; /* of a command */
 };
 
 static struct recorded *recorded_new(struct recording *r)
@@ -40,6 +42,7 @@ static struct recorded *recorded_new(struct recording *r)
 		return NULL;
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	k->memory.max = LIMIT_CHANGE_MEMORY;
+	k->moves = 1;
 	k->root = ws_rules(journal_workspace(r->journal))->root;
 	k->time_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 	return k;
@@ -51,6 +54,8 @@ void recording_done(struct recording *r)
 
 	if (!k)
 		return;
+	if (r->about.flags & CHANGE_COMMAND)
+		journal_remove_open(r->journal, &k->open);
 	touches_done(&k->touches);
 	if (k->pin)
 		store_unpin(journal_store(r->journal), k->pin);
@@ -193,7 +198,8 @@ static struct touched_dir *dir_of(struct recording *r, int dir)
 		r->missed = true;
 		return NULL;
 	}
-	d->path = arena_dup(&k->memory, now);
+	d->path = d->text = arena_dup(&k->memory, now);
+	d->moves = k->moves;
 	if (k->touches.first)
 		find_origin(k, dir, now, d);
 	return d;
@@ -211,26 +217,41 @@ static struct entry_store store_of(const struct recording *r)
 	};
 }
 
-static int write_touch(struct recording *r, int dir, const char *name,
-		       const struct path_state *before, int64_t dir_mtime_ns)
+/* Where the directory is now. An atomic change moves directories itself, and asks each time. */
+static bool dir_text(struct recording *r, struct touched_dir *d)
 {
+	struct recorded *k = r->kept;
 	char text[PATH_MAX] UNINITIALISED;
 	struct str now;
+
+	if (d->moves == k->moves && (k->steps == 0 || !(r->about.flags & CHANGE_ATOMIC)))
+		return true;
+	if (present_path(k, d->fd, text, &now) < 0)
+		return false;
+	if (!str_eq(d->text, now))
+		d->text = arena_dup(&k->memory, now);
+	d->moves = k->moves;
+	return d->text.p;
+}
+
+static int write_touch(struct recording *r, struct touched_dir *d, const char *name,
+		       const struct path_state *before, int64_t dir_mtime_ns)
+{
+	char path[PATH_MAX + NAME_MAX] UNINITIALISED;
 	AUTO_BUF content = { .max = LIMIT_CHANGE_MEMORY };
 
-	/* Before the first step nothing has moved. */
-	if (r->kept->steps == 0)
-		now = r->kept->touches.first->dir->path;
-	else if (present_path(r->kept, dir, text, &now) < 0)
+	if (!dir_text(r, d))
 		return 0;
+	const int n = snprintf(path, sizeof path, "%.*s%s%s", STR_FMT(d->text),
+			       d->text.n ? "/" : "", name);
 	const struct touch_record record = {
 		.number = r->kept->steps,
 		.dir_mtime_ns = dir_mtime_ns,
-		.path = join(&r->kept->memory, now, str_of(name)),
+		.path = { path, n < 0 ? 0 : (size_t)n },
 		.before = *before,
 	};
 	record_put_touch(&content, &record);
-	if (content.failed || !record.path.p) {
+	if (content.failed || n < 0 || (size_t)n >= sizeof path) {
 		errno = ENOMEM;
 		return -1;
 	}
@@ -285,8 +306,10 @@ static void keep_moved(struct recording *r, int dir, const char *name, enum touc
 
 /* An atomic change has to put back what was there a moment ago, and that may be something that it
  * has made itself. */
-static int touch_again(struct recording *r, int dir, const char *name, enum touch_care care)
+static int touch_again(struct recording *r, struct touched_dir *d, const char *name,
+		       enum touch_care care)
 {
+	const int dir = d->fd;
 	const struct entry_store s = store_of(r);
 	struct path_state now;
 
@@ -295,7 +318,7 @@ static int touch_again(struct recording *r, int dir, const char *name, enum touc
 		entry_keep(&s, dir, name, way_of(r, care), &now);
 	if (check_kept(r, care, &now) < 0)
 		return -1;
-	return write_touch(r, dir, name, &now, dirs_mtime(dir));
+	return write_touch(r, d, name, &now, dirs_mtime(dir));
 }
 
 /* A directory that is touched itself is known from now on, with the time that it had first. */
@@ -332,15 +355,13 @@ static bool is_still_there(int dir, const struct touched *t)
 }
 
 /* Keep what has to be kept, and write it down. 0, or -1 with errno. */
-static int touch(struct recording *r, int dir, const char *name, enum touch_care care)
+static int touch(struct recording *r, struct touched_dir *d, const char *name, enum touch_care care)
 {
 	struct recorded *k = r->kept;
-	struct touched_dir *d = dir_of(r, dir);
-	const int64_t dir_mtime_ns = dirs_mtime(dir);
+	const int dir = d->fd;
+	/* Only an atomic change is taken back step by step. */
+	const int64_t dir_mtime_ns = r->about.flags & CHANGE_ATOMIC ? dirs_mtime(dir) : d->mtime_ns;
 	const struct entry_store s = store_of(r);
-
-	if (!d)
-		return 0;
 	struct touched *t = touches_find(&k->touches, d, str_of(name));
 	const bool is_new = !t;
 	if (is_new && !(t = new_touch(r, dir, d, name))) {
@@ -358,8 +379,8 @@ static int touch(struct recording *r, int dir, const char *name, enum touch_care
 	if (!is_new)
 		keep_moved(r, dir, name, care);
 	if (!is_new && r->about.flags & CHANGE_ATOMIC)
-		return touch_again(r, dir, name, care);
-	return is_new || keep ? write_touch(r, dir, name, &t->before, dir_mtime_ns) : 0;
+		return touch_again(r, d, name, care);
+	return is_new || keep ? write_touch(r, d, name, &t->before, dir_mtime_ns) : 0;
 }
 
 static bool begin(struct recording *r)
@@ -370,6 +391,10 @@ static bool begin(struct recording *r)
 	if (!r->kept)
 		return false;
 	r->kept->id = journal_number(r->journal);
+	if (r->about.flags & CHANGE_COMMAND) {
+		r->kept->open.about = change_of(r);
+		journal_add_open(r->journal, &r->kept->open);
+	}
 	return true;
 }
 
@@ -382,6 +407,26 @@ static int fail(struct recording *r, const char *name, struct err *e)
 	return err_errno(e, "The present state of %s cannot be kept", name);
 }
 
+struct touched_dir *recording_dir(struct recording *r, int dir)
+{
+	if (begin(r))
+		return dir_of(r, dir);
+	r->missed = true;
+	return NULL;
+}
+
+int recording_touch_in(struct recording *r, struct touched_dir *d, const char *name,
+		       enum touch_care care, struct err *e)
+{
+	return touch(r, d, name, care) < 0 ? fail(r, name, e) : 0;
+}
+
+void recording_note_move(struct recording *r)
+{
+	if (r->kept)
+		r->kept->moves++;
+}
+
 int recording_touch(struct recording *r, int dir, const char *name, enum touch_care care,
 		    struct err *e)
 {
@@ -391,7 +436,8 @@ int recording_touch(struct recording *r, int dir, const char *name, enum touch_c
 		errno = ENOMEM;
 		return fail(r, name, e);
 	}
-	return touch(r, dir, name, care) < 0 ? fail(r, name, e) : 0;
+	struct touched_dir *d = dir_of(r, dir);
+	return d ? recording_touch_in(r, d, name, care, e) : 0;
 }
 
 /* One end of a move: the path of the name, empty in the stage. */
@@ -519,8 +565,12 @@ static void finish_for(struct journal *j, const struct unfinished *u, int root)
 		struct touched *kept = d ? touches_find(&k->touches, d, str_of(name)) : NULL;
 		if (d && !kept)
 			kept = touches_add(&k->touches, &k->memory, d, name);
-		if (kept)
+		if (kept) {
 			kept->before = t.before;
+			/* Its content was in danger: the object may be gone, and its number
+			 * another one's. */
+			kept->gone = t.before.kept != KEPT_NOT;
+		}
 		if (d && t.dir_mtime_ns && t.dir_mtime_ns < d->mtime_ns)
 			d->mtime_ns = t.dir_mtime_ns;
 		k->steps++;

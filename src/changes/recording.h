@@ -39,6 +39,7 @@ struct recording_about {
 };
 
 struct recorded;
+struct touched_dir;
 
 /* The zero value records nothing. */
 struct recording {
@@ -65,6 +66,16 @@ uint64_t recording_id(const struct recording *r);
  * cannot be kept. */
 int recording_touch(struct recording *r, int dir, const char *name, enum touch_care care,
 		    struct err *e);
+
+/* The same by a directory that the recording knows already, which is quicker. NULL from the first
+ * one: it lies outside the workspace, or there is no memory. It is known as long as the recording
+ * lives. */
+struct touched_dir *recording_dir(struct recording *r, int dir);
+int recording_touch_in(struct recording *r, struct touched_dir *d, const char *name,
+		       enum touch_care care, struct err *e);
+
+/* A directory may have been moved: the paths of directories are asked again. */
+void recording_note_move(struct recording *r);
 
 /* An atomic recording is about to rename an object to a name that does not exist. The stage of the
  * store is one of the directories that may be given. */

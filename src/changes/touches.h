@@ -25,6 +25,8 @@ struct touched_dir {
 	int64_t mtime_ns; /* when it was first seen */
 	bool is_new;	  /* it did not exist before the change */
 	struct str path;  /* before the change, relative to the workspace */
+	struct str text;  /* where it was when the recording had seen so many moves: */
+	uint64_t moves;
 
 	/* Set at the end, by compare.h: */
 	bool is_there;	/* it is in the workspace … */

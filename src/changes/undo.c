@@ -63,6 +63,11 @@ static int read_changes(struct journal *j, const struct undo_request *q, struct 
 	for (size_t i = 0; i < s->count; i++) {
 		if (journal_find(j, s->ids[i], &entry, e) < 0)
 			return -1;
+		if (entry.flags & CHANGE_OPEN)
+			return err_set(e, ERR_CONFLICT,
+				       "Change %llu goes on: something of its command still "
+				       "runs. Stop it, or wait until it has ended.",
+				       (unsigned long long)entry.id);
 		if (entry.undone_by && !has(s, entry.undone_by))
 			return err_set(e, ERR_CONFLICT,
 				       "Change %llu is undone already, by change %llu. To do it "

@@ -60,6 +60,8 @@ static void add_change(struct buf *out, const struct json *change)
 		buf_add(out, STR(" or more"));
 	if (undone && undone->type == JSON_NUMBER)
 		buf_addf(out, " (undone by %" PRId64 ")", undone->integer);
+	else if (cli_truth(change, STR("open")))
+		buf_add(out, STR(" (goes on)"));
 	else if (!cli_truth(change, STR("undoable")))
 		buf_add(out, STR(" (cannot be undone)"));
 	buf_add(out, STR("  "));

@@ -34,7 +34,7 @@ static void write_time(struct jw *w, int64_t ms)
 
 static bool is_undoable(const struct change_entry *entry)
 {
-	return !(entry->flags & CHANGE_UNSAVED);
+	return !(entry->flags & (CHANGE_UNSAVED | CHANGE_OPEN));
 }
 
 static void write_summary(struct jw *w, const struct change_entry *entry, const struct change *ch)
@@ -46,6 +46,7 @@ static void write_summary(struct jw *w, const struct change_entry *entry, const 
 	jw_str(w, "session", str_upto(ch->session, utf8_whole(ch->session)));
 	changed_write_counts(w, entry->counts);
 	jw_bool(w, "complete", !(entry->flags & CHANGE_INCOMPLETE));
+	jw_bool(w, "open", entry->flags & CHANGE_OPEN);
 	jw_bool(w, "undoable", is_undoable(entry));
 	if (entry->undone_by)
 		jw_int(w, "undone_by", (int64_t)entry->undone_by);
@@ -93,6 +94,8 @@ static void show_list(const struct call *c, const struct change_entry *entries, 
 			if (entries[i].counts[kind])
 				buf_addf(out, " %u %s", entries[i].counts[kind],
 					 changed_kind((enum item_kind)kind));
+		if (entries[i].flags & CHANGE_OPEN)
+			buf_add(out, STR(" (goes on)"));
 		if (entries[i].undone_by)
 			buf_addf(out, " (undone by %llu)",
 				 (unsigned long long)entries[i].undone_by);
@@ -136,6 +139,7 @@ static int changes_run(struct call *c, const void *args, struct err *e)
 		{ "deleted", "How many are gone", FIELD_INT },                                     \
 		{ "renamed", "How many have another name", FIELD_INT },                            \
 		{ "complete", "Whether everything is known that it changed", FIELD_BOOL },         \
+		{ "open", "Whether something of its command still runs", FIELD_BOOL },             \
 		{ "undoable", "Whether what was there is saved", FIELD_BOOL },                     \
 	{                                                                                          \
 		"undone_by", "The change that undid it, or null", FIELD_INT, FIELD_NULLABLE        \

@@ -142,7 +142,6 @@ struct watched *watched_new(struct call *c, struct proc_request *q)
 	if (!w)
 		return NULL;
 	*w = (struct watched){
-		.observer = { .caller = { .root = -1 } },
 		.call = c->number,
 		.changed = c->changed,
 		.changed_arg = c->changed_arg,
