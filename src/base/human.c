@@ -53,3 +53,11 @@ const char *human_ms(int64_t ms, char room[HUMAN_SIZE])
 		(void)snprintf(room, HUMAN_SIZE, "%lld h %lld min", s / 3600, s / 60 % 60);
 	return room;
 }
+
+const char *human_took(int64_t ms, char room[HUMAN_SIZE])
+{
+	if (ms >= 1000)
+		return human_ms(ms, room);
+	(void)snprintf(room, HUMAN_SIZE, "%lld ms", (long long)ms);
+	return room;
+}

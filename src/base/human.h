@@ -21,4 +21,7 @@ const char *human_count(int64_t n, char room[HUMAN_SIZE]);
 /* "0.8 s", "120 s", "12 min 5 s", "3 h 20 min" */
 const char *human_ms(int64_t ms, char room[HUMAN_SIZE]);
 
+/* How long something took: "0 ms", "840 ms", "8.1 s" … */
+const char *human_took(int64_t ms, char room[HUMAN_SIZE]);
+
 #endif

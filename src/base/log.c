@@ -6,28 +6,21 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/columns.h"
 #include "base/io.h"
 #include "base/jw.h"
 #include "base/limits.h"
 #include "base/own.h"
 #include "base/utc.h"
-#include "base/utf8.h"
-#include "base/width.h"
 
 enum {
 	LINE_MAX_BYTES = 8 << 10, /* a longer line loses its fields, which are usually short */
 	GATHER_MS = 20,		  /* the thread collects lines for this long before it writes */
 	STOP_MS = 500,
-	COLUMNS_USUAL = 80,    /* of a terminal that does not say */
-	COLUMNS_MOST = 140,    /* a longer line is hard to follow with the eye */
-	COLUMNS_FOR_TIME = 60, /* a narrower terminal does without the time */
-	NAME_COLUMNS = 13,     /* the longest names of tools */
-	DURATION_COLUMNS = 7,
 	NOTE_COLUMNS = 10,
 };
 
@@ -121,17 +114,7 @@ static void format_text(struct buf *b, enum log_level level, const char *msg,
 
 static void add_coloured(struct buf *b, enum log_colour colour, struct str s)
 {
-	static const char *const codes[] = {
-		[LOG_PLAIN] = "", [LOG_DIM] = "2",    [LOG_BOLD] = "1",
-		[LOG_RED] = "31", [LOG_GREEN] = "32", [LOG_YELLOW] = "33"
-	};
-	const bool on = state.coloured && colour != LOG_PLAIN;
-
-	if (on)
-		buf_addf(b, "\033[%sm", codes[colour]);
-	buf_add(b, s);
-	if (on)
-		buf_add(b, STR("\033[0m"));
+	columns_paint(b, state.coloured, colour, s);
 }
 
 /* "08:49:37" and two spaces. */
@@ -215,67 +198,15 @@ bool log_is_for_people(void)
 	return state.form == LOG_PEOPLE;
 }
 
-static size_t columns(void)
-{
-	struct winsize w;
-
-	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) < 0 || w.ws_col == 0)
-		return COLUMNS_USUAL;
-	return w.ws_col < COLUMNS_MOST ? w.ws_col : COLUMNS_MOST;
-}
-
-/* Whether a terminal would obey it instead of showing it; or show what comes after it backwards. */
-static bool is_control(uint32_t c)
-{
-	return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x202a && c <= 0x202e) ||
-	       (c >= 0x2066 && c <= 0x2069) || c == 0x200e || c == 0x200f;
-}
-
-/* As much of the text as fits the columns, which are filled up with blanks. */
-static void add_cell(struct buf *b, struct str s, size_t room)
-{
-	size_t used = 0, bad;
-
-	for (size_t at = 0, n; at < s.n; at += n ? n : bad) {
-		n = utf8_next(str_from(s, at), &bad);
-		const uint32_t c = n ? utf8_decode(s.p + at, n) : 0xfffd;
-		const size_t width = is_control(c) ? 1 : width_of(c);
-		const bool last = at + (n ? n : bad) == s.n;
-		if (used + width + !last > room) {
-			buf_add(b, used < room ? STR("…") : STR(""));
-			used += used < room;
-			break;
-		}
-		if (!n || is_control(c))
-			buf_addc(b, c < 0x20 ? ' ' : '?');
-		else
-			buf_add(b, (struct str){ s.p + at, n });
-		used += width;
-	}
-	buf_addf(b, "%*s", (int)(room - used), "");
-}
-
 void log_line(enum log_level level, const struct log_line *l)
 {
-	char bytes[LINE_MAX_BYTES] UNINITIALISED;
+	char bytes[LINE_MAX_BYTES] UNINITIALISED, time[UTC_TEXT];
 	struct buf line = buf_over(bytes, sizeof bytes);
-	const size_t all = columns();
-	const bool timed = all >= COLUMNS_FOR_TIME;
-	const size_t after = 2 + l->outcome.n + 2 +
-			     (l->duration.n > DURATION_COLUMNS ? l->duration.n : DURATION_COLUMNS);
-	const size_t before = (timed ? 10 : 0) + NAME_COLUMNS + 2;
 
 	if (level < state.least)
 		return;
-	if (timed)
-		add_clock(&line);
-	add_cell(&line, l->name, NAME_COLUMNS);
-	buf_add(&line, STR("  "));
-	/* In the last column some terminals would begin a line. */
-	add_cell(&line, l->subject, all > before + after + 1 ? all - before - after - 1 : 0);
-	buf_add(&line, STR("  "));
-	add_coloured(&line, l->colour, l->outcome);
-	buf_addf(&line, "  %*.*s\n", DURATION_COLUMNS, STR_FMT(l->duration));
+	columns_line(&line, state.coloured, columns_of(STDERR_FILENO),
+		     (struct str){ now(time).p + 11, 8 }, l);
 	hand_over(&line);
 }
 
@@ -288,7 +219,7 @@ void log_note(struct str name, struct str text, enum log_colour colour)
 		return;
 	if (name.n) {
 		buf_add(&line, STR("  "));
-		add_cell(&line, name, NOTE_COLUMNS);
+		columns_cell(&line, name, NOTE_COLUMNS);
 		buf_addc(&line, ' ');
 	}
 	char shown[LINE_MAX_BYTES / 2] UNINITIALISED;

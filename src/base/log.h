@@ -20,12 +20,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/columns.h"
 #include "base/err.h"
 #include "base/str.h"
 
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
 enum log_form { LOG_TEXT, LOG_JSON, LOG_PEOPLE };
-enum log_colour { LOG_PLAIN, LOG_DIM, LOG_BOLD, LOG_RED, LOG_GREEN, LOG_YELLOW };
 
 struct log_field {
 	const char *name;
@@ -49,12 +49,7 @@ void log_fields(enum log_level level, const char *msg, const struct log_field *f
 /* Whether lines are written for people. */
 bool log_is_for_people(void);
 
-/* A line for people in columns. The subject is cut to what the terminal has room for. */
-struct log_line {
-	struct str name, subject, outcome, duration;
-	enum log_colour colour; /* of the outcome */
-};
-
+/* A line for people in columns, with the time. The subject is cut to what the terminal has room for. */
 void log_line(enum log_level level, const struct log_line *line);
 
 /* A line for people that has a name and a text, which is not cut; both may be empty. */

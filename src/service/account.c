@@ -137,21 +137,13 @@ static const char *outcome_of(const struct account *a, char room[64], enum log_c
 	return "ok";
 }
 
-static const char *duration(int64_t ms, char room[HUMAN_SIZE])
-{
-	if (ms >= 1000)
-		return human_ms(ms, room);
-	(void)snprintf(room, HUMAN_SIZE, "%lld ms", (long long)ms);
-	return room;
-}
-
 static void log_for_people(const struct account *a)
 {
 	char words[64], ms[HUMAN_SIZE];
 	struct log_line line = { .name = a->tool, .subject = a->subject };
 
 	line.outcome = str_of(outcome_of(a, words, &line.colour));
-	line.duration = str_of(duration(a->ms, ms));
+	line.duration = str_of(human_took(a->ms, ms));
 	log_line(LOG_INFO, &line);
 }
 

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * columns: text for people on a terminal, which others have chosen: colours, and lines in columns.
+ *
+ * Nothing that is added here is obeyed by a terminal: control characters, and those that turn the
+ * direction of writing around, are replaced. Widths are those of width.h.
+ */
+#ifndef BASE_COLUMNS_H
+#define BASE_COLUMNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+
+enum log_colour { LOG_PLAIN, LOG_DIM, LOG_BOLD, LOG_RED, LOG_GREEN, LOG_YELLOW, LOG_CYAN };
+
+/* How many columns the terminal at that descriptor has, at most so many as the eye can follow. */
+size_t columns_of(int fd);
+
+/* Add a text, as it is, in that colour if `coloured`. */
+void columns_paint(struct buf *b, bool coloured, enum log_colour colour, struct str s);
+
+/* Add as much of the text as fits the columns; "…" stands for the rest. Returns the columns that
+ * are left. */
+size_t columns_fit(struct buf *b, struct str s, size_t room);
+
+/* The same, filled up with blanks. */
+void columns_cell(struct buf *b, struct str s, size_t room);
+
+/* What a line says of a call. */
+struct log_line {
+	struct str name, subject, outcome, duration;
+	enum log_colour colour; /* of the outcome */
+};
+
+/* Add it in so many columns, with its newline. The clock, "08:49:37", is left out if there is no
+ * room for it; the subject is cut. */
+void columns_line(struct buf *b, bool coloured, size_t columns, struct str clock,
+		  const struct log_line *l);
+
+#endif
