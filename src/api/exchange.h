@@ -43,6 +43,7 @@ struct front {
 	struct service *service;
 	struct auth_rules auth;
 	bool surface;			       /* the routes of agent-sandbox are served, too */
+	bool shows_only;		       /* only routes for those who watch are served */
 	struct mcp_http *mcp;		       /* NULL: /mcp is not served */
 	struct feed *feed;		       /* NULL: events are off */
 	const struct http_budget *connections; /* NULL: there are no connections */

@@ -33,10 +33,15 @@ static void health(struct jw *w, const struct operation *o)
 		"{\"type\":\"object\",\"properties\":{\"ok\":{\"type\":\"boolean\",\"enum\":[true]}"
 		","
 		"\"version\":{\"type\":\"string\"},\"uptimeMs\":{\"type\":\"integer\"},"
+		"\"pid\":{\"type\":\"integer\"},\"kind\":{\"type\":\"string\",\"enum\":[\"serve\","
+		"\"mcp\",\"local\"]},\"client\":{\"type\":\"string\"},\"calls\":{\"type\":"
+		"\"integer\"},\"running\":{\"type\":\"integer\"},\"event\":{\"type\":\"integer\"},"
 		"\"workspace\":{\"type\":\"string\"}},"
-		"\"required\":[\"ok\",\"version\",\"uptimeMs\",\"workspace\"]}",
+		"\"required\":[\"ok\",\"version\",\"uptimeMs\",\"pid\",\"kind\",\"calls\","
+		"\"running\",\"workspace\"]}",
 		"{\"ok\":true,\"version\":\"" SIDECAR_VERSION
-		"\",\"uptimeMs\":316,\"workspace\":\"/workspace\"}");
+		"\",\"uptimeMs\":316,\"pid\":41,\"kind\":\"serve\",\"calls\":7,\"running\":0,"
+		"\"event\":14,\"workspace\":\"/workspace\"}");
 }
 
 static void metrics(struct jw *w, const struct operation *o)

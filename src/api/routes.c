@@ -13,6 +13,7 @@
 #include "base/own.h"
 #include "mcp/http.h"
 #include "net/http_url.h"
+#include "net/registry.h"
 #include "service/health.h"
 #include "tools/schema.h"
 
@@ -530,6 +531,7 @@ static const struct route *find_route(const struct front *f, const struct http_h
 	*allowed = 0;
 	for (size_t i = 0; i < ARRAY_LEN(routes); i++) {
 		if ((routes[i].surface && !f->surface) || (routes[i].watched && !f->feed) ||
+		    (f->shows_only && !registry_shows(routes[i].path)) ||
 		    !fits(routes[i].path, head->path, rest))
 			continue;
 		if (routes[i].method == method)

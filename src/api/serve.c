@@ -3,21 +3,28 @@
 
 #include "api/serve.h"
 
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "api/feed.h"
 #include "api/server.h"
+#include "base/jw.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/own.h"
+#include "base/utc.h"
 #include "config/config.h"
 #include "exec/tree.h"
 #include "mcp/http.h"
 #include "net/listen.h"
+#include "net/registry.h"
 #include "service/banner.h"
 #include "service/health.h"
 #include "service/service.h"
+#include "workspace/workspace.h"
 
 enum { MAX_LISTENERS = CONFIG_ACTIVATED, MAX_UIDS = 64 };
 
@@ -100,6 +107,47 @@ static struct listener on_a_file(const struct listeners *l)
 	return (struct listener){ .fd = -1 };
 }
 
+static void write_entry(const struct config *c, const struct service *s, const struct listening *at,
+			struct buf *out)
+{
+	char tcp[300], here[PATH_MAX], iso[UTC_TEXT];
+	const int64_t seconds = time(NULL);
+	struct jw w = jw_to(out);
+
+	jw_object(&w, NULL);
+	jw_int(&w, "pid", getpid());
+	jw_str(&w, "workspace", ws_rules(s->ws)->root);
+	jw_str(&w, "since", utc_iso(seconds, 0, iso));
+	if (at->socket && *at->socket) {
+		const bool relative = *at->socket != '/' && getcwd(here, sizeof here);
+		jw_open_str(&w, "socket");
+		jw_piece(&w, str_of(relative ? here : ""));
+		jw_piece(&w, str_of(relative ? "/" : ""));
+		jw_piece(&w, str_of(at->socket));
+		jw_close_str(&w);
+	}
+	if (c->tcp_host) {
+		(void)snprintf(tcp, sizeof tcp, "%s:%lld", c->tcp_host, (long long)at->tcp_port);
+		jw_str(&w, "tcp", str_of(tcp));
+	}
+	if (c->token)
+		jw_bool(&w, "token", true);
+	jw_end(&w);
+}
+
+/* Others of this user can find the server. It works as well if they cannot. */
+static void enter(const struct config *c, const struct service *s, const struct listening *at,
+		  struct registry_entry *ret)
+{
+	AUTO_BUF object = { .max = LIMIT_REGISTRY_ENTRY };
+	struct err e;
+
+	write_entry(c, s, at, &object);
+	if (!object.failed && registry_enter(buf_str(&object), ret, &e) < 0)
+		log_event(LOG_DEBUG, "\"sidecar ps\" will not list this server",
+			  LOG_STR("why", str_of(e.msg)));
+}
+
 static void front_done(struct front *f)
 {
 	feed_free(f->feed);
@@ -142,14 +190,18 @@ static int run(const struct config *config, struct service *service, struct list
 		if (!front.feed)
 			return -1;
 	}
+	CLEANUP(registry_leave) struct registry_entry entry = { .lock = -1 };
 	if (health_record(service, config, &at, e) < 0 || log_start(e) < 0)
 		return -1;
+	enter(config, service, &at, &entry);
 	(log_is_for_people() ? banner_log : health_log)(service, config, &at);
 	const int rc = server_run(&server, e);
 	log_stop();
 	/* The keeper ends what is left when we are gone. */
-	if (rc == SERVER_STUCK)
+	if (rc == SERVER_STUCK) {
+		registry_leave(&entry);
 		_exit(0);
+	}
 	return rc;
 }
 
@@ -173,5 +225,6 @@ int serve(struct config *config, struct err *e)
 		config->activated[i] = listeners.list[i].path;
 	if (service_init(&service, config, e) < 0)
 		return -1;
+	service.kind = "serve";
 	return run(config, &service, &listeners, e);
 }

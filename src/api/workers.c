@@ -266,6 +266,10 @@ static struct slot *accept_slot(struct workers *w, const struct listener *l)
 		log_event(LOG_WARN, "connection refused: uid not allowed", LOG_INT("uid", peer.uid),
 			  LOG_INT("pid", peer.pid));
 		refuse(&c->http, 403, "Forbidden: this user may not connect");
+	} else if (!l->tcp && w->o->refuses && w->o->refuses(peer.pid)) {
+		log_event(LOG_WARN, "connection refused: a command may not watch",
+			  LOG_INT("pid", peer.pid));
+		refuse(&c->http, 403, "Forbidden: a command may not connect");
 	}
 	return c;
 }

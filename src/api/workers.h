@@ -100,6 +100,8 @@ struct workers_options {
 	size_t listener_count;
 	const uid_t *uids; /* that may connect to a Unix socket; empty: its mode decides */
 	size_t uid_count;
+	/* Whether a process must not connect to a Unix socket; NULL: none is refused. */
+	bool (*refuses)(pid_t pid);
 };
 
 struct workers {

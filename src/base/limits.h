@@ -51,6 +51,10 @@ enum {
 	LIMIT_WATCH_GATHER_MS = 20,
 	LIMIT_WATCH_PIECE = 64 << 10,
 
+	/* What a server says of itself in the directory of running sidecars: three paths in which
+	 * every byte may have to be escaped. */
+	LIMIT_REGISTRY_ENTRY = 96 << 10,
+
 	/* Files that the read tracker remembers for all sessions, about 300 bytes each. */
 	LIMIT_TRACKED_FILES = 8192,
 	/* Content that it keeps to show what changed: of one file, and of all files. */

@@ -150,8 +150,11 @@ static const struct setting settings[] = {
 	  .max = 3600, .help = "how long running calls may go on after SIGTERM (default 10)",
 	  .listens = true },
 	{ "SIDECAR_EVENTS", "events", SETTING_CHOICE, AT(events), WORDS("off", "on"), .usual = "on",
-	  .help = "whether calls can be watched by /events and /calls (default on)",
-	  .listens = true },
+	  .help = "whether calls can be watched by /events and /calls (default on)" },
+	{ "SIDECAR_WATCHABLE", "watchable", SETTING_CHOICE, AT(watchable), WORDS("off", "on"),
+	  .usual = "on",
+	  .help = "whether \"sidecar mcp\" opens a socket for \"sidecar watch\" and \"sidecar ui\" "
+		  "with its first call (default on)" },
 	{ "SIDECAR_LOG", "log", SETTING_CHOICE, AT(log), WORDS("auto", "text", "json"),
 	  .help = "format of the log on stderr (default: for people on a terminal, else json)" },
 	{ "SIDECAR_LOG_LEVEL", "log-level", SETTING_CHOICE, AT(log_level),

@@ -5,6 +5,9 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -13,6 +16,7 @@
 
 #include "base/own.h"
 #include "base/message.h"
+#include "exec/procfs.h"
 #include "exec/spawner.h"
 #include "sandbox/scratch.h"
 
@@ -115,6 +119,39 @@ static int keep(struct keeper *k, void (*at_death)(int fd))
 	if (at_death && k->at_death >= 0)
 		at_death(k->at_death);
 	return 0;
+}
+
+/* The parent of a process (0: it is outside of our namespace), and whether the process is a keeper.
+ * -1: not known. */
+static pid_t look_at(pid_t pid, bool *is_keeper)
+{
+	static const char words[] = "sidecar\0" KEEPER_VERB;
+	char path[64], text[1024];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+	*is_keeper = procfs_text(path, text, sizeof(text)) == sizeof(words) &&
+		     memcmp(text, words, sizeof(words)) == 0;
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	(void)procfs_text(path, text, sizeof(text));
+	/* The name of the program, in parentheses, may contain anything. */
+	const char *end = strrchr(text, ')');
+	return end && strlen(end) > 4 ? (pid_t)strtol(end + 4, NULL, 10) : -1;
+}
+
+bool keeper_is_above(pid_t pid)
+{
+	enum { DEEPEST = 1024 };
+	bool is_keeper;
+
+	for (int i = 0; i < DEEPEST && pid > 0; i++) {
+		const pid_t parent = look_at(pid, &is_keeper);
+		if (is_keeper || parent < 0)
+			return true;
+		if (parent == 0)
+			return false;
+		pid = parent;
+	}
+	return true;
 }
 
 int keeper_main(void (*at_death)(int fd))

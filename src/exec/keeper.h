@@ -21,6 +21,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "sandbox/sandbox.h"
 
@@ -41,6 +42,10 @@ struct keeper_setup {
 	uint32_t write_count, read_count, hide_count;
 	int64_t open_files; /* soft limit for the keeper and all it starts; 0: leave it unchanged */
 };
+
+/* Whether a process is a command of a sidecar, this one or another; true also if that cannot be
+ * found out. */
+bool keeper_is_above(pid_t pid);
 
 /* Serve until the server is gone. Returns the exit status. at_death may be NULL; it is called with
  * the descriptor that was given to runner_new (if any), in a process with the server's rights. */

@@ -241,6 +241,8 @@ static enum mcp_verb initialize(const struct mcp_offer *offer, struct mcp_reques
 	r->agreed = mcp_legacy_version(wanted->string);
 	if (!r->agreed)
 		r->agreed = mcp_legacy_version(STR(LEGACY_VERSION));
+	if (!r->client.n)
+		r->client = json_text(json_get(r->params, STR("clientInfo")), STR("name"));
 	begin_result(&w, r);
 	jw_str(&w, "protocolVersion", str_of(r->agreed));
 	jw_raw(&w, "capabilities", STR("{\"tools\":{}}"));

@@ -49,7 +49,7 @@ struct mcp_request {
 	const struct json *params;
 	bool modern;
 	struct str version; /* modern: the one it names */
-	struct str client;  /* modern: what the client calls itself */
+	struct str client;  /* what the client calls itself, if the message says it */
 
 	const struct json *token; /* names the progress that the client wants; or NULL */
 	const struct tool *tool;  /* of a call … */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve: build the service while the client already talks to us. */
+/* serve: build the service while the client already talks to us, and let others watch. */
 
 #include "mcp/serve.h"
 
@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "api/watchable.h"
 #include "base/log.h"
 #include "config/config.h"
 #include "mcp/protocol.h"
@@ -21,6 +22,7 @@ struct boot {
 	struct service service;
 	pthread_t thread;
 	bool joined;
+	struct watchable *watchable; /* NULL: no tool has been called, or it is not wanted */
 };
 
 static void complain(const struct err *e)
@@ -33,8 +35,10 @@ static void *build(void *arg)
 	struct boot *b = arg;
 	struct err e;
 
-	if (service_init(&b->service, b->config, &e) == 0)
+	if (service_init(&b->service, b->config, &e) == 0) {
+		b->service.kind = "mcp";
 		return NULL;
+	}
 	config_name_flags(b->config, &e);
 	complain(&e);
 	_exit(1);
@@ -50,6 +54,26 @@ static void ready(void *arg)
 	(void)pthread_join(b->thread, NULL);
 	b->joined = true;
 	health_log(&b->service, b->config, &(struct listening){ 0 });
+}
+
+/* From now on others of this user can watch. Calls are served as well if they cannot. */
+static void first_call(void *arg, struct str client)
+{
+	struct boot *b = arg;
+	struct service *s = &b->service;
+	struct err e;
+
+	(void)snprintf(s->client, sizeof s->client, "%.*s", STR_FMT(client));
+	if (!b->config->watchable)
+		return;
+	if (b->config->events && service_show(s, &e) < 0) {
+		log_event(LOG_WARN, "calls cannot be watched", LOG_STR("why", str_of(e.msg)));
+		return;
+	}
+	if (health_record(s, b->config, &(struct listening){ 0 }, &e) == 0)
+		b->watchable = watchable_open(s, &e);
+	if (!b->watchable)
+		log_event(LOG_WARN, "calls cannot be watched", LOG_STR("why", str_of(e.msg)));
 }
 
 static struct str held(void *arg)
@@ -69,6 +93,7 @@ static int serve_pipes(const struct config *config, struct err *e)
 		.out = STDOUT_FILENO,
 		.offer = { service_mcp_offer(config), held, &boot },
 		.ready = ready,
+		.first_call = first_call,
 		.arg = &boot,
 	};
 
@@ -80,7 +105,7 @@ static int serve_pipes(const struct config *config, struct err *e)
 	ready(&boot);
 	log_stop();
 	/* The keeper ends what is left when we are gone. */
-	if (rc == MCP_STUCK)
+	if (!watchable_close(boot.watchable) || rc == MCP_STUCK)
 		_exit(0);
 	service_done(&boot.service);
 	return rc;

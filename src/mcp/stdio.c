@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
@@ -57,6 +58,9 @@ struct stdio {
 	_Atomic int threads; /* that answer a message */
 	const char *version; /* of the legacy session; NULL: none has begun */
 	bool ready;	     /* the service has been waited for */
+	char client[LIMIT_LOG_SESSION + 1]; /* of the legacy session; "": it has not said */
+	pthread_mutex_t calling;	    /* of the next one */
+	bool has_called;		    /* `first_call` has been called */
 	struct task *spare;
 };
 
@@ -184,7 +188,18 @@ static struct dispatch new_call(struct task *t, const struct mcp_request *r)
 		.uid = geteuid(),
 		.pid = getppid(),
 		.arena = &t->arena,
+		.client = r->client.n ? r->client : str_of(t->s->client),
 	};
+}
+
+/* A tool is about to be called. */
+static void note_call(struct stdio *s, const struct mcp_request *r)
+{
+	(void)pthread_mutex_lock(&s->calling);
+	if (!s->has_called && s->o->first_call)
+		s->o->first_call(s->o->arg, r->client.n ? r->client : str_of(s->client));
+	s->has_called = true;
+	(void)pthread_mutex_unlock(&s->calling);
 }
 
 /* A call that could not be made because of *e. */
@@ -241,9 +256,12 @@ static void *run_call(void *arg)
 
 static void call_item(void *arg, struct mcp_request *r, struct buf *out)
 {
+	struct task *t = arg;
+
 	(void)out;
-	if (enter(arg, r))
-		call_entered(arg, r);
+	note_call(t->s, r);
+	if (enter(t, r))
+		call_entered(t, r);
 }
 
 static void cancel_item(void *arg, const struct json *id)
@@ -293,6 +311,7 @@ static bool call_tool(struct task *t)
 	struct err e;
 
 	become_ready(s);
+	note_call(s, &t->request);
 	if (!tool_is_slow(t->request.tool, t->request.arguments)) {
 		const struct dispatch d = new_call(t, &t->request);
 		mcp_call(s->o->service, &d, &t->request, &t->out);
@@ -336,6 +355,9 @@ static bool answer_one(struct task *t)
 		return call_tool(t);
 	case MCP_OPENED:
 		s->version = r->agreed;
+		/* Calls of an earlier session may still be reading the name. */
+		if (!s->has_called)
+			(void)snprintf(s->client, sizeof s->client, "%.*s", STR_FMT(r->client));
 		break;
 	case MCP_CANCEL:
 		mcp_runs_cancel(&s->runs, SESSION, r->cancel);
@@ -485,6 +507,7 @@ int mcp_stdio(const struct mcp_stdio_options *o, struct err *e)
 	if (!s)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory to start");
 	s->o = o;
+	(void)pthread_mutex_init(&s->calling, NULL);
 	if (prepare(s, e) < 0) {
 		mem_free(s);
 		return -1;
@@ -497,6 +520,7 @@ int mcp_stdio(const struct mcp_stdio_options *o, struct err *e)
 	if (s->threads)
 		return MCP_STUCK;
 	(void)close(s->signals);
+	(void)pthread_mutex_destroy(&s->calling);
 	lines_done(&s->lines);
 	task_free(s->spare);
 	mem_free(s);

@@ -27,6 +27,9 @@ struct mcp_stdio_options {
 	/* Called before the first call of a tool: until then the service is not used. NULL: it is
 	 * ready. */
 	void (*ready)(void *arg);
+	/* Called once, after `ready`, before the first tool is called; the client's name may be
+	 * empty. NULL: not wanted. */
+	void (*first_call)(void *arg, struct str client);
 	void *arg;
 };
 

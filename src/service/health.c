@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/io.h"
 #include "base/jw.h"
@@ -208,7 +209,7 @@ static void write_observed(struct jw *w, const struct service *s)
 	jw_end(w);
 }
 
-void health_write(const struct service *s, struct buf *out)
+void health_write(struct service *s, struct buf *out)
 {
 	struct jw w = jw_to(out);
 
@@ -216,6 +217,14 @@ void health_write(const struct service *s, struct buf *out)
 	jw_bool(&w, "ok", true);
 	jw_str(&w, "version", STR(SIDECAR_VERSION));
 	jw_int(&w, "uptimeMs", io_now_ms() - s->started_ms);
+	jw_int(&w, "pid", getpid());
+	jw_str(&w, "kind", str_of(s->kind));
+	if (*s->client)
+		jw_str(&w, "client", str_of(s->client));
+	jw_int(&w, "calls", s->calls);
+	jw_int(&w, "running", service_running(s));
+	if (s->live.events)
+		jw_int(&w, "event", (int64_t)events_last(s->live.events));
 	buf_addc(out, ',');
 	buf_add(out, buf_str(&s->facts));
 	write_observed(&w, s);

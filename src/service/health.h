@@ -26,7 +26,7 @@ int health_record(struct service *s, const struct config *c, const struct listen
 const char *health_observed(const struct service *s, const char **why);
 
 /* The answer to GET /health. */
-void health_write(const struct service *s, struct buf *out);
+void health_write(struct service *s, struct buf *out);
 
 /* Log what is not in force, and an operator may not expect. */
 void health_warn(const struct service *s, const struct config *c);

@@ -483,6 +483,17 @@ bool live_stop(struct live *l, uint64_t call)
 	return lc;
 }
 
+int64_t live_running(struct live *l)
+{
+	int64_t n = 0;
+
+	(void)pthread_mutex_lock(&l->lock);
+	for (const struct live_call *lc = l->first; lc; lc = lc->next)
+		n++;
+	(void)pthread_mutex_unlock(&l->lock);
+	return n;
+}
+
 bool live_is_running(struct live *l, uint64_t call)
 {
 	(void)pthread_mutex_lock(&l->lock);

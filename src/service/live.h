@@ -92,6 +92,7 @@ struct str live_clean(const struct live *l, struct str text, struct buf *aside);
 
 /* Ask a running call to stop, with everything that it started. False: it does not run. */
 bool live_stop(struct live *l, uint64_t call);
+int64_t live_running(struct live *l); /* how many calls run */
 bool live_is_running(struct live *l, uint64_t call);
 
 #endif

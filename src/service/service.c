@@ -267,6 +267,7 @@ int service_init(struct service *s, const struct config *c, struct err *e)
 		.observe = (enum config_observe)c->observe,
 		.scrub_files = c->scrub == CONFIG_SCRUB_ALL,
 		.started_ms = io_now_ms(),
+		.kind = "local",
 	};
 	if (ws_new(&options, &s->ws, e) < 0)
 		return -1;
@@ -290,6 +291,11 @@ int service_show(struct service *s, struct err *e)
 	if (s->jobs)
 		jobs_tell(s->jobs, live_job, &s->live);
 	return 0;
+}
+
+int64_t service_running(struct service *s)
+{
+	return s->live.events ? live_running(&s->live) : service_commands(s);
 }
 
 int64_t service_commands(const struct service *s)

@@ -57,6 +57,8 @@ struct service {
 	bool scrub_files;	     /* secrets are taken out of what models read of files, too */
 	bool quiet;		     /* calls are not logged */
 	struct buf facts;	     /* what is in force, as members of a JSON object (health.h) */
+	const char *kind;	     /* "serve", "mcp" or "local" */
+	char client[128];	     /* of `sidecar mcp`: what its client calls itself; or "" */
 	int64_t started_ms;
 	_Atomic int64_t calls; /* numbers the calls in the log */
 	struct metrics metrics;
@@ -79,6 +81,9 @@ int service_init(struct service *s, const struct config *c, struct err *e);
 
 /* From now on calls and jobs can be watched. To be called before there are any. */
 int service_show(struct service *s, struct err *e);
+
+/* How many calls are under way; if they cannot be watched, how many commands. */
+int64_t service_running(struct service *s);
 
 /* How many commands are running, those in the background included. */
 int64_t service_commands(const struct service *s);

@@ -43,12 +43,16 @@ def until(found, what, seconds=PATIENCE):
 STATE = tempfile.mkdtemp(prefix="sidecar-state-")  # where servers keep changes, unless a test says otherwise
 atexit.register(shutil.rmtree, STATE, ignore_errors=True)
 os.environ["XDG_STATE_HOME"] = STATE
+RUNTIME = tempfile.mkdtemp(prefix="sidecar-run-")  # where sidecars find each other
+atexit.register(shutil.rmtree, RUNTIME, ignore_errors=True)
+os.environ["XDG_RUNTIME_DIR"] = RUNTIME
 
 
 def environment(**more):
     """What a program gets of our environment: the settings of a user must not change a test."""
     keep = ("PATH", "HOME", "LANG", "TERM", "TMPDIR", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS")
-    return {**{name: os.environ[name] for name in keep if name in os.environ}, "XDG_STATE_HOME": STATE, **more}
+    return {**{name: os.environ[name] for name in keep if name in os.environ}, "XDG_STATE_HOME": STATE,
+            "XDG_RUNTIME_DIR": RUNTIME, **more}
 
 
 def is_sanitized():

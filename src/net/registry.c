@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* registry: a directory that is checked, files with a lock, sockets that answer. */
+
+#include "net/registry.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/limits.h"
+#include "base/own.h"
+#include "net/dial.h"
+
+bool registry_place(size_t i, char path[REGISTRY_PATH])
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	const bool has_runtime = runtime && *runtime == '/';
+	int n = -1;
+
+	if (!has_runtime)
+		i++;
+	if (i >= 1 && geteuid() != 0)
+		i++;
+	if (i == 0)
+		n = snprintf(path, REGISTRY_PATH, "%s/sidecar", runtime);
+	else if (i == 1)
+		n = snprintf(path, REGISTRY_PATH, "/run/sidecar");
+	else if (i == 2)
+		n = snprintf(path, REGISTRY_PATH, "/tmp/sidecar-%u", (unsigned)geteuid());
+	else
+		return false;
+	if (n >= REGISTRY_PATH)
+		path[0] = '\0';
+	return true;
+}
+
+/* Open a place that is safe to use; -1 with errno. Root's may be entered by others, because the
+ * sockets of servers lie there, too; what is entered is for the owner alone in any case. */
+static int open_place(const char *path)
+{
+	AUTO_FD fd = *path ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -1;
+	const bool shared = strcmp(path, "/run/sidecar") == 0;
+	if (st.st_uid != geteuid() || (shared && st.st_mode & (S_IWGRP | S_IWOTH))) {
+		errno = EPERM;
+		return -1;
+	}
+	if (!shared && (st.st_mode & 0777) != 0700 && fchmod(fd, 0700) < 0)
+		return -1;
+	return TAKE(fd, -1);
+}
+
+/* The first place that can be used; it is made if it is missing. */
+static int make_place(char path[REGISTRY_PATH], struct err *e)
+{
+	int error = ENOENT;
+	char first[REGISTRY_PATH] = "";
+
+	for (size_t i = 0; registry_place(i, path); i++) {
+		const mode_t mode = strcmp(path, "/run/sidecar") == 0 ? 0755 : 0700;
+		if (*path && mkdir(path, mode) < 0 && errno != EEXIST && !*first) {
+			error = errno;
+			(void)snprintf(first, sizeof first, "%s", path);
+			continue;
+		}
+		const int fd = open_place(path);
+		if (fd >= 0)
+			return fd;
+		if (*first)
+			continue;
+		error = *path ? errno : ENAMETOOLONG;
+		(void)snprintf(first, sizeof first, "%s", path);
+	}
+	errno = error;
+	if (error == EPERM || error == ENOTDIR || error == ELOOP)
+		return err_set(e, ERR_PERMISSION_DENIED,
+			       "%s is not a directory of this user alone: remove it", first);
+	return err_errno(e, "Cannot use the directory %s", *first ? first : "of running sidecars");
+}
+
+int registry_enter(struct str object, struct registry_entry *ret, struct err *e)
+{
+	struct registry_entry entry = { .lock = -1 };
+	char dir[REGISTRY_PATH], made[32], name[32];
+
+	AUTO_FD place = make_place(dir, e);
+	if (place < 0)
+		return -1;
+	(void)snprintf(made, sizeof made, ".serve-%d", (int)getpid());
+	(void)snprintf(name, sizeof name, "serve-%d.json", (int)getpid());
+	if (snprintf(entry.path, sizeof entry.path, "%s/%s", dir, name) >= REGISTRY_PATH)
+		return err_set(e, ERR_INVALID_PATH, "%s is too long", dir);
+	(void)unlinkat(place, made, 0);
+	AUTO_FD fd = openat(place, made, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 ||
+	    io_write_all(fd, object, IO_FOREVER) < 0 || renameat(place, made, place, name) < 0) {
+		(void)err_errno(e, "Cannot write %s", entry.path);
+		(void)unlinkat(place, made, 0);
+		return -1;
+	}
+	entry.lock = TAKE(fd, -1);
+	*ret = entry;
+	return 0;
+}
+
+void registry_leave(struct registry_entry *entry)
+{
+	if (!*entry->path)
+		return;
+	(void)unlink(entry->path);
+	fd_closep(&entry->lock);
+	entry->path[0] = '\0';
+}
+
+int registry_listen(struct listener *ret, struct err *e)
+{
+	struct listener l;
+	char dir[REGISTRY_PATH], made[REGISTRY_PATH + 32], path[sizeof l.path];
+
+	AUTO_FD place = make_place(dir, e);
+	if (place < 0)
+		return -1;
+	(void)snprintf(made, sizeof made, "%s/.mcp-%d.sock", dir, (int)getpid());
+	if (snprintf(path, sizeof path, "%s/mcp-%d.sock", dir, (int)getpid()) >= (int)sizeof path)
+		return err_set(e, ERR_INVALID_PATH, "%s is too long for a socket", dir);
+	if (listen_unix(made, 0600, &l, e) < 0)
+		return -1;
+	if (rename(made, path) < 0) {
+		(void)err_errno(e, "Cannot make %s", path);
+		listener_done(&l);
+		return -1;
+	}
+	memcpy(l.path, path, sizeof path);
+	*ret = l;
+	return 0;
+}
+
+bool registry_shows(struct str path)
+{
+	static const struct str routes[] = { STR("/health"), STR("/events"), STR("/calls"),
+					     STR("/changes"), STR("/ui") };
+
+	for (size_t i = 0; i < ARRAY_LEN(routes); i++)
+		if (str_starts(path, routes[i]) &&
+		    (path.n == routes[i].n || path.p[routes[i].n] == '/'))
+			return true;
+	return false;
+}
+
+/* The number in a name such as "serve-41.json"; 0: it is not of that form. */
+static pid_t pid_in(const char *name, struct str prefix, struct str suffix)
+{
+	struct str rest = str_of(name);
+	int64_t pid;
+
+	if (!str_starts(rest, prefix) || !str_ends(rest, suffix) || rest.n <= prefix.n + suffix.n)
+		return 0;
+	rest = str_from(str_upto(rest, rest.n - suffix.n), prefix.n);
+	return str_int(rest, &pid) && pid > 0 && pid <= INT32_MAX ? (pid_t)pid : 0;
+}
+
+/* What a server that runs has entered; empty if it has ended. */
+static struct str read_entry(int place, const char *name, struct arena *a)
+{
+	char text[LIMIT_REGISTRY_ENTRY];
+	AUTO_FD fd = openat(place, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0)
+		return STR("");
+	if (flock(fd, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
+		(void)unlinkat(place, name, 0);
+		return STR("");
+	}
+	const ssize_t n = io_read_full(fd, text, sizeof text);
+	return n > 0 ? arena_dup(a, (struct str){ text, (size_t)n }) : STR("");
+}
+
+/* The path of a socket that answers; empty if none listens there any more. */
+static struct str try_socket(int place, const char *dir, const char *name, struct arena *a)
+{
+	char path[REGISTRY_PATH + NAME_MAX];
+	enum dial_failure failure = DIAL_REFUSED;
+	struct err e;
+
+	if (snprintf(path, sizeof path, "%s/%s", dir, name) >= DIAL_PATH_SIZE)
+		return STR("");
+	AUTO_FD fd = dial(&(struct dial_target){ .path = path }, NULL, io_now_ms() + LIMIT_STALE_MS,
+			  &failure, &e);
+	if (fd < 0 && failure == DIAL_ABSENT)
+		(void)unlinkat(place, name, 0);
+	return fd < 0 ? STR("") : arena_dup(a, str_of(path));
+}
+
+/* Add the sidecars that are entered in one place. */
+static void list_place(const char *dir, struct arena *a, struct registry_found **list)
+{
+	AUTO_FD place = open_place(dir);
+	DIR *d = place < 0 ? NULL : fdopendir(dup(place));
+
+	for (const struct dirent *at; d && (at = readdir(d));) {
+		struct registry_found found = { .next = *list };
+		if ((found.pid = pid_in(at->d_name, STR("serve-"), STR(".json"))))
+			found.object = read_entry(place, at->d_name, a);
+		else if ((found.pid = pid_in(at->d_name, STR("mcp-"), STR(".sock"))))
+			found.socket = try_socket(place, dir, at->d_name, a);
+		struct registry_found *kept =
+			found.object.n || found.socket.n ? arena_alloc(a, sizeof *kept) : NULL;
+		if (!kept)
+			continue;
+		*kept = found;
+		*list = kept;
+	}
+	if (d)
+		(void)closedir(d);
+}
+
+struct registry_found *registry_list(struct arena *a)
+{
+	struct registry_found *list = NULL;
+	char dir[REGISTRY_PATH];
+
+	for (size_t i = 0; registry_place(i, dir); i++)
+		list_place(dir, a, &list);
+	return list;
+}

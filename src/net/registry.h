@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * registry: how the running sidecars of a user are found.
+ *
+ * There is one directory: $XDG_RUNTIME_DIR/sidecar, else /run/sidecar for root, else
+ * /tmp/sidecar-<uid>. It belongs to the user, no other user may write it, and it is not a link;
+ * another one is not used. In it are
+ *
+ *	serve-<pid>.json	one object: where a server listens. The server holds a lock on the
+ *file while it runs. mcp-<pid>.sock		the socket on which an MCP server can be watched.
+ *
+ * Both appear complete, under another name first. What dead processes have left is recognised, by
+ * the lock and by connecting, and removed by the next one who looks.
+ */
+#ifndef NET_REGISTRY_H
+#define NET_REGISTRY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "net/listen.h"
+
+/* Where the directory is, whether it exists or not: the i-th place to look at, from 0. False: there
+ * are no more. */
+enum { REGISTRY_PATH = 108 };
+bool registry_place(size_t i, char path[REGISTRY_PATH]);
+
+/* The entry of a server. Zero is not entered. */
+struct registry_entry {
+	int lock; /* holds the lock; meaningful if the path is not empty */
+	char path[REGISTRY_PATH];
+};
+
+/* Enter this process with an object that says where it listens. */
+int registry_enter(struct str object, struct registry_entry *ret, struct err *e);
+void registry_leave(struct registry_entry *entry);
+
+/* Listen on the socket mcp-<pid>.sock, for this user alone. */
+int registry_listen(struct listener *ret, struct err *e);
+
+/* A sidecar that runs. */
+struct registry_found {
+	struct registry_found *next;
+	pid_t pid;
+	struct str socket; /* of an MCP server; else empty … */
+	struct str object; /* … and this is what it has entered */
+};
+
+/* Whether a route of that path is for those who watch: an MCP server's socket has no others, and
+ * `sidecar ui` carries no others. None of them calls a tool. */
+bool registry_shows(struct str path);
+
+/* All of them, in the arena; NULL if there are none. */
+struct registry_found *registry_list(struct arena *a);
+
+#endif
