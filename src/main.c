@@ -16,6 +16,7 @@
 #include "doctor/doctor.h"
 #include "exec/keeper.h"
 #include "mcp/serve.h"
+#include "watch/watch.h"
 #include "workspace/pending.h"
 
 /* DIR is another way to say --workspace DIR, but is not created: it may be a typing error. Returns
@@ -88,10 +89,11 @@ static const struct verb verb_mcp = {
 };
 
 static const struct verb *const verbs[] = {
-	&verb_serve,  &verb_mcp,	&verb_read, &verb_write,   &verb_edit,	   &verb_patch,
-	&verb_ls,     &verb_find,	&verb_grep, &verb_run,	   &verb_jobs,	   &verb_changes,
-	&verb_diff,   &verb_undo,	&verb_call, &verb_tools,   &verb_health,   &verb_doctor,
-	&verb_config, &verb_completion, &verb_help, &verb_version, &verb_complete, NULL,
+	&verb_serve,   &verb_mcp,      &verb_read, &verb_write, &verb_edit,	  &verb_patch,
+	&verb_ls,      &verb_find,     &verb_grep, &verb_run,	&verb_jobs,	  &verb_changes,
+	&verb_diff,    &verb_undo,     &verb_call, &verb_tools, &verb_health,	  &verb_doctor,
+	&verb_config,  &verb_watch,    &verb_ps,   &verb_ui,	&verb_completion, &verb_help,
+	&verb_version, &verb_complete, NULL,
 };
 
 static int run_verb(struct cli *c, const struct verb *v, int argc, char **argv)

@@ -49,7 +49,8 @@ void log_fields(enum log_level level, const char *msg, const struct log_field *f
 /* Whether lines are written for people. */
 bool log_is_for_people(void);
 
-/* A line for people in columns, with the time. The subject is cut to what the terminal has room for. */
+/* A line for people in columns, with the time. The subject is cut to what the terminal has room
+ * for. */
 void log_line(enum log_level level, const struct log_line *line);
 
 /* A line for people that has a name and a text, which is not cut; both may be empty. */

@@ -297,8 +297,7 @@ static int set_url(struct config *config, const char *url, struct err *e)
 	return setting_set_tcp(config, "--url", text, CONFIG_FLAG, e);
 }
 
-/* Find out where the server is and which token it wants. */
-static int locate(const struct cli *c, struct config *config, struct err *e)
+int cli_locate(const struct cli *c, struct config *config, struct err *e)
 {
 	if (config_load_client(config, e) < 0)
 		return -1;
@@ -422,7 +421,7 @@ struct sidecar *cli_connect(struct cli *c, int *status)
 	struct err e;
 	char path[SIDECAR_PATH_MAX];
 
-	if (locate(c, &config, &e) < 0) {
+	if (cli_locate(c, &config, &e) < 0) {
 		*status = cli_misused(c, "%s", e.msg);
 		return NULL;
 	}

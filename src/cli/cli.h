@@ -32,6 +32,12 @@ extern const struct verb verb_call, verb_changes, verb_complete, verb_completion
 	verb_diff, verb_edit, verb_patch, verb_undo, verb_find, verb_grep, verb_health, verb_help,
 	verb_jobs, verb_ls, verb_read, verb_run, verb_tools, verb_version, verb_write;
 
+struct config;
+
+/* Find out where the server is that options, environment and files name, and which token it wants:
+ * the members of config_load_client. The caller calls config_done even if this fails. */
+int cli_locate(const struct cli *c, struct config *config, struct err *e);
+
 /* Open the server that options, environment and files name, and for VERB_PATHS find out where in
  * its workspace the current directory is. On failure it prints the reason, sets *status to the exit
  * status and returns NULL. The cli must outlive the server. */

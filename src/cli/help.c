@@ -84,17 +84,22 @@ void help_verb(const struct verb *v)
 static const struct {
 	const char *name, *meant;
 } synonyms[] = {
-	{ "cat", "read" },	   { "show", "read" },	     { "head", "read" },
-	{ "get", "read" },	   { "put", "write" },	     { "cp", "write" },
-	{ "upload", "write" },	   { "replace", "edit" },    { "sed", "edit" },
-	{ "dir", "ls" },	   { "list", "ls" },	     { "search", "grep" },
-	{ "rg", "grep" },	   { "exec", "run" },	     { "bash", "run" },
-	{ "shell", "run" },	   { "ps", "jobs" },	     { "start", "jobs start" },
-	{ "logs", "jobs output" }, { "log", "jobs output" }, { "output", "jobs output" },
-	{ "wait", "jobs wait" },   { "stop", "jobs stop" },  { "kill", "jobs stop" },
-	{ "status", "health" },	   { "info", "health" },     { "ping", "health" },
-	{ "settings", "config" },  { "check", "doctor" },    { "server", "serve" },
-	{ "up", "serve" },	   { "tool", "call" },	     { "apply", "patch" },
+	{ "cat", "read" },	   { "show", "read" },
+	{ "head", "read" },	   { "get", "read" },
+	{ "put", "write" },	   { "cp", "write" },
+	{ "upload", "write" },	   { "replace", "edit" },
+	{ "sed", "edit" },	   { "dir", "ls" },
+	{ "list", "ls" },	   { "search", "grep" },
+	{ "rg", "grep" },	   { "exec", "run" },
+	{ "bash", "run" },	   { "shell", "run" },
+	{ "start", "jobs start" }, { "logs", "jobs output" },
+	{ "log", "jobs output" },  { "output", "jobs output" },
+	{ "wait", "jobs wait" },   { "stop", "jobs stop" },
+	{ "kill", "jobs stop" },   { "status", "health" },
+	{ "info", "health" },	   { "ping", "health" },
+	{ "settings", "config" },  { "check", "doctor" },
+	{ "server", "serve" },	   { "up", "serve" },
+	{ "tool", "call" },	   { "apply", "patch" },
 };
 
 int help_unknown(struct cli *c, const char *name)

@@ -61,7 +61,7 @@ const struct option *verb_options(const struct verb *v, size_t i)
 {
 	const struct option *const tables[] = {
 		v->options,
-		v->flags & VERB_CONNECTS ? cli_connect_options : NULL,
+		v->flags & (VERB_CONNECTS | VERB_FINDS) ? cli_connect_options : NULL,
 		v->flags & VERB_PRINTS ? cli_print_options : NULL,
 		cli_help_option,
 	};

@@ -57,6 +57,7 @@ enum {
 	VERB_OWN_TIMEOUT = 1 << 4, /* --timeout limits the command, not the server's silence */
 	VERB_PIPES = 1 << 5,	   /* ignores the settings about listening */
 	VERB_PATHS = 1 << 6,	   /* its paths start in the current directory: cli_path */
+	VERB_FINDS = 1 << 8,	   /* has cli_connect_options, and finds its server itself */
 	VERB_HIDDEN = 1 << 7,	   /* for completion scripts, not for people */
 };
 

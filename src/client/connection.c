@@ -335,8 +335,9 @@ int conn_request(struct conn *c, const struct request *q, struct str fields,
 		.left = no_body ? 0 : head.content_length,
 		.used = (size_t)n,
 	};
-	const bool lines =
-		str_starts(http_header(&head, STR("content-type")), STR("application/x-ndjson"));
+	const struct str type = http_header(&head, STR("content-type"));
+	const bool lines = str_starts(type, STR("application/x-ndjson")) ||
+			   str_starts(type, STR("text/event-stream"));
 	ret->status = head.status;
 	ret->streamed = q->piece && lines && head.status == 200;
 	if (b.left > LIMIT_CLIENT_ANSWER && !ret->streamed)

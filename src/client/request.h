@@ -21,7 +21,8 @@ struct request {
 	bool repeatable;       /* it changes nothing, so it may be sent a second time */
 	struct cancel *cancel; /* or NULL */
 
-	/* Takes a body of JSON lines (application/x-ndjson) piece by piece, as it arrives. Returns
+	/* Takes a body of JSON lines or of events (application/x-ndjson, text/event-stream) piece
+	 * by piece, as it arrives. Returns
 	 * -1 with *e to end the stream. NULL: such a body is kept like any other. */
 	int (*piece)(void *arg, struct str piece, struct err *e);
 	void *arg;

@@ -55,9 +55,9 @@ struct stdio {
 	int signals; /* readable forever once we are to end */
 
 	struct mcp_runs runs;
-	_Atomic int threads; /* that answer a message */
-	const char *version; /* of the legacy session; NULL: none has begun */
-	bool ready;	     /* the service has been waited for */
+	_Atomic int threads;		    /* that answer a message */
+	const char *version;		    /* of the legacy session; NULL: none has begun */
+	bool ready;			    /* the service has been waited for */
 	char client[LIMIT_LOG_SESSION + 1]; /* of the legacy session; "": it has not said */
 	pthread_mutex_t calling;	    /* of the next one */
 	bool has_called;		    /* `first_call` has been called */

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* watch: `sidecar watch`: the stream, the view, and the keys that end it. */
+
+#include "watch/watch.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/own.h"
+#include "base/thread.h"
+#include "base/utc.h"
+#include "watch/limits.h"
+#include "watch/running.h"
+#include "watch/news.h"
+#include "watch/view.h"
+
+struct watch_args {
+	int64_t pid;
+	const char *since, *tool;
+	bool refused;
+};
+
+static const struct option watch_options[] = {
+	{ "pid", 'p', OPTION_NUMBER, offsetof(struct watch_args, pid), "PID",
+	  "the sidecar of this process (\"sidecar ps\" lists them)" },
+	{ "since", 0, OPTION_TEXT, offsetof(struct watch_args, since), "TIME",
+	  "begin with what happened in the last 10m (s, m, h, d), as far as it is kept" },
+	{ "tool", 0, OPTION_TEXT, offsetof(struct watch_args, tool), "NAME",
+	  "show only calls of this tool" },
+	{ "refused", 0, OPTION_SWITCH, offsetof(struct watch_args, refused), NULL,
+	  "show only what was refused" },
+	OPTION_END,
+};
+
+/* Ends the watching: a key, or a signal. The thread of keys asks the cancel. */
+struct keys {
+	struct cancel cancel;
+	int signals;
+	bool raw; /* the terminal was changed, and is to be put back */
+	struct termios before;
+};
+
+static void make_raw(struct keys *k)
+{
+	struct termios t;
+
+	/* One that runs in the background must leave the terminal alone. */
+	if (!isatty(STDIN_FILENO) || tcgetpgrp(STDIN_FILENO) != getpgrp() ||
+	    tcgetattr(STDIN_FILENO, &t) < 0)
+		return;
+	k->before = t;
+	t.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	k->raw = tcsetattr(STDIN_FILENO, TCSANOW, &t) == 0;
+}
+
+static void restore(const struct keys *k)
+{
+	if (k->raw)
+		(void)tcsetattr(STDIN_FILENO, TCSANOW, &k->before);
+}
+
+/* Whether a key says that it is over. */
+static bool is_over(int fd)
+{
+	char keys[64];
+	const ssize_t n = read(fd, keys, sizeof keys);
+
+	for (ssize_t i = 0; i < n; i++)
+		if (keys[i] == 'q' || keys[i] == 'Q' || keys[i] == 4)
+			return true;
+	return false;
+}
+
+static void *wait_for_keys(void *arg)
+{
+	struct keys *k = arg;
+	struct pollfd p[] = { { .fd = k->signals, .events = POLLIN },
+			      { .fd = k->raw ? STDIN_FILENO : -1, .events = POLLIN } };
+	struct signalfd_siginfo info;
+
+	for (;;) {
+		if (poll(p, ARRAY_LEN(p), -1) < 0)
+			continue;
+		if (p[1].revents & (POLLHUP | POLLERR) || (p[1].revents && is_over(STDIN_FILENO)))
+			break;
+		if (!p[0].revents || read(k->signals, &info, sizeof info) != sizeof info)
+			continue;
+		if (info.ssi_signo != SIGCONT)
+			break;
+		/* It was stopped, and the shell has used the terminal meanwhile. */
+		if (k->raw)
+			make_raw(&(struct keys){ .raw = false });
+	}
+	cancel_ask(&k->cancel);
+	return NULL;
+}
+
+static int open_keys(struct keys *k)
+{
+	sigset_t set;
+
+	*k = (struct keys){ .cancel = CANCEL_INIT };
+	(void)signal(SIGPIPE, SIG_IGN);
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGINT);
+	(void)sigaddset(&set, SIGTERM);
+	(void)sigaddset(&set, SIGHUP);
+	(void)sigaddset(&set, SIGCONT);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+	k->signals = signalfd(-1, &set, SFD_CLOEXEC);
+	make_raw(k);
+	return k->signals < 0 || !thread_start(wait_for_keys, k, 64 << 10, NULL) ? -1 : 0;
+}
+
+/* "10m" as the time that long ago, in ISO form; false if it is not of that form. */
+static bool parse_since(const char *text, char out[UTC_TEXT])
+{
+	static const char units[] = "smhd";
+	static const int64_t lengths[] = { 1, 60, 3600, 86400 };
+	const struct str s = str_of(text);
+	const char *unit = s.n ? strchr(units, s.p[s.n - 1]) : NULL;
+	int64_t n;
+
+	if (!unit || !str_int(str_upto(s, s.n - 1), &n) || n < 0 || n > 1000000)
+		return false;
+	(void)utc_iso(time(NULL) - n * lengths[unit - units], 0, out);
+	return true;
+}
+
+/* One connection after another, until a key ends it. Returns the exit status. */
+static int follow(const struct cli *c, struct news *s, struct view *v)
+{
+	char sentence[200];
+	bool connected = false;
+	struct err e;
+
+	for (;;) {
+		(void)news_read(s, &e);
+		connected = connected || *s->last || e.code == ERR_CONNECTION_LOST;
+		if (e.code == ERR_CANCELLED)
+			return EXIT_OK;
+		const bool gone = s->target->pid && e.code == ERR_NOT_READY;
+		if (!connected || gone || e.code == ERR_UNAUTHORIZED || e.code == ERR_BAD_ANSWER) {
+			view_end(v);
+			if (gone && connected)
+				cli_say(c, "the sidecar has ended");
+			else
+				cli_say(c, "%s", e.msg);
+			return gone && connected ? EXIT_OK : cli_status(err_name(e.code));
+		}
+		(void)snprintf(sentence, sizeof sentence, "%.120s; trying again", e.msg);
+		view_note(v, sentence);
+		if (io_wait_or(-1, 0, s->cancel, io_now_ms() + LIMIT_STREAM_PAUSE_MS) ==
+		    IO_CANCELLED)
+			return EXIT_OK;
+	}
+}
+
+static bool is_terminal(void)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+static void say_hello(const struct cli *c, const struct json *health)
+{
+	AUTO_BUF out = { .max = 64 << 10 };
+
+	buf_add(&out, STR("watching "));
+	cli_add_visible(&out, json_text(health, STR("workspace")));
+	buf_addf(&out, " (pid %lld); q ends it", (long long)cli_number(health, STR("pid"), 0));
+	cli_say(c, "%.*s", STR_FMT(buf_str(&out)));
+}
+
+static int watch(struct cli *c, const struct watch_args *a, const struct subject *target,
+		 const struct json *health)
+{
+	struct keys *keys = arena_array(&c->memory, 1, sizeof *keys);
+	char since[UTC_TEXT] = "";
+	const bool terminal = is_terminal();
+
+	if (!keys || open_keys(keys) < 0)
+		return EXIT_FAILED;
+	const struct view_options o = {
+		.target = target,
+		.cancel = &keys->cancel,
+		.terminal = terminal,
+		.coloured = terminal && cli_colour(c, STDOUT_FILENO),
+		.json = c->json,
+		.tool = str_of(a->tool),
+		.refused = a->refused,
+		.since = a->since && parse_since(a->since, since) ? str_of(since) : STR(""),
+		.history = cli_number(health, STR("event"), 0),
+		.is_new = c->json && !a->since,
+	};
+	struct view *v = view_new(&o);
+	struct news s = { .target = target,
+			  .cancel = &keys->cancel,
+			  .from_start = !o.is_new,
+			  .event = view_event,
+			  .pause = view_pause,
+			  .arg = v };
+	if (terminal && !c->json)
+		say_hello(c, health);
+	const int status = v ? follow(c, &s, v) : EXIT_FAILED;
+	if (v)
+		view_end(v);
+	restore(keys);
+	news_done(&s);
+	view_free(v);
+	/* The thread of keys still waits for one. */
+	_exit(status);
+}
+
+static int watch_run(struct cli *c, const void *args)
+{
+	const struct watch_args *a = args;
+	char since[UTC_TEXT];
+	struct subject target;
+	struct err e;
+
+	if (a->since && !parse_since(a->since, since))
+		return cli_misused(c, "--since must be a time such as 90s, 10m, 2h or 1d");
+	const int status = running_choose(c, a->pid, &target);
+	if (status != EXIT_OK)
+		return status;
+	const struct json *health = subject_get(&target, "/health", NULL, &c->memory, &e);
+	if (!health) {
+		cli_say(c, "%s", e.msg);
+		return cli_status(err_name(e.code));
+	}
+	return watch(c, a, &target, health);
+}
+
+const struct verb verb_watch = {
+	.name = "watch",
+	.about = "show what a running sidecar does, as it happens",
+	.operands = "",
+	.examples = "  sidecar watch\n"
+		    "  sidecar watch --since 10m --tool run_command\n"
+		    "  sidecar watch --refused --json\n",
+	.options = watch_options,
+	.args_size = sizeof(struct watch_args),
+	.flags = VERB_FINDS | VERB_PRINTS,
+	.run = watch_run,
+};
