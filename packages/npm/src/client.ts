@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+import { Connection, type Answer, type CallOptions, type ConnectionOptions } from "./connection.js";
+import { SidecarError, errorOfAnswer } from "./errors.js";
+import * as models from "./models.js";
+import {
+  Operations,
+  READ_ONLY_TOOLS,
+  type BashArguments,
+  type CallForm,
+  type ToolArguments,
+  type ToolOutputs,
+} from "./operations.js";
+
+export interface SidecarClientOptions extends ConnectionOptions {
+  /** A name for this client in the log and in the read tracker; sent as `sessionId` with every call. */
+  session?: string;
+}
+
+/** A piece of a command's output, or its end. */
+export type BashEvent =
+  | { type: "delta"; stream: "stdout" | "stderr"; data: string }
+  | { type: "done"; exitCode: number; timedOut?: boolean };
+
+export interface BashOptions extends CallOptions {
+  onStdout?: (text: string) => void;
+  onStderr?: (text: string) => void;
+  /** Most characters kept of stdout, and of stderr; callbacks get everything. Default: 16 Mi. */
+  maxOutput?: number;
+}
+
+export interface BashResult {
+  /** -1 after a timeout; 128+n if signal n ended the command. */
+  exitCode: number;
+  timedOut: boolean;
+  stdout: string;
+  stderr: string;
+  /** Whether there was more output than `maxOutput`. */
+  truncated: boolean;
+}
+
+/** What happens in a sidecar; `docs/live.md` lists the types and their members. */
+export interface SidecarEvent {
+  type: "call.start" | "output" | "call.end" | "change" | "refused" | "job.start" | "job.end" | "gap" | (string & {});
+  /** Its number; give the last one as `since` to continue. Of a gap there is none. */
+  id?: number;
+  time?: string;
+  call?: number;
+  [member: string]: unknown;
+}
+
+/** What a tool for models answers. */
+export interface Observation<Output = unknown> {
+  success: boolean;
+  tool: string;
+  output: Output | null;
+  error: { code: string; message: string; [member: string]: unknown } | null;
+  /** What it changed, for `undoChange`. */
+  changes?: { id: number; [member: string]: unknown };
+}
+
+export interface McpOptions extends CallOptions {
+  /** The session that `initialize` began. */
+  sessionId?: string;
+  /** More headers, such as `MCP-Protocol-Version`. */
+  headers?: Record<string, string>;
+}
+
+export interface McpAnswer {
+  /** The JSON-RPC message; `undefined` after a notification. */
+  message: unknown;
+  /** After `initialize`: the session, for later messages. */
+  sessionId?: string;
+}
+
+const MAX_OUTPUT = 16 * 1024 * 1024;
+
+/** A sidecar that is already running. The client never starts or stops one. */
+export class SidecarClient extends Operations {
+  readonly #connection: Connection;
+  readonly #session: string | undefined;
+
+  constructor(options: SidecarClientOptions) {
+    super();
+    this.#connection = new Connection(options);
+    this.#session = options.session;
+  }
+
+  /** `unix:/path` or `tcp://host:port`. */
+  get endpoint(): string {
+    return this.#connection.endpoint;
+  }
+
+  /** Waits until the sidecar answers; one that starts late, or again, is waited for. `NOT_READY` after `timeoutMs`. */
+  waitForReady(options: CallOptions = {}): Promise<void> {
+    return this.#connection.waitForReady(options);
+  }
+
+  /** Runs a command and gives all of its output. Aborting the signal ends the command. */
+  async bash(args: BashArguments, options: BashOptions = {}): Promise<BashResult> {
+    const result: BashResult = { exitCode: -1, timedOut: false, stdout: "", stderr: "", truncated: false };
+    const most = options.maxOutput ?? MAX_OUTPUT;
+    for await (const event of this.bashStream(args, options)) {
+      if (event.type === "done") {
+        result.exitCode = event.exitCode;
+        result.timedOut = event.timedOut ?? false;
+        continue;
+      }
+      (event.stream === "stdout" ? options.onStdout : options.onStderr)?.(event.data);
+      const room = most - result[event.stream].length;
+      result[event.stream] += event.data.slice(0, Math.max(room, 0));
+      result.truncated ||= event.data.length > room;
+    }
+    return result;
+  }
+
+  /** Runs a command and gives its output as it comes, then `done`. Leaving the loop ends the command. */
+  async *bashStream(args: BashArguments, options: CallOptions = {}): AsyncGenerator<BashEvent, void, undefined> {
+    const request = { method: "POST", path: "/bash", body: this.#body(args) };
+    let done = false;
+    for await (const line of this.#connection.lines(request, options)) {
+      const event = parse(line) as BashEvent | { type: "error"; message: string; code?: string };
+      if (event.type === "error") throw new SidecarError(event.code ?? "EXECUTION_ERROR", event.message, { status: 200 });
+      done = event.type === "done";
+      yield event;
+    }
+    if (!done) throw new SidecarError("CONNECTION_LOST", "The connection to the sidecar was lost while a command ran");
+  }
+
+  /** Starts a command in the background; `job`, `jobs` and `stopJob` take its id. */
+  startJob(args: BashArguments, options: CallOptions = {}): Promise<{ jobId: string }> {
+    return this.call("POST", "/bash", { ...args, background: true }, options, {});
+  }
+
+  /** What happens in the sidecar, as it happens: from now on, or after the event `since`. */
+  async *events(
+    args: { since?: number | string } = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<SidecarEvent, void, undefined> {
+    const query = args.since === undefined ? "" : `?since=${encodeURIComponent(args.since)}`;
+    const headers = { Accept: "application/x-ndjson" };
+    const request = { method: "GET", path: `/events${query}`, headers, repeatable: true };
+    for await (const line of this.#connection.lines(request, options))
+      if (!line.startsWith(":")) yield parse(line) as SidecarEvent;
+  }
+
+  /**
+   * Definitions of the tools, in the form that a provider's request takes. With `"ai-sdk"`: tools for the Vercel AI
+   * SDK (6 and later), which call the sidecar by themselves.
+   */
+  async tools<Format extends models.ToolFormat>(
+    format: Format,
+    options: CallOptions & { set?: "core" | "full" } = {},
+  ): Promise<models.ToolDefinitions[Format]> {
+    const wanted = format === "ai-sdk" ? "openai" : format;
+    const query = `?format=${wanted}&set=${options.set ?? "core"}`;
+    const request = { method: "GET", path: `/tools${query}`, repeatable: true };
+    const definitions = contentOf(await this.#connection.ask(request, options));
+    const run = (name: string, args: object, signal?: AbortSignal): Promise<Observation> =>
+      this.#observe(name, args, signal ? { signal } : {});
+    const made = format === "ai-sdk" ? models.aiSdkTools(definitions as models.OpenAITool[], run) : definitions;
+    return made as models.ToolDefinitions[Format];
+  }
+
+  /** Calls one tool as a model would. A tool that fails is an observation with `success: false`, not an error. */
+  tool<Name extends keyof ToolArguments>(
+    name: Name,
+    args: ToolArguments[Name],
+    options: CallOptions = {},
+  ): Promise<Observation<ToolOutputs[Name]>> {
+    return this.#observe(name, args, options);
+  }
+
+  /** Takes a model's tool call as it came from the provider's library; the message to send back. */
+  async callTool<Call extends models.ProviderToolCall>(
+    call: Call,
+    options: CallOptions = {},
+  ): Promise<models.ToolReply<Call>> {
+    if (models.isAiSdkCall(call)) {
+      const observation = await this.#observe(call.toolName, call.input as object, options);
+      return models.aiSdkResult(call, observation) as models.ToolReply<Call>;
+    }
+    const reply = models.replyFormat(call);
+    const path = reply === undefined ? "/tools" : `/tools?reply=${reply}`;
+    const request = { method: "POST", path, body: this.#body(call) };
+    return contentOf(await this.#connection.ask(request, options)) as models.ToolReply<Call>;
+  }
+
+  /** Sends one message of the Model Context Protocol. For whole sessions use an MCP library with `/mcp`. */
+  async mcp(message: object, options: McpOptions = {}): Promise<McpAnswer> {
+    const headers = { Accept: "application/json", ...sessionHeader(options), ...options.headers };
+    const answer = await this.#connection.ask({ method: "POST", path: "/mcp", body: message, headers }, options);
+    const sessionId = answer.headers["mcp-session-id"];
+    return {
+      message: answer.text === "" ? undefined : contentOf(answer, (status) => status < 500 && status !== 401),
+      ...(typeof sessionId === "string" ? { sessionId } : {}),
+    };
+  }
+
+  /** Ends a session of the Model Context Protocol. */
+  async endSession(sessionId: string, options: CallOptions = {}): Promise<void> {
+    const headers = sessionHeader({ sessionId });
+    const answer = await this.#connection.ask({ method: "DELETE", path: "/mcp", headers }, options);
+    if (answer.status >= 300) throw errorOfAnswer(answer.status, answer.text);
+  }
+
+  /** Closes idle connections. The sidecar goes on. */
+  close(): void {
+    this.#connection.close();
+  }
+
+  /** @internal The operations are made of this. */
+  protected async call<T>(method: string, path: string, args: object, options: CallOptions, form: CallForm): Promise<T> {
+    const rest: Record<string, unknown> = { ...args };
+    const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
+      const value = rest[name];
+      delete rest[name];
+      return encodeURIComponent(String(value));
+    });
+    const query = method === "GET" ? queryOf(rest) : "";
+    const body = method === "GET" ? {} : { body: this.#body(rest) };
+    const request = { method, path: filled + query, ...body, repeatable: form.repeatable ?? false };
+    const answer = await this.#connection.ask(request, options);
+    if (form.text && answer.status === 200) return answer.text as T;
+    return resultOf(contentOf(answer)) as T;
+  }
+
+  #observe<Output>(name: string, args: object, options: CallOptions): Promise<Observation<Output>> {
+    const form = { repeatable: READ_ONLY_TOOLS.has(name) };
+    return this.call("POST", `/tools/${encodeURIComponent(name)}`, args, options, form);
+  }
+
+  #body(args: object): object {
+    return this.#session === undefined ? args : { sessionId: this.#session, ...args };
+  }
+}
+
+function sessionHeader(options: { sessionId?: string }): Record<string, string> {
+  return options.sessionId === undefined ? {} : { "Mcp-Session-Id": options.sessionId };
+}
+
+function queryOf(args: Record<string, unknown>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(args)) if (value !== undefined) query.set(name, String(value));
+  return `${query}` === "" ? "" : `?${query}`;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new SidecarError("BAD_ANSWER", "The answer is not JSON", { cause });
+  }
+}
+
+/** The JSON of an answer; other statuses than 200 are errors unless `accepted`. */
+function contentOf(answer: Answer, accepted: (status: number) => boolean = () => false): unknown {
+  if (answer.status !== 200 && !accepted(answer.status)) throw errorOfAnswer(answer.status, answer.text);
+  return parse(answer.text);
+}
+
+/** `{"ok":true,"result":…}` without its envelope. */
+function resultOf(content: unknown): unknown {
+  const envelope = content as { ok?: unknown; result?: unknown };
+  return envelope.ok === true && "result" in envelope ? envelope.result : content;
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+// The executor that hosts of the Node sidecar know: seven operations, on a sidecar that others run or on one of our own.
+import { isAbsolute, posix } from "node:path";
+import { SidecarClient } from "./client.js";
+import { DEFAULT_WAIT_MS } from "./connection.js";
+import { SidecarError } from "./errors.js";
+import type { EditResult, FindResult, GrepResult, LsResult, Truncation, WriteResult } from "./operations.js";
+import { PrivateSidecar } from "./program.js";
+
+export interface BashRunOptions {
+  timeoutSeconds?: number;
+  onData?: (chunk: string, source?: "stdout" | "stderr") => void;
+  /** Aborting it ends the command with everything that it started. */
+  abortSignal?: AbortSignal;
+}
+
+export interface BashRunResult {
+  ok: boolean;
+  /** Standard output and error as they came. */
+  output: string;
+  exitCode: number;
+  timedOut?: boolean;
+}
+
+export interface ReadFileResult {
+  type: "text" | "image";
+  content?: string;
+  data?: string;
+  mimeType?: string;
+  totalLines?: number;
+  hasMore?: boolean;
+  truncation?: Truncation;
+}
+
+export interface FindOptions {
+  pattern: string;
+  path?: string;
+  limit?: number;
+}
+
+export interface GrepOptions {
+  pattern: string;
+  path?: string;
+  glob?: string;
+  ignoreCase?: boolean;
+  literal?: boolean;
+  context?: number;
+  limit?: number;
+}
+
+/** What a host's coding tools call. */
+export interface ToolExecutor {
+  runBash(command: string, options?: BashRunOptions): Promise<BashRunResult>;
+  readFile(path: string, options?: { offset?: number; limit?: number }): Promise<ReadFileResult>;
+  writeFile(path: string, content: string): Promise<WriteResult>;
+  editFile(path: string, oldText: string, newText: string): Promise<EditResult>;
+  ls(path?: string, options?: { limit?: number }): Promise<LsResult>;
+  find(options: FindOptions, abortSignal?: AbortSignal): Promise<FindResult>;
+  grep(options: GrepOptions, abortSignal?: AbortSignal): Promise<GrepResult>;
+  /** Waits for the sidecar, or starts it; the operations do this themselves. */
+  ensureReady(): Promise<void>;
+  /** Lets go of the sidecar. One that others run goes on; a private one ends. */
+  shutdown(): Promise<void>;
+}
+
+export interface SidecarSocketExecutorOptions {
+  /** Path of the Unix socket, as this host sees it. Give this or `tcp`. */
+  socketPath?: string;
+  tcp?: { host: string; port: number };
+  /** How long to wait for a sidecar that is not there. Default: 10000. */
+  waitForReadyMs?: number;
+  timeoutMs?: number;
+  authToken?: string;
+  session?: string;
+  /** The workspace under two names, if it has two: an absolute path below `host` is sent as one below `container`. */
+  workspace?: { host: string; container: string };
+}
+
+/** The seven operations on a client that `connect` gives. */
+abstract class ClientExecutor implements ToolExecutor {
+  protected abstract connect(): Promise<SidecarClient>;
+  abstract ensureReady(): Promise<void>;
+  abstract shutdown(): Promise<void>;
+
+  /** The path to send for a path of this host. */
+  toContainerPath(path: string): string {
+    return path;
+  }
+
+  async runBash(command: string, options: BashRunOptions = {}): Promise<BashRunResult> {
+    const { timeoutSeconds, onData, abortSignal } = options;
+    const client = await this.connect();
+    const args = timeoutSeconds === undefined ? { command } : { command, timeoutSeconds };
+    let output = "";
+    const take = (source: "stdout" | "stderr") => (text: string) => {
+      output += text;
+      onData?.(text, source);
+    };
+    const callbacks = { onStdout: take("stdout"), onStderr: take("stderr"), maxOutput: 0 };
+    const { exitCode, timedOut } = await client.bash(args, { ...callbacks, ...signalOf(abortSignal) });
+    return { ok: exitCode === 0, output, exitCode, ...(timedOut ? { timedOut } : {}) };
+  }
+
+  async readFile(path: string, options: { offset?: number; limit?: number } = {}): Promise<ReadFileResult> {
+    return (await this.connect()).read({ ...options, path: this.toContainerPath(path) });
+  }
+
+  async writeFile(path: string, content: string): Promise<WriteResult> {
+    return (await this.connect()).write({ path: this.toContainerPath(path), content });
+  }
+
+  async editFile(path: string, oldText: string, newText: string): Promise<EditResult> {
+    const result = await (await this.connect()).edit({ path: this.toContainerPath(path), oldText, newText });
+    return { ...result, path };
+  }
+
+  async ls(path?: string, options: { limit?: number } = {}): Promise<LsResult> {
+    return (await this.connect()).ls({ ...options, ...this.#place(path) });
+  }
+
+  async find(options: FindOptions, abortSignal?: AbortSignal): Promise<FindResult> {
+    return (await this.connect()).find({ ...options, ...this.#place(options.path) }, signalOf(abortSignal));
+  }
+
+  async grep(options: GrepOptions, abortSignal?: AbortSignal): Promise<GrepResult> {
+    return (await this.connect()).grep({ ...options, ...this.#place(options.path) }, signalOf(abortSignal));
+  }
+
+  #place(path: string | undefined): { path?: string } {
+    return path === undefined || path === "" ? {} : { path: this.toContainerPath(path) };
+  }
+}
+
+/** Connects to a sidecar that others run, and never starts, stops or manages it. */
+export class SidecarSocketExecutor extends ClientExecutor {
+  readonly client: SidecarClient;
+  readonly #workspace: { host: string; container: string } | undefined;
+  #ready = false;
+
+  constructor(options: SidecarSocketExecutorOptions) {
+    super();
+    const { socketPath, tcp, authToken, timeoutMs, session } = options;
+    if ((socketPath === undefined) === (tcp === undefined))
+      throw new SidecarError("INVALID_CONFIG", "The sidecar must have socketPath or tcp, not both");
+    const host = tcp?.host.includes(":") ? `[${tcp.host}]` : tcp?.host;
+    this.client = new SidecarClient({
+      ...(tcp ? { url: `http://${host}:${tcp.port}` } : { socketPath: socketPath as string }),
+      ...(authToken === undefined ? {} : { token: authToken }),
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...(session === undefined ? {} : { session }),
+      waitForReadyMs: options.waitForReadyMs || DEFAULT_WAIT_MS,
+    });
+    this.#workspace = options.workspace;
+  }
+
+  async ensureReady(): Promise<void> {
+    if (!this.#ready) await this.client.waitForReady();
+    this.#ready = true;
+  }
+
+  override toContainerPath(path: string): string {
+    return this.#workspace ? moved(path, this.#workspace.host, this.#workspace.container) : path;
+  }
+
+  /** The path on this host of a path in the container. */
+  toHostPath(path: string): string {
+    return this.#workspace ? moved(path, this.#workspace.container, this.#workspace.host) : path;
+  }
+
+  async shutdown(): Promise<void> {
+    this.#ready = false;
+    this.client.close();
+  }
+
+  protected override async connect(): Promise<SidecarClient> {
+    await this.ensureReady();
+    return this.client;
+  }
+}
+
+/** Starts a private sidecar on a directory at the first call, and ends it with `shutdown`. */
+export class LocalExecutor extends ClientExecutor {
+  #sidecar: Promise<PrivateSidecar> | undefined;
+
+  constructor(private readonly options: { workspaceRoot: string; allowOutsideWorkspaceRoot?: boolean }) {
+    super();
+  }
+
+  async ensureReady(): Promise<void> {
+    await this.connect();
+  }
+
+  async shutdown(): Promise<void> {
+    const sidecar = this.#sidecar;
+    this.#sidecar = undefined;
+    await (await sidecar?.catch(() => undefined))?.stop();
+  }
+
+  protected override async connect(): Promise<SidecarClient> {
+    const { workspaceRoot, allowOutsideWorkspaceRoot: allowOutside = false } = this.options;
+    this.#sidecar ??= PrivateSidecar.start(workspaceRoot, { allowOutside }).catch((error: unknown) => {
+      this.#sidecar = undefined; // the next call tries again
+      throw error;
+    });
+    return (await this.#sidecar).client;
+  }
+}
+
+/** `plugins.coding` of a host's configuration. */
+export interface CodingConfig {
+  enabled?: boolean;
+  mode?: "sidecar" | "local";
+  sidecar?: {
+    socketPath?: string;
+    tcp?: { host: string; port: number };
+    auth?: { token?: string; required?: boolean };
+    waitForReadyMs?: number;
+    timeoutMs?: number;
+    session?: string;
+    workspace?: { host: string; container: string };
+  };
+  local?: { workspaceRoot: string; allowOutsideWorkspaceRoot?: boolean };
+  /** Short for `mode: "local"` with this `workspaceRoot`. */
+  localRoot?: string;
+}
+
+/** The executor that a configuration describes: `plugins.coding`, or a whole configuration that contains it. */
+export function createToolExecutor(
+  config: CodingConfig | { plugins: { coding: CodingConfig } },
+): SidecarSocketExecutor | LocalExecutor {
+  const coding: CodingConfig = "plugins" in config ? config.plugins.coding : config;
+  if (coding.enabled === false) throw new SidecarError("DISABLED", "plugins.coding.enabled is false");
+  const mode = coding.mode ?? (coding.localRoot === undefined ? undefined : "local");
+  if (mode === "local") {
+    const workspaceRoot = coding.localRoot ?? coding.local?.workspaceRoot;
+    if (!workspaceRoot) throw new SidecarError("INVALID_CONFIG", "A local executor needs local.workspaceRoot");
+    return new LocalExecutor({ ...coding.local, workspaceRoot });
+  }
+  if (mode !== "sidecar")
+    throw new SidecarError("INVALID_CONFIG", `plugins.coding.mode must be "sidecar" or "local", not ${JSON.stringify(mode)}`);
+  const { auth, ...sidecar } = coding.sidecar ?? {};
+  if (auth?.required && !auth.token)
+    throw new SidecarError("INVALID_CONFIG", "sidecar.auth.required is true and sidecar.auth.token is missing");
+  return new SidecarSocketExecutor({ ...sidecar, ...(auth?.token === undefined ? {} : { authToken: auth.token }) });
+}
+
+function signalOf(signal: AbortSignal | undefined): { signal?: AbortSignal } {
+  return signal === undefined ? {} : { signal };
+}
+
+/** A path below one directory as a path below another; any other path as it is. */
+function moved(path: string, from: string, to: string): string {
+  if (!isAbsolute(path)) return path;
+  const rest = posix.relative(from, path);
+  return rest === ".." || rest.startsWith("../") ? path : posix.join(to, rest);
+}

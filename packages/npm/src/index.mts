@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// The same objects for `import` as for `require`, so that there is one class SidecarError in a program that has both.
+export type * from "./index.js";
+export {
+  LocalExecutor,
+  PrivateSidecar,
+  SidecarClient,
+  SidecarError,
+  SidecarSocketExecutor,
+  createToolExecutor,
+  programPath,
+} from "./index.js";

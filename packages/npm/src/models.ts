@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// The forms in which providers' libraries take definitions of tools, give calls of models, and take their results.
+import type { Observation } from "./client.js";
+import type { ServerToolFormat } from "./operations.js";
+
+/** Whose library the definitions are for; `"ai-sdk"` is the Vercel AI SDK. */
+export type ToolFormat = ServerToolFormat | "ai-sdk";
+
+interface ObjectSchema {
+  type: "object";
+  [member: string]: unknown;
+}
+
+/** A tool of OpenAI's chat completions, and of Ollama. */
+export interface OpenAITool {
+  type: "function";
+  function: { name: string; description: string; parameters: ObjectSchema; strict?: boolean };
+}
+
+/** A tool of OpenAI's responses. */
+export interface OpenAIResponsesTool {
+  type: "function";
+  name: string;
+  description: string;
+  parameters: ObjectSchema;
+  strict: boolean | null;
+}
+
+export interface AnthropicTool {
+  name: string;
+  description: string;
+  input_schema: ObjectSchema;
+}
+
+/** A tool of the Vercel AI SDK: `execute` calls the sidecar. */
+export interface AiSdkTool {
+  description: string;
+  /** The JSON Schema of its arguments, by https://standardschema.dev. */
+  inputSchema: StandardSchema;
+  execute: (input: unknown, options?: { abortSignal?: AbortSignal }) => Promise<Observation>;
+}
+
+export interface StandardSchema {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => { value: unknown };
+    readonly jsonSchema: {
+      readonly input: () => Record<string, unknown>;
+      readonly output: () => Record<string, unknown>;
+    };
+  };
+}
+
+/** What `tools(format)` gives. */
+export type ToolDefinitions = { [Format in ToolFormat]: Record<string, unknown>[] } & {
+  ollama: OpenAITool[];
+  openai: OpenAITool[];
+  "openai-strict": OpenAITool[];
+  "openai-responses": OpenAIResponsesTool[];
+  anthropic: AnthropicTool[];
+  "ai-sdk": Record<string, AiSdkTool>;
+};
+
+/** An element of `tool_calls` in OpenAI's chat completions. */
+export interface OpenAIToolCall {
+  id: string;
+  type: "function";
+  function: { name: string; arguments: string };
+}
+
+/** An item of the output in OpenAI's responses. */
+export interface OpenAIFunctionCall {
+  type: "function_call";
+  call_id: string;
+  name: string;
+  arguments: string;
+}
+
+export interface AnthropicToolUse {
+  type: "tool_use";
+  id: string;
+  name: string;
+  input: unknown;
+}
+
+export interface OllamaToolCall {
+  function: { name: string; arguments: Record<string, unknown> };
+}
+
+export interface GeminiFunctionCall {
+  name?: string;
+  args?: Record<string, unknown>;
+}
+
+/** A `tool-call` of the Vercel AI SDK. */
+export interface AiSdkToolCall {
+  type: "tool-call";
+  toolCallId: string;
+  toolName: string;
+  input: unknown;
+}
+
+/** A tool call as a provider's library gives it; others, such as built-in tools, are passed on as they are. */
+export type ProviderToolCall =
+  | OpenAIToolCall
+  | OpenAIFunctionCall
+  | AnthropicToolUse
+  | OllamaToolCall
+  | GeminiFunctionCall
+  | AiSdkToolCall
+  | { type: string };
+
+/** The message that goes back for a call. */
+export type ToolReply<Call> = Call extends OpenAIToolCall
+  ? { role: "tool"; tool_call_id: string; content: string }
+  : Call extends OpenAIFunctionCall
+    ? { type: "function_call_output"; call_id: string; output: string }
+    : Call extends AnthropicToolUse
+      ? { type: "tool_result"; tool_use_id: string; content: string; is_error?: boolean }
+      : Call extends AiSdkToolCall
+        ? AiSdkToolResult
+        : Call extends OllamaToolCall
+          ? { role: "tool"; tool_name: string; content: string }
+          : Record<string, unknown>;
+
+export interface AiSdkToolResult {
+  type: "tool-result";
+  toolCallId: string;
+  toolName: string;
+  output: { type: "json" | "error-json"; value: Observation };
+}
+
+export function isAiSdkCall(call: object): call is AiSdkToolCall {
+  return "toolCallId" in call && "toolName" in call;
+}
+
+export function aiSdkResult(call: AiSdkToolCall, value: Observation): AiSdkToolResult {
+  const { toolCallId, toolName } = call;
+  return { type: "tool-result", toolCallId, toolName, output: { type: value.success ? "json" : "error-json", value } };
+}
+
+/** Whose message answers this call; undefined: its own form says it, as that of a provider's built-in tool. */
+export function replyFormat(call: object): string | undefined {
+  const { type, function: called } = call as { type?: string; function?: { arguments: unknown } };
+  if (called !== undefined) return typeof called.arguments === "string" ? "openai" : "ollama";
+  if (type === "function_call") return "openai";
+  if (type === "tool_use") return "anthropic";
+  return "args" in call ? "gemini" : undefined;
+}
+
+export function aiSdkTools(
+  definitions: OpenAITool[],
+  run: (name: string, args: object, signal?: AbortSignal) => Promise<Observation>,
+): Record<string, AiSdkTool> {
+  const tools = definitions.map(({ function: { name, description, parameters } }): [string, AiSdkTool] => [
+    name,
+    {
+      description,
+      inputSchema: schemaOf(parameters),
+      execute: (input, options) => run(name, input as object, options?.abortSignal),
+    },
+  ]);
+  return Object.fromEntries(tools);
+}
+
+/** The sidecar validates arguments itself, with sentences that are written for models. */
+function schemaOf(schema: Record<string, unknown>): StandardSchema {
+  return {
+    "~standard": {
+      version: 1,
+      vendor: "coding-sidecar",
+      validate: (value) => ({ value }),
+      jsonSchema: { input: () => schema, output: () => schema },
+    },
+  };
+}

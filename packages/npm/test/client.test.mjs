@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+// Every operation of the client against the real program.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import * as esm from "../dist/index.mjs";
+import { freePort, place, serve } from "./sidecar.mjs";
+
+const { SidecarClient, SidecarError } = esm;
+
+// Which methods the tests have called, to see at the end that none is missing.
+const methods = [];
+const called = new Set();
+for (let type = SidecarClient.prototype; type !== Object.prototype; type = Object.getPrototypeOf(type))
+  for (const name of Object.getOwnPropertyNames(type).filter((name) => name !== "constructor")) {
+    methods.push(name);
+    const { value } = Object.getOwnPropertyDescriptor(type, name);
+    if (typeof value !== "function") continue;
+    type[name] = function (...args) {
+      called.add(name);
+      return value.apply(this, args);
+    };
+  }
+
+const done = [];
+const suite = { after: (work) => done.unshift(work) };
+let here, client;
+before(async () => {
+  here = place(suite);
+  serve(suite, here);
+  client = new SidecarClient({ socketPath: here.socketPath });
+  await client.waitForReady();
+});
+after(async () => {
+  client.close();
+  for (const work of done) await work();
+});
+
+const file = (name) => join(here.workspace, name);
+const failing = (code, status) => (error) => {
+  assert.ok(error instanceof SidecarError, error);
+  assert.deepEqual([error.name, error.code, error.status], ["SidecarError", code, status], error.message);
+  return true;
+};
+
+test("the same classes by import and require", () => {
+  const cjs = createRequire(import.meta.url)("../dist/index.js");
+  assert.deepEqual(Object.keys(esm).sort(), Object.keys(cjs).sort());
+  assert.equal(cjs.SidecarError, SidecarError);
+});
+
+test("every operation of /openapi.json is a method or a tool", async () => {
+  const { paths } = await client.openapi();
+  const tools = new Set((await client.tools("mcp", { set: "full" })).map(({ name }) => name));
+  for (const [path, operations] of Object.entries(paths))
+    for (const { operationId } of Object.values(operations))
+      assert.ok(methods.includes(operationId) || (path === `/tools/${operationId}` && tools.has(operationId)),
+        `${operationId}: run packages/generate`);
+});
+
+test("files", async () => {
+  assert.deepEqual(await client.write({ path: "src/a.txt", content: "one\ntwo\n" }), { ok: true, path: "src/a.txt", bytes: 8 });
+  assert.deepEqual(await client.read({ path: "src/a.txt", offset: 2, limit: 1 }),
+    { type: "text", content: "two", totalLines: 3, hasMore: true });
+  const edited = await client.edit({ path: "src/a.txt", oldText: "two", newText: "zwei" });
+  assert.match(edited.diff, /^-2 two$/m);
+  assert.deepEqual(await client.ls(), { output: "src/" });
+  assert.deepEqual((await client.find({ pattern: "*.txt" })).files, ["src/a.txt"]);
+  assert.deepEqual(await client.grep({ pattern: "zw" }), { content: "src/a.txt:2: zwei" });
+  const { matches } = await client.search({ pattern: "one", globs: ["*.txt"] });
+  assert.deepEqual(matches, [{ path: "src/a.txt", line: 1, lines: ["one"] }]);
+});
+
+test("errors have a code and a status", async () => {
+  await assert.rejects(client.read({ path: "none" }), failing("FILE_NOT_FOUND", 400));
+  await assert.rejects(client.read({ path: "../none" }), failing("PATH_OUTSIDE_WORKSPACE", 400));
+  await assert.rejects(client.grep({ pattern: "(" }), failing("INVALID_REGEX", 400));
+  await assert.rejects(client.read({}), failing("INVALID_ARGUMENTS", 400));
+  await assert.rejects(client.bash({}), failing("INVALID_ARGUMENTS", 400));
+  await assert.rejects(client.bash({ argv: ["/nowhere/program"] }), (error) => error instanceof SidecarError);
+  const nowhere = new SidecarClient({ socketPath: "/nowhere/s" });
+  await assert.rejects(nowhere.health(), failing("NOT_READY", undefined));
+  for (const options of [{}, { socketPath: "/a", url: "http://b" }, { url: "ftp://b" }, { url: "b" }])
+    assert.throws(() => new SidecarClient(options), failing("INVALID_CONFIG", undefined));
+});
+
+test("the server itself", async () => {
+  const health = await client.health();
+  assert.deepEqual([health.ok, health.workspace], [true, here.workspace]);
+  assert.match(await client.metrics(), /^sidecar_build_info\{version="/m);
+  assert.equal(client.endpoint, `unix:${here.socketPath}`);
+});
+
+test("a command, collected", async () => {
+  const seen = [];
+  const result = await client.bash({ command: "echo out; echo err >&2; exit 3", env: { A: "1" } },
+    { onStdout: (text) => seen.push(text), onStderr: (text) => seen.push(text) });
+  assert.deepEqual(result, { exitCode: 3, timedOut: false, stdout: "out\n", stderr: "err\n", truncated: false });
+  assert.deepEqual(seen.sort(), ["err\n", "out\n"]);
+  const slow = await client.bash({ command: "sleep 1000", timeoutSeconds: 0.2 });
+  assert.deepEqual([slow.exitCode, slow.timedOut], [-1, true]);
+  const long = await client.bash({ command: "head -c 100000 /dev/zero | tr '\\0' x" }, { maxOutput: 1000 });
+  assert.deepEqual([long.stdout.length, long.truncated], [1000, true]);
+  assert.equal((await client.bash({ argv: ["cat"], stdin: "é" })).stdout, "é");
+});
+
+test("a command, as it runs", async () => {
+  const events = [];
+  // It ends only if the first line has arrived while it runs.
+  for await (const event of client.bashStream({ command: "echo ready; while ! test -e go; do sleep 0.01; done; echo gone" })) {
+    events.push(event);
+    if (event.type === "delta" && event.data === "ready\n") writeFileSync(file("go"), "");
+  }
+  assert.deepEqual(events, [
+    { type: "delta", data: "ready\n", stream: "stdout" },
+    { type: "delta", data: "gone\n", stream: "stdout" },
+    { type: "done", exitCode: 0 },
+  ]);
+});
+
+const mark = () => `${process.pid}${Math.random().toString().slice(2, 8)}`;
+const running = async (text) => (await client.bash({ command: `pgrep -fc '[s]leep ${text}' || true` })).stdout.trim() !== "0";
+async function untilGone(text) {
+  while (await running(text)) await sleep(20);
+}
+
+test("aborting ends a command", async () => {
+  const controller = new AbortController();
+  const seconds = mark();
+  const run = client.bash({ command: `echo up; sleep ${seconds}` }, { signal: controller.signal, onStdout: () => controller.abort("enough") });
+  await assert.rejects(run, (error) => failing("CANCELLED", undefined)(error) && error.cause === "enough");
+  await untilGone(seconds);
+});
+
+test("leaving the loop ends a command", async () => {
+  const seconds = mark();
+  for await (const event of client.bashStream({ command: `echo up; sleep ${seconds}` })) if (event.type === "delta") break;
+  await untilGone(seconds);
+});
+
+test("signals and times for everything else", async () => {
+  await assert.rejects(client.read({ path: "go" }, { signal: AbortSignal.abort() }), failing("CANCELLED", undefined));
+  await assert.rejects(client.bash({ command: "sleep 1000" }, { timeoutMs: 100 }), failing("TIMED_OUT", undefined));
+  const { jobId } = await client.startJob({ command: "sleep 1000" });
+  await assert.rejects(client.job({ id: jobId, since: 0, waitMs: 60_000 }, { timeoutMs: 100 }), failing("TIMED_OUT", undefined));
+  await client.stopJob({ id: jobId });
+});
+
+test("jobs", async () => {
+  const { jobId } = await client.startJob({ command: "echo up; exec sleep 1000" });
+  const first = await client.job({ id: jobId, since: 0, waitMs: 60_000 });
+  assert.deepEqual([first.state, first.output], ["running", "up\n"]);
+  assert.ok((await client.jobs()).jobs.some((job) => job.jobId === jobId && job.state === "running"));
+  assert.deepEqual(await client.stopJob({ id: jobId }), { ok: true });
+  let state = first;
+  while (state.state === "running") state = await client.job({ id: jobId, since: state.cursor, waitMs: 60_000 });
+  assert.equal(state.exitCode, -1);
+});
+
+test("changes and undo", async () => {
+  await client.write({ path: "undo.txt", content: "old\n" });
+  await client.write({ path: "undo.txt", content: "new\n" });
+  const { changes } = await client.changes({ since: 0 });
+  const { id } = changes.filter((change) => change.subject === "undo.txt").at(-1);
+  const change = await client.change({ id });
+  assert.deepEqual(change.paths.map(({ path, kind }) => [path, kind]), [["undo.txt", "modified"]]);
+  assert.match(await client.changeDiff({ id }), /^-old$/m);
+  assert.deepEqual((await client.undoChange({ id, dryRun: true })).restored, ["undo.txt"]);
+  const undone = await client.undoChange({ id });
+  assert.equal(readFileSync(file("undo.txt"), "utf8"), "old\n");
+  await client.undo({ ids: [undone.change] });
+  assert.equal(readFileSync(file("undo.txt"), "utf8"), "new\n");
+  writeFileSync(file("undo.txt"), "other\n");
+  await assert.rejects(client.undoChange({ id }), (error) =>
+    failing("CONFLICT", 409)(error) && error.details.conflicts[0].path === "undo.txt");
+});
+
+test("events, one call, and stopping it", async () => {
+  const seconds = mark();
+  let call, stopped;
+  const started = new AbortController();
+  const command = client.events({}, { signal: started.signal });
+  const first = command.next(); // the stream begins before the command does
+  await client.read({ path: "go" });
+  await first;
+  const run = assert.rejects(client.bash({ command: `sleep ${seconds}` }).then(({ exitCode }) => {
+    if (exitCode !== 0) throw new Error(`exit code ${exitCode}`);
+  }));
+  for await (const event of command) {
+    if (event.type === "call.start" && event.subject === `sleep ${seconds}`) {
+      call = event.call;
+      assert.equal((await client.watchedCall({ id: call })).running, true);
+      stopped = client.stopCall({ id: call });
+    }
+    if (event.type === "call.end" && event.call === call) break;
+  }
+  await stopped;
+  await run;
+  const { value } = await client.events({ since: 0 }).next();
+  assert.equal(value.id, 1);
+});
+
+test("tools for models", async () => {
+  const written = await client.tool("write_file", { path: "m.txt", content: "x\n" });
+  assert.deepEqual([written.success, written.output.bytes_written], [true, 2]);
+  assert.equal(typeof written.changes.id, "number");
+  const missing = await client.tool("read_file", { path: "none" });
+  assert.deepEqual([missing.success, missing.output, missing.error.code], [false, null, "FILE_NOT_FOUND"]);
+  assert.equal((await client.tools("openai")).length, 5);
+  assert.equal((await client.tools("anthropic"))[0].input_schema.type, "object");
+  assert.ok((await client.tools("openai-responses", { set: "full" })).length > 5);
+  const tools = await client.tools("ai-sdk");
+  assert.equal((await tools.read_file.execute({ path: "m.txt" })).output.content, "x\n");
+});
+
+test("a provider's call and its reply", async () => {
+  const args = { path: "m.txt" };
+  const text = JSON.stringify(args);
+  const name = "read_file";
+  const openai = await client.callTool({ id: "1", type: "function", function: { name, arguments: text } });
+  assert.deepEqual([openai.role, openai.tool_call_id, JSON.parse(openai.content).success], ["tool", "1", true]);
+  const responses = await client.callTool({ type: "function_call", call_id: "2", name, arguments: text });
+  assert.deepEqual([responses.type, responses.call_id], ["function_call_output", "2"]);
+  const anthropic = await client.callTool({ type: "tool_use", id: "3", name, input: { path: "none" } });
+  assert.deepEqual([anthropic.type, anthropic.tool_use_id, anthropic.is_error], ["tool_result", "3", true]);
+  const ollama = await client.callTool({ function: { name, arguments: args } });
+  assert.deepEqual([ollama.role, ollama.tool_name], ["tool", name]);
+  const gemini = await client.callTool({ name, args });
+  assert.equal(gemini.functionResponse.name, name);
+  const sdk = await client.callTool({ type: "tool-call", toolCallId: "4", toolName: name, input: args });
+  assert.deepEqual([sdk.type, sdk.toolCallId, sdk.output.type, sdk.output.value.output.content], ["tool-result", "4", "json", "x\n"]);
+});
+
+test("the Model Context Protocol", async () => {
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+  const begun = await client.mcp({ jsonrpc: "2.0", id: 1, method: "initialize", params });
+  assert.equal(begun.message.result.serverInfo.name, "sidecar");
+  const { sessionId } = begun;
+  const noted = await client.mcp({ jsonrpc: "2.0", method: "notifications/initialized" }, { sessionId });
+  assert.equal(noted.message, undefined);
+  const listed = await client.mcp({ jsonrpc: "2.0", id: 2, method: "tools/list" }, { sessionId });
+  assert.ok(listed.message.result.tools.length > 5);
+  await client.endSession(sessionId);
+  await assert.rejects(client.endSession("none"), SidecarError);
+});
+
+test("TCP with a token", async (t) => {
+  const there = place(t);
+  const port = await freePort();
+  serve(t, there, { flags: ["--tcp", `127.0.0.1:${port}`], env: { SIDECAR_AUTH_TOKEN: "secret" } });
+  const url = `http://127.0.0.1:${port}`;
+  const known = new SidecarClient({ url, token: "secret", waitForReadyMs: 60_000 });
+  await known.write({ path: "a", content: "b" });
+  assert.equal((await known.read({ path: "a" })).content, "b");
+  assert.equal((await known.bash({ command: "cat a" })).stdout, "b");
+  for (const token of [undefined, "wrong"]) {
+    const stranger = new SidecarClient({ url, ...(token && { token }) });
+    await assert.rejects(stranger.read({ path: "a" }), failing("UNAUTHORIZED", 401));
+    await assert.rejects(stranger.waitForReady(), failing("UNAUTHORIZED", 401));
+    stranger.close();
+  }
+  known.close();
+});
+
+test("a server that starts late, and again", async (t) => {
+  const there = place(t);
+  const patient = new SidecarClient({ socketPath: there.socketPath, waitForReadyMs: 60_000, session: "me" });
+  t.after(() => patient.close());
+  const early = patient.write({ path: "a", content: "1" });
+  let server = serve(t, there);
+  assert.equal((await early).bytes, 1);
+  assert.equal((await patient.read({ path: "a" })).content, "1");
+  await server.stop("SIGKILL");
+  server = serve(t, there); // the kept connection is dead, and the socket file stale for a while
+  assert.equal((await patient.read({ path: "a" })).content, "1");
+  assert.equal((await patient.write({ path: "a", content: "22" })).bytes, 2);
+
+  // A command that was running is not run again.
+  const command = "echo x >> count; exec sleep 1000";
+  const run = assert.rejects(patient.bash({ command }), failing("CONNECTION_LOST", undefined));
+  while (!existsSync(join(there.workspace, "count"))) await sleep(10);
+  await server.stop("SIGKILL");
+  server = serve(t, there);
+  await run;
+  assert.equal((await patient.read({ path: "count" })).content, "x\n");
+});
+
+test("waiting for what does not come", async (t) => {
+  const there = place(t);
+  const impatient = new SidecarClient({ socketPath: there.socketPath, waitForReadyMs: 200 });
+  const message = `Timed out waiting for coding sidecar at unix:${there.socketPath}`;
+  await assert.rejects(impatient.health(), { code: "NOT_READY", message });
+  await assert.rejects(impatient.waitForReady({ timeoutMs: 60_000, signal: AbortSignal.timeout(50) }), failing("CANCELLED", undefined));
+  writeFileSync(there.socketPath, "");
+  await assert.rejects(impatient.waitForReady({ timeoutMs: 60_000 }), { code: "NOT_READY", message: /is not a socket/ });
+});
+
+test("every public method was called", () => {
+  client.close();
+  const missing = methods.filter((name) => name !== "call" && name !== "endpoint" && !called.has(name));
+  assert.deepEqual(missing, []);
+});

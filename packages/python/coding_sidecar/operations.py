@@ -1,0 +1,891 @@
+# SPDX-License-Identifier: MIT
+"""The operations of the HTTP API: results, and a method for each.
+
+Written by packages/generate from /openapi.json. Do not edit: change the program, and run packages/generate.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Dict, FrozenSet, List, Literal, Optional, Tuple, Union
+
+
+ERROR_CODES: FrozenSet[str] = frozenset((
+    "UNKNOWN_TOOL",
+    "INVALID_ARGUMENTS",
+    "INVALID_PATH",
+    "INVALID_REGEX",
+    "INVALID_GLOB",
+    "PATH_OUTSIDE_WORKSPACE",
+    "SYMLINK_OUTSIDE_WORKSPACE",
+    "SYMLINK_LOOP",
+    "PATH_NOT_ALLOWED",
+    "FILE_NOT_FOUND",
+    "NOT_A_DIRECTORY",
+    "NOT_A_FILE",
+    "PERMISSION_DENIED",
+    "FILE_TOO_LARGE",
+    "BINARY_FILE",
+    "TEXT_NOT_FOUND",
+    "TEXT_NOT_UNIQUE",
+    "NO_CHANGE",
+    "INVALID_PATCH",
+    "FILE_NOT_READ",
+    "FILE_CHANGED",
+    "COMMAND_BLOCKED",
+    "SPAWN_FAILED",
+    "READ_ONLY",
+    "REDACTED_CONTENT",
+    "SEARCH_TIMEOUT",
+    "CHANGE_NOT_FOUND",
+    "CONFLICT",
+    "NOT_SAVED",
+    "DISK_FULL",
+    "IO_ERROR",
+    "TOO_BUSY",
+    "EXECUTION_ERROR",
+))
+"""Why the server refuses a call."""
+
+
+TOOL_FORMATS: Tuple[str, ...] = ("ollama", "openai", "openai-strict", "openai-responses", "anthropic", "gemini", "mcp")
+"""Forms in which the server writes definitions of tools."""
+
+
+TOOL_NAMES: FrozenSet[str] = frozenset((
+    "read_file",
+    "write_file",
+    "list_directory",
+    "run_command",
+    "search_files",
+    "edit_file",
+    "multi_edit",
+    "find_files",
+    "job_list",
+    "job_output",
+    "job_stop",
+    "list_changes",
+    "undo_change",
+))
+"""The tools for models."""
+
+
+READ_ONLY_TOOLS: FrozenSet[str] = frozenset((
+    "find_files",
+    "job_list",
+    "job_output",
+    "list_changes",
+    "list_directory",
+    "read_file",
+    "search_files",
+))
+"""Those of them that change nothing."""
+
+
+@dataclass(frozen=True)
+class Truncation:
+    content: str
+    """What is left of the text."""
+    truncated: bool
+    """Whether something was left out."""
+    truncated_by: Optional[Literal['lines', 'bytes']]
+    """Which limit came first."""
+    total_lines: int
+    """Lines of the selected part."""
+    total_bytes: int
+    """Its bytes."""
+    output_lines: int
+    """Lines that are left."""
+    output_bytes: int
+    """Bytes that are left."""
+    last_line_partial: bool
+    """Never: lines are whole."""
+    first_line_exceeds_limit: bool
+    """Whether the first line alone is too long."""
+    max_lines: int
+    """The limit of lines."""
+    max_bytes: int
+    """The limit of bytes."""
+
+
+@dataclass(frozen=True)
+class ReadText:
+    type: Literal['text']
+    """A text."""
+    content: str
+    """The selected lines; bytes that are not UTF-8 appear as U+FFFD."""
+    total_lines: int
+    """Lines in the file; a final newline counts as one more, empty line."""
+    has_more: bool
+    """Whether the file continues after them."""
+    truncation: Optional[Truncation] = None
+    """What was left out, if anything."""
+
+
+@dataclass(frozen=True)
+class ReadImage:
+    type: Literal['image']
+    """An image."""
+    data: str
+    """The file in base64."""
+    mime_type: str
+    """What kind of image, by the file's name."""
+
+
+@dataclass(frozen=True)
+class WriteResult:
+    ok: bool
+    """It is written."""
+    path: str
+    """The file, relative to the workspace."""
+    bytes: int
+    """Its size now."""
+
+
+@dataclass(frozen=True)
+class EditResult:
+    ok: bool
+    """It is changed."""
+    path: str
+    """The file, as it was asked for."""
+    diff: str
+    """What changed, with line numbers and four lines of context."""
+    replacements: Optional[int] = None
+    """How many places were replaced; with replaceAll."""
+
+
+@dataclass(frozen=True)
+class LsResult:
+    output: str
+    """One name a line, "/" after directories."""
+    truncation: Optional[Truncation] = None
+    """What was left out, if anything."""
+
+
+@dataclass(frozen=True)
+class FindResult:
+    files: List[str]
+    """Paths below the searched directory, "/" after directories."""
+    truncated: bool
+    """Whether there are more."""
+    limit: int
+    """Most that are returned."""
+    truncation: Optional[Truncation] = None
+    """What was left out, if anything."""
+    next_cursor: Optional[str] = None
+    """Give this as cursor to continue."""
+
+
+@dataclass(frozen=True)
+class GrepDetails:
+    match_limit_reached: Optional[int] = None
+    """The limit, if it stopped the search."""
+    truncation: Optional[Truncation] = None
+    """What was left out, if anything."""
+    lines_truncated: Optional[bool] = None
+    """Whether long lines were cut."""
+    long_lines_skipped: Optional[int] = None
+    """Lines too long for such a pattern."""
+    timed_out: Optional[bool] = None
+    """Whether its time was up before all was searched."""
+    ignored_matches: Optional[int] = None
+    """Matches in files that ignore rules hide, when there are no others."""
+
+
+@dataclass(frozen=True)
+class GrepResult:
+    content: str
+    """path:line: text for a match, path-line- text for its context."""
+    details: Optional[GrepDetails] = None
+    """What limited the answer, if anything did."""
+
+
+@dataclass(frozen=True)
+class SearchMatch:
+    path: str
+    """Below the searched directory; a searched file is called as it was asked for."""
+    line: Optional[int] = None
+    """Number of the first matching line; in mode lines."""
+    lines: Optional[List[str]] = None
+    """The matching line; several in a multiline search."""
+    before: Optional[List[str]] = None
+    """Lines before it."""
+    after: Optional[List[str]] = None
+    """Lines after it."""
+    cut: Optional[bool] = None
+    """Whether one of these lines is longer than shown."""
+    count: Optional[int] = None
+    """Matching lines in the file; in mode counts."""
+
+
+@dataclass(frozen=True)
+class SearchSkipped:
+    ignored: int
+    """Entries that ignore files hide; a directory counts once."""
+    binary: int
+    """Binary files."""
+    unreadable: int
+    """Entries that could not be read."""
+    long_lines: int
+    """Lines too long for such a pattern."""
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    matches: List[SearchMatch]
+    """In byte order of the path, then by line."""
+    is_file: bool
+    """Whether a single file was searched."""
+    files_searched: int
+    """Files whose content was searched for this answer."""
+    stopped_because: Literal['complete', 'limit', 'timeout', 'cancelled']
+    """Whether there may be more, and why."""
+    skipped: SearchSkipped
+    """What was not searched."""
+    next_cursor: Optional[str] = None
+    """Give this as cursor to continue."""
+    note: Optional[str] = None
+    """Why nothing was found, if that is known."""
+
+
+@dataclass(frozen=True)
+class HealthResult:
+    ok: bool
+    version: str
+    uptime_ms: int
+    workspace: str
+    more: Dict[str, Any] = field(default_factory=dict)
+    """What else the server says."""
+
+
+@dataclass(frozen=True)
+class Change:
+    id: int
+    """Its number."""
+    time: str
+    """When it began."""
+    tool: str
+    """The tool that made it."""
+    subject: str
+    """The path or command it was called with."""
+    session: str
+    """The session that made it, or empty."""
+    created: int
+    """How many paths are new."""
+    modified: int
+    """How many were changed."""
+    deleted: int
+    """How many are gone."""
+    renamed: int
+    """How many have another name."""
+    complete: bool
+    """Whether everything is known that it changed."""
+    undoable: bool
+    """Whether what was there is saved."""
+    undone_by: Optional[int]
+    """The change that undid it, or null."""
+
+
+@dataclass(frozen=True)
+class ChangesResult:
+    changes: List[Change]
+    """Oldest first."""
+    more: bool
+    """Whether there are newer ones."""
+
+
+@dataclass(frozen=True)
+class PathState:
+    type: str
+    """file, directory, link …."""
+    size: int
+    """Its bytes."""
+    mode: str
+    """Its permissions, in octal."""
+    hash: Optional[str]
+    """SHA-256 of a file's content; null if it is not known."""
+
+
+@dataclass(frozen=True)
+class ChangePath:
+    path: str
+    """Where it is now; of a deleted one, where it was."""
+    kind: str
+    """created, modified, deleted or renamed."""
+    before: Optional[PathState]
+    """What was there; null if nothing was."""
+    after: Optional[PathState]
+    """What is there then; null if nothing is."""
+    saved: bool
+    """Whether what was there can be restored."""
+    from_: Optional[str] = None
+    """Where it was before, if that is another path."""
+
+
+@dataclass(frozen=True)
+class ChangeResult:
+    id: int
+    """Its number."""
+    time: str
+    """When it began."""
+    tool: str
+    """The tool that made it."""
+    subject: str
+    """The path or command it was called with."""
+    session: str
+    """The session that made it, or empty."""
+    created: int
+    """How many paths are new."""
+    modified: int
+    """How many were changed."""
+    deleted: int
+    """How many are gone."""
+    renamed: int
+    """How many have another name."""
+    complete: bool
+    """Whether everything is known that it changed."""
+    undoable: bool
+    """Whether what was there is saved."""
+    undone_by: Optional[int]
+    """The change that undid it, or null."""
+    paths: List[ChangePath]
+    """What it changed."""
+    more: bool
+    """Whether there are more paths: ask with offset."""
+
+
+@dataclass(frozen=True)
+class UndoRename:
+    from_: str
+    """Where it was after the change."""
+    to: str
+    """Where it is again."""
+
+
+@dataclass(frozen=True)
+class Conflict:
+    path: str
+    """What is not as the change left it."""
+    why: str
+    """How it differs."""
+
+
+@dataclass(frozen=True)
+class UndoResult:
+    change: Optional[int]
+    """The number of the undo itself; null if nothing was changed."""
+    restored: List[str]
+    """Paths that are as they were."""
+    removed: List[str]
+    """Paths that are gone again."""
+    renamed: List[UndoRename]
+    """What has its old name again."""
+    conflicts: List[Conflict]
+    """What was overwritten, with force."""
+
+
+@dataclass(frozen=True)
+class Job:
+    job_id: str
+    """Which job."""
+    command: str
+    """The beginning of its command."""
+    state: Literal['running', 'exited']
+    """Whether it still runs."""
+    exit_code: Optional[int]
+    """Once it has exited; else null."""
+    started_ms: int
+    """When it was started, in milliseconds since 1970."""
+    cursor: int
+    """Bytes of output so far."""
+    ports: List[int]
+    """Ports that its processes listen on."""
+    timed_out: Optional[bool] = None
+    """Its time was up."""
+    left_job_id: Optional[str] = None
+    """The job in which what it left running continues."""
+    error: Optional[str] = None
+    """Why it could not be run."""
+
+
+@dataclass(frozen=True)
+class JobsResult:
+    jobs: List[Job]
+    """Oldest first."""
+
+
+@dataclass(frozen=True)
+class JobResult:
+    state: Literal['running', 'exited']
+    """Whether it still runs."""
+    exit_code: Optional[int]
+    """Once it has exited; else null."""
+    output: str
+    """Standard output and error as they came."""
+    cursor: int
+    """Give this as since to continue."""
+    dropped: int
+    """Bytes after since that are no longer kept."""
+    timed_out: Optional[bool] = None
+    """Its time was up."""
+    left_job_id: Optional[str] = None
+    """The job in which what it left running continues."""
+    error: Optional[str] = None
+    """Why it could not be run."""
+
+
+@dataclass(frozen=True)
+class StopJobResult:
+    ok: bool
+    """It is being ended; its state tells when it has."""
+
+
+ReadResult = Union[ReadText, ReadImage]
+
+
+class Operations:
+    """One method for each operation; the client adds those that stream."""
+
+    def _call(self, want: Any, method: str, path: str, args: Dict[str, Any],
+            timeout: Optional[float], repeatable: bool) -> Any:
+        raise NotImplementedError
+
+    def read(self, path: str, *, offset: Optional[int] = None, limit: Optional[int] = None,
+            session_id: Optional[str] = None, timeout: Optional[float] = None) -> ReadResult:
+        """Read a text file, whole or by lines, or an image.
+
+        path: File to read.
+        offset: First line, from 1.
+        limit: Number of lines; 0 for all.
+        session_id: A name for the log and the read tracker.
+        """
+        return self._call(ReadResult, "POST", "/read", {"path": path, "offset": offset, "limit": limit,
+            "sessionId": session_id}, timeout, repeatable=True)
+
+    def write(self, path: str, content: str, *, encoding: Optional[Literal['utf-8', 'base64']] = None,
+            session_id: Optional[str] = None, timeout: Optional[float] = None) -> WriteResult:
+        """Write a whole file; missing directories are made.
+
+        path: File to write.
+        content: Its whole new content.
+        encoding: What the content is; base64 for a file that is not text.
+        session_id: A name for the log and the read tracker.
+        """
+        return self._call(WriteResult, "POST", "/write", {"path": path, "content": content, "encoding": encoding,
+            "sessionId": session_id}, timeout, repeatable=False)
+
+    def edit(self, path: str, old_text: str, new_text: str, *, replace_all: Optional[bool] = None,
+            dry_run: Optional[bool] = None, hints: Optional[bool] = None, session_id: Optional[str] = None,
+            timeout: Optional[float] = None) -> EditResult:
+        """Replace a text that occurs exactly once in a file.
+
+        path: File to edit.
+        old_text: Text to replace, exactly as it stands.
+        new_text: Text to put in its place.
+        replace_all: Replace every occurrence.
+        dry_run: Only show the diff, change nothing.
+        hints: If the text is not found, say why where that is known.
+        session_id: A name for the log and the read tracker.
+        """
+        return self._call(EditResult, "POST", "/edit", {"path": path, "oldText": old_text, "newText": new_text,
+            "replaceAll": replace_all, "dryRun": dry_run, "hints": hints, "sessionId": session_id},
+            timeout, repeatable=False)
+
+    def ls(self, path: Optional[str] = None, *, limit: Optional[int] = None, offset: Optional[int] = None,
+            session_id: Optional[str] = None, timeout: Optional[float] = None) -> LsResult:
+        """List the names in a directory.
+
+        path: Directory to list; the workspace root if absent.
+        limit: Most names to return.
+        offset: Names to leave out at the start.
+        session_id: A name for the log and the read tracker.
+        """
+        return self._call(LsResult, "POST", "/ls", {"path": path, "limit": limit, "offset": offset,
+            "sessionId": session_id}, timeout, repeatable=True)
+
+    def find(self, pattern: str, *, path: Optional[str] = None, limit: Optional[int] = None,
+            cursor: Optional[str] = None, session_id: Optional[str] = None,
+            timeout: Optional[float] = None) -> FindResult:
+        """Find files and directories by a glob.
+
+        pattern: Glob to match.
+        path: Directory to search; the root if absent.
+        limit: Most results.
+        cursor: Answer in pages: empty for the first, then nextCursor of the one before.
+        session_id: A name for the log and the read tracker.
+        """
+        return self._call(FindResult, "POST", "/find", {"pattern": pattern, "path": path, "limit": limit,
+            "cursor": cursor, "sessionId": session_id}, timeout, repeatable=True)
+
+    def grep(self, pattern: str, *, path: Optional[str] = None, glob: Optional[str] = None,
+            ignore_case: Optional[bool] = None, literal: Optional[bool] = None, context: Optional[int] = None,
+            limit: Optional[int] = None, session_id: Optional[str] = None,
+            timeout: Optional[float] = None) -> GrepResult:
+        """Search the contents of files for a pattern.
+
+        pattern: Pattern to search for.
+        path: Directory or file; the root if absent.
+        glob: Only files whose path fits this glob.
+        ignore_case: Upper and lower case alike.
+        literal: The pattern is plain text.
+        context: Lines shown around a match.
+        limit: Most matches.
+        session_id: A name for the log and the read tracker.
+        """
+        return self._call(GrepResult, "POST", "/grep", {"pattern": pattern, "path": path, "glob": glob,
+            "ignoreCase": ignore_case, "literal": literal, "context": context, "limit": limit,
+            "sessionId": session_id}, timeout, repeatable=True)
+
+    def search(self, pattern: str, *, path: Optional[str] = None, globs: Optional[List[str]] = None,
+            types: Optional[List[str]] = None, ignore_case: Optional[bool] = None, literal: Optional[bool] = None,
+            multiline: Optional[bool] = None, no_ignore: Optional[bool] = None,
+            mode: Optional[Literal['lines', 'files', 'counts']] = None, before: Optional[int] = None,
+            after: Optional[int] = None, limit: Optional[int] = None, cursor: Optional[str] = None,
+            session_id: Optional[str] = None, timeout: Optional[float] = None) -> SearchResult:
+        """Search the contents of files; page by page, without a limit in all.
+
+        pattern: Pattern to search for.
+        path: Directory or file; the root if absent.
+        globs: Only files that these choose; the last that matches decides, !x decides against.
+        types: Only files of these kinds: c, py, js ...
+        ignore_case: Upper and lower case alike.
+        literal: The pattern is plain text.
+        multiline: A match may cross lines.
+        no_ignore: Also what ignore files hide.
+        mode: Matching lines, files with a match, or the number of matching lines of each.
+        before: Lines to show before each match.
+        after: Lines to show after each match.
+        limit: Most matches in this answer.
+        cursor: nextCursor of the answer before.
+        session_id: A name for the log and the read tracker.
+        """
+        return self._call(SearchResult, "POST", "/search", {"pattern": pattern, "path": path, "globs": globs,
+            "types": types, "ignoreCase": ignore_case, "literal": literal, "multiline": multiline,
+            "noIgnore": no_ignore, "mode": mode, "before": before, "after": after, "limit": limit, "cursor": cursor,
+            "sessionId": session_id}, timeout, repeatable=True)
+
+    def health(self, *, timeout: Optional[float] = None) -> HealthResult:
+        """What is in force."""
+        return self._call(HealthResult, "GET", "/health", {}, timeout, repeatable=True)
+
+    def metrics(self, *, timeout: Optional[float] = None) -> str:
+        """What it has done, for Prometheus."""
+        return self._call(str, "GET", "/metrics", {}, timeout, repeatable=True)
+
+    def openapi(self, *, timeout: Optional[float] = None) -> Dict[str, Any]:
+        """This document."""
+        return self._call(Dict[str, Any], "GET", "/openapi.json", {}, timeout, repeatable=True)
+
+    def watched_call(self, id: int, *, timeout: Optional[float] = None) -> Dict[str, Any]:
+        """One call: its arguments, events, result and diff.
+
+        id: Which call.
+        """
+        return self._call(Dict[str, Any], "GET", "/calls/{id}", {"id": id}, timeout, repeatable=True)
+
+    def stop_call(self, id: int, *, timeout: Optional[float] = None) -> Dict[str, Any]:
+        """End a running call, with everything that it started.
+
+        id: Which call.
+        """
+        return self._call(Dict[str, Any], "POST", "/calls/{id}/stop", {"id": id}, timeout, repeatable=False)
+
+    def changes(self, since: Optional[int] = None, *, limit: Optional[int] = None,
+            timeout: Optional[float] = None) -> ChangesResult:
+        """List the changes that calls have made.
+
+        since: Only after this number; default: the newest.
+        limit: Most changes.
+        """
+        return self._call(ChangesResult, "GET", "/changes", {"since": since, "limit": limit},
+            timeout, repeatable=True)
+
+    def change(self, id: int, *, offset: Optional[int] = None, limit: Optional[int] = None,
+            timeout: Optional[float] = None) -> ChangeResult:
+        """One change with the paths that it changed.
+
+        id: Which change.
+        offset: Leave out so many paths.
+        limit: At most so many paths.
+        """
+        return self._call(ChangeResult, "GET", "/changes/{id}", {"id": id, "offset": offset, "limit": limit},
+            timeout, repeatable=True)
+
+    def change_diff(self, id: int, *, timeout: Optional[float] = None) -> str:
+        """What a change did to the content of files, as a unified diff.
+
+        id: Which change.
+        """
+        return self._call(str, "GET", "/changes/{id}/diff", {"id": id}, timeout, repeatable=True)
+
+    def undo_change(self, id: int, *, paths: Optional[List[str]] = None, dry_run: Optional[bool] = None,
+            force: Optional[bool] = None, timeout: Optional[float] = None) -> UndoResult:
+        """Take changes back, all of them or none.
+
+        id: Which change.
+        paths: Only these paths and what is below them.
+        dry_run: Only say what would be done.
+        force: Overwrite what has changed since, and restore what was saved.
+        """
+        return self._call(UndoResult, "POST", "/changes/{id}/undo", {"id": id, "paths": paths, "dryRun": dry_run,
+            "force": force}, timeout, repeatable=False)
+
+    def undo(self, ids: Optional[List[int]] = None, *, since: Optional[int] = None, session: Optional[str] = None,
+            paths: Optional[List[str]] = None, dry_run: Optional[bool] = None, force: Optional[bool] = None,
+            timeout: Optional[float] = None) -> UndoResult:
+        """Take changes back, all of them or none.
+
+        ids: Or several.
+        since: Or this one and all after it.
+        session: Or all of this session.
+        paths: Only these paths and what is below them.
+        dry_run: Only say what would be done.
+        force: Overwrite what has changed since, and restore what was saved.
+        """
+        return self._call(UndoResult, "POST", "/changes/undo", {"ids": ids, "since": since, "session": session,
+            "paths": paths, "dryRun": dry_run, "force": force}, timeout, repeatable=False)
+
+    def jobs(self, *, timeout: Optional[float] = None) -> JobsResult:
+        """List the commands that run, or ran, in the background, and what others left running."""
+        return self._call(JobsResult, "GET", "/jobs", {}, timeout, repeatable=True)
+
+    def job(self, id: str, *, since: Optional[int] = None, wait_ms: Optional[int] = None,
+            timeout: Optional[float] = None) -> JobResult:
+        """The output of a background command since a cursor, and how it ended.
+
+        id: Which job.
+        since: Cursor of the last answer.
+        wait_ms: Wait for news so long.
+        """
+        return self._call(JobResult, "GET", "/jobs/{id}", {"id": id, "since": since, "waitMs": wait_ms},
+            timeout, repeatable=True)
+
+    def stop_job(self, id: str, *, timeout: Optional[float] = None) -> StopJobResult:
+        """End a background command and everything it started.
+
+        id: Which job.
+        """
+        return self._call(StopJobResult, "POST", "/jobs/{id}/stop", {"id": id}, timeout, repeatable=False)
+
+
+class AsyncOperations:
+    """One method for each operation; the client adds those that stream."""
+
+    async def _call(self, want: Any, method: str, path: str, args: Dict[str, Any],
+            timeout: Optional[float], repeatable: bool) -> Any:
+        raise NotImplementedError
+
+    async def read(self, path: str, *, offset: Optional[int] = None, limit: Optional[int] = None,
+            session_id: Optional[str] = None, timeout: Optional[float] = None) -> ReadResult:
+        """Read a text file, whole or by lines, or an image.
+
+        path: File to read.
+        offset: First line, from 1.
+        limit: Number of lines; 0 for all.
+        session_id: A name for the log and the read tracker.
+        """
+        return await self._call(ReadResult, "POST", "/read", {"path": path, "offset": offset, "limit": limit,
+            "sessionId": session_id}, timeout, repeatable=True)
+
+    async def write(self, path: str, content: str, *, encoding: Optional[Literal['utf-8', 'base64']] = None,
+            session_id: Optional[str] = None, timeout: Optional[float] = None) -> WriteResult:
+        """Write a whole file; missing directories are made.
+
+        path: File to write.
+        content: Its whole new content.
+        encoding: What the content is; base64 for a file that is not text.
+        session_id: A name for the log and the read tracker.
+        """
+        return await self._call(WriteResult, "POST", "/write", {"path": path, "content": content,
+            "encoding": encoding, "sessionId": session_id}, timeout, repeatable=False)
+
+    async def edit(self, path: str, old_text: str, new_text: str, *, replace_all: Optional[bool] = None,
+            dry_run: Optional[bool] = None, hints: Optional[bool] = None, session_id: Optional[str] = None,
+            timeout: Optional[float] = None) -> EditResult:
+        """Replace a text that occurs exactly once in a file.
+
+        path: File to edit.
+        old_text: Text to replace, exactly as it stands.
+        new_text: Text to put in its place.
+        replace_all: Replace every occurrence.
+        dry_run: Only show the diff, change nothing.
+        hints: If the text is not found, say why where that is known.
+        session_id: A name for the log and the read tracker.
+        """
+        return await self._call(EditResult, "POST", "/edit", {"path": path, "oldText": old_text,
+            "newText": new_text, "replaceAll": replace_all, "dryRun": dry_run, "hints": hints,
+            "sessionId": session_id}, timeout, repeatable=False)
+
+    async def ls(self, path: Optional[str] = None, *, limit: Optional[int] = None, offset: Optional[int] = None,
+            session_id: Optional[str] = None, timeout: Optional[float] = None) -> LsResult:
+        """List the names in a directory.
+
+        path: Directory to list; the workspace root if absent.
+        limit: Most names to return.
+        offset: Names to leave out at the start.
+        session_id: A name for the log and the read tracker.
+        """
+        return await self._call(LsResult, "POST", "/ls", {"path": path, "limit": limit, "offset": offset,
+            "sessionId": session_id}, timeout, repeatable=True)
+
+    async def find(self, pattern: str, *, path: Optional[str] = None, limit: Optional[int] = None,
+            cursor: Optional[str] = None, session_id: Optional[str] = None,
+            timeout: Optional[float] = None) -> FindResult:
+        """Find files and directories by a glob.
+
+        pattern: Glob to match.
+        path: Directory to search; the root if absent.
+        limit: Most results.
+        cursor: Answer in pages: empty for the first, then nextCursor of the one before.
+        session_id: A name for the log and the read tracker.
+        """
+        return await self._call(FindResult, "POST", "/find", {"pattern": pattern, "path": path, "limit": limit,
+            "cursor": cursor, "sessionId": session_id}, timeout, repeatable=True)
+
+    async def grep(self, pattern: str, *, path: Optional[str] = None, glob: Optional[str] = None,
+            ignore_case: Optional[bool] = None, literal: Optional[bool] = None, context: Optional[int] = None,
+            limit: Optional[int] = None, session_id: Optional[str] = None,
+            timeout: Optional[float] = None) -> GrepResult:
+        """Search the contents of files for a pattern.
+
+        pattern: Pattern to search for.
+        path: Directory or file; the root if absent.
+        glob: Only files whose path fits this glob.
+        ignore_case: Upper and lower case alike.
+        literal: The pattern is plain text.
+        context: Lines shown around a match.
+        limit: Most matches.
+        session_id: A name for the log and the read tracker.
+        """
+        return await self._call(GrepResult, "POST", "/grep", {"pattern": pattern, "path": path, "glob": glob,
+            "ignoreCase": ignore_case, "literal": literal, "context": context, "limit": limit,
+            "sessionId": session_id}, timeout, repeatable=True)
+
+    async def search(self, pattern: str, *, path: Optional[str] = None, globs: Optional[List[str]] = None,
+            types: Optional[List[str]] = None, ignore_case: Optional[bool] = None, literal: Optional[bool] = None,
+            multiline: Optional[bool] = None, no_ignore: Optional[bool] = None,
+            mode: Optional[Literal['lines', 'files', 'counts']] = None, before: Optional[int] = None,
+            after: Optional[int] = None, limit: Optional[int] = None, cursor: Optional[str] = None,
+            session_id: Optional[str] = None, timeout: Optional[float] = None) -> SearchResult:
+        """Search the contents of files; page by page, without a limit in all.
+
+        pattern: Pattern to search for.
+        path: Directory or file; the root if absent.
+        globs: Only files that these choose; the last that matches decides, !x decides against.
+        types: Only files of these kinds: c, py, js ...
+        ignore_case: Upper and lower case alike.
+        literal: The pattern is plain text.
+        multiline: A match may cross lines.
+        no_ignore: Also what ignore files hide.
+        mode: Matching lines, files with a match, or the number of matching lines of each.
+        before: Lines to show before each match.
+        after: Lines to show after each match.
+        limit: Most matches in this answer.
+        cursor: nextCursor of the answer before.
+        session_id: A name for the log and the read tracker.
+        """
+        return await self._call(SearchResult, "POST", "/search", {"pattern": pattern, "path": path, "globs": globs,
+            "types": types, "ignoreCase": ignore_case, "literal": literal, "multiline": multiline,
+            "noIgnore": no_ignore, "mode": mode, "before": before, "after": after, "limit": limit, "cursor": cursor,
+            "sessionId": session_id}, timeout, repeatable=True)
+
+    async def health(self, *, timeout: Optional[float] = None) -> HealthResult:
+        """What is in force."""
+        return await self._call(HealthResult, "GET", "/health", {}, timeout, repeatable=True)
+
+    async def metrics(self, *, timeout: Optional[float] = None) -> str:
+        """What it has done, for Prometheus."""
+        return await self._call(str, "GET", "/metrics", {}, timeout, repeatable=True)
+
+    async def openapi(self, *, timeout: Optional[float] = None) -> Dict[str, Any]:
+        """This document."""
+        return await self._call(Dict[str, Any], "GET", "/openapi.json", {}, timeout, repeatable=True)
+
+    async def watched_call(self, id: int, *, timeout: Optional[float] = None) -> Dict[str, Any]:
+        """One call: its arguments, events, result and diff.
+
+        id: Which call.
+        """
+        return await self._call(Dict[str, Any], "GET", "/calls/{id}", {"id": id}, timeout, repeatable=True)
+
+    async def stop_call(self, id: int, *, timeout: Optional[float] = None) -> Dict[str, Any]:
+        """End a running call, with everything that it started.
+
+        id: Which call.
+        """
+        return await self._call(Dict[str, Any], "POST", "/calls/{id}/stop", {"id": id}, timeout, repeatable=False)
+
+    async def changes(self, since: Optional[int] = None, *, limit: Optional[int] = None,
+            timeout: Optional[float] = None) -> ChangesResult:
+        """List the changes that calls have made.
+
+        since: Only after this number; default: the newest.
+        limit: Most changes.
+        """
+        return await self._call(ChangesResult, "GET", "/changes", {"since": since, "limit": limit},
+            timeout, repeatable=True)
+
+    async def change(self, id: int, *, offset: Optional[int] = None, limit: Optional[int] = None,
+            timeout: Optional[float] = None) -> ChangeResult:
+        """One change with the paths that it changed.
+
+        id: Which change.
+        offset: Leave out so many paths.
+        limit: At most so many paths.
+        """
+        return await self._call(ChangeResult, "GET", "/changes/{id}", {"id": id, "offset": offset, "limit": limit},
+            timeout, repeatable=True)
+
+    async def change_diff(self, id: int, *, timeout: Optional[float] = None) -> str:
+        """What a change did to the content of files, as a unified diff.
+
+        id: Which change.
+        """
+        return await self._call(str, "GET", "/changes/{id}/diff", {"id": id}, timeout, repeatable=True)
+
+    async def undo_change(self, id: int, *, paths: Optional[List[str]] = None, dry_run: Optional[bool] = None,
+            force: Optional[bool] = None, timeout: Optional[float] = None) -> UndoResult:
+        """Take changes back, all of them or none.
+
+        id: Which change.
+        paths: Only these paths and what is below them.
+        dry_run: Only say what would be done.
+        force: Overwrite what has changed since, and restore what was saved.
+        """
+        return await self._call(UndoResult, "POST", "/changes/{id}/undo", {"id": id, "paths": paths,
+            "dryRun": dry_run, "force": force}, timeout, repeatable=False)
+
+    async def undo(self, ids: Optional[List[int]] = None, *, since: Optional[int] = None,
+            session: Optional[str] = None, paths: Optional[List[str]] = None, dry_run: Optional[bool] = None,
+            force: Optional[bool] = None, timeout: Optional[float] = None) -> UndoResult:
+        """Take changes back, all of them or none.
+
+        ids: Or several.
+        since: Or this one and all after it.
+        session: Or all of this session.
+        paths: Only these paths and what is below them.
+        dry_run: Only say what would be done.
+        force: Overwrite what has changed since, and restore what was saved.
+        """
+        return await self._call(UndoResult, "POST", "/changes/undo", {"ids": ids, "since": since,
+            "session": session, "paths": paths, "dryRun": dry_run, "force": force}, timeout, repeatable=False)
+
+    async def jobs(self, *, timeout: Optional[float] = None) -> JobsResult:
+        """List the commands that run, or ran, in the background, and what others left running."""
+        return await self._call(JobsResult, "GET", "/jobs", {}, timeout, repeatable=True)
+
+    async def job(self, id: str, *, since: Optional[int] = None, wait_ms: Optional[int] = None,
+            timeout: Optional[float] = None) -> JobResult:
+        """The output of a background command since a cursor, and how it ended.
+
+        id: Which job.
+        since: Cursor of the last answer.
+        wait_ms: Wait for news so long.
+        """
+        return await self._call(JobResult, "GET", "/jobs/{id}", {"id": id, "since": since, "waitMs": wait_ms},
+            timeout, repeatable=True)
+
+    async def stop_job(self, id: str, *, timeout: Optional[float] = None) -> StopJobResult:
+        """End a background command and everything it started.
+
+        id: Which job.
+        """
+        return await self._call(StopJobResult, "POST", "/jobs/{id}/stop", {"id": id}, timeout, repeatable=False)
