@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# mypy: warn-return-any=False
 """The operations of the HTTP API: results, and a method for each.
 
 Written by packages/generate from /openapi.json. Do not edit: change the program, and run packages/generate.

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: MIT
+"""Every operation of the client that blocks, against the real program."""
+
+import inspect
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+import typing
+import unittest
+
+from server import Place, Recorder, free_port, running
+import coding_sidecar
+from coding_sidecar import BashDone, BashOutput, Client, PrivateSidecar, SidecarError, program_path
+from coding_sidecar.operations import TOOL_NAMES, ReadImage, ReadText
+
+CALLED = Recorder(Client)
+
+
+def snake(name):
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
+
+
+class ClientTest(unittest.TestCase):
+    def setUp(self):
+        self.place = Place(self)
+        self.server = self.place.serve()
+        self.client = Client(self.place.socket_path, wait_for_ready=60)
+        self.addCleanup(self.client.close)
+
+    def fails(self, code, status, call, *args, **keywords):
+        with self.assertRaises(SidecarError) as raised:
+            call(*args, **keywords)
+        self.assertEqual((raised.exception.code, raised.exception.status), (code, status), raised.exception)
+        return raised.exception
+
+    def until_gone(self, text):
+        while running(text):
+            time.sleep(0.02)
+
+
+class Operations(ClientTest):
+    def test_every_operation(self):
+        document = self.client.openapi()
+        for path, operations in document["paths"].items():
+            for operation in operations.values():
+                name = operation["operationId"]
+                known = snake(name) in CALLED.names or (path == f"/tools/{name}" and name in TOOL_NAMES)
+                self.assertTrue(known, f"{name}: run packages/generate")
+
+    def test_files(self):
+        client = self.client
+        self.assertEqual(client.write("src/a.txt", "one\ntwo\n").bytes, 8)
+        self.assertEqual(client.read("src/a.txt", offset=2, limit=1), ReadText("text", "two", 3, True))
+        self.assertIn("-2 two", client.edit("src/a.txt", "two", "zwei").diff)
+        self.assertEqual(client.ls().output, "src/")
+        self.assertEqual(client.ls("src").output, "a.txt")
+        self.assertEqual(client.find("*.txt").files, ["src/a.txt"])
+        self.assertEqual(client.grep("zw").content, "src/a.txt:2: zwei")
+        match, = client.search("one", globs=["*.txt"]).matches
+        self.assertEqual((match.path, match.line, match.lines), ("src/a.txt", 1, ["one"]))
+        client.write("dot.gif", "R0lGODlhAQABAAAAACw=", encoding="base64")
+        self.assertIsInstance(client.read("dot.gif"), ReadImage)
+
+    def test_errors(self):
+        self.fails("FILE_NOT_FOUND", 400, self.client.read, "none")
+        self.fails("PATH_OUTSIDE_WORKSPACE", 400, self.client.read, "../none")
+        self.fails("INVALID_REGEX", 400, self.client.grep, "(")
+        self.fails("INVALID_ARGUMENTS", 400, self.client.bash, [])
+        self.fails("NOT_READY", None, Client("/nowhere/s").health)
+        for options in ({}, {"socket_path": "/a", "url": "http://b"}, {"url": "ftp://b"}):
+            self.fails("INVALID_CONFIG", None, Client, **options)
+
+    def test_server(self):
+        health = self.client.health()
+        self.assertEqual((health.ok, health.workspace), (True, str(self.place.workspace)))
+        self.assertIn("sandbox", health.more)
+        self.assertIn("sidecar_build_info", self.client.metrics())
+        self.assertEqual(self.client.endpoint, f"unix:{self.place.socket_path}")
+
+    def test_jobs(self):
+        job = self.client.start_job("echo up; exec sleep 1000")
+        first = self.client.job(job, since=0, wait_ms=60000)
+        self.assertEqual((first.state, first.output), ("running", "up\n"))
+        self.assertEqual([one.job_id for one in self.client.jobs().jobs], [job])
+        self.assertTrue(self.client.stop_job(job).ok)
+        state = first
+        while state.state == "running":
+            state = self.client.job(job, since=state.cursor, wait_ms=60000)
+        self.assertEqual(state.exit_code, -1)
+
+    def test_changes(self):
+        client = self.client
+        client.write("a", "old\n")
+        client.write("a", "new\n")
+        last = client.changes(since=0).changes[-1]
+        change = client.change(last.id)
+        self.assertEqual([(one.path, one.kind) for one in change.paths], [("a", "modified")])
+        self.assertEqual(change.paths[0].before.size, 4)
+        self.assertIn("-old\n", client.change_diff(last.id))
+        self.assertEqual(client.undo_change(last.id, dry_run=True).restored, ["a"])
+        undone = client.undo_change(last.id)
+        self.assertEqual(client.read("a").content, "old\n")
+        client.undo(ids=[undone.change])
+        self.assertEqual(client.read("a").content, "new\n")
+        (self.place.workspace / "a").write_text("other\n")
+        error = self.fails("CONFLICT", 409, client.undo_change, last.id)
+        self.assertEqual(error.details["conflicts"][0]["path"], "a")
+
+    def test_model_context_protocol(self):
+        params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+        begun = self.client.mcp({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
+        self.assertEqual(begun.message["result"]["serverInfo"]["name"], "sidecar")
+        noted = self.client.mcp({"jsonrpc": "2.0", "method": "notifications/initialized"}, session_id=begun.session_id)
+        self.assertIsNone(noted.message)
+        self.client.end_session(begun.session_id)
+        with self.assertRaises(SidecarError):
+            self.client.end_session("none")
+
+
+class Commands(ClientTest):
+    def test_collected(self):
+        seen = []
+        result = self.client.bash("echo out; echo err >&2; exit 3", on_stdout=seen.append, on_stderr=seen.append)
+        self.assertEqual((result.exit_code, result.stdout, result.stderr), (3, "out\n", "err\n"))
+        self.assertEqual(sorted(seen), ["err\n", "out\n"])
+        self.assertTrue(self.client.bash("sleep 1000", timeout_seconds=0.2).timed_out)
+        long = self.client.bash("head -c 100000 /dev/zero | tr '\\0' x", max_output=1000)
+        self.assertEqual((len(long.stdout), long.truncated), (1000, True))
+        self.assertEqual(self.client.bash(["cat"], stdin="é".encode()).stdout, "é")
+        self.assertEqual(self.client.bash("echo $A; pwd", env={"A": "1"}, cwd=".").stdout.split()[0], "1")
+
+    def test_as_it_runs(self):
+        events = []
+        # It ends only if the first line has arrived while it runs.
+        with self.client.bash_stream("echo ready; while ! test -e go; do sleep 0.01; done; echo gone") as stream:
+            for event in stream:
+                events.append(event)
+                if event == BashOutput("stdout", "ready\n"):
+                    (self.place.workspace / "go").touch()
+        self.assertEqual(events, [BashOutput("stdout", "ready\n"), BashOutput("stdout", "gone\n"), BashDone(0)])
+
+    def test_leaving_ends_it(self):
+        with self.client.bash_stream(f"echo up; sleep 4242{os.getpid()}") as stream:
+            next(stream)
+        self.until_gone(f"sleep 4242{os.getpid()}")
+
+    def test_closing_from_another_thread_ends_it(self):
+        stream = self.client.bash_stream(f"echo up; sleep 4343{os.getpid()}")
+        self.assertEqual(next(stream), BashOutput("stdout", "up\n"))
+        threading.Timer(0.05, stream.close).start()
+        self.fails("CANCELLED", None, next, stream)
+        self.until_gone(f"sleep 4343{os.getpid()}")
+
+    def test_timeouts(self):
+        self.fails("TIMED_OUT", None, self.client.bash, "sleep 1000", timeout=0.1)
+        job = self.client.start_job("sleep 1000")
+        self.fails("TIMED_OUT", None, self.client.job, job, since=0, wait_ms=60000, timeout=0.1)
+
+    def test_watched_and_stopped(self):
+        command = f"sleep 4444{os.getpid()}"
+        with self.client.events(since=0) as events:
+            runner = threading.Thread(target=self.client.bash, args=(command,))
+            runner.start()
+            call = next(event["call"] for event in events
+                        if event["type"] == "call.start" and event["subject"] == command)
+            self.assertTrue(self.client.watched_call(call)["running"])
+            self.client.stop_call(call)
+            end = next(event for event in events if event["type"] == "call.end" and event["call"] == call)
+            self.assertFalse(end["ok"])
+            runner.join()
+
+
+class Models(ClientTest):
+    def test_tools(self):
+        written = self.client.tool("write_file", path="m.txt", content="x\n")
+        self.assertTrue(written.success)
+        self.assertEqual(written.output["bytes_written"], 2)
+        self.assertIn("id", written.changes)
+        missing = self.client.tool("read_file", path="none")
+        self.assertEqual((missing.success, missing.output, missing.error.code), (False, None, "FILE_NOT_FOUND"))
+        self.assertEqual(len(self.client.tools()), 5)
+        self.assertIn("input_schema", self.client.tools("anthropic", set="full")[-1])
+
+    def test_functions(self):
+        self.client.write("m.txt", "x\n")
+        tools = {tool.__name__: tool for tool in self.client.tools("langchain")}
+        read = tools["read_file"]
+        signature = inspect.signature(read)
+        self.assertEqual(signature.parameters["path"].annotation, str)
+        self.assertIs(signature.parameters["start_line"].default, None)
+        self.assertEqual(typing.get_type_hints(read)["start_line"], typing.Optional[int])
+        self.assertTrue(read.__doc__ and read.args_schema["properties"])
+        self.assertEqual(json.loads(read(path="m.txt"))["output"]["content"], "x\n")
+
+    def test_calls_of_providers(self):
+        self.client.write("m.txt", "x\n")
+        name, args, text = "read_file", {"path": "m.txt"}, '{"path":"m.txt"}'
+        reply = self.client.call_tool({"id": "1", "type": "function", "function": {"name": name, "arguments": text}})
+        self.assertEqual((reply["role"], reply["tool_call_id"]), ("tool", "1"))
+        reply = self.client.call_tool({"type": "function_call", "call_id": "2", "name": name, "arguments": text})
+        self.assertEqual((reply["type"], reply["call_id"]), ("function_call_output", "2"))
+        reply = self.client.call_tool({"type": "tool_use", "id": "3", "name": name, "input": {"path": "none"}})
+        self.assertEqual((reply["type"], reply["tool_use_id"], reply["is_error"]), ("tool_result", "3", True))
+        reply = self.client.call_tool({"function": {"name": name, "arguments": args}})
+        self.assertEqual((reply["role"], reply["tool_name"]), ("tool", name))
+        reply = self.client.call_tool({"name": name, "args": args})
+        self.assertEqual(reply["functionResponse"]["name"], name)
+        reply = self.client.call_tool({"type": "tool_call", "id": "4", "name": name, "args": args})
+        self.assertEqual((reply["role"], reply["tool_call_id"]), ("tool", "4"))
+
+        class FromLibrary:
+            def model_dump(self, exclude_none):
+                return {"type": "tool_use", "id": "5", "name": name, "input": args}
+        self.assertEqual(self.client.call_tool(FromLibrary())["tool_use_id"], "5")
+
+
+class Connections(unittest.TestCase):
+    fails = ClientTest.fails
+
+    def test_tcp_with_a_token(self):
+        port = free_port()
+        Place(self).serve("--tcp", f"127.0.0.1:{port}", SIDECAR_AUTH_TOKEN="secret")
+        url = f"http://127.0.0.1:{port}"
+        with Client(url=url, token="secret", wait_for_ready=60) as client:
+            client.write("a", "b")
+            self.assertEqual(client.read("a").content, "b")
+            self.assertEqual(client.bash("cat a").stdout, "b")
+        for token in (None, "wrong"):
+            with Client(url=url, token=token) as stranger:
+                self.fails("UNAUTHORIZED", 401, stranger.read, "a")
+                self.fails("UNAUTHORIZED", 401, stranger.wait_for_ready)
+
+    def test_late_and_again(self):
+        place = Place(self)
+        client = Client(place.socket_path, wait_for_ready=60, session="me")
+        self.addCleanup(client.close)
+        servers = []
+        threading.Timer(0.2, lambda: servers.append(place.serve())).start()
+        self.assertEqual(client.write("a", "1").bytes, 1)
+        self.assertEqual(client.read("a").content, "1")
+        place.stop(servers[0], signal.SIGKILL)
+        server = place.serve()
+        self.assertEqual(client.read("a").content, "1")  # the kept connection is dead
+        self.assertEqual(client.write("a", "22").bytes, 2)
+
+        # A command that was running is not run again.
+        count = place.workspace / "count"
+
+        def kill():
+            while not count.exists():
+                time.sleep(0.01)
+            place.stop(server, signal.SIGKILL)
+            place.serve()
+        killer = threading.Thread(target=kill)
+        killer.start()
+        self.fails("CONNECTION_LOST", None, client.bash, "echo x >> count; exec sleep 1000")
+        killer.join()
+        self.assertEqual(client.read("count").content, "x\n")
+
+    def test_what_does_not_come(self):
+        place = Place(self)
+        error = self.fails("NOT_READY", None, Client(place.socket_path, wait_for_ready=0.2).health)
+        self.assertEqual(str(error), f"Timed out waiting for coding sidecar at unix:{place.socket_path}")
+        pathlib.Path(place.socket_path).touch()
+        self.fails("NOT_READY", None, Client(place.socket_path).wait_for_ready, 60)
+
+    def test_private(self):
+        place = Place(self)
+        sidecar = PrivateSidecar(place.workspace, args=["--journal", "off"])
+        with sidecar as client:
+            self.assertEqual(client.bash("pwd").stdout.strip(), str(place.workspace))
+        self.assertFalse(os.path.exists(sidecar.socket_path))
+        error = self.fails("SPAWN_FAILED", None, PrivateSidecar(place.workspace, args=["--no-such-option"]).start)
+        self.assertIn("no-such-option", str(error))
+        self.assertEqual(program_path(), os.environ["SIDECAR_BIN"])
+
+    def test_exports(self):
+        for name in coding_sidecar.__all__:
+            self.assertTrue(hasattr(coding_sidecar, name), name)
+
+
+class ZLast(unittest.TestCase):
+    def test_every_public_method_was_called(self):
+        self.assertEqual(CALLED.missing(), [])
+
+
+class Examples(unittest.TestCase):
+    def test_each(self):
+        loop = ['search_files {"pattern": "wrold"}',
+                'edit_file {"path": "hello.sh", "old_text": "wrold", "new_text": "world"}',
+                'run_command {"command": "sh hello.sh"}', "Fixed: it says Hello, world.", "Hello, world"]
+        expected = {"openai_agent": loop, "anthropic_agent": loop, "langchain_agent": loop,
+                    "stream": ["line 1", "line 2", "line 3", "exit status 3", "TIMED_OUT"]}
+        folder = pathlib.Path(__file__).resolve().parents[1]
+        self.assertEqual({path.stem for path in (folder / "examples").glob("*.py")}, {*expected, "scripted"})
+        for name, lines in expected.items():
+            done = subprocess.run([sys.executable, folder / f"examples/{name}.py"], check=False, capture_output=True,
+                                  text=True, env={**os.environ, "PYTHONPATH": str(folder)})
+            self.assertEqual((done.stdout.splitlines(), done.stderr, done.returncode), (lines, "", 0), name)
+
+
+if __name__ == "__main__":
+    unittest.main()
