@@ -40,6 +40,10 @@ enum {
 	LIMIT_EVENT_ARGUMENTS = 64 << 10,
 	LIMIT_EVENT_RESULT = 4 << 10,
 	LIMIT_EVENT_FILES = 50,
+	/* Of a change the lines are counted that it adds to files of at most so many bytes, in at
+	 * most so many bytes together: the caller waits for it. */
+	LIMIT_EVENT_DIFF = 64 << 10,
+	LIMIT_EVENT_DIFFS = 256 << 10,
 	/* Output of a command waits for more of it this long: 20 events a second for two streams.
 	 */
 	LIMIT_EVENT_JOIN_MS = 100,

@@ -39,8 +39,9 @@ void mcp_http_stop(struct mcp_http *m)
 /* An answer on its way. */
 struct reply {
 	struct exchange *x;
-	struct str session; /* legacy: its name; or empty */
-	bool may_stream;    /* the client accepts events */
+	struct str session;	      /* legacy: its name; or empty … */
+	char client[MCP_CLIENT_NAME]; /* … and what its client calls itself; or "" */
+	bool may_stream;	      /* the client accepts events */
 	bool streaming;
 };
 
@@ -137,7 +138,7 @@ static void call(void *arg, struct mcp_request *q, struct buf *out)
 	struct dispatch d = exchange_call(p->x, CALL_MCP, q->tool, q->arguments);
 
 	d.session = p->session;
-	d.client = q->client;
+	d.client = q->client.n ? q->client : str_of(p->client);
 	if (tool_is_slow(q->tool, q->arguments))
 		call_slow(p, &d, q, out);
 	else
@@ -162,11 +163,11 @@ static void cancel(void *arg, const struct json *id)
 		mcp_runs_cancel(&p->x->front->mcp->runs, p->session, id);
 }
 
-static void begin_session(struct exchange *x, const char *version)
+static void begin_session(struct exchange *x, const struct mcp_request *q)
 {
 	char id[MCP_SESSION_ID + 1], extra[MCP_SESSION_ID + 32];
 
-	mcp_sessions_begin(&x->front->mcp->sessions, version, id);
+	mcp_sessions_begin(&x->front->mcp->sessions, q->agreed, q->client, id);
 	(void)snprintf(extra, sizeof extra, "Mcp-Session-Id: %s\r\n", id);
 	exchange_send(x, 200, extra);
 }
@@ -181,7 +182,7 @@ static void answer(struct reply *p, struct mcp_request *q)
 		exchange_send(x, q->status, NULL);
 		break;
 	case MCP_OPENED:
-		begin_session(x, q->agreed);
+		begin_session(x, q);
 		break;
 	case MCP_CALL:
 		call(p, q, x->out);
@@ -213,7 +214,7 @@ static int find_session(struct reply *p, const struct http_head *head, const cha
 	if (!id.p)
 		return mcp_refuse(q, 400, MCP_INVALID_REQUEST,
 				  "Mcp-Session-Id is missing: begin with initialize");
-	*version = mcp_sessions_find(&p->x->front->mcp->sessions, id);
+	*version = mcp_sessions_find(&p->x->front->mcp->sessions, id, p->client);
 	if (!*version)
 		return mcp_refuse(q, 404, MCP_INVALID_REQUEST,
 				  "There is no such session: begin anew with initialize");

@@ -18,7 +18,8 @@ static struct mcp_session *find(struct mcp_sessions *s, struct str id)
 	return NULL;
 }
 
-void mcp_sessions_begin(struct mcp_sessions *s, const char *version, char id[MCP_SESSION_ID + 1])
+void mcp_sessions_begin(struct mcp_sessions *s, const char *version, struct str client,
+			char id[MCP_SESSION_ID + 1])
 {
 	unsigned char random[MCP_SESSION_ID / 2];
 
@@ -33,16 +34,20 @@ void mcp_sessions_begin(struct mcp_sessions *s, const char *version, char id[MCP
 	place->version = version;
 	place->used = ++s->clock;
 	memcpy(place->id, id, MCP_SESSION_ID);
+	(void)snprintf(place->client, sizeof place->client, "%.*s", STR_FMT(client));
 	(void)pthread_mutex_unlock(&s->lock);
 }
 
-const char *mcp_sessions_find(struct mcp_sessions *s, struct str id)
+const char *mcp_sessions_find(struct mcp_sessions *s, struct str id, char client[MCP_CLIENT_NAME])
 {
 	(void)pthread_mutex_lock(&s->lock);
 	struct mcp_session *found = find(s, id);
 	const char *version = found ? found->version : NULL;
-	if (found)
+	client[0] = '\0';
+	if (found) {
 		found->used = ++s->clock;
+		memcpy(client, found->client, MCP_CLIENT_NAME);
+	}
 	(void)pthread_mutex_unlock(&s->lock);
 	return version;
 }

@@ -17,6 +17,7 @@
 #include "mcp/limits.h"
 
 enum { MCP_SESSION_ID = 32 }; /* characters of a name: 128 random bits */
+enum { MCP_CLIENT_NAME = 64 };
 
 struct mcp_sessions {
 	pthread_mutex_t lock;
@@ -25,13 +26,16 @@ struct mcp_sessions {
 		char id[MCP_SESSION_ID];
 		const char *version; /* a constant; NULL: the place is free */
 		int64_t used;
+		char client[MCP_CLIENT_NAME]; /* what it calls itself; or "" */
 	} list[LIMIT_MCP_SESSIONS];
 };
 
-void mcp_sessions_begin(struct mcp_sessions *s, const char *version, char id[MCP_SESSION_ID + 1]);
+void mcp_sessions_begin(struct mcp_sessions *s, const char *version, struct str client,
+			char id[MCP_SESSION_ID + 1]);
 
-/* The version of the session, which counts as used; NULL if there is no session of that name. */
-const char *mcp_sessions_find(struct mcp_sessions *s, struct str id);
+/* The version of the session, which counts as used, and its client; NULL if there is no session of
+ * that name. */
+const char *mcp_sessions_find(struct mcp_sessions *s, struct str id, char client[MCP_CLIENT_NAME]);
 
 /* Returns false if there was no such session. */
 bool mcp_sessions_end(struct mcp_sessions *s, struct str id);

@@ -31,8 +31,6 @@ static void write_start(struct jw *w, const struct event *e)
 	if (e->tool.n)
 		jw_str(w, "tool", e->tool);
 	jw_str(w, "subject", e->subject);
-	if (e->type == EVENT_JOB_START)
-		return;
 	(void)snprintf(peer, sizeof peer, "uid %lld pid %lld", (long long)e->uid,
 		       (long long)e->pid);
 	jw_str(w, "session", e->session);

@@ -11,12 +11,13 @@
 #include "base/utf8.h"
 #include "tools/changed.h"
 
-int live_open(struct live *l, const struct scrub *secrets, struct err *e)
+int live_open(struct live *l, const struct scrub *secrets, struct journal *journal, struct err *e)
 {
 	l->events = events_new();
 	if (!l->events)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory to keep events");
 	l->secrets = secrets;
+	l->journal = journal;
 	(void)pthread_mutex_init(&l->lock, NULL);
 	return 0;
 }
@@ -264,7 +265,6 @@ void live_begin(struct live *l, struct live_call *lc, const struct account *a,
 	tap(lc, c);
 	if (!l->events)
 		return;
-	enter(l, lc, c);
 	struct event event = {
 		.type = EVENT_CALL_START,
 		.call = lc->id,
@@ -275,8 +275,10 @@ void live_begin(struct live *l, struct live_call *lc, const struct account *a,
 		.subject = a->subject,
 		.session = a->session,
 		.client = str_upto(about->client, LIMIT_LOG_SESSION),
-		.details = write_arguments(l, about->arguments, a->subject, &small, &large),
 	};
+	lc->about = event;
+	enter(l, lc, c);
+	event.details = write_arguments(l, about->arguments, a->subject, &small, &large);
 	events_add(l->events, &event);
 }
 
@@ -294,13 +296,28 @@ static void end_output(struct live_call *lc)
 	(void)pthread_mutex_unlock(&lc->lock);
 }
 
+/* How many lines it adds and removes; null if that is not known, or would take long. */
+static void write_size(struct live *l, const struct change_item *item, int64_t *left, struct jw *w)
+{
+	struct diff_size size;
+
+	*left -= item->before.size + item->after.size;
+	if (!l->journal || *left < 0 || !changed_size(l->journal, item, LIMIT_EVENT_DIFF, &size)) {
+		jw_null(w, "added");
+		jw_null(w, "removed");
+		return;
+	}
+	jw_int(w, "added", size.added);
+	jw_int(w, "removed", size.removed);
+}
+
 static void tell_change(struct live *l, uint64_t call, const struct change *change)
 {
 	AUTO_BUF files = { .max = LIMIT_ANSWER };
 	struct value_cleaner c = { .secrets = l->secrets, .aside = { .max = LIMIT_ANSWER } };
 	const struct jw_filter filter = { .apply = clean_value, .arg = &c };
 	struct jw w = jw_to(&files);
-	int64_t count = 0;
+	int64_t count = 0, left = LIMIT_EVENT_DIFFS;
 
 	jw_set_filter(&w, &filter);
 	jw_array(&w, NULL);
@@ -311,6 +328,7 @@ static void tell_change(struct live *l, uint64_t call, const struct change *chan
 		jw_object(&w, NULL);
 		jw_str(&w, "path", item->path);
 		jw_str(&w, "kind", str_of(changed_kind(item->kind)));
+		write_size(l, item, &left, &w);
 		jw_end(&w);
 	}
 	jw_end(&w);
@@ -410,32 +428,57 @@ void live_end(struct live_call *lc, const struct account *a, const struct change
 	events_add(l->events, &event);
 }
 
+static struct live_call *find(struct live *l, uint64_t call)
+{
+	struct live_call *lc = l->first;
+
+	while (lc && lc->id != call)
+		lc = lc->next;
+	return lc;
+}
+
+/* A job is told of like the call that it comes from, which is still under way. */
+static void tell_job_start(struct live *l, const struct job_state *job)
+{
+	AUTO_BUF aside = { .max = LIMIT_SUBJECT_MEMORY };
+	struct event event = { .uid = -1 };
+
+	(void)pthread_mutex_lock(&l->lock);
+	const struct live_call *lc = find(l, job->call);
+	if (lc)
+		event = lc->about;
+	event.type = EVENT_JOB_START;
+	event.call = job->call;
+	event.job = job->id;
+	event.subject = account_clean(l->secrets, str_of(job->command), &aside);
+	events_add(l->events, &event);
+	(void)pthread_mutex_unlock(&l->lock);
+}
+
 void live_job(void *live, const struct job_state *job)
 {
 	struct live *l = live;
-	AUTO_BUF aside = { .max = LIMIT_SUBJECT_MEMORY };
 	struct event event = {
-		.type = job->running ? EVENT_JOB_START : EVENT_JOB_END,
+		.type = EVENT_JOB_END,
 		.call = job->call,
 		.job = job->id,
-		.subject = job->running ? account_clean(l->secrets, str_of(job->command), &aside)
-					: STR(""),
+		.code = job->failed	 ? job->err.code
+			: job->timed_out ? ERR_TIMED_OUT
+			: job->cancelled ? ERR_CANCELLED
+					 : ERR_NONE,
+		.end = { .ran = !job->failed,
+			 .timed_out = job->timed_out,
+			 .cancelled = job->cancelled,
+			 .exit_code = job->exit_code,
+			 .signal = job->signal },
+		.ms = job->ran_ms,
+		.bytes = job->cursor,
 	};
 
-	if (!job->running) {
-		event.code = job->failed      ? job->err.code
-			     : job->timed_out ? ERR_TIMED_OUT
-			     : job->cancelled ? ERR_CANCELLED
-					      : ERR_NONE;
-		event.end = (struct call_end){ .ran = !job->failed,
-					       .timed_out = job->timed_out,
-					       .cancelled = job->cancelled,
-					       .exit_code = job->exit_code,
-					       .signal = job->signal };
-		event.ms = job->ran_ms;
-		event.bytes = job->cursor;
-	}
-	events_add(l->events, &event);
+	if (job->running)
+		tell_job_start(l, job);
+	else
+		events_add(l->events, &event);
 }
 
 int live_tell_output(struct live *l)
@@ -462,15 +505,6 @@ int live_tell_output(struct live *l)
 struct str live_clean(const struct live *l, struct str text, struct buf *aside)
 {
 	return scrub_text(l->secrets, NULL, text, aside);
-}
-
-static struct live_call *find(struct live *l, uint64_t call)
-{
-	struct live_call *lc = l->first;
-
-	while (lc && lc->id != call)
-		lc = lc->next;
-	return lc;
 }
 
 bool live_stop(struct live *l, uint64_t call)

@@ -25,12 +25,13 @@
 struct live {
 	struct events *events; /* NULL: events are off */
 	const struct scrub *secrets;
-	pthread_mutex_t lock; /* of the list */
+	struct journal *journal; /* what changes were made; or NULL */
+	pthread_mutex_t lock;	 /* of the list */
 	struct live_call *first;
 };
 
-/* From now on events are kept. *secrets must outlive it. */
-int live_open(struct live *l, const struct scrub *secrets, struct err *e);
+/* From now on events are kept. *secrets and *journal, which may be NULL, must outlive it. */
+int live_open(struct live *l, const struct scrub *secrets, struct journal *journal, struct err *e);
 void live_done(struct live *l);
 
 /* Output that waits to be told. */
@@ -44,6 +45,7 @@ struct live_call {
 	struct live *live;
 	struct live_call *next, *before;
 	uint64_t id;
+	struct event about;		      /* what its start has told */
 	struct cancel *cancel, own;	      /* own: if the front end gave none */
 	const struct call_stream *stream;     /* the front end's … */
 	const struct call_progress *progress; /* … or NULL */

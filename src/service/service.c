@@ -286,7 +286,7 @@ int service_init(struct service *s, const struct config *c, struct err *e)
 
 int service_show(struct service *s, struct err *e)
 {
-	if (live_open(&s->live, s->secrets, e) < 0)
+	if (live_open(&s->live, s->secrets, s->history.journal, e) < 0)
 		return -1;
 	if (s->jobs)
 		jobs_tell(s->jobs, live_job, &s->live);

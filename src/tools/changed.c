@@ -5,6 +5,8 @@
 
 #include "base/limits.h"
 #include "base/own.h"
+#include "changes/content.h"
+#include "changes/entry.h"
 #include "changes/limits.h"
 
 const char *changed_kind(enum item_kind kind)
@@ -133,4 +135,29 @@ void changed_show(struct buf *out, int64_t max_bytes, const struct change *c)
 		out->failed |= line.failed;
 		return;
 	}
+}
+
+bool changed_size(struct journal *j, const struct change_item *item, int64_t max_bytes,
+		  struct diff_size *ret)
+{
+	AUTO_BUF old = { .max = (size_t)max_bytes }, new = { .max = (size_t)max_bytes };
+	AUTO_BUF diff = { .max = 4 * (size_t)max_bytes };
+	AUTO_ARENA memory = { .max = 64 * (size_t)max_bytes };
+	struct err e;
+
+	if ((item->before.type != STATE_FILE && item->before.type != STATE_NONE) ||
+	    (item->after.type != STATE_FILE && item->after.type != STATE_NONE) ||
+	    item->before.size >= max_bytes || item->after.size >= max_bytes)
+		return false;
+	if (item->before.type == item->after.type &&
+	    entry_same_content(&item->before, &item->after)) {
+		*ret = (struct diff_size){ 0 };
+		return true;
+	}
+	if (!content_before(j, item, &old) || !content_after(j, item, &new) ||
+	    str_index(buf_str(&old), '\0') >= 0 || str_index(buf_str(&new), '\0') >= 0 ||
+	    diff_unified(buf_str(&old), buf_str(&new), &memory, &diff, &e) < 0)
+		return false;
+	*ret = diff_size(buf_str(&diff));
+	return true;
 }

@@ -86,10 +86,28 @@ class Events(SidecarTest):
             self.assertEqual(start["client"], "uid %d pid %d" % (os.geteuid(), os.getpid()))
             self.assertRegex(start["time"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
             self.assertEqual(change["type"], "change")
-            self.assertIn({"path": "a/b%d" % lines, "kind": "created"}, change["files"])
+            self.assertIn({"path": "a/b%d" % lines, "kind": "created", "added": 1, "removed": 0}, change["files"])
             self.assertEqual((end["ok"], end["code"], end["exit_code"], end["timed_out"]), (True, None, None, False))
             self.assertEqual({start["call"], change["call"]}, {end["call"]})
             self.assertEqual(end["change"], change["change"])
+
+    def test_a_change_counts_its_lines(self):
+        server = self.serve()
+        w = self.watch(server)
+        server.put("f", "".join("line %d\n" % i for i in range(100)))
+        server.put("binary", b"a\0b")
+        server.put("large", "x\n" * 100000)
+        for arguments, wanted in ((("f", "line 3\n", "three\nand more\n"), (2, 1)), (("f", "line 9\n", ""), (0, 1)),
+                                  (("large", "", ""), (None, None))):
+            if arguments[0] == "large":
+                server.call("write", path="large", content="y\n" * 100000)
+            else:
+                server.call("edit", path=arguments[0], oldText=arguments[1], newText=arguments[2])
+            change = next(e for e in w.until(lambda e: e["type"] == "call.end") if e["type"] == "change")
+            self.assertEqual([(f["added"], f["removed"]) for f in change["files"]], [wanted])
+        server.call("write", path="binary", content="a\0c")
+        change = next(e for e in w.until(lambda e: e["type"] == "call.end") if e["type"] == "change")
+        self.assertEqual([(f["added"], f["removed"]) for f in change["files"]], [(None, None)])
 
     def test_the_output_of_commands(self):
         server = self.serve()
@@ -154,6 +172,8 @@ class Events(SidecarTest):
         got = w.until(lambda e: e["type"] == "job.end")
         start = next(e for e in got if e["type"] == "job.start")
         self.assertEqual((start["job"], start["subject"], start["call"]), (int(job), "exit 4", got[0]["call"]))
+        self.assertEqual([start[name] for name in ("tool", "session", "client", "front")],
+                         [got[0][name] for name in ("tool", "session", "client", "front")])
         self.assertEqual((got[-1]["job"], got[-1]["exit_code"], got[-1]["ok"]), (int(job), 4, True))
 
     def test_a_planted_token_is_never_there(self):
@@ -304,6 +324,7 @@ class Events(SidecarTest):
             "POST", "/mcp", json.dumps(call(2, "run_command", command="sleep 1000")), {**accept, "Mcp-Session-Id": session})))
         thread.start()
         start = w.until(lambda e: e["type"] == "call.start")[-1]
+        self.assertEqual((start["front"], start["client"]), ("mcp", "test"))  # it said so when it began
         self.assertEqual(server.request("POST", "/calls/%d/stop" % start["call"]).status, 200)
         thread.join()
         self.assertIn(b'"id":2', answers[0].body)
