@@ -30,8 +30,13 @@ export function outcome(call) {
 	if (call.ok === false)
 		return ['failed', 'failed'];
 	if (call.change)
-		return ['changed', call.count > 1 ? call.count + ' files' : KINDS[call.files[0]?.kind] ?? 'changed'];
+		return ['changed', KINDS[mainFile(call)?.kind] ?? (call.count ? call.count + ' files' : 'changed')];
 	return call.gap ? ['gap', ''] : ['ok', isCommand(call) ? 'exit 0' : 'ok'];
+}
+
+/** The file that a change is about, if it is about one: a new file may come with its directories. */
+export function mainFile(call) {
+	return call.files.find(file => file.path === call.subject) ?? (call.count === 1 ? call.files[0] : undefined);
 }
 
 const KINDS = { created: 'created', modified: 'edited', deleted: 'deleted', renamed: 'renamed' };

@@ -88,13 +88,13 @@ export class Detail {
 			return;
 		const known = this.#known ?? {};
 		const [look, words] = outcome(call);
-		refresh(this.#parts.head, [look, words, call.stopping, call.undone, known.undoable, call.subject, this.#act.following()].join(), () => this.#head(look, words));
+		refresh(this.#parts.head, [look, words, call.stopping, call.undone, known.undoable, call.subject, this.#act.following(), this.#act.run()].join(), () => this.#head(look, words));
 		refresh(this.#parts.callout, [call.refused, call.why, call.code, known.result].join(), () => this.#callout(known));
 		this.#drawOutput();
 		refresh(this.#parts.change, [known.diff?.length, call.count, this.#act.side(), this.#everything].join(), () => this.#change(known));
 		refresh(this.#parts.args, String(Boolean(known.arguments)), () => args(known.arguments, call.subject));
 		refresh(this.#parts.receipt, [call.ms, call.ended, call.change].join(), () => [part('Receipt', receipt(call))]);
-		refresh(this.#parts.result, [Boolean(known.result), known.error].join(), () => this.#result(known));
+		refresh(this.#parts.result, [Boolean(known.result), known.error, this.#act.run()].join(), () => this.#result(known));
 	}
 
 	#head(look, words) {

@@ -49,13 +49,14 @@ export class List {
 				row.remove();
 				this.#rows.delete(key);
 			}
+		let next = this.#space.firstChild; // rows stand in the order in which they are read
 		for (const [key, i] of wanted) {
-			let row = this.#rows.get(key);
-			if (!row) {
-				row = document.createElement('div');
-				this.#rows.set(key, row);
-				this.#space.append(row);
-			}
+			const row = this.#rows.get(key) ?? document.createElement('div');
+			this.#rows.set(key, row);
+			if (row === next)
+				next = row.nextSibling;
+			else
+				this.#space.insertBefore(row, next);
 			row.style.transform = `translateY(${i * this.#height}px)`;
 			row.setAttribute('aria-posinset', i + 1);
 			row.setAttribute('aria-setsize', this.#items.length);

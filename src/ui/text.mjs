@@ -16,7 +16,7 @@ function nameOf(character) {
 }
 
 /** The parts of a text, in order: [text, whether it is the name of an odd character]. Colours of a terminal are left
- * out. On one line, ends of lines are odd as well. */
+ * out. On one line, ends of lines and tabs are odd as well. */
 export function pieces(text, oneLine) {
 	text = String(text).replace(COLOUR, '').replace(/\r\n/g, '\n');
 	const found = [];
@@ -41,10 +41,13 @@ export function plain(text) {
 
 export function duration(ms) {
 	if (ms < 1000)
-		return Math.round(ms) + ' ms';
-	if (ms < 9950)
-		return (ms / 1000).toFixed(1) + ' s';
-	const s = Math.round(ms / 1000);
+		return ms < 1 ? 'below 1 ms' : Math.round(ms) + ' ms';
+	return ms < 9950 ? (ms / 1000).toFixed(1) + ' s' : elapsed(ms);
+}
+
+/** A duration that goes on, in whole seconds. */
+export function elapsed(ms) {
+	const s = Math.max(0, Math.round(ms / 1000));
 	if (s < 60)
 		return s + ' s';
 	if (s < 3600)

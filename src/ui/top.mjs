@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // top: what is in force, in words; and the three things to see at a glance: what runs, what changed, what was refused.
 import { el, told, say, button } from './view.mjs';
-import { caller, isCommand, lastLine, outcome } from './calls.mjs';
-import { ago, count, duration, size, plain } from './text.mjs';
+import { caller, isCommand, lastLine, mainFile, outcome } from './calls.mjs';
+import { ago, count, duration, elapsed, size, plain } from './text.mjs';
 
 const MOST_RUNNING = 3; // commands on the card
 
@@ -59,7 +59,7 @@ export function ticking(kind, ms) {
 }
 
 function tick(node, now) {
-	const text = node.dataset.ago ? ago(now - node.dataset.ago) : duration(Math.max(0, Math.floor((now - node.dataset.since) / 1000) * 1000));
+	const text = node.dataset.ago ? ago(now - node.dataset.ago) : elapsed(now - node.dataset.since);
 	if (node.textContent !== text)
 		node.textContent = text;
 }
@@ -123,7 +123,7 @@ export function showChange(node, calls, act) {
 	refresh(node, [call?.key, call?.undone, call?.count, call?.running, calls.partly].join(), () => {
 		if (!call)
 			return [heading('Last change'), el('div', '', calls.partly ? 'None in the calls that are kept.' : 'Nothing was changed yet.')];
-		const name = call.files[0]?.path ?? call.subject;
+		const name = (mainFile(call) ?? call.files[0])?.path ?? call.subject;
 		return [heading('Last change', ticking('ago', call.ended ?? call.time)), el('div', 'line', el('div', '',
 			link(call, name + (call.count > 1 ? ` and ${call.count - 1} more` : ''), act),
 			el('div', 'soft cut', outcome(call)[1] + ' by ', told('span', '', isCommand(call) ? call.subject : call.tool, true),

@@ -60,7 +60,7 @@ export function receipt(call) {
 		['Processes left', call.survivors === undefined ? '' : call.survivors ? String(call.survivors) : 'none'],
 		['Exit code', call.exitCode === null || call.exitCode === undefined ? '' : String(call.exitCode)],
 		['Signal', call.signal],
-		['Result', call.bytes === undefined ? '' : size(call.bytes)],
+		['Result', call.bytes ? size(call.bytes) : ''],
 		['Change', call.change ? String(call.change) : ''],
 		['Job', call.job ? String(call.job) : ''],
 		['Session', call.session],

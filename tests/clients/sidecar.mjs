@@ -21,9 +21,9 @@ const STATE = mkdtempSync(join(tmpdir(), 'sidecar-state-'));
 process.on('exit', () => rmSync(STATE, { recursive: true, force: true }));
 
 /** A directory with a workspace in it, which goes with `remove`. */
-export function place() {
+export function place(name = 'ws') {
 	const folder = realpathSync(mkdtempSync(join(tmpdir(), 'sidecar-clients-')));
-	const workspace = join(folder, 'ws');
+	const workspace = join(folder, name);
 	mkdirSync(workspace);
 	return {
 		folder, workspace,
@@ -85,26 +85,39 @@ function overSocket(socketPath) {
 
 /** One running server, on a Unix socket and on TCP. */
 export class Sidecar {
-	static async start({ flags = [], env = {}, results = 'structured' } = {}) {
+	static async start({ flags = [], env = {}, results = 'structured', name } = {}) {
 		const it = new Sidecar();
 		it.results = results;
-		it.place = place();
+		it.place = place(name);
 		it.workspace = it.place.workspace;
 		it.socket = join(it.place.folder, 's');
 		it.address = `127.0.0.1:${await freePort()}`;
 		it.url = `http://${it.address}`;
-		it.log = '';
-		it.process = spawn(BIN, ['serve', '--workspace', it.workspace, '--socket', it.socket, '--tcp', it.address, ...flags],
-			{ env: { ...environment(results), ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
-		it.process.stderr.setEncoding('utf8').on('data', text => it.log += text);
-		it.ended = new Promise(done => it.process.once('exit', (status, signal) => done(signal ?? status)));
+		it.words = ['serve', '--workspace', it.workspace, '--socket', it.socket, '--tcp', it.address, ...flags];
+		it.env = { ...environment(results), ...env };
 		it.unix = overSocket(it.socket);
-		await until(async () => {
-			if (it.process.exitCode !== null)
-				throw new Error(`the server ended: ${it.log}`);
-			return await it.get('/health').catch(() => null);
-		}, 'the server listens');
+		await it.run();
 		return it;
+	}
+
+	/** Starts the program, which a new object has done; to be called again after `end`. */
+	async run() {
+		this.log = '';
+		this.process = spawn(BIN, this.words, { env: this.env, stdio: ['ignore', 'ignore', 'pipe'] });
+		this.process.stderr.setEncoding('utf8').on('data', text => this.log += text);
+		this.ended = new Promise(done => this.process.once('exit', (status, signal) => done(signal ?? status)));
+		await until(async () => {
+			if (this.process.exitCode !== null)
+				throw new Error(`the server ended: ${this.log}`);
+			return await this.get('/health').catch(() => null);
+		}, 'the server listens');
+	}
+
+	/** Ends the program; its place stays. */
+	async end() {
+		this.process.kill('SIGTERM');
+		const status = await this.ended;
+		assert.equal(status, 0, `the server ended: ${status}\n${this.log}`);
 	}
 
 	/** One request over the Unix socket; what was answered. */
@@ -130,9 +143,6 @@ export class Sidecar {
 
 	async stop() {
 		this.unix.close();
-		this.process.kill('SIGTERM');
-		const status = await this.ended;
-		this.place.remove();
-		assert.equal(status, 0, `the server ended: ${status}\n${this.log}`);
+		await this.end().finally(() => this.place.remove());
 	}
 }
