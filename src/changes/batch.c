@@ -112,7 +112,7 @@ static int take_back(struct batch_work *w, struct arena *a, struct err *e)
 	struct err why;
 
 	while (w->begun)
-		clean &= swap_undo(w->order[--w->begun]) == 0;
+		clean &= swap_undo(w->order[--w->begun], &w->room) == 0;
 	release(w);
 	if (clean)
 		(void)recording_finish(&w->r, a, &none);
@@ -128,7 +128,7 @@ static int apply(struct batch *b, struct arena *a, struct change *made, struct e
 
 	about.flags |= CHANGE_ATOMIC;
 	struct batch_work w = { .b = b, .r = recording_of(b->journal, &about) };
-	w.room = (struct swap_room){ .ws = b->ws, .r = &w.r, .a = a, .sync = b->sync };
+	w.room = (struct swap_room){ .ws = b->ws, .r = &w.r, .sync = b->sync };
 	w.swaps = arena_array(a, b->count + 1, sizeof *w.swaps);
 	w.order = arena_array(a, b->count + 1, sizeof(struct swap *));
 	if (!w.swaps || !w.order)

@@ -16,13 +16,6 @@
 #include "workspace/witness.h"
 #include "workspace/workspace.h"
 
-/* A directory that was made. */
-struct swap_dir {
-	struct swap_dir *before;
-	int dir;
-	const char *name;
-};
-
 struct swap swap_of(const struct swap_file *f)
 {
 	return (struct swap){ .f = f, .at = { .dir = -1 }, .beside = -1, .temp = TEMP_NONE };
@@ -39,11 +32,6 @@ static int fail_changed(const struct swap *s, struct err *e)
 		      "Another process has changed %.*s while this call was at work.",
 		      STR_FMT(s->f->shown));
 	return err_advise(e, "Read it again.");
-}
-
-static int fail_memory(struct err *e)
-{
-	return err_set(e, ERR_TOO_BUSY, "Not enough memory for so many files, try again");
 }
 
 /* Whether it is the file that was read, and has not been written to. */
@@ -72,46 +60,58 @@ static int open_old(const struct swap *s)
 
 /* The witness of directories that are made on the way to a new file; it cannot refuse at once. */
 struct dir_witness {
-	struct swap *s;
 	struct swap_room *room;
 	bool failed;
-	struct err *e;
+	struct err e;
 };
 
 static void before_dir(void *arg, int dir, const char *name, enum witness_act act)
 {
 	struct dir_witness *w = arg;
-	AUTO_FD kept = fcntl(dir, F_DUPFD_CLOEXEC, 3);
-	struct swap_dir *d = arena_array(w->room->a, 1, sizeof *d);
-	const struct str text = arena_dup(w->room->a, str_of(name));
 
 	(void)act;
-	if (w->failed)
-		return;
-	w->failed = recording_touch(w->room->r, dir, name, TOUCH_META, w->e) < 0;
-	if (!w->failed && (kept < 0 || !d || !text.p)) {
-		w->failed = true;
-		(void)fail_memory(w->e);
-	}
-	if (w->failed)
-		return;
-	*d = (struct swap_dir){ w->s->made, TAKE(kept, -1), text.p };
-	w->s->made = d;
+	if (!w->failed)
+		w->failed = recording_touch(w->room->r, dir, name, TOUCH_META, &w->e) < 0;
 }
 
-/* The nearest directory above the path that is there. */
-static int open_nearest(const struct swap_room *room, const struct path *path, struct err *e)
+/* Cut the last name off a path; false if that is all of it. */
+static bool cut_last(struct path *p)
+{
+	char *slash = strrchr(p->name, '/');
+
+	*(slash ? slash : p->name) = '\0';
+	return slash;
+}
+
+/* Remove the directories that were made on the way to a file, as far as they are empty. */
+static void remove_dirs(const struct swap *s, const struct workspace *ws)
+{
+	struct path up = *s->f->path;
+	struct err ignored;
+
+	while (cut_last(&up) && strlen(up.name) > s->above) {
+		struct file_place at;
+		if (ws_place(ws, &up, false, NULL, &at, &ignored) < 0)
+			continue;
+		(void)unlinkat(at.dir, at.name, AT_REMOVEDIR);
+		file_place_done(&at);
+	}
+}
+
+/* The nearest directory above the path that is there, and the length of its name. */
+static int open_nearest(const struct swap_room *room, const struct path *path, size_t *length,
+			struct err *e)
 {
 	struct path up = *path;
 
-	while (*up.name) {
-		char *slash = strrchr(up.name, '/');
-		*(slash ? slash : up.name) = '\0';
+	do {
+		(void)cut_last(&up);
 		const int fd = ws_open(room->ws, &up, O_PATH | O_DIRECTORY, e);
+		*length = strlen(up.name);
 		if (fd >= 0 || (e->code != ERR_FILE_NOT_FOUND && e->code != ERR_NOT_A_DIRECTORY))
 			return fd;
-	}
-	return err_set(e, ERR_NOT_A_FILE, "This is not a file");
+	} while (*up.name);
+	return -1;
 }
 
 static struct str parent_of(const struct path *p)
@@ -156,7 +156,7 @@ int swap_find(struct swap *s, struct swap_room *room, const struct swap *last, s
 			return missing ? fail_changed(s, e) : -1;
 		if (!missing)
 			return -1;
-		s->beside = open_nearest(room, s->f->path, e);
+		s->beside = open_nearest(room, s->f->path, &s->above, e);
 		return s->beside < 0 ? -1 : 0;
 	}
 	if (s->f->was)
@@ -284,14 +284,13 @@ static int put_new(struct swap *s)
 
 static int make(struct swap *s, struct swap_room *room, struct err *e)
 {
-	struct err why;
-	struct dir_witness dirs = { .s = s, .room = room, .e = &why };
+	struct dir_witness dirs = { .room = room };
 	const struct witness witness = { .before = before_dir, .arg = &dirs };
 
 	if (s->at.dir < 0 && ws_place(room->ws, s->f->path, true, &witness, &s->at, e) < 0)
 		return -1;
 	if (dirs.failed) {
-		*e = why;
+		*e = dirs.e;
 		return -1;
 	}
 	if (recording_touch(room->r, s->at.dir, s->at.name, TOUCH_META, e) < 0)
@@ -453,13 +452,12 @@ static int undo_file(const struct swap *s)
 	return 0;
 }
 
-int swap_undo(struct swap *s)
+int swap_undo(struct swap *s, const struct swap_room *room)
 {
-	int rc = s->done ? undo_file(s) : 0;
+	const int rc = s->done ? undo_file(s) : 0;
 
-	for (const struct swap_dir *d = s->made; d; d = d->before)
-		if (unlinkat(d->dir, d->name, AT_REMOVEDIR) < 0 && errno != ENOENT)
-			rc = -1;
+	if (s->beside >= 0)
+		remove_dirs(s, room->ws);
 	s->done = false;
 	return rc;
 }
@@ -475,8 +473,6 @@ void swap_finish(struct swap *s, bool sync)
 
 void swap_release(struct swap *s)
 {
-	for (struct swap_dir *d = s->made; d; d = d->before)
-		fd_closep(&d->dir);
 	temp_discard(&s->temp, dir_of_temp(s));
 	fd_closep(&s->beside);
 	if (!s->borrowed)

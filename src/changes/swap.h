@@ -16,7 +16,6 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-#include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "changes/recording.h"
@@ -41,25 +40,22 @@ struct swap_file {
 struct swap_room {
 	const struct workspace *ws;
 	struct recording *r;
-	struct arena *a;
 	bool sync;
 	int held; /* nameless files that are open */
 };
 
 enum swap_way { SWAP_MAKE, SWAP_REPLACE, SWAP_REMOVE, SWAP_IN_PLACE };
 
-struct swap_dir;
-
 struct swap {
 	const struct swap_file *f;
 	enum swap_way way;
-	struct file_place at;  /* its dir is -1 while the directory is still to be made */
-	bool borrowed;	       /* the dir is another step's */
-	int beside;	       /* the directory in which the new file is, if that is another */
-	struct temp temp;      /* the new file */
-	char aside[64];	       /* the name of the old file when it is out of its place */
-	bool done;	       /* the file is in its place */
-	struct swap_dir *made; /* directories that were made for it, the last first */
+	struct file_place at; /* its dir is -1 while the directory is still to be made */
+	bool borrowed;	      /* the dir is another step's */
+	int beside;	      /* the directory in which the new file is, if that is another: */
+	size_t above;	      /* the nearest one that exists, so many bytes of the path */
+	struct temp temp;     /* the new file */
+	char aside[64];	      /* the name of the old file when it is out of its place */
+	bool done;	      /* the file is in its place */
 };
 
 struct swap swap_of(const struct swap_file *f);
@@ -74,7 +70,7 @@ int swap_prepare(struct swap *s, struct swap_room *room, struct err *e);
 int swap_carry_out(struct swap *s, struct swap_room *room, struct err *e);
 
 /* 0, or -1 with errno: something resisted. */
-int swap_undo(struct swap *s);
+int swap_undo(struct swap *s, const struct swap_room *room);
 
 void swap_finish(struct swap *s, bool sync);
 void swap_release(struct swap *s);
