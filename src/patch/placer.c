@@ -67,14 +67,12 @@ int placer_load(struct placer *pl, const struct patch_hunk *h, struct err *e)
 	}
 	pl->hunk = h;
 	pl->count = patch_hunk_lines(pl->patch, h, pl->lines);
-	pl->n = pl->leading = pl->trailing = 0;
+	pl->n = pl->context = pl->trailing = 0;
 	pl->old_open = false;
-	bool changed = false;
 	for (size_t i = 0; i < pl->count; i++) {
 		const struct patch_line *line = &pl->lines[i];
 		const bool context = line->sign == ' ';
-		changed |= !context;
-		pl->leading += !changed;
+		pl->context += context;
 		pl->trailing = context ? pl->trailing + 1 : 0;
 		if (line->sign == '+')
 			continue;
@@ -326,6 +324,8 @@ static int place_insertion(struct placer *pl, struct err *e)
 		what.must = "outside of the other hunks";
 		return explain_missing(&pl->text, &what, e);
 	}
+	if (at < pl->text.n)
+		note(pl, "it has no context, and was placed after line %zu by its number", at);
 	add_place(pl, at, MATCH_EXACT);
 	return 0;
 }
@@ -336,7 +336,7 @@ static int place_unified(struct placer *pl, struct err *e)
 	const bool numbered = h->old_start >= 0;
 	const bool at_start = numbered && h->old_start <= 1, at_end = numbered && !pl->trailing;
 	/* A diff without context (diff -U0) is not bound: there is only its number. */
-	const bool bare = !pl->trailing && !pl->leading && h->old_start > 0;
+	const bool bare = !pl->context && h->old_start > 0;
 	const int64_t want = !numbered ? (int64_t)pl->from : h->new_start ? h->new_start - 1 : 0;
 
 	placer_check_counts(pl);
@@ -356,6 +356,9 @@ static int place_unified(struct placer *pl, struct err *e)
 			return -1;
 		if (at < 0)
 			continue;
+		if (bare && ((at_start && at > 0) || (size_t)at + pl->n < pl->text.n))
+			note(pl, "it has no context, and was placed at line %lld by its number",
+			     (long long)at + 1);
 		add_place(pl, (size_t)at, level);
 		pl->from = (size_t)at + pl->n;
 		return 0;

@@ -33,7 +33,7 @@ struct placer {
 	uint32_t *hash;		  /* … and their hashes on the level that is tried */
 	size_t n;		  /* old lines */
 	bool old_open;		  /* the last old line has no newline */
-	size_t leading, trailing; /* context lines before the first change and after the last */
+	size_t context, trailing; /* context lines: all of them, and those after the last change */
 };
 
 /* Make the hunk the current one. 0, or -1 with TOO_BUSY. */

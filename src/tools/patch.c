@@ -135,7 +135,8 @@ static int patch_files(struct call *c, const struct patch_args *a, bool for_mode
 		return err_say(e, "Nothing was changed.");
 	struct told *told = arena_array(c->arena, p.count + 1, sizeof *told);
 	if (!told)
-		return err_set(e, ERR_TOO_BUSY, "Not enough memory for this patch");
+		return err_set(e, ERR_TOO_BUSY,
+			       "Not enough memory for this patch. Nothing was changed.");
 	for (size_t i = 0; i < p.count; i++)
 		if (patching_kind(&p.files[i]) &&
 		    tell(&p, &p.files[i], &told[count++], &left, e) < 0)

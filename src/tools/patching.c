@@ -363,7 +363,7 @@ static void carry(struct patching *p, const struct patch_file *f, const struct p
 		const bool again = !first && from->from;
 		to->from = again ? from->from : from->was ? from : NULL;
 		to->copied = f->kind == PATCH_COPY || (again && from->copied);
-		to->mode = f->mode ? f->mode : from->mode;
+		to->mode = f->mode || first ? f->mode : from->mode;
 	} else if (f->kind == PATCH_ADD) {
 		to->from = NULL;
 	}

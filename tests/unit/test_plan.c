@@ -31,6 +31,9 @@ static int plan(const char *text, struct str old, struct buf *out, struct buf *n
 #define TRAILING(n, line)                                                                          \
 	"hunk 1 (line " #n " of the patch): found at line " #line                                  \
 	" with white space at the ends of lines ignored\n"
+#define BARE(n, line, where)                                                                       \
+	"hunk " #n " (line " #line " of the patch): it has no context, and was placed " where      \
+	" by its number\n"
 #define LOOSE(n, line)                                                                             \
 	"hunk 1 (line " #n " of the patch): found at line " #line                                  \
 	" with indentation, quotes, dashes and spaces made equal\n"
@@ -102,13 +105,16 @@ static const struct {
 	{ UNI("@@ -1,2 +1,2 @@\n-x\n+y\n b\n"), STR("x\nb\n"), STR("y\nb\n"), "", 1, 1 },
 	{ UNI("@@ -0,0 +1 @@\n+a\n"), STR(""), STR("a\n"), "", 1, 0 },
 	/* without context only the number says where */
-	{ UNI("@@ -2 +2 @@\n-x\n+y\n"), STR("x\nx\nx\n"), STR("x\ny\nx\n"), "", 1, 1 },
-	{ UNI("@@ -1,0 +2 @@\n+y\n"), STR("a\nb\n"), STR("a\ny\nb\n"), "", 1, 0 },
+	{ UNI("@@ -2 +2 @@\n-x\n+y\n"), STR("x\nx\nx\n"), STR("x\ny\nx\n"), BARE(1, 3, "at line 2"),
+	  1, 1 },
+	{ UNI("@@ -1,0 +2 @@\n+y\n"), STR("a\nb\n"), STR("a\ny\nb\n"), BARE(1, 3, "after line 1"),
+	  1, 0 },
+	{ UNI("@@ -1 +1 @@\n-x\n+y\n"), STR("x\n"), STR("y\n"), "", 1, 1 },
 	/* in any order */
 	{ UNI("@@ -4,3 +4,3 @@\n d\n-e\n+E\n f\n@@ -1,3 +1,2 @@\n a\n-b\n c\n"),
 	  STR("a\nb\nc\nd\ne\nf\n"), STR("a\nc\nd\nE\nf\n"), "", 1, 2 },
 	{ UNI("@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n@@ -3,0 +4 @@\n+x\n"), STR("a\nb\nc\nd\n"),
-	  STR("a\nB\nc\nx\nd\n"), "", 2, 1 },
+	  STR("a\nB\nc\nx\nd\n"), BARE(2, 8, "after line 3"), 2, 1 },
 	/* counts */
 	{ UNI("@@ -1,9 +1,8 @@\n a\n-b\n+c\n d\n"), STR("a\nb\nd\n"), STR("a\nc\nd\n"),
 	  "hunk 1 (line 3 of the patch): its @@ line says 9 and 8 lines, but it has 3 and 3\n", 1,
@@ -206,6 +212,9 @@ static const struct {
 	  HUNK_1(3) ", where it must be at the end of the file, as it ends without context. The "
 		    "nearest "
 		    "text is at line 3." READ_IT },
+	/* its only context is between its changes: git binds it to both ends of the file */
+	{ UNI("@@ -1,2 +1,2 @@\n-a\n b\n+c\n"), "a\nb\nd\n", ERR_TEXT_NOT_FOUND,
+	  HUNK_1(3) ", where it must be the whole file. The nearest text is at line 1." READ_IT },
 	{ UNI("@@ -0,0 +1 @@\n+a\n"), "b\n", ERR_TEXT_NOT_FOUND, NULL },
 	/* no two hunks share lines */
 	{ UNI("@@ -2,3 +2,3 @@\n a\n-b\n+B\n c\n@@ -4,2 +4,2 @@\n c\n-d\n+D\n"), "0\na\nb\nc\nd\n",
