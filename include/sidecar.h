@@ -3,8 +3,8 @@
  * libsidecar: run coding tools in a workspace, through a sidecar or in this process.
  *
  * A program that talks to a language model opens an executor, struct sidecar, and calls it: seven
- * operations (read, write, edit, ls, find, grep, bash), the model's tools by name, and health. The
- * settings decide once where the calls run:
+ * operations (read, write, edit, patch, ls, find, grep, bash), the model's tools by name, and
+ *health. The settings decide once where the calls run:
  *
  *	struct sidecar_error error;
  *	struct sidecar_settings settings = { .socket_path = "/run/sidecar/sidecar.sock" };
@@ -194,6 +194,33 @@ SIDECAR_API struct sidecar_change *sidecar_write_file(struct sidecar *sidecar, c
 SIDECAR_API struct sidecar_change *sidecar_edit_file(struct sidecar *sidecar, const char *path,
 						     const char *old_text, const char *new_text,
 						     struct sidecar_error *error);
+
+/* What a patch made of one file. */
+struct sidecar_patched {
+	const char *path;
+	const char *kind;	/* created, modified, deleted, renamed or copied */
+	const char *from;	/* where it was before, if it was renamed or copied; else NULL */
+	int64_t added, removed; /* lines */
+	const char *diff;	/* what changed; empty if it is very long */
+};
+
+struct sidecar_patch {
+	const struct sidecar_patched *files;
+	size_t count;
+	const char *const *fuzz; /* what did not fit exactly and was accepted; ends with NULL */
+};
+
+struct sidecar_patch_options {
+	const char *format; /* v4a, unified or blocks; NULL: as it looks */
+	int strip; /* directories to take off the paths of a unified patch; -1: none; 0: "a/", "b/"
+		    */
+	bool dry_run; /* change nothing */
+};
+
+/* Apply a patch of several files: all of it or nothing. `options` may be NULL. */
+SIDECAR_API struct sidecar_patch *sidecar_apply_patch(struct sidecar *sidecar, const char *patch,
+						      const struct sidecar_patch_options *options,
+						      struct sidecar_error *error);
 
 /* Text for a person or a model: the names in a directory, or matching lines. */
 struct sidecar_text {

@@ -52,6 +52,25 @@ struct sidecar_change *sidecar_edit_file(struct sidecar *sidecar, const char *pa
 	return result ? result_change(result, error) : NULL;
 }
 
+struct sidecar_patch *sidecar_apply_patch(struct sidecar *sidecar, const char *patch,
+					  const struct sidecar_patch_options *options,
+					  struct sidecar_error *error)
+{
+	static const struct sidecar_patch_options none;
+	const struct sidecar_patch_options *o = options ? options : &none;
+	OPERATION op;
+
+	op_begin(&op, sidecar, "/patch", false);
+	op_text(&op, "patch", str_of(patch));
+	op_text(&op, "format", str_of(o->format));
+	if (o->strip)
+		jw_int(&op.w, "strip", o->strip < 0 ? 0 : o->strip);
+	if (o->dry_run)
+		jw_bool(&op.w, "dryRun", true);
+	const struct json *result = op_run(&op, error);
+	return result ? result_patch(result, error) : NULL;
+}
+
 struct sidecar_text *sidecar_ls(struct sidecar *sidecar, const char *path, int64_t limit,
 				struct sidecar_error *error)
 {

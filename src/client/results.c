@@ -154,6 +154,65 @@ struct sidecar_change *result_change(const struct json *result, struct sidecar_e
 	return c;
 }
 
+/* The bytes of the texts of a patch's result, and how many files and notes it has. False if it is
+ * not one. */
+static bool measure_patch(const struct json *files, const struct json *fuzz, size_t *count,
+			  size_t *notes, size_t *bytes)
+{
+	*count = *notes = *bytes = 0;
+	for (const struct json *f = files->first; f; f = f->next, ++*count) {
+		const struct str path = json_text(f, STR("path")), kind = json_text(f, STR("kind"));
+		if (!path.p || !kind.p)
+			return false;
+		*bytes += path.n + kind.n + json_text(f, STR("from")).n +
+			  json_text(f, STR("diff")).n + 4;
+	}
+	for (const struct json *n = fuzz->first; n; n = n->next, ++*notes) {
+		if (n->type != JSON_STRING)
+			return false;
+		*bytes += n->string.n + 1;
+	}
+	return true;
+}
+
+struct sidecar_patch *result_patch(const struct json *result, struct sidecar_error *error)
+{
+	const struct json *list = member(result, STR("files"), JSON_ARRAY);
+	const struct json *fuzz = member(result, STR("fuzz"), JSON_ARRAY);
+	size_t count, notes, bytes;
+	char *strings;
+
+	if (!list || !fuzz || !measure_patch(list, fuzz, &count, &notes, &bytes))
+		return bad(error, "files and fuzz", "arrays");
+	struct sidecar_patched *files;
+	const char **texts;
+	const size_t lists = count * sizeof *files + (notes + 1) * sizeof *texts;
+	struct sidecar_patch *p = new_block(sizeof *p, lists + bytes, &strings, error);
+	if (!p)
+		return NULL;
+	_Static_assert(sizeof *p % alignof(struct sidecar_patched) == 0, "the files follow it");
+	files = (struct sidecar_patched *)(void *)strings;
+	texts = (const char **)(void *)(strings + count * sizeof *files);
+	strings += lists;
+	for (const struct json *f = list->first; f; f = f->next) {
+		const struct str from = json_text(f, STR("from"));
+		files[p->count++] = (struct sidecar_patched){
+			.path = add_string(&strings, json_text(f, STR("path"))),
+			.kind = add_string(&strings, json_text(f, STR("kind"))),
+			.from = from.p ? add_string(&strings, from) : NULL,
+			.added = number_of(f, STR("added")),
+			.removed = number_of(f, STR("removed")),
+			.diff = add_string(&strings, json_text(f, STR("diff"))),
+		};
+	}
+	p->files = files;
+	p->fuzz = texts;
+	for (const struct json *n = fuzz->first; n; n = n->next)
+		*texts++ = add_string(&strings, n->string);
+	*texts = NULL;
+	return p;
+}
+
 struct sidecar_names *result_names(const struct json *result, struct sidecar_error *error)
 {
 	const struct json *files = member(result, STR("files"), JSON_ARRAY);

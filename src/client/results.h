@@ -20,6 +20,7 @@
 struct sidecar_file *result_file(struct buf *body, const struct json *result,
 				 struct sidecar_error *error);
 struct sidecar_change *result_change(const struct json *result, struct sidecar_error *error);
+struct sidecar_patch *result_patch(const struct json *result, struct sidecar_error *error);
 struct sidecar_names *result_names(const struct json *result, struct sidecar_error *error);
 
 /* The text is the member of that name. It is truncated if the result has a "truncation", or

@@ -26,6 +26,7 @@ def sidecar(*argv, server=None, stdin="", env=None, cwd=None):
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
+PATCH = "*** Begin Patch\n*** Update File: r.txt\n@@\n-c b\n+d\n*** Add File: p/q\n+q\n*** End Patch\n"
 MAIN = "int main(void)\n{\n\treturn 0;\n}\n"
 
 # argv, stdin, exit status, stdout, a part of stderr
@@ -74,7 +75,18 @@ VERBS = [
     (["edit", "r.txt", "--old", "a\tb", "--new", "c"], "", 1, "", "the file has spaces there and the old text has tabs"),
     (["edit", "-a", "--json", "r.txt", "--old", "a", "--new", "c"], "", 0,
      '{"path":"r.txt","diff":"-1 a b\\n-2 a b\\n+1 c b\\n+2 c b","replacements":2}\n', ""),
-    (["run", "rm r.txt"], "", 0, "", ""),
+    (["patch", "--dry-run"], PATCH, 0, "modified r.txt, +1 -1\n+1 d\n 1 c b\n-2 c b\ncreated p/q, +1 -0\n+1 q\n",
+     "nothing was changed (--dry-run); 2 files would be, +2 -1"),
+    (["patch", "-"], PATCH, 0, None, "patched 2 files, +2 -1"),
+    (["patch", "-q", "--format", "v4a"], PATCH.replace("-c b", "-d").replace("+d", "+ c b"), 0, None, ""),
+    (["patch", "-n"], PATCH.replace("-c b", "-cb"), 1, "", "r.txt: hunk 1 of 1"),
+    (["patch", "--json", "-p", "3"], "--- x/y/z/p/q\n+++ x/y/z/p/q\n@@ -1 +0,0 @@\n-q\n", 0,
+     '{"files":[{"path":"p/q","kind":"modified","added":0,"removed":1,"diff":"-1 q"}],"fuzz":[]}\n', ""),
+    (["patch", "-p", "x"], "", 2, "", "--strip takes a number from 0 to 100"),
+    (["patch", "--format", "ed"], "", 2, "", "ed"),
+    (["patch", "none.patch"], "", 2, "", "none.patch"),
+    (["patch"], "no patch", 1, "", "Line 1 of the patch: this is not a patch"),
+    (["run", "rm -r r.txt p"], "", 0, "", ""),
     (["ls"], "", 0, "blank\nmain.c\nodd:2\nsub/\nw.txt\n", ""),
     (["run", "mkdir none"], "", 0, "", ""),
     (["ls", "none"], "", 0, "", ""),

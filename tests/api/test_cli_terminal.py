@@ -138,6 +138,9 @@ class Colour(SidecarTest):
             self.server.put("c.txt", "one\n")
             seen = Terminal(self.server, "edit", "c.txt", "--old", "one", "--new", "two", **env).end()[1]
             self.assertEqual("\x1b[3" in seen, wanted, (env, seen))
+            patch = self.server.put("c.patch", "--- c.txt\n+++ c.txt\n@@ -1 +1 @@\n-two\n+one\n")
+            seen = Terminal(self.server, "patch", patch, **env).end()[1]
+            self.assertEqual("\x1b[32m+1 one" in seen, wanted, (env, seen))
 
 
 class Looks(SidecarTest):

@@ -104,6 +104,44 @@ static void files(struct sidecar *s, struct text *t)
 	}
 }
 
+static void patches(struct sidecar *s, struct text *t)
+{
+	static const char update[] = "--- x/y/new/w\n+++ x/y/new/w\n@@ -1 +1 @@\n-\xff\n+one\n";
+	static const struct {
+		const char *patch;
+		struct sidecar_patch_options options;
+	} rows[] = {
+		{ "*** Begin Patch\n*** Add File: p/a\n+one\n+two\n*** Add File: p/b\n+x\n*** End "
+		  "Patch\n",
+		  { 0 } },
+		{ "--- a/p/a\n+++ b/p/a\n@@ -1,2 +1,2 @@\n one  \n-two\n+2\n",
+		  { .dry_run = true } },
+		{ "diff --git a/p/a b/p/c\nrename from p/a\nrename to p/c\n", { 0 } },
+		{ "--- p/c\n+++ p/c\n@@ -1,2 +1 @@\n-one\n-two\n+1\n", { .strip = -1 } },
+		{ "--- x/p/c\n+++ x/p/c\n@@ -1 +1 @@\n-1\n+2\n", { .strip = 1 } },
+		{ update, { .strip = 2 } },
+		{ "*** Begin Patch\n*** Delete File: p/none\n*** End Patch\n", { 0 } },
+		{ "nothing", { .format = "v4a" } },
+		{ "*** Begin Patch\n*** Delete File: p/b\n*** Delete File: p/c\n*** End Patch\n",
+		  { 0 } },
+	};
+	struct sidecar_error e;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct sidecar_patch *p =
+			sidecar_apply_patch(s, rows[i].patch, &rows[i].options, &e);
+		for (size_t k = 0; p && k < p->count; k++)
+			say(t, "%s %s %s +%lld -%lld %s\n", p->files[k].path, p->files[k].kind,
+			    p->files[k].from ? p->files[k].from : "-", (long long)p->files[k].added,
+			    (long long)p->files[k].removed, p->files[k].diff);
+		for (size_t k = 0; p && p->fuzz[k]; k++)
+			say(t, "%s\n", p->fuzz[k]);
+		if (!p)
+			say_error(t, &e);
+		sidecar_free(p);
+	}
+}
+
 static void searches(struct sidecar *s, struct text *t)
 {
 	static const char *const patterns[] = { "*", "**/*.c", "none*", "[", "" };
@@ -230,8 +268,8 @@ static void commands(struct sidecar *s, struct text *t)
 
 static void both_executors_answer_alike(void **state)
 {
-	static void (*const parts[])(struct sidecar *, struct text *) = { files, searches, tools,
-									  commands };
+	static void (*const parts[])(struct sidecar *, struct text *) = { files, patches, searches,
+									  tools, commands };
 	struct ends e = ends_new();
 
 	(void)state;
