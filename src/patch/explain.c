@@ -10,8 +10,8 @@
 #include "base/own.h"
 #include "base/utf8.h"
 
-/* How many lines of a hunk, and places of each of them, are looked at. */
-enum { VOTES = 4096, VOTES_OF_LINE = 64, QUOTED = 120 };
+/* How many lines of a hunk, and places of each of them, are looked at; and bytes of a line. */
+enum { VOTES = 4096, VOTES_OF_LINE = 64, LIKENESS = 400, QUOTED = 120 };
 
 static int compare_votes(const void *a, const void *b)
 {
@@ -100,6 +100,43 @@ static void show_difference(const struct textlines *t, const struct explain_hunk
 	}
 }
 
+/* How many bytes two lines have in common, at their starts and at their ends. */
+static size_t likeness(struct str a, struct str b)
+{
+	const size_t most = a.n < b.n ? a.n : b.n;
+	size_t n = 0, m = 0;
+
+	while (n < most && a.p[n] == b.p[n])
+		n++;
+	while (m < most - n && a.p[a.n - 1 - m] == b.p[b.n - 1 - m])
+		m++;
+	return n + m;
+}
+
+/* Where the line of the hunk that says most is nearly in the file: at least half of it. */
+static bool similar(const struct textlines *t, const struct explain_hunk *h, int64_t *ret)
+{
+	struct str wanted = STR("");
+	size_t at = 0, best = 0;
+
+	for (size_t i = 0; i < h->n && i < VOTES_OF_LINE; i++) {
+		const struct str line = str_upto(str_trim(h->old[i]), LIKENESS);
+		if (line.n > wanted.n) {
+			wanted = line;
+			at = i;
+		}
+	}
+	for (size_t i = 0; i < t->n; i++) {
+		const struct str line = str_upto(str_trim(textlines_text(t, i)), LIKENESS);
+		const size_t like = likeness(line, wanted);
+		if (like <= best || 2 * like < wanted.n || 2 * like < line.n)
+			continue;
+		best = like;
+		*ret = (int64_t)i - (int64_t)at;
+	}
+	return best > 0;
+}
+
 static void describe(struct textlines *t, const struct explain_hunk *h, struct buf *out)
 {
 	struct err ignored;
@@ -107,7 +144,7 @@ static void describe(struct textlines *t, const struct explain_hunk *h, struct b
 
 	if (textlines_need(t, MATCH_LOOSE, &ignored) < 0)
 		return;
-	if (!nearest(t, h, &at)) {
+	if (!nearest(t, h, &at) && !similar(t, h, &at)) {
 		buf_add(out, STR(" No line of it is in the file; the first is "));
 		quote(out, h->n ? h->old[0] : STR(""));
 		buf_addc(out, '.');

@@ -212,8 +212,9 @@ static int apply_patch_run(struct call *c, const void *args, struct err *e)
 
 static const struct arg apply_patch_table[] = {
 	A_STR(struct patch_args, patch, "patch", REQUIRED | NONBLANK,
-	      "*** Begin Patch, *** Add File: path, *** Update File: path, *** Delete File: path, "
-	      "*** End Patch; or a unified diff; or <<<<<<< SEARCH blocks"),
+	      "*** Begin Patch, then for each file *** Add File: path, *** Delete File: path, or "
+	      "*** Update File: path and hunks (@@ and a line above, then lines that begin with "
+	      "blank, - or +), then *** End Patch. Or a unified diff, or SEARCH/REPLACE blocks"),
 	A_CHOICE(struct patch_args, format, "format", RARE, PATCH_AUTO, patch_formats,
 		 "Its format"),
 	A_BOOL(struct patch_args, dry_run, "dry_run", false, "Only show what would change"),

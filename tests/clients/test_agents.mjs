@@ -12,10 +12,14 @@ import { promisify } from 'node:util';
 import { BIN, environment, place } from './sidecar.mjs';
 
 const README = readFileSync(resolve(dirname(fileURLToPath(import.meta.url)), '../../README.md'), 'utf8');
+const patch = (...lines) => ['*** Begin Patch', '*** Add File: docs/answer.md', '+# The answer', '*** Update File: answer.sh', '@@',
+	...lines, '*** End Patch', ''].join('\n');
 const SCRIPT = [
 	{ name: 'write_file', input: { path: 'answer.sh', content: 'echo $((6 * 7))\necho "done"\n' } },
 	{ name: 'run_command', input: { command: 'sh answer.sh' } },
 	{ name: 'edit_file', input: { path: 'answer.sh', old_text: '"done"', new_text: '"all done"' } },
+	{ name: 'apply_patch', input: { patch: patch('-echo "all  done"', '+echo "now"') } },
+	{ name: 'apply_patch', input: { patch: patch('-  echo "all done"', '+echo "now"') } },
 	{ name: 'run_command', input: { command: 'seq 30000; echo LAST ERROR HERE >&2; exit 2' } },
 	{ name: 'read_file', input: { path: 'output:1', start_line: 15000, end_line: 15002 } },
 ];
@@ -58,16 +62,19 @@ async function work(t, line, url, settings, ...words) {
 	started.child.stdin.end();
 	const { stdout } = await started;
 	assert.ok(stdout.includes(LAST), stdout);
-	assert.equal(agent.read('answer.sh'), SCRIPT[0].input.content.replace('"done"', '"all done"'));
+	assert.equal(agent.read('answer.sh'), SCRIPT[0].input.content.replace('"done"', '"now"'));
+	assert.equal(agent.read('docs/answer.md'), '# The answer\n');
 }
 
 /** The texts that the model has read are what a person would see in a terminal, and say how to read the rest. */
 function check(texts) {
-	const [written, ran, edited, long, rest] = texts;
+	const [written, ran, edited, refused, patched, long, rest] = texts;
 	assert.equal(texts.length, SCRIPT.length);
 	assert.match(written, /answer\.sh/);
 	assert.match(ran, /^\[exit 0, .*\]\n42\ndone\n/);
 	assert.match(edited, /^\[edited answer\.sh, \+1 -1\]\n[^]*\n-2 echo "done"\n\+2 echo "all done"/);
+	assert.match(refused, /^TEXT_NOT_FOUND: answer\.sh: hunk 1 of 1 \(line 5 of the patch\)[^]* Line 2 of the file is [^]*Nothing was changed\.\n/);
+	assert.match(patched, /^\[patched 2 files, \+2 -1\]\n\[created docs\/answer\.md, \+1\]\n\[edited answer\.sh, \+1 -1\]\n[^]*\n\+2 echo "now"\n\[fuzz: answer\.sh: /);
 	assert.match(long, /^\[exit 2, .*\]\n1\n2\n/);
 	assert.match(long, /\n30000\nLAST ERROR HERE\n/);
 	assert.match(long, /\n\[… [\d,]+ lines, \d+ KB left out: read_file path="output:1" start_line=\d+\]\n/);

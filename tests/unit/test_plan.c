@@ -196,6 +196,9 @@ static const struct {
 		    "\"x\"." READ_IT },
 	{ V4A("@@\n a\n b\n-c\n"), "0\na\nb\n", ERR_TEXT_NOT_FOUND,
 	  HUNK_1(3) ". The nearest text is at line 2. But the file ends before \"c\"." READ_IT },
+	{ V4A("@@\n-    return a  + b;\n+x\n"), "{\n    return a + b;\n", ERR_TEXT_NOT_FOUND,
+	  HUNK_1(3) ". The nearest text is at line 2. Line 2 of the file is \"    return a + b;\", "
+		    "but the patch has \"    return a  + b;\"." READ_IT },
 	{ V4A("@@ nowhere\n-a\n"), "a\n", ERR_TEXT_NOT_FOUND,
 	  HUNK_1(3) ". No line of it is in the file; the first is \"nowhere\"." READ_IT },
 	{ V4A("@@\n-b\n+B\n@@\n-a\n+A\n"), "a\nb\n", ERR_TEXT_NOT_FOUND,
