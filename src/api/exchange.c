@@ -176,6 +176,22 @@ struct str exchange_query_word(const struct http_request *r, struct str name, ch
 	return given < 0 || (given > 0 && value.n == 0) ? STR("?") : value;
 }
 
+bool exchange_session(struct exchange *x, const struct http_request *r, struct str *session)
+{
+	char room[LIMIT_SESSION_NAME];
+	struct str value;
+	const int given = http_query(r->head.query, STR("session"), room, sizeof room, &value);
+
+	if (given < 0) {
+		exchange_error(x, 400, NULL, "session is too long, or not well encoded",
+			       ERR_INVALID_ARGUMENTS);
+		return false;
+	}
+	if (given && !session->n)
+		*session = arena_dup(x->arena, value);
+	return true;
+}
+
 struct dispatch exchange_call(struct exchange *x, enum call_kind kind, const struct tool *t,
 			      const struct json *arguments)
 {

@@ -103,6 +103,10 @@ const struct json *exchange_body(struct exchange *x, const struct http_request *
  * long to be one of them: "?", which is not one of them either. */
 struct str exchange_query_word(const struct http_request *r, struct str name, char room[32]);
 
+/* The session of a model's call, if the call itself names none: the parameter "session" of the
+ * query, in the arena. False if that cannot be one: then the request has been answered. */
+bool exchange_session(struct exchange *x, const struct http_request *r, struct str *session);
+
 /* A call of that kind and tool, for dispatch. */
 struct dispatch exchange_call(struct exchange *x, enum call_kind kind, const struct tool *t,
 			      const struct json *arguments);

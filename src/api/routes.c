@@ -5,6 +5,7 @@
 
 #include "api/changes.h"
 #include "api/live.h"
+#include "api/native.h"
 #include "api/observation.h"
 #include "api/openapi.h"
 #include "api/page.h"
@@ -16,6 +17,7 @@
 #include "net/registry.h"
 #include "service/health.h"
 #include "tools/schema.h"
+#include "workspace/workspace.h"
 
 /* The sentence that clients of the existing contract know; or a longer one that begins like it. */
 static const char *wire_sentence(const struct err *e)
@@ -347,12 +349,19 @@ static void model_call(struct exchange *x, const struct http_request *r, struct 
 {
 	struct err e;
 	struct model_call m = { .name = STR("") };
+	struct native_call native;
 	const struct json *body = exchange_body(x, r, &e);
 
 	(void)rest;
+	if (body && native_read(body, &native, &e)) {
+		if (exchange_session(x, r, &native.session))
+			native_answer(x, &native, &e);
+		return;
+	}
 	if (body)
 		observation_read_call(body, x->arena, &m, &e);
-	answer_model(x, r, &m, &e);
+	if (exchange_session(x, r, &m.session))
+		answer_model(x, r, &m, &e);
 }
 
 /* GET /tools?format=…&set=…: the definitions for a model's request. */
@@ -371,6 +380,7 @@ static void list_tools(struct exchange *x, const struct http_request *r, struct 
 		return;
 	}
 	offer.times = s->model_times;
+	offer.memory = ws_rules(s->ws)->data.n;
 	if (offer.dialect == SCHEMA_MCP) {
 		const unsigned wanted = offer.set;
 		offer = s->mcp;

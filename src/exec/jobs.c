@@ -96,8 +96,8 @@ static void describe(const struct proc_request *q, char to[static LIMIT_JOB_TEXT
 	size_t n = 0;
 
 	for (size_t i = 0; i < (q->argc ? q->argc : 1) && n < LIMIT_JOB_TEXT - 1; i++) {
-		const struct str word = str_upto(q->argc ? q->argv[i] : q->command,
-						 LIMIT_JOB_TEXT - 1 - n - (i > 0));
+		const struct str all = q->argc ? q->argv[i] : q->name.n ? q->name : q->command;
+		const struct str word = str_upto(all, LIMIT_JOB_TEXT - 1 - n - (i > 0));
 		n += (size_t)snprintf(to + n, LIMIT_JOB_TEXT - n, "%s%.*s", i ? " " : "",
 				      STR_FMT(word));
 	}

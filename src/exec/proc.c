@@ -211,7 +211,7 @@ static int submit(struct proc *p, struct runner *runner, const struct proc_reque
 		.umask = (uint32_t)q->umask,
 		.shell = !q->argc,
 		.script = !q->argc && q->command.n > LIMIT_ARGUMENT,
-		.input = q->input.p,
+		.input = q->input.p || q->input_fd,
 		.watch = q->watch.begin,
 		.survivors = q->survivors,
 	};
@@ -219,7 +219,7 @@ static int submit(struct proc *p, struct runner *runner, const struct proc_reque
 	if (strings < 0)
 		return -1;
 	if ((order.script && (script = message_memfd("script", q->command)) < 0) ||
-	    (order.input && (input = message_memfd("stdin", q->input)) < 0))
+	    (q->input.p && (input = message_memfd("stdin", q->input)) < 0))
 		return err_set(e, ERR_SPAWN_FAILED, "%s", none);
 	const int fds[] = {
 		[ORDER_CONTROL] = control,
@@ -228,7 +228,9 @@ static int submit(struct proc *p, struct runner *runner, const struct proc_reque
 		[ORDER_CWD] = q->cwd_fd,
 		[ORDER_STRINGS] = strings,
 		[ORDER_SCRIPT] = order.script ? script : strings, /* gaps cannot be sent */
-		[ORDER_STDIN] = order.input ? input : strings,
+		[ORDER_STDIN] = q->input_fd   ? *q->input_fd
+				: order.input ? input
+					      : strings,
 		[ORDER_OUT_READ] = p->output[PROC_STDOUT],
 		[ORDER_ERR_READ] = p->output[q->one_pipe ? PROC_STDOUT : PROC_STDERR],
 	};

@@ -42,10 +42,12 @@ struct proc_request {
 	size_t argc;
 	const struct str *env; /* "NAME=value", in addition to or instead of the server's */
 	size_t env_count;
-	bool one_pipe;	    /* stderr goes where stdout goes, in the order it was written */
-	struct str input;   /* standard input; a NULL pointer: /dev/null */
-	int cwd_fd;	    /* the directory it runs in */
-	int64_t timeout_ms; /* then SIGTERM, SIGKILL LIMIT_TERM_GRACE_MS later; 0: never */
+	bool one_pipe;	     /* stderr goes where stdout goes, in the order it was written */
+	struct str input;    /* standard input; a NULL pointer: /dev/null */
+	const int *input_fd; /* or an open file, which the command and the caller share; or NULL */
+	struct str name;     /* of the job in which it goes on; empty: its command */
+	int cwd_fd;	     /* the directory it runs in */
+	int64_t timeout_ms;  /* then SIGTERM, SIGKILL LIMIT_TERM_GRACE_MS later; 0: never */
 	enum proc_survivors survivors; /* what becomes of the processes it leaves running */
 	mode_t umask;
 	struct proc_limits limits;

@@ -47,7 +47,7 @@ struct str account_subject(const struct json *arguments, struct arena *a)
 {
 	static const struct str names[] = { STR("path"), STR("command"), STR("pattern"),
 					    STR("job_id"), STR("id") };
-	const struct json *argv = json_get(arguments, STR("argv"));
+	static const struct str lists[] = { STR("argv"), STR("commands"), STR("command") };
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		const struct str text = json_text(arguments, names[i]);
@@ -57,7 +57,12 @@ struct str account_subject(const struct json *arguments, struct arena *a)
 	const struct str patch = json_text(arguments, STR("patch"));
 	if (patch.n)
 		return patch_first_path(patch);
-	return argv && argv->type == JSON_ARRAY ? join_words(argv, a) : number_of(arguments, a);
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+		const struct json *list = json_get(arguments, lists[i]);
+		if (list && list->type == JSON_ARRAY)
+			return join_words(list, a);
+	}
+	return number_of(arguments, a);
 }
 
 /* The first so many characters. */

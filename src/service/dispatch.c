@@ -18,12 +18,14 @@ static const struct {
 	bool judged;		/* the command policy applies */
 	bool scrubbed;		/* secrets are taken out of results */
 	bool model;		/* its commands have the variables and times of models */
+	bool native;		/* it has other tools than ours, and no time to give */
 	enum call_reads reads;	/* what must be read before, unless the operator decides */
 } kinds[CALL_KINDS] = {
 	/* clang-format off */
 	[CALL_WIRE]    = { PATH_SHORTHAND, .judged = false, .scrubbed = false, .model = false, .reads = CALL_READS_NONE },
 	[CALL_MODEL]   = { PATH_STRICT,    .judged = true,  .scrubbed = true,  .model = true,  .reads = CALL_READS_NONE },
 	[CALL_MCP]     = { PATH_STRICT,    .judged = true,  .scrubbed = true,  .model = true,  .reads = CALL_READS_OVERWRITTEN },
+	[CALL_NATIVE]  = { PATH_SHORTHAND, .judged = true,  .scrubbed = true,  .model = true,  .native = true, .reads = CALL_READS_NONE },
 	[CALL_SURFACE] = { PATH_SHORTHAND, .judged = true,  .scrubbed = false, .model = false, .reads = CALL_READS_NONE },
 	/* clang-format on */
 };
@@ -64,7 +66,8 @@ static struct call make_call(struct service *s, const struct dispatch *d, struct
 	c.observe = s->observe == CONFIG_OBSERVE_ON ||
 		    (s->observe == CONFIG_OBSERVE_AUTO &&
 		     (kinds[d->kind].judged || s->sandbox.mode != SANDBOX_OFF));
-	c.times = d->kind == CALL_MCP ? s->mcp.times : s->model_times;
+	c.native = kinds[d->kind].native;
+	c.times = d->kind == CALL_MCP || c.native ? s->mcp.times : s->model_times;
 	c.arena = d->arena;
 	c.out = out;
 	c.session = d->session.n ? d->session : json_text(d->arguments, STR("sessionId"));
@@ -243,7 +246,7 @@ static void tell_change(const struct dispatch *d, const struct call *c, const st
 	AUTO_BUF json = { .max = LIMIT_ANSWER };
 	struct jw w = jw_to(&json);
 
-	if (kinds[d->kind].model && c->text)
+	if (kinds[d->kind].model && !c->native && c->text)
 		changed_show(c->text->text, c->max_bytes, made);
 	if (!d->change)
 		return;
@@ -310,6 +313,8 @@ int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct
 	/* Room for the end of the envelope, so that the front end cannot fail to write it. */
 	if (rc == 0 && !buf_room(jw_buf(out), LIMIT_ENVELOPE_END))
 		rc = err_set(e, ERR_EXECUTION_ERROR, "The answer is too large: ask for less");
+	if (d->end)
+		*d->end = c.end;
 	const int64_t us = io_now_us() - began_us;
 	a.ms = us / 1000;
 	a.code = rc < 0 ? e->code : code_of(&c.end);

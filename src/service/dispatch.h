@@ -34,6 +34,7 @@ enum call_kind {
 	CALL_WIRE,    /* a program, by the HTTP endpoints of the existing contract */
 	CALL_MODEL,   /* a model, by /tools */
 	CALL_MCP,     /* a model, by the Model Context Protocol */
+	CALL_NATIVE,  /* a model, by its provider's own tools on /tools */
 	CALL_SURFACE, /* an agent's runtime, by the routes of agent-sandbox */
 	CALL_KINDS,
 };
@@ -66,6 +67,7 @@ struct dispatch {
 	struct str client;	    /* what the caller calls itself; or empty */
 	bool unseen;		    /* neither counted, nor logged, nor told to those who watch */
 	struct call_change *change; /* gets the change that was made; left alone if none was */
+	struct call_end *end;	    /* gets how its command ended */
 };
 
 /* Make the call: its members are in `out`, an open object; or -1 and *e, and what was written into

@@ -21,6 +21,7 @@
 #include "service/account.h"
 #include "service/commands.h"
 #include "tools/kept.h"
+#include "tools/shells.h"
 #include "tools/tool.h"
 #include "workspace/tracker.h"
 #include "workspace/workspace.h"
@@ -121,7 +122,8 @@ static int start_commands(struct service *s, const struct config *c, struct err 
 			(void)snprintf(s->sandbox.why, sizeof s->sandbox.why,
 				       "no sandbox can be made here: %.200s", refused.msg);
 		s->kept = kept_new();
-		if (!s->kept)
+		s->shells = shells_new();
+		if (!s->kept || !s->shells)
 			return err_set(e, ERR_TOO_BUSY, "Not enough memory to start");
 		return jobs_new(s->runner, &s->jobs, e);
 	}
@@ -195,6 +197,7 @@ static void fill_call(struct service *s, const struct config *c)
 		.ws = s->ws,
 		.runner = s->runner,
 		.jobs = s->jobs,
+		.shells = s->shells,
 		.limits = &s->limits,
 		.survivors = (enum proc_survivors)c->survivors,
 		.no_commands = str_of(s->runner ? NULL : s->sandbox.why),
@@ -311,6 +314,7 @@ void service_done(struct service *s)
 	const bool settled = history_done(&s->history);
 	live_done(&s->live);
 	kept_free(s->kept);
+	shells_free(s->shells);
 	tracker_free(s->tracker);
 	policy_free(s->rules);
 	scrub_free(s->secrets);
@@ -320,6 +324,7 @@ void service_done(struct service *s)
 	buf_done(&s->facts);
 	s->jobs = NULL;
 	s->kept = NULL;
+	s->shells = NULL;
 	s->runner = NULL;
 	s->tracker = NULL;
 	s->rules = NULL;

@@ -35,6 +35,7 @@ struct service {
 	struct scrub *scrub;	 /* the same for results; NULL: secrets stay in them */
 	struct runner *runner;	 /* NULL: commands are refused, and sandbox.why says why */
 	struct jobs *jobs;
+	struct shells *shells;	 /* what sessions' shells keep */
 	struct kept_store *kept; /* output of commands that was too long to be shown */
 	struct sandbox_report sandbox;
 	char held[256];		   /* one sentence for models: what holds commands */

@@ -151,8 +151,55 @@ static int fail_same(struct str path, struct err *e)
 			     "existing as expected.");
 }
 
-int64_t edit_apply(const struct edit *edit, struct str path, struct str content, struct arena *a,
-		   struct buf *out, struct err *e)
+/* The offset after the line of that number, or of the end if the text has not so many; *lines is
+ * how many came before it. */
+static size_t after_line(struct str content, int64_t number, int64_t *lines)
+{
+	size_t at = 0;
+
+	for (*lines = 0; *lines < number && at < content.n; ++*lines) {
+		const ptrdiff_t end = str_index(str_from(content, at), '\n');
+		at = end < 0 ? content.n : at + (size_t)end + 1;
+	}
+	return at;
+}
+
+/* Insert the text as lines of their own, with the line ends that the file has. Returns 1. */
+static int64_t insert_lines(const struct edit *edit, struct str content, struct buf *out,
+			    struct err *e)
+{
+	const ptrdiff_t first = str_index(content, '\n');
+	const bool crlf = first > 0 && content.p[first - 1] == '\r';
+	struct str rest = edit->new_text, line;
+	int64_t lines;
+	const size_t at = after_line(content, edit->after_line, &lines);
+	const bool open = at && content.p[at - 1] != '\n'; /* the last line has no newline */
+
+	if (edit->after_line < 0 || lines < edit->after_line)
+		return err_set(e, ERR_INVALID_ARGUMENTS,
+			       "Invalid `insert_line` parameter: %lld. It should be within the "
+			       "range of lines of the file: [0, %lld]",
+			       (long long)edit->after_line, (long long)lines);
+	if (rest.n && rest.p[rest.n - 1] == '\n')
+		rest.n--;
+	buf_add(out, str_upto(content, at));
+	for (bool more = true; more;) {
+		more = str_cut(rest, '\n', &line, &rest);
+		if (crlf && str_ends(line, STR("\r")))
+			line.n--;
+		if (open)
+			buf_add(out, crlf ? STR("\r\n") : STR("\n"));
+		buf_add(out, line);
+		if (!open)
+			buf_add(out, crlf ? STR("\r\n") : STR("\n"));
+	}
+	buf_add(out, str_from(content, at));
+	return 1;
+}
+
+/* Replace the text, which must be there once, or everywhere. Returns how often. */
+static int64_t replace_texts(const struct edit *edit, struct str path, struct str content,
+			     struct arena *a, struct buf *out, struct err *e)
 {
 	const int64_t n = edit->old_text.n ? count_of(content, edit->old_text) : 0;
 
@@ -174,7 +221,16 @@ int64_t edit_apply(const struct edit *edit, struct str path, struct str content,
 		content = str_from(content, at + edit->old_text.n);
 	}
 	buf_add(out, content);
-	if (out->failed)
+	return n;
+}
+
+int64_t edit_apply(const struct edit *edit, struct str path, struct str content, struct arena *a,
+		   struct buf *out, struct err *e)
+{
+	const int64_t n = edit->insert ? insert_lines(edit, content, out, e)
+				       : replace_texts(edit, path, content, a, out, e);
+
+	if (n >= 0 && out->failed)
 		return err_set(e, ERR_FILE_TOO_LARGE,
 			       "The edited file would be larger than %d bytes: %.*s",
 			       LIMIT_EDIT_BYTES, STR_FMT(path));
@@ -437,13 +493,20 @@ static int run_job(struct call *c, const struct edit_job *job, struct err *e)
 	struct path path;
 
 	for (size_t i = 0; i < job->count; i++)
-		if (job->edits[i].old_text.n == 0)
+		if (job->edits[i].old_text.n == 0 && !job->edits[i].insert)
 			return err_set(e, ERR_INVALID_ARGUMENTS,
 				       "old_text must not be empty; to write a whole file use "
 				       "write_file");
 	if ((!job->dry_run && call_may_change(c, e) < 0) || call_path(c, job->path, &path, e) < 0)
 		return -1;
 	return edit_file(c, job, &path, e) < 0 ? -1 : 0;
+}
+
+int edit_run_one(struct call *c, struct str path, const struct edit *edit, struct err *e)
+{
+	const struct edit_job job = { path, edit, 1, false, show_start };
+
+	return run_job(c, &job, e);
 }
 
 static int edit_file_run(struct call *c, const void *args, struct err *e)

@@ -69,7 +69,8 @@ void edited_show_part(struct call *c, const char *done, struct str path, struct 
 	buf_add(text, head.text);
 	describe(&head, about);
 	if (*about)
-		call_note(c, "%s not shown: read_file shows the file as it is now", about);
+		call_note(c, "%s not shown%s", about,
+			  c->native ? "" : ": read_file shows the file as it is now");
 }
 
 void edited_show(struct call *c, const char *done, struct str path, struct str diff,

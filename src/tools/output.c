@@ -102,6 +102,8 @@ static const char *hint_of(const struct call *c, const struct proc_result *r)
 	if (r->denied)
 		return "The sandbox refused a write outside the workspace: write below the "
 		       "workspace or to /tmp.";
+	if (r->timed_out && c->native)
+		return "What takes longer can be started with & and its output sent to a file.";
 	if (r->timed_out)
 		return "Give a larger timeout_ms if it needs more time, or run it with "
 		       "background:true, which has no limit.";
@@ -112,25 +114,27 @@ static const char *hint_of(const struct call *c, const struct proc_result *r)
 }
 
 /* What is shown of each stream, or of all together in a text. */
-static struct ends_limit limit_of(const struct call *c)
+static struct ends_limit limit_of(const struct receipt *r, const struct call *c)
 {
 	enum { NOTES = 8 }; /* lines about the result */
-	const bool sized = c->max_bytes;
+	const bool sized = c->max_bytes || r->room != RECEIPT_ROOM;
 
 	return (struct ends_limit){
-		.bytes = sized ? call_room(c) : LIMIT_COMMAND_OUTPUT,
+		.bytes = r->room != RECEIPT_ROOM ? r->room
+			 : sized		 ? call_room(c)
+						 : LIMIT_COMMAND_OUTPUT,
 		.lines = c->max_lines ? c->max_lines - NOTES : INT64_MAX,
 		.head = sized ? 40 : 25,
 		.at_lines = sized,
 	};
 }
 
-int receipt_init(struct receipt *r, const struct call *c, struct err *e)
+int receipt_init(struct receipt *r, const struct call *c, int64_t room, struct err *e)
 {
-	const struct ends_limit limit = limit_of(c);
+	*r = (struct receipt){ .call = c, .room = room, .keeping = keeping_new(c->kept) };
+	const struct ends_limit limit = limit_of(r, c);
 	const size_t head = (size_t)limit.bytes * limit.head / 100;
 
-	*r = (struct receipt){ .call = c, .keeping = keeping_new(c->kept) };
 	for (int i = PROC_STDOUT; i <= PROC_STDERR; i++) {
 		r->streams[i] = (struct receipt_stream){
 			.scrubber = { .rules = c->scrub, .counts = c->scrubbed },
@@ -240,10 +244,11 @@ static uint64_t keep(struct receipt *r, const struct ends_shown *shown, size_t c
 }
 
 /* How to read what is left out; empty if it is not kept. */
-static const char *where_it_is(const struct ends_shown *s, uint64_t number, char room[96])
+static const char *where_it_is(const struct ends_shown *s, uint64_t number, bool native,
+			       char room[96])
 {
 	*room = '\0';
-	if (number)
+	if (number && !native)
 		(void)snprintf(room, 96, "read_file path=\"output:%llu\" start_line=%lld",
 			       (unsigned long long)number, (long long)s->next_line);
 	return room;
@@ -279,7 +284,9 @@ static void note_survivors(const struct call *c, const struct proc_result *r)
 		for (size_t j = 0, n = 0; j < s->ports.count && n < sizeof ports; j++)
 			n += (size_t)snprintf(ports + n, sizeof ports - n, "%s%d",
 					      j ? ", " : ", port ", s->ports.port[j]);
-		if (r->job)
+		if (r->job && c->native)
+			(void)snprintf(job, sizeof job, "; kill %d ends it", s->pid);
+		else if (r->job)
 			(void)snprintf(job, sizeof job, "; job_output or job_stop job_id=\"%llu\"",
 				       (unsigned long long)r->job);
 		call_note(c, "%s: %.*s (pid %d%s)%s", fates[r->fate],
@@ -290,7 +297,7 @@ static void note_survivors(const struct call *c, const struct proc_result *r)
 static int show_text(struct receipt *r, struct call *c, const struct proc_result *end,
 		     struct err *e)
 {
-	const struct ends_limit limit = limit_of(c);
+	const struct ends_limit limit = limit_of(r, c);
 	const struct receipt_stream *s = &r->streams[PROC_STDOUT];
 	struct buf *out = c->text->text;
 	struct ends_shown shown;
@@ -298,10 +305,13 @@ static int show_text(struct receipt *r, struct call *c, const struct proc_result
 
 	if (show_stream(s, &limit, c->arena, &shown, e) < 0)
 		return -1;
-	write_end(out, end);
-	if (s->bytes)
+	/* In a provider's own tool, output alone is a success. */
+	const bool plain = c->native && s->bytes && !end->exit_code && !end->timed_out;
+	if (!plain)
+		write_end(out, end);
+	if (s->bytes && !plain)
 		buf_addc(out, '\n');
-	ends_write(out, &shown, where_it_is(&shown, keep(r, &shown, 1), where));
+	ends_write(out, &shown, where_it_is(&shown, keep(r, &shown, 1), c->native, where));
 	say_binary(out, s);
 	note_survivors(c, end);
 	if (hint_of(c, end) && !end->survivor_count)
@@ -316,7 +326,7 @@ static void join(struct buf *out, const struct call *c, const struct ends_shown 
 
 	buf_reset(out, SIZE_MAX);
 	if (c->max_bytes) {
-		ends_write(out, s, where_it_is(s, number, where));
+		ends_write(out, s, where_it_is(s, number, c->native, where));
 		return;
 	}
 	buf_add(out, s->head);
@@ -336,15 +346,16 @@ static int64_t encoded(const struct ends_shown *s)
 static int fit(const struct receipt *r, const struct call *c, struct ends_shown shown[2],
 	       struct err *e)
 {
-	struct ends_limit limits[2] = { limit_of(c), limit_of(c) };
-	const int64_t others = LIMIT_RESULT_NOTES; /* members of the result */
+	struct ends_limit limits[2] = { limit_of(r, c), limit_of(r, c) };
+	/* Members of the result. */
+	const int64_t others = r->room == RECEIPT_ROOM ? LIMIT_RESULT_NOTES : 0;
 	const int64_t room = limits[0].bytes > 2 * others ? limits[0].bytes - others : others;
 
 	for (;;) {
 		for (int i = PROC_STDOUT; i <= PROC_STDERR; i++)
 			if (show_stream(&r->streams[i], &limits[i], c->arena, &shown[i], e) < 0)
 				return -1;
-		if (!c->max_bytes)
+		if (!c->max_bytes && others)
 			return 0;
 		const int64_t out = encoded(&shown[PROC_STDOUT]),
 			      err = encoded(&shown[PROC_STDERR]);
@@ -380,6 +391,14 @@ static int write_streams(struct receipt *r, struct call *c, bool *ret, uint64_t 
 		jw_str(c->out, names[i], buf_str(&text));
 	}
 	return 0;
+}
+
+int receipt_write_streams(struct receipt *r, struct call *c, struct err *e)
+{
+	uint64_t number;
+	bool cut;
+
+	return flush(r, e) < 0 ? -1 : write_streams(r, c, &cut, &number, e);
 }
 
 int receipt_show(struct receipt *r, struct call *c, const struct proc_result *end, struct err *e)

@@ -32,7 +32,8 @@ struct receipt {
 	const struct call *call;
 	struct receipt_stream streams[2]; /* by enum proc_stream; a text has all in the first */
 	struct keeping keeping;
-	bool failed; /* there was no memory for some of it */
+	int64_t room; /* bytes of output that are shown at most */
+	bool failed;  /* there was no memory for some of it */
 };
 
 /* What receipt_show writes. */
@@ -43,10 +44,15 @@ extern const struct field receipt_fields[];
 		.keeping = {.fd = -1 }                                                             \
 	}
 
-int receipt_init(struct receipt *r, const struct call *c, struct err *e);
+enum { RECEIPT_ROOM = -1 }; /* as many bytes as the result of the call may have */
+
+int receipt_init(struct receipt *r, const struct call *c, int64_t room, struct err *e);
 void receipt_done(struct receipt *r);
 
 int receipt_write(void *receipt, enum proc_stream which, struct str piece);
+
+/* The command has ended: write stdout and stderr as members, and nothing else. */
+int receipt_write_streams(struct receipt *r, struct call *c, struct err *e);
 
 /* The command has ended: write the result of the call. */
 int receipt_show(struct receipt *r, struct call *c, const struct proc_result *end, struct err *e);

@@ -209,11 +209,14 @@ static int check_range(const struct call *c, const struct read_file_args *a, con
 	return err_advise(e, "Use start_line/end_line to read a range.");
 }
 
-static int number_width(int64_t number)
+/* Providers' own tools number lines as cat -n does. */
+static int number_width(const struct call *c, int64_t number)
 {
+	enum { CAT_WIDTH = 6 };
 	char text[32];
+	const int width = snprintf(text, sizeof text, "%lld", (long long)number);
 
-	return snprintf(text, sizeof text, "%lld", (long long)number);
+	return c->native && width < CAT_WIDTH ? CAT_WIDTH : width;
 }
 
 /* The bytes that a page takes in the answer; 0 if there is no limit to compare them with. */
@@ -222,7 +225,7 @@ static int64_t page_bytes(const struct call *c, const struct read_file_args *a,
 {
 	const int64_t numbers =
 		a->line_numbers
-			? p->text.out_lines * (number_width(p->first + p->text.out_lines) + 1)
+			? p->text.out_lines * (number_width(c, p->first + p->text.out_lines) + 1)
 			: 0;
 
 	if (!c->max_bytes)
@@ -323,7 +326,7 @@ static int read_page(struct call *c, int fd, const struct stat *st, const struct
 /* Put their numbers before the lines. */
 static struct str number_lines(const struct call *c, const struct page *p)
 {
-	const int width = number_width(p->first + p->text.out_lines - 1);
+	const int width = number_width(c, p->first + p->text.out_lines - 1);
 	struct buf out = { 0 };
 	struct str rest = p->text.content, line;
 	const size_t size = rest.n + (size_t)p->text.out_lines * (size_t)(width + 1);
@@ -364,14 +367,18 @@ static void write_page_text(const struct call *c, const struct page *p, struct s
 	if (p->whole && content.n == 0)
 		call_note(c, "empty file");
 	if (p->left_out)
-		call_note(c, "line %lld goes on for %s bytes: run_command with cut -c shows a part",
-			  (long long)p->first, human_count(p->left_out, room));
+		call_note(c, "line %lld goes on for %s bytes%s", (long long)p->first,
+			  human_count(p->left_out, room),
+			  c->native ? "" : ": run_command with cut -c shows a part");
 	if (p->first == 1 && last == total)
 		return;
 	(void)snprintf(range, sizeof range, p->first == last ? "line %lld" : "lines %lld-%lld",
 		       (long long)p->first, (long long)last);
 	if (last < total)
-		(void)snprintf(more, sizeof more, "; next: start_line=%lld", (long long)last + 1);
+		(void)snprintf(more, sizeof more,
+			       c->native ? "; next: view_range [%lld, -1]"
+					 : "; next: start_line=%lld",
+			       (long long)last + 1);
 	call_note(c, "%s of %lld%s", range, (long long)total, more);
 }
 
@@ -388,7 +395,8 @@ static int read_file_text(struct call *c, int fd, const struct path *path, const
 	const int64_t seen = lines_seen(&p, fd, st);
 	if (c->text && p.first > 1 && p.first > seen)
 		return beyond_end(p.first, seen, e);
-	const struct str content = a->line_numbers ? number_lines(c, &p) : p.text.content;
+	const struct str content =
+		a->line_numbers && p.text.content.n ? number_lines(c, &p) : p.text.content;
 	if (!content.p && p.text.content.n)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory to read the file, try again");
 	const struct tracker_lines lines = {

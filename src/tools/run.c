@@ -273,20 +273,19 @@ const struct tool tool_bash = {
 };
 
 struct run_args {
-	struct str command, cwd;
-	int64_t timeout_ms;
-	const struct json *argv, *env;
+	struct run_order order;
 	bool background;
 };
 
 static const struct arg run_table[] = {
-	A_STR(struct run_args, command, "command", EXPECTED | NO_NUL, "Shell command: make test"),
-	A_INT_FLAGS(struct run_args, timeout_ms, "timeout_ms", RUN_TIME, 0, 1, LIMIT_COMMAND_MS,
-		    "Time limit in milliseconds"),
-	A_STRINGS(struct run_args, argv, "argv", RARE,
+	A_STR(struct run_args, order.command, "command", EXPECTED | NO_NUL,
+	      "Shell command: make test"),
+	A_INT_FLAGS(struct run_args, order.timeout_ms, "timeout_ms", RUN_TIME, 0, 1,
+		    LIMIT_COMMAND_MS, "Time limit in milliseconds"),
+	A_STRINGS(struct run_args, order.argv, "argv", RARE,
 		  "Program and arguments, without a shell; command is empty then"),
-	A_STR(struct run_args, cwd, "cwd", RARE | NONBLANK, "Directory to run in"),
-	A_PAIRS(struct run_args, env, "env", RARE, "Variables, each NAME=value"),
+	A_STR(struct run_args, order.cwd, "cwd", RARE | NONBLANK, "Directory to run in"),
+	A_PAIRS(struct run_args, order.env, "env", RARE, "Variables, each NAME=value"),
 	A_BOOL_FLAGS(
 		struct run_args, background, "background", RARE, false,
 		"Return a job_id at once, for servers and long work: see job_output and job_stop"),
@@ -305,44 +304,86 @@ static bool diverts(const struct json *env)
 }
 
 /* Bind either command or argv, if the rules allow it. */
-static int bind_what(struct call *c, const struct run_args *a, struct proc_request *q,
+static int bind_what(struct call *c, const struct run_order *o, struct proc_request *q,
 		     struct err *e)
 {
-	const bool shell = str_trim(a->command).n > 0;
+	const bool shell = str_trim(o->command).n > 0;
+	const bool diverted = o->diverted || diverts(o->env);
 
 	if (call_may_run(c, e) < 0)
 		return -1;
-	if (!shell && (!a->argv || !a->argv->first))
+	if (!shell && (!o->argv || !o->argv->first))
 		return err_set(e, ERR_INVALID_ARGUMENTS,
 			       "Invalid arguments for run_command: command is missing (a "
 			       "non-empty string)");
-	if (shell && a->argv && a->argv->first)
+	if (shell && o->argv && o->argv->first)
 		return err_set(e, ERR_INVALID_ARGUMENTS,
 			       "Invalid arguments for run_command: give command or argv, not both");
 	if (shell) {
-		q->command = a->command;
-		if (check_length(a->command, e) < 0)
+		q->command = o->script.n ? o->script : o->command;
+		q->name = o->command;
+		if (check_length(q->command, e) < 0)
 			return -1;
-		return c->rules ? policy_check(c->rules, a->command, diverts(a->env), e) : 0;
+		return c->rules ? policy_check(c->rules, o->command, diverted, e) : 0;
 	}
-	if (bind_argv(c, a->argv, q, e) < 0)
+	if (bind_argv(c, o->argv, q, e) < 0)
 		return -1;
-	return c->rules ? policy_check_argv(c->rules, q->argv, q->argc, diverts(a->env), e) : 0;
+	return c->rules ? policy_check_argv(c->rules, q->argv, q->argc, diverted, e) : 0;
 }
 
-/* How long the command may run; 0 as long as it likes, which a job may. */
-static int bind_time(const struct call *c, const struct run_args *a, struct proc_request *q,
+/* How long the command may run. */
+static int bind_time(const struct call *c, const struct run_order *o, struct proc_request *q,
 		     struct err *e)
 {
-	if (a->timeout_ms > c->times.most_ms) {
+	if (o->timeout_ms > c->times.most_ms) {
 		(void)err_set(e, ERR_INVALID_ARGUMENTS,
 			      "Invalid arguments for run_command: timeout_ms must be an integer "
 			      "from 1 to %lld, not %lld.",
-			      (long long)c->times.most_ms, (long long)a->timeout_ms);
+			      (long long)c->times.most_ms, (long long)o->timeout_ms);
 		return err_advise(e, "What takes longer can be run in the background.");
 	}
-	q->timeout_ms = a->background ? 0 : a->timeout_ms ? a->timeout_ms : c->times.usual_ms;
+	q->timeout_ms = o->timeout_ms ? o->timeout_ms : c->times.usual_ms;
 	return 0;
+}
+
+static int bind_order(struct call *c, const struct run_order *o, struct proc_request *q,
+		      struct err *e)
+{
+	*q = call_command(c);
+	q->input_fd = o->input_fd;
+	q->one_pipe = c->text;
+	return bind_what(c, o, q, e) < 0 || bind_env(c, o->env, true, q, e) < 0
+		       ? -1
+		       : bind_time(c, o, q, e);
+}
+
+int run_order(struct call *c, const struct run_order *o, const struct proc_sink *sink,
+	      struct proc_result *ret, struct err *e)
+{
+	struct proc_request q;
+
+	if (bind_order(c, o, &q, e) < 0)
+		return -1;
+	AUTO_FD cwd = open_cwd(c, o->cwd, e);
+	if (cwd < 0)
+		return -1;
+	q.cwd_fd = cwd;
+	return run_now(c, &q, sink, ret, e);
+}
+
+/* Run it in the background: no client waits, so it has as long as it likes. */
+static int run_job(struct call *c, const struct run_order *o, struct err *e)
+{
+	struct proc_request q;
+
+	if (bind_order(c, o, &q, e) < 0)
+		return -1;
+	AUTO_FD cwd = open_cwd(c, o->cwd, e);
+	if (cwd < 0)
+		return -1;
+	q.cwd_fd = cwd;
+	q.timeout_ms = 0;
+	return start_job(c, &q, "job_id", e);
 }
 
 static int run_run(struct call *c, const void *args, struct err *e)
@@ -350,20 +391,12 @@ static int run_run(struct call *c, const void *args, struct err *e)
 	const struct run_args *a = args;
 	CLEANUP(receipt_done) struct receipt receipt = RECEIPT_NONE;
 	const struct proc_sink sink = { .write = receipt_write, .arg = &receipt };
-	struct proc_request q = call_command(c);
 	struct proc_result result;
 
-	if (bind_what(c, a, &q, e) < 0 || bind_env(c, a->env, true, &q, e) < 0 ||
-	    bind_time(c, a, &q, e) < 0 || receipt_init(&receipt, c, e) < 0)
-		return -1;
-	AUTO_FD cwd = open_cwd(c, a->cwd, e);
-	if (cwd < 0)
-		return -1;
-	q.cwd_fd = cwd;
-	q.one_pipe = c->text;
 	if (a->background)
-		return start_job(c, &q, "job_id", e);
-	if (run_now(c, &q, &sink, &result, e) < 0)
+		return run_job(c, &a->order, e);
+	if (receipt_init(&receipt, c, RECEIPT_ROOM, e) < 0 ||
+	    run_order(c, &a->order, &sink, &result, e) < 0)
 		return -1;
 	return receipt_show(&receipt, c, &result, e);
 }

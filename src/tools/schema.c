@@ -20,6 +20,8 @@ const char *const schema_formats[] = {
 	[SCHEMA_ANTHROPIC] = "anthropic",
 	[SCHEMA_GEMINI] = "gemini",
 	[SCHEMA_MCP] = "mcp",
+	[SCHEMA_ANTHROPIC_NATIVE] = "anthropic-native",
+	[SCHEMA_OPENAI_NATIVE] = "openai-native",
 	[SCHEMA_DIALECTS] = NULL,
 };
 
@@ -335,8 +337,44 @@ static void write_tool(struct jw *w, const struct tool *t, const struct schema_o
 	jw_end(w);
 }
 
+/* The tools that a provider has built into its models. */
+static void write_native(struct jw *w, const char *name, const struct schema_offer *o)
+{
+	static const struct {
+		enum schema_dialect dialect;
+		const char *type, *name;
+		bool memory, local, old;
+	} natives[] = {
+		{ SCHEMA_ANTHROPIC_NATIVE, "text_editor_20250728", "str_replace_based_edit_tool" },
+		{ SCHEMA_ANTHROPIC_NATIVE, "bash_20250124", "bash" },
+		{ SCHEMA_ANTHROPIC_NATIVE, "memory_20250818", "memory", .memory = true },
+		{ SCHEMA_OPENAI_NATIVE, "apply_patch" },
+		{ SCHEMA_OPENAI_NATIVE, "shell", .local = true },
+		{ SCHEMA_OPENAI_NATIVE, "local_shell", .old = true },
+	};
+
+	jw_array(w, name);
+	for (size_t i = 0; i < ARRAY_LEN(natives); i++) {
+		if (natives[i].dialect != o->dialect || (natives[i].memory && !o->memory) ||
+		    (natives[i].old && o->set == TOOL_CORE))
+			continue;
+		jw_object(w, NULL);
+		jw_str(w, "type", str_of(natives[i].type));
+		if (natives[i].name)
+			jw_str(w, "name", str_of(natives[i].name));
+		if (natives[i].local)
+			jw_raw(w, "environment", STR("{\"type\":\"local\"}"));
+		jw_end(w);
+	}
+	jw_end(w);
+}
+
 void schema_write(struct jw *w, const char *name, const struct schema_offer *o)
 {
+	if (o->dialect >= SCHEMA_ANTHROPIC_NATIVE) {
+		write_native(w, name, o);
+		return;
+	}
 	jw_array(w, name);
 	if (o->dialect == SCHEMA_GEMINI) {
 		jw_object(w, NULL);
@@ -361,7 +399,7 @@ int schema_choose(struct str format, struct str set_name, unsigned set, struct s
 	if (format.n && !dialect_by_name(format, &dialect))
 		return err_set(e, ERR_INVALID_ARGUMENTS,
 			       "format must be ollama, openai, openai-strict, openai-responses, "
-			       "anthropic, gemini or mcp");
+			       "anthropic, gemini, mcp, anthropic-native or openai-native");
 	if (!set)
 		set = schema_default_set(dialect);
 	if (set_name.n)
@@ -375,6 +413,7 @@ int schema_choose(struct str format, struct str set_name, unsigned set, struct s
 		.set = only_core ? TOOL_CORE : set,
 		.times = dialect == SCHEMA_MCP ? run_times_mcp : run_times_model,
 		.result_bytes = LIMIT_RESULT_BYTES,
+		.memory = true,
 	};
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * schema: the definitions of the tools for models and clients, in seven dialects, all written from
- * the tables of the tools.
+ * schema: the definitions of the tools for models and clients, in nine dialects, most of them
+ *written from the tables of the tools.
  *
  *	ollama			short: its server drops defaults and limits, and small models do
  *				better without rare arguments
@@ -13,6 +13,8 @@
  *	gemini			one group of "functionDeclarations"
  *	mcp			with annotations, as in tools/list; with an output schema if
  *				results are structured
+ *	anthropic-native	the provider's own tools, which it knows by type and name …
+ *	openai-native		… or by type alone; the full set has an older one, too
  */
 #ifndef TOOLS_SCHEMA_H
 #define TOOLS_SCHEMA_H
@@ -30,6 +32,8 @@ enum schema_dialect {
 	SCHEMA_ANTHROPIC,
 	SCHEMA_GEMINI,
 	SCHEMA_MCP,
+	SCHEMA_ANTHROPIC_NATIVE,
+	SCHEMA_OPENAI_NATIVE,
 	SCHEMA_DIALECTS,
 };
 
@@ -46,6 +50,7 @@ struct schema_offer {
 	struct run_times times;
 	bool structured;      /* MCP: results have structured content, and a schema for it */
 	int64_t result_bytes; /* MCP: the longest result */
+	bool memory;	      /* anthropic-native: there is a place for memories */
 };
 
 /* Write the array for a request to a model. */

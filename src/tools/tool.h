@@ -40,6 +40,7 @@ struct proc_request;
 struct scrub;
 struct scrub_counts;
 struct runner;
+struct shells;
 struct text;
 struct tracker;
 struct witness;
@@ -113,6 +114,7 @@ struct call {
 	struct runner *runner;		  /* starts commands; NULL: commands are not run … */
 	struct str no_commands;		  /* … for this reason */
 	struct jobs *jobs;		  /* commands in the background; NULL if runner is */
+	struct shells *shells;		  /* of sessions (shells.h); NULL if runner is */
 	const struct policy *rules;	  /* which commands are refused; NULL: none */
 	const struct proc_limits *limits; /* of every command; NULL: none */
 	const struct str *variables;	  /* of every command, each NAME=value */
@@ -132,12 +134,13 @@ struct call {
 	void *changed_arg;
 	bool sync; /* changes are on disk before they are answered */
 
-	uint64_t number;		      /* of this call, for the log and those who watch */
-	struct str tool, subject;	      /* what it is, without secrets; for its change */
-	struct arena *arena;		      /* memory of this call */
-	struct jw *out;			      /* the result: its object is open */
-	struct call_text *text;		      /* the result goes here; NULL: into out */
-	struct kept_store *kept;	      /* output that was too long (kept.h); or NULL */
+	uint64_t number;	  /* of this call, for the log and those who watch */
+	struct str tool, subject; /* what it is, without secrets; for its change */
+	struct arena *arena;	  /* memory of this call */
+	struct jw *out;		  /* the result: its object is open */
+	struct call_text *text;	  /* the result goes here; NULL: into out */
+	struct kept_store *kept;  /* output that was too long (kept.h); or NULL */
+	bool native; /* the model has its provider's own tools, not ours: results name none */
 	int64_t max_bytes, max_lines;	      /* of the result as it is sent; 0: no limit */
 	struct str session;		      /* the client's name for it; or empty */
 	const struct call_stream *stream;     /* NULL: output is part of the result */
@@ -257,6 +260,8 @@ enum {
 
 	TOOL_ROUTE = 1 << 9,  /* has a route of its own; binds like TOOL_WIRE */
 	TOOL_SCRUB = 1 << 10, /* secrets are taken out of its result before a model sees it */
+
+	TOOL_NATIVE = 1 << 11, /* a provider's own tool; called in its form only (api/native.h) */
 };
 
 struct tool {
@@ -276,6 +281,10 @@ struct tool {
 extern const struct tool tool_changes, tool_change, tool_change_diff, tool_undo, tool_jobs,
 	tool_job, tool_stop_job, tool_execute, tool_upload, tool_download, tool_list, tool_exists,
 	tool_get_file, tool_put_file, tool_delete_file;
+
+/* Providers' own tools (TOOL_NATIVE). */
+extern const struct tool tool_text_editor, tool_shell_session, tool_memory, tool_shell,
+	tool_local_shell;
 
 /* The registry, in a fixed order; NULL after the last. */
 const struct tool *tool_at(size_t i);

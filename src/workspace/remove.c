@@ -130,3 +130,30 @@ int ws_remove(const struct workspace *ws, const struct witness *witness, const s
 	error = tree ? remove_entry(witness, dir, name, 0) : remove_alone(dir, name);
 	return error ? fail_remove(ws, p, error, e) : 0;
 }
+
+int ws_rename(const struct workspace *ws, const struct witness *witness, const struct path *from,
+	      const struct path *to, struct err *e)
+{
+	char shown[2 * PATH_MAX] UNINITIALISED;
+	struct path parent;
+	const char *name = split(from, &parent);
+
+	if (!*name || !*to->name)
+		return err_set(e, ERR_NOT_A_FILE, "The directory itself has no other name");
+	AUTO_FD dir = ws_open(ws, &parent, O_PATH | O_DIRECTORY, e);
+	if (dir < 0)
+		return -1;
+	if (faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		return err_errno(e, "Cannot rename %.*s", STR_FMT(ws_display(ws, from, shown)));
+	CLEANUP(file_place_done) struct file_place at = { .dir = -1 };
+	if (ws_place(ws, to, true, witness, &at, e) < 0)
+		return -1;
+	witness_tell(witness, dir, name, WITNESS_REPLACE);
+	witness_tell(witness, at.dir, at.name, WITNESS_MAKE);
+	if (renameat2(dir, name, at.dir, at.name, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno == EEXIST)
+		return err_set(e, ERR_FILE_EXISTS, "There is a file of that name: %.*s",
+			       STR_FMT(ws_display(ws, to, shown)));
+	return err_errno(e, "Cannot rename %.*s", STR_FMT(ws_display(ws, from, shown)));
+}

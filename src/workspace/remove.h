@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * remove: take files and whole trees out of the workspace.
+ * remove: take files and whole trees out of the workspace, or away from their name.
  */
 #ifndef WORKSPACE_REMOVE_H
 #define WORKSPACE_REMOVE_H
@@ -16,5 +16,11 @@
  */
 int ws_remove(const struct workspace *ws, const struct witness *witness, const struct path *p,
 	      bool tree, struct err *e);
+
+/* Give what has one name (of a link the link itself) another name of the same base, whose missing
+ * directories are made. FILE_EXISTS if something has it: nothing is replaced. Neither may be the
+ * base itself. */
+int ws_rename(const struct workspace *ws, const struct witness *witness, const struct path *from,
+	      const struct path *to, struct err *e);
 
 #endif

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/* editor: each command by one of our own tools, in the words of the provider. */
+
+#include "tools/editor.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/bytes.h"
+#include "base/io.h"
+#include "base/limits.h"
+#include "changes/journal.h"
+#include "search/find.h"
+#include "tools/edit.h"
+#include "tools/limits.h"
+#include "tools/scope.h"
+#include "workspace/workspace.h"
+
+extern const struct tool tool_read_file, tool_write_file, tool_undo_change;
+
+int editor_missing(struct err *e, const char *name, const char *command)
+{
+	return err_set(e, ERR_INVALID_ARGUMENTS, "Parameter `%s` is required for command: %s", name,
+		       command);
+}
+
+/* "5.5K", as du -h has it. */
+static const char *size_text(int64_t bytes, char room[24])
+{
+	static const char units[] = "BKMGT";
+	double size = (double)bytes;
+	size_t unit = 0;
+
+	while (size >= 1024 && units[unit + 1]) {
+		size /= 1024;
+		unit++;
+	}
+	(void)snprintf(room, 24, unit ? "%.1f%c" : "%.0f%c", size, units[unit]);
+	return room;
+}
+
+/* What the listing of a directory leaves out, with everything below it. */
+static bool is_hidden(struct str path)
+{
+	struct str name;
+
+	while (path.n) {
+		(void)str_cut(path, '/', &name, &path);
+		if (str_starts(name, STR(".")) || str_eq(name, STR("node_modules")))
+			return true;
+	}
+	return false;
+}
+
+/* Two levels of a directory: a size and a path a line. */
+static int view_directory(struct call *c, const struct editor *to, struct err *e)
+{
+	AUTO_SCOPE scope = SCOPE_NONE;
+	AUTO_FOUND found = { 0 };
+	struct buf *out = c->text->text;
+	struct str shown = to->shown;
+	struct hit hit;
+	struct stat st;
+	char size[24];
+	size_t lines = 0;
+
+	if (scope_open(c, to->path, STR(""), true, &scope, e) < 0)
+		return -1;
+	struct find_request request = { .where = scope_walk(c, &scope, LIMIT_VIEW_SEEN),
+					.sizes = true };
+	request.where.all = true;
+	request.where.threads = 1;
+	request.where.max_depth = 2;
+	if (find_run(&request, &found, e) < 0 || scope_check_found(c, &found, e) < 0)
+		return -1;
+	while (shown.n > 1 && shown.p[shown.n - 1] == '/')
+		shown.n--;
+	buf_addf(out,
+		 "Here're the files and directories up to 2 levels deep in %.*s, excluding hidden "
+		 "items and node_modules:\n%s\t%.*s",
+		 STR_FMT(shown), size_text(fstat(scope.dir, &st) == 0 ? st.st_size : 0, size),
+		 STR_FMT(shown));
+	if (str_eq(shown, STR("/")))
+		shown.n = 0;
+	struct hits_reader reader = { .hits = &found.hits };
+	bool more = found.account.stopped != WALK_COMPLETE;
+	while (hits_next(&reader, &hit)) {
+		if (is_hidden(hit.path))
+			continue;
+		more |= ++lines > LIMIT_LIST_ENTRIES || call_room(c) < (int64_t)hit.path.n + 64;
+		if (more)
+			break;
+		buf_addf(out, "\n%s\t%.*s/%.*s", size_text(hit.value, size), STR_FMT(shown),
+			 STR_FMT(hit.path));
+	}
+	if (more)
+		call_note(c, "there are more: view a directory below it");
+	return 0;
+}
+
+/* [first, last], where -1 is the end. */
+static int read_range(const struct json *v, int64_t *first, int64_t *last, struct err *e)
+{
+	const struct json *a = v->first, *b = a ? a->next : NULL;
+
+	if (v->type != JSON_ARRAY || !b || b->next || !a->whole || !b->whole ||
+	    a->type != JSON_NUMBER || b->type != JSON_NUMBER)
+		return err_set(e, ERR_INVALID_ARGUMENTS,
+			       "Invalid `view_range`. It should be a list of two integers.");
+	if (a->integer < 1 || (b->integer != -1 && b->integer < a->integer))
+		return err_set(e, ERR_INVALID_ARGUMENTS,
+			       "Invalid `view_range`: [%lld, %lld]. Lines are counted from 1, and "
+			       "the second is the last line, or -1 for the end of the file.",
+			       (long long)a->integer, (long long)b->integer);
+	*first = a->integer;
+	*last = b->integer;
+	return 0;
+}
+
+static int view(struct call *c, const struct editor *to, const struct editor_args *a, struct err *e)
+{
+	struct json members[4] = { json_of_str(STR("path"), to->path),
+				   json_of_bool(STR("line_numbers"), true) };
+	size_t n = 2;
+	int64_t first = 1, last = -1;
+
+	if (a->view_range && read_range(a->view_range, &first, &last, e) < 0)
+		return -1;
+	if (a->view_range)
+		members[n++] = json_of_int(STR("start_line"), first);
+	if (last > 0)
+		members[n++] = json_of_int(STR("end_line"), last);
+	const struct json object = json_of_members(members, n);
+	if (to->memory)
+		buf_addf(c->text->text, "Here's the content of %.*s with line numbers:\n",
+			 STR_FMT(to->shown));
+	if (tool_call(&tool_read_file, c, &object, e) == 0)
+		return 0;
+	if (e->code != ERR_NOT_A_FILE)
+		return -1;
+	if (a->view_range)
+		return err_set(e, ERR_INVALID_ARGUMENTS,
+			       "The `view_range` parameter is not allowed when `path` points to a "
+			       "directory.");
+	buf_reset(c->text->text, SIZE_MAX);
+	return view_directory(c, to, e);
+}
+
+/* Our tools begin with a line in brackets: put a sentence in its place. The diff stays. */
+static void say(struct call *c, const struct editor *to, const char *before, const char *after)
+{
+	struct buf *text = c->text->text;
+	const ptrdiff_t end = str_index(buf_str(text), '\n');
+	const struct str rest =
+		end < 0 ? STR("") : arena_dup(c->arena, str_from(buf_str(text), (size_t)end));
+
+	if (end >= 0 && !rest.p)
+		text->failed = true;
+	text->n = 0;
+	buf_add(text, str_of(before));
+	buf_add(text, to->shown);
+	buf_add(text, str_of(after));
+	buf_add(text, rest);
+}
+
+static int create(struct call *c, const struct editor *to, const struct editor_args *a,
+		  struct err *e)
+{
+	struct json members[] = { json_of_str(STR("path"), to->path),
+				  json_of_str(STR("content"), a->file_text) };
+	const struct json object = json_of_members(members, ARRAY_LEN(members));
+	struct path path;
+	struct stat st;
+	struct err none;
+
+	if (!a->file_text.p)
+		return editor_missing(e, "file_text", "create");
+	if (to->memory && call_path(c, to->path, &path, &none) == 0 &&
+	    ws_stat(c->ws, &path, &st, &none) == 0)
+		return err_set(e, ERR_FILE_EXISTS, "File %.*s already exists", STR_FMT(to->shown));
+	if (tool_call(&tool_write_file, c, &object, e) < 0)
+		return -1;
+	const struct str text = buf_str(c->text->text);
+	if (str_starts(text, STR("[created")))
+		say(c, to, "File created successfully at: ", "");
+	else if (str_starts(text, STR("[unchanged")))
+		say(c, to, "The file ", " had this content already.");
+	else
+		say(c, to, "The file ", " has been overwritten. This is the change:");
+	return 0;
+}
+
+/* Write the numbers of the lines on which a text begins. */
+static void name_lines(struct call *c, const struct editor *to, struct str what, struct buf *out)
+{
+	struct path path;
+	struct stat st;
+	struct err ignored;
+	int64_t line = 1;
+
+	if (call_path(c, to->path, &path, &ignored) < 0)
+		return;
+	AUTO_FD fd = ws_open_file(c->ws, &path, &st, &ignored);
+	AUTO_BUF all = { .max = LIMIT_EDIT_BYTES };
+	char *room =
+		fd < 0 || st.st_size > LIMIT_EDIT_BYTES ? NULL : buf_room(&all, (size_t)st.st_size);
+	const ssize_t n = room ? io_read_full(fd, room, (size_t)st.st_size) : 0;
+	buf_filled(&all, n > 0 ? (size_t)n : 0);
+	struct str rest = buf_str(&all);
+	ptrdiff_t at;
+	for (int named = 0; (at = str_find(rest, what)) >= 0; named++) {
+		if (named == LIMIT_LINES_NAMED) {
+			buf_add(out, STR(" ..."));
+			return;
+		}
+		line += (int64_t)bytes_count(str_upto(rest, (size_t)at), '\n');
+		buf_addf(out, "%s%lld", named ? ", " : "", (long long)line);
+		line += (int64_t)bytes_count(what, '\n');
+		rest = str_from(rest, (size_t)at + what.n);
+	}
+}
+
+/* The provider's words for a text that is not there, or not once; ours say why. */
+static int fail_change(struct call *c, const struct editor *to, const struct edit *edit,
+		       struct err *e)
+{
+	enum { SHOWN = 200 }; /* bytes of the text */
+	const struct str text = str_upto(edit->old_text, SHOWN);
+	const char *const cut = edit->old_text.n > SHOWN ? "..." : "";
+	const struct err why = *e;
+	char room[320];
+	struct buf lines = buf_over(room, sizeof room);
+
+	if (why.code == ERR_TEXT_NOT_FOUND) {
+		(void)err_set(e, why.code,
+			      "No replacement was performed, old_str `%.*s%s` did not appear "
+			      "verbatim in %.*s.",
+			      STR_FMT(text), cut, STR_FMT(str_upto(to->shown, SHOWN)));
+		return err_advise(e, "%s", why.msg + why.advice);
+	}
+	if (why.code != ERR_TEXT_NOT_UNIQUE)
+		return -1;
+	name_lines(c, to, edit->old_text, &lines);
+	return err_set(e, why.code,
+		       "No replacement was performed. Multiple occurrences of old_str `%.*s%s` in "
+		       "lines: %.*s. Please ensure it is unique",
+		       STR_FMT(text), cut, STR_FMT(buf_str(&lines)));
+}
+
+static int change(struct call *c, const struct editor *to, const struct edit *edit, struct err *e)
+{
+	if (edit_run_one(c, to->path, edit, e) < 0)
+		return fail_change(c, to, edit, e);
+	if (to->memory && !edit->insert)
+		say(c, &(struct editor){ .shown = STR("") }, "The memory file has been edited.",
+		    " This is the change, with line numbers:");
+	else
+		say(c, to, "The file ", " has been edited. This is the change, with line numbers:");
+	return 0;
+}
+
+int editor_run(struct call *c, const struct editor *to, const struct editor_args *a, struct err *e)
+{
+	const struct str lines = a->insert_text.p ? a->insert_text : a->new_str;
+
+	switch ((enum editor_command)a->command) {
+	case EDITOR_VIEW:
+		return view(c, to, a, e);
+	case EDITOR_CREATE:
+		return create(c, to, a, e);
+	case EDITOR_STR_REPLACE:
+		if (!a->old_str.n)
+			return editor_missing(e, "old_str", "str_replace");
+		return change(c, to,
+			      &(struct edit){ .old_text = a->old_str, .new_text = a->new_str }, e);
+	case EDITOR_INSERT:
+		if (a->insert_line == EDITOR_NO_LINE)
+			return editor_missing(e, "insert_line", "insert");
+		if (!lines.p)
+			return editor_missing(e, "insert_text", "insert");
+		return change(c, to,
+			      &(struct edit){ .new_text = lines,
+					      .insert = true,
+					      .after_line = a->insert_line },
+			      e);
+	case EDITOR_OTHERS:
+		break;
+	}
+	return err_set(e, ERR_INVALID_ARGUMENTS, "There is no such command");
+}
+
+/* Whether the change touched that path. */
+static bool touched(const struct change *change, struct str path)
+{
+	for (size_t i = 0; i < change->item_count; i++)
+		if (str_eq(change->items[i].path, path))
+			return true;
+	return false;
+}
+
+/* The newest change of a file that the session has made and not undone; 0 if there is none. */
+static uint64_t last_change(struct call *c, struct str path)
+{
+	const size_t count = journal_list(c->journal, 0, NULL, 0);
+	struct change_entry *list = arena_array(c->arena, count + 1, sizeof *list);
+	size_t looked = 0;
+	struct change change;
+	struct err ignored;
+
+	if (!list)
+		return 0;
+	const size_t all = journal_list(c->journal, 0, list, count);
+	for (size_t i = all < count ? all : count; i-- > 0 && looked < LIMIT_UNDO_LOOKED;) {
+		if (list[i].undone_by || list[i].session != journal_session(c->session))
+			continue;
+		looked++;
+		if (journal_read(c->journal, &list[i], true, c->arena, &change, &ignored) == 0 &&
+		    touched(&change, path))
+			return list[i].id;
+	}
+	return 0;
+}
+
+/* undo_edit of older versions: take back the session's last change of the file. */
+static int undo(struct call *c, const struct editor *to, struct err *e)
+{
+	char shown[2 * PATH_MAX];
+	struct path path;
+
+	if (call_has_journal(c, e) < 0 || call_path(c, to->path, &path, e) < 0)
+		return -1;
+	struct json only = { .type = JSON_STRING, .string = ws_display(c->ws, &path, shown) };
+	const uint64_t id = last_change(c, only.string);
+	if (!id)
+		return err_set(e, ERR_CHANGE_NOT_FOUND, "No edit history found for %.*s.",
+			       STR_FMT(to->shown));
+	struct json members[] = {
+		json_of_int(STR("id"), (int64_t)id),
+		{ .type = JSON_ARRAY, .name = STR("paths"), .first = &only },
+	};
+	const struct json object = json_of_members(members, ARRAY_LEN(members));
+	if (tool_call(&tool_undo_change, c, &object, e) < 0)
+		return -1;
+	buf_reset(c->text->text, SIZE_MAX);
+	buf_addf(c->text->text, "Last edit to %.*s undone successfully.", STR_FMT(to->shown));
+	return 0;
+}
+
+static const char *const editor_commands[] = { "view",	 "create",    "str_replace",
+					       "insert", "undo_edit", NULL };
+
+static const struct arg editor_table[] = {
+	A_CHOICE(struct editor_args, command, "command", REQUIRED, 0, editor_commands,
+		 "What to do"),
+	EDITOR_ARGS,
+	A_END,
+};
+
+static int text_editor_run(struct call *c, const void *args, struct err *e)
+{
+	const struct editor_args *a = args;
+	const struct editor to = { .path = a->path, .shown = a->path };
+
+	if (!a->path.n)
+		return editor_missing(e, "path", editor_commands[a->command]);
+	return a->command == EDITOR_OTHERS ? undo(c, &to, e) : editor_run(c, &to, a, e);
+}
+
+const struct tool tool_text_editor = {
+	.name = "text_editor",
+	.about = "View and change files.",
+	.args = editor_table,
+	.args_size = sizeof(struct editor_args),
+	.flags = TOOL_NATIVE,
+	.run = text_editor_run,
+};
