@@ -17,7 +17,6 @@
 #include "net/registry.h"
 #include "service/health.h"
 #include "tools/schema.h"
-#include "workspace/workspace.h"
 
 /* The sentence that clients of the existing contract know; or a longer one that begins like it. */
 static const char *wire_sentence(const struct err *e)
@@ -380,7 +379,7 @@ static void list_tools(struct exchange *x, const struct http_request *r, struct 
 		return;
 	}
 	offer.times = s->model_times;
-	offer.memory = ws_rules(s->ws)->data.n;
+	offer.memory = s->mcp.memory;
 	if (offer.dialect == SCHEMA_MCP) {
 		const unsigned wanted = offer.set;
 		offer = s->mcp;

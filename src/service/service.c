@@ -245,6 +245,7 @@ struct schema_offer service_mcp_offer(const struct config *c)
 		.times = run_times(c, true),
 		.structured = c->mcp_results == CONFIG_STRUCTURED,
 		.result_bytes = c->result_bytes,
+		.memory = c->data_dir,
 	};
 }
 
