@@ -117,6 +117,21 @@ static void write_local_shell(struct buf *out, const struct native_result *r)
 	out->failed |= text.failed;
 }
 
+static void write_patched(struct buf *out, const struct native_result *r)
+{
+	struct jw w = jw_to(out);
+
+	jw_object(&w, NULL);
+	jw_str(&w, "type", STR("apply_patch_call_output"));
+	jw_str(&w, "call_id", r->call->id);
+	jw_str(&w, "status", r->success ? STR("completed") : STR("failed"));
+	if (r->e)
+		write_failure(&w, "output", r->e);
+	else
+		jw_str(&w, "output", buf_str(r->text->text));
+	jw_end(&w);
+}
+
 #define TOOL_USE(name, tool)                                                                       \
 	{                                                                                          \
 		STR("tool_use"), STR(name), STR("input"), &(tool), true, write_tool_result         \
@@ -130,6 +145,8 @@ static const struct native_kind kinds[] = {
 	{ STR("shell_call"), STR(""), STR("action"), &tool_shell, false, write_shell },
 	{ STR("local_shell_call"), STR(""), STR("action"), &tool_local_shell, false,
 	  write_local_shell },
+	{ STR("apply_patch_call"), STR(""), STR("operation"), &tool_patch_operation, true,
+	  write_patched },
 };
 
 static const struct native_kind *kind_of(const struct json *body)

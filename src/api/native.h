@@ -7,7 +7,9 @@
  *	{"type":"tool_use","id":…,"name":"bash","input":{…}}
  *	{"type":"tool_use","id":…,"name":"memory","input":{…}}
  *		→ {"type":"tool_result","tool_use_id":…,"content":…,"is_error":…}
- *	{"type":"shell_call","call_id":…,"action":{…}}					OpenAI
+ *	{"type":"apply_patch_call","call_id":…,"operation":{…}}				OpenAI
+ *		→ {"type":"apply_patch_call_output","call_id":…,"status":…,"output":…}
+ *	{"type":"shell_call","call_id":…,"action":{…}}
  *		→ {"type":"shell_call_output","call_id":…,"output":[{stdout,stderr,outcome}]}
  *	{"type":"local_shell_call","call_id":…,"action":{…}}
  *		→ {"type":"local_shell_call_output","id":<the call_id>,"output":"{…}"}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* editor: each command by one of our own tools, in the words of the provider. */
+/* editor: each command by one of our own tools, in the words of the provider; and OpenAI's
+ * apply_patch by ours. */
 
 #include "tools/editor.h"
 
@@ -16,7 +17,7 @@
 #include "tools/scope.h"
 #include "workspace/workspace.h"
 
-extern const struct tool tool_read_file, tool_write_file, tool_undo_change;
+extern const struct tool tool_read_file, tool_write_file, tool_undo_change, tool_apply_patch;
 
 int editor_missing(struct err *e, const char *name, const char *command)
 {
@@ -373,4 +374,74 @@ const struct tool tool_text_editor = {
 	.args_size = sizeof(struct editor_args),
 	.flags = TOOL_NATIVE,
 	.run = text_editor_run,
+};
+
+struct operation_args {
+	int64_t type;
+	struct str path, diff;
+};
+
+static const char *const operation_types[] = { "create_file", "update_file", "delete_file", NULL };
+enum { OPERATION_CREATE, OPERATION_UPDATE, OPERATION_DELETE };
+
+static const struct arg operation_table[] = {
+	A_CHOICE(struct operation_args, type, "type", REQUIRED, 0, operation_types, "What to do"),
+	A_STR(struct operation_args, path, "path", REQUIRED | NONBLANK, "File in the workspace"),
+	A_STR(struct operation_args, diff, "diff", 0, "A patch of that file, without its envelope"),
+	A_END,
+};
+
+/* A diff is about its own file: it must not begin another one. That of a new file only adds. */
+static int check_diff(struct str diff, bool only_adds, struct err *e)
+{
+	struct str line;
+
+	for (size_t n = 1; diff.n; n++) {
+		(void)str_cut(diff, '\n', &line, &diff);
+		if (only_adds && line.n && line.p[0] != '+')
+			return err_set(e, ERR_INVALID_PATCH,
+				       "Line %zu of the diff of a new file must begin with +", n);
+		if (str_starts(line, STR("***")) && !str_eq(str_trim(line), STR("*** End of File")))
+			return err_set(e, ERR_INVALID_PATCH,
+				       "The diff of an operation is about one file, without "
+				       "headers: it must not have the line \"%.*s\"",
+				       STR_FMT(str_upto(line, 100)));
+	}
+	return 0;
+}
+
+/* OpenAI's apply_patch: a patch in which the envelope is missing. */
+static int operation_run(struct call *c, const void *args, struct err *e)
+{
+	static const char *const headers[] = { "Add", "Update", "Delete" };
+	const struct operation_args *a = args;
+	AUTO_BUF patch = { .max = LIMIT_ANSWER };
+
+	if (str_index(a->path, '\n') >= 0)
+		return err_set(e, ERR_INVALID_PATH, "The path has a newline");
+	if (a->type == OPERATION_UPDATE && !a->diff.n)
+		return err_set(e, ERR_INVALID_PATCH, "The diff is missing");
+	if (check_diff(a->diff, a->type == OPERATION_CREATE, e) < 0)
+		return -1;
+	buf_addf(&patch, "*** Begin Patch\n*** %s File: ", headers[a->type]);
+	buf_add(&patch, a->path);
+	buf_addc(&patch, '\n');
+	if (a->type != OPERATION_DELETE)
+		buf_add(&patch, a->diff);
+	buf_add(&patch, str_ends(buf_str(&patch), STR("\n")) ? STR("") : STR("\n"));
+	buf_add(&patch, STR("*** End Patch\n"));
+	struct json members[] = { json_of_str(STR("patch"), buf_str(&patch)),
+				  json_of_str(STR("format"), STR("v4a")) };
+	const struct json object = json_of_members(members, ARRAY_LEN(members));
+	return patch.failed ? err_set(e, ERR_TOO_BUSY, "Not enough memory for this patch")
+			    : tool_call(&tool_apply_patch, c, &object, e);
+}
+
+const struct tool tool_patch_operation = {
+	.name = "patch_operation",
+	.about = "Make, change or delete one file by a patch.",
+	.args = operation_table,
+	.args_size = sizeof(struct operation_args),
+	.flags = TOOL_NATIVE,
+	.run = operation_run,
 };

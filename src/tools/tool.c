@@ -46,6 +46,7 @@ static const struct tool *const tools[] = {
 	&tool_upload, &tool_download, &tool_list, &tool_exists, &tool_get_file, &tool_put_file,
 	&tool_delete_file,
 	&tool_text_editor, &tool_shell_session, &tool_memory, &tool_shell, &tool_local_shell,
+	&tool_patch_operation,
 	/* clang-format on */
 };
 

@@ -284,7 +284,7 @@ extern const struct tool tool_changes, tool_change, tool_change_diff, tool_undo,
 
 /* Providers' own tools (TOOL_NATIVE). */
 extern const struct tool tool_text_editor, tool_shell_session, tool_memory, tool_shell,
-	tool_local_shell;
+	tool_local_shell, tool_patch_operation;
 
 /* The registry, in a fixed order; NULL after the last. */
 const struct tool *tool_at(size_t i);
