@@ -182,7 +182,7 @@ bool exchange_session(struct exchange *x, const struct http_request *r, struct s
 	struct str value;
 	const int given = http_query(r->head.query, STR("session"), room, sizeof room, &value);
 
-	if (given < 0) {
+	if (given < 0 || (given && value.n > sizeof room)) {
 		exchange_error(x, 400, NULL, "session is too long, or not well encoded",
 			       ERR_INVALID_ARGUMENTS);
 		return false;

@@ -137,7 +137,12 @@ static int view(struct call *c, const struct editor *to, const struct editor_arg
 			 STR_FMT(to->shown));
 	if (tool_call(&tool_read_file, c, &object, e) == 0)
 		return 0;
-	if (e->code != ERR_NOT_A_FILE)
+	const struct err why = *e;
+	const ptrdiff_t end = str_find(str_of(why.msg), STR(" is beyond the end"));
+	if (end >= 0)
+		return err_set(e, why.code, "Invalid `view_range`: [%lld, %lld]. Line %lld%s",
+			       (long long)first, (long long)last, (long long)first, why.msg + end);
+	if (why.code != ERR_NOT_A_FILE)
 		return -1;
 	if (a->view_range)
 		return err_set(e, ERR_INVALID_ARGUMENTS,

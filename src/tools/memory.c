@@ -76,8 +76,11 @@ static int find_file(const struct call *c, struct str home, struct str requested
 	AUTO_BUF b = { .max = 2 * PATH_MAX };
 	struct path below;
 
-	if (path_resolve(&rules, requested, PATH_STRICT, &below, e) < 0)
-		return err_set(e, e->code, "Path must be below " MEMORIES ", not %.*s",
+	/* "/" is a name of the workspace's root, and of no memory. */
+	const bool root = str_find(requested, STR("memories")) < 0;
+	if (path_resolve(&rules, requested, PATH_STRICT, &below, e) < 0 || (root && !*below.name))
+		return err_set(e, ERR_PATH_OUTSIDE_WORKSPACE,
+			       "Path must be below " MEMORIES ", not %.*s",
 			       STR_FMT(str_upto(requested, 200)));
 	buf_add(&b, home);
 	if (*below.name) {

@@ -40,13 +40,12 @@ static int restart(struct call *c, struct err *e)
 	return 0;
 }
 
-/* Run the command in its turn, and say how it ended. */
-static int take_turn(struct call *c, struct shell_turn *t, struct str command, struct err *e)
+/* Run the command in its turn. */
+static int run_turn(struct call *c, const struct shell_turn *t, struct str command,
+		    struct receipt *receipt, struct proc_result *ret, struct err *e)
 {
-	CLEANUP(receipt_done) struct receipt receipt = RECEIPT_NONE;
-	const struct proc_sink sink = { .write = receipt_write, .arg = &receipt };
+	const struct proc_sink sink = { .write = receipt_write, .arg = receipt };
 	AUTO_BUF script = { .max = LIMIT_SCRIPT };
-	struct proc_result result;
 
 	shells_script(t, command, &script);
 	if (script.failed)
@@ -58,24 +57,15 @@ static int take_turn(struct call *c, struct shell_turn *t, struct str command, s
 		.input_fd = &t->fd,
 		.diverted = policy_diverts(t->state),
 	};
-	if (receipt_init(&receipt, c, RECEIPT_ROOM, e) < 0 ||
-	    run_order(c, &order, &sink, &result, e) < 0) {
-		(void)shells_end(c->shells, t, false, 0);
-		return -1;
-	}
-	const bool whole = !result.timed_out && !result.cancelled;
-	const bool kept = shells_end(c->shells, t, whole, result.job);
-	if (receipt_show(&receipt, c, &result, e) < 0)
-		return -1;
-	if (!kept)
-		call_note(c, "the shell %s: its directory and variables are as before this command",
-			  whole ? "ended without leaving its state" : "was ended");
-	return 0;
+	return receipt_init(receipt, c, RECEIPT_ROOM, e) < 0 ? -1
+							     : run_order(c, &order, &sink, ret, e);
 }
 
 static int session_run(struct call *c, const void *args, struct err *e)
 {
 	const struct session_args *a = args;
+	CLEANUP(receipt_done) struct receipt receipt = RECEIPT_NONE;
+	struct proc_result result;
 	struct shell_turn t;
 
 	if (a->restart)
@@ -86,7 +76,15 @@ static int session_run(struct call *c, const void *args, struct err *e)
 	if (call_may_run(c, e) < 0 ||
 	    shells_begin(c->shells, c->session, ws_generation(c->ws), c->cancel, &t, e) < 0)
 		return -1;
-	return take_turn(c, &t, a->command, e);
+	const int ran = run_turn(c, &t, a->command, &receipt, &result, e);
+	const bool whole = ran == 0 && !result.timed_out && !result.cancelled;
+	const bool kept = shells_end(c->shells, &t, whole, ran == 0 ? result.job : 0);
+	if (ran < 0 || receipt_show(&receipt, c, &result, e) < 0)
+		return -1;
+	if (!kept)
+		call_note(c, "the shell %s: its directory and variables are as before this command",
+			  whole ? "ended without leaving its state" : "was ended");
+	return 0;
 }
 
 const struct tool tool_shell_session = {

@@ -112,14 +112,19 @@ static bool wait_for_turn(struct shells *s, struct shell *h, const struct cancel
 	return !cancel_asked(cancel);
 }
 
+/* How large the file is with a state in it: a multiple of what shells count in. */
+static int64_t file_size(struct str state)
+{
+	return (int64_t)(state.n + 1 + LIMIT_SHELL_STATE) / 1024 * 1024;
+}
+
 /* A file in memory with the state, and room for the next one after it. Its size is fixed, so a
  * command cannot fill the memory through it. */
 static int make_file(struct str state)
 {
-	const size_t size = state.n + 1 + LIMIT_SHELL_STATE;
 	AUTO_FD fd = memfd_create("shell", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
-	if (fd < 0 || ftruncate(fd, (off_t)size) < 0 ||
+	if (fd < 0 || ftruncate(fd, (off_t)file_size(state)) < 0 ||
 	    pwrite(fd, state.p, state.n, 0) != (ssize_t)state.n ||
 	    fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) < 0)
 		return -1;
@@ -163,32 +168,37 @@ int shells_begin(struct shells *s, struct str session, unsigned generation, stru
  * options into $2, which are set after everything else, and into $3 whether it is traced. The file
  * is not seen by the command: it is closed for it, and the shell's own copy is close-on-exec. A
  * trap leaves the state also after `exit`; a command with an EXIT trap of its own leaves it before
- * that runs. Tracing (set -x) shows nothing of this.
+ * that runs. Tracing (set -x) shows nothing of this. A state that is too large ends the part that
+ * writes it (ulimit -f), before it has written the mark at its end.
  */
-static const char save[] =
-	"; exec 9<&0 </dev/null; __sidecar_save() { ( "
-	"if [ -n \"${BASH_VERSION-}\" ]; then "
-	"printf \"set -- \\\"\\$1\\\" '\"; shopt -p; set +o; "
-	"printf \"'\\ncase \\$2 in *'set -o xtrace'*) "
-	"set -- \\\"\\$1\\\" \\\"\\${2/set -o xtrace/:}\\\" 'set -x';; esac\\n\"; "
-	"set +euxv; unset -f __sidecar_save; "
-	"printf 'unset -v $(compgen -e)\\ncd -- %q 2>/dev/null || "
-	"echo \"bash: the directory of the shell is gone\" >&2\\n' \"$PWD\"; umask -p; "
-	"compgen -v | while IFS= read -r __sidecar_name; do case $__sidecar_name in "
-	"BASH*|SHELLOPTS|PPID|UID|EUID|PWD|_|FUNCNAME|GROUPS|DIRSTACK|RANDOM|SRANDOM|SECONDS|"
-	"LINENO|EPOCH*|HISTCMD|PIPESTATUS|SHLVL|COMP_*|__sidecar_*) ;; "
-	"*) declare -p \"$__sidecar_name\";; esac; done; "
-	"alias -p; printf 'shopt -s extglob\\n'; declare -f; declare -Fx; "
-	"else set +euxv; set; export -p; printf 'cd -- \"$PWD\"\\numask %s\\n' \"$(umask)\"; "
-	"fi; printf '\\n#end\\n' ) >&9 2>/dev/null; }; "
-	"if [ -n \"${BASH_VERSION-}\" ]; then IFS= read -r -d '' __sidecar_state <&9; "
-	"else __sidecar_state=$(dd count=1 2>/dev/null <&9 bs=";
-static const char run[] =
-	"); fi; eval \"unset -v __sidecar_state; $__sidecar_state\"; "
-	"trap '{ __sidecar_save; } 2>/dev/null' EXIT; "
-	"eval \"${2:-:}\"; eval \"set --; ${3:-:}; $1\" 9>&-; "
-	"{ set -- $?; case $(trap) in *__sidecar_save*) ;; *) __sidecar_save ;; esac; exit $1; } "
-	"2>/dev/null";
+#define SAVE_BASH                                                                                  \
+	"; exec 9<&0 </dev/null; __sidecar_save() { ( "                                            \
+	"if [ -n \"${BASH_VERSION-}\" ]; then "                                                    \
+	"printf \"set -- \\\"\\$1\\\" '\"; shopt -p; set +o; "                                     \
+	"printf \"'\\ncase \\$2 in *'set -o xtrace'*) "                                            \
+	"set -- \\\"\\$1\\\" \\\"\\${2/set -o xtrace/:}\\\" 'set -x';; esac\\n\"; "                \
+	"set +euxv +o posix; ulimit -f $(("
+#define SAVE_SH                                                                                    \
+	" / 1024)); ulimit -c 0; unset -f __sidecar_save; "                                        \
+	"printf 'unset -v $(compgen -e)\\ncd -- %q 2>/dev/null || "                                \
+	"echo \"bash: the directory of the shell is gone\" >&2\\n' \"$PWD\"; umask -p; "           \
+	"compgen -v | while IFS= read -r __sidecar_name; do case $__sidecar_name in "              \
+	"BASH*|SHELLOPTS|PPID|UID|EUID|PWD|_|FUNCNAME|GROUPS|DIRSTACK|RANDOM|SRANDOM|SECONDS|"     \
+	"LINENO|EPOCH*|HISTCMD|PIPESTATUS|SHLVL|COMP_*|__sidecar_*) ;; "                           \
+	"*) declare -p \"$__sidecar_name\";; esac; done; "                                         \
+	"alias -p; printf 'shopt -s extglob\\n'; declare -f; declare -Fx; "                        \
+	"else set +euxv; ulimit -f $(("
+#define TAKE_OVER                                                                                  \
+	" / 512)); set; export -p; printf 'cd -- \"$PWD\"\\numask %s\\n' \"$(umask)\"; "           \
+	"fi; printf '\\n#end\\n' ) >&9 2>/dev/null; }; "                                           \
+	"if [ -n \"${BASH_VERSION-}\" ]; then IFS= read -r -d '' __sidecar_state <&9; "            \
+	"else __sidecar_state=$(dd count=1 2>/dev/null <&9 bs="
+#define RUN                                                                                        \
+	"); fi; eval \"unset -v __sidecar_state; $__sidecar_state\"; "                             \
+	"trap '{ __sidecar_save; } 2>/dev/null' EXIT; "                                            \
+	"eval \"${2:-:}\"; eval \"set --; ${3:-:}; $1\" 9>&-; "                                    \
+	"{ set -- $?; case $(trap) in *__sidecar_save*) ;; *) __sidecar_save ;; esac; exit $1; } " \
+	"2>/dev/null"
 static const struct str end_mark = STR("\n#end\n");
 
 void shells_script(const struct shell_turn *t, struct str command, struct buf *out)
@@ -202,9 +212,13 @@ void shells_script(const struct shell_turn *t, struct str command, struct buf *o
 	}
 	buf_add(out, part);
 	buf_addc(out, '\'');
-	buf_add(out, str_of(save));
+	buf_add(out, STR(SAVE_BASH));
+	buf_addi(out, file_size(t->state));
+	buf_add(out, STR(SAVE_SH));
+	buf_addi(out, file_size(t->state));
+	buf_add(out, STR(TAKE_OVER));
 	buf_addi(out, (int64_t)t->state.n + 1);
-	buf_add(out, str_of(run));
+	buf_add(out, STR(RUN));
 }
 
 /* Take the state that a command left after the one that it took over. */
