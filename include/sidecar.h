@@ -308,8 +308,9 @@ SIDECAR_API struct sidecar_observation *sidecar_call_tool(struct sidecar *sideca
 							  struct sidecar_error *error);
 
 /* The definitions of the tools, to put into a request to a model. `format` is "ollama", "openai",
- * "openai-strict", "openai-responses", "anthropic", "gemini" or "mcp"; `set` is "core" or "full".
- * NULL: the sidecar chooses. */
+ * "openai-strict", "openai-responses", "anthropic", "gemini" or "mcp"; or "anthropic-native" or
+ * "openai-native" for the tools that the provider built in, whose calls sidecar_request takes to
+ * "/tools". `set` is "core" or "full". NULL: the sidecar chooses. */
 SIDECAR_API struct sidecar_text *sidecar_tools(struct sidecar *sidecar, const char *format,
 					       const char *set, struct sidecar_error *error);
 

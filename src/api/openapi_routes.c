@@ -22,6 +22,7 @@ static const struct arg list_params[] = {
 static const struct arg call_params[] = {
 	A_CHOICE(struct params, reply, "reply", RARE, 0, replies,
 		 "Answer with the message to feed back to this provider's model"),
+	A_STR(struct params, path, "session", 0, "The session, if the call names none"),
 	A_END,
 };
 

@@ -150,7 +150,8 @@ struct sidecar_text *sidecar_tools(struct sidecar *sidecar, const char *format, 
 	const struct err e = {
 		.code = ERR_INVALID_ARGUMENTS,
 		.msg = "format and set must be words: ollama, openai, openai-strict, "
-		       "openai-responses, anthropic, gemini or mcp; core or full"
+		       "openai-responses, anthropic, gemini, mcp, anthropic-native or "
+		       "openai-native; core or full"
 	};
 	OPERATION op;
 
