@@ -241,6 +241,9 @@ int jsonc_set(struct str text, const struct keys *at, struct str value, struct b
 		buf_add(out, text);
 		return checked(out, e);
 	}
+	if (found < (int)at->n && old.p[0] != '{')
+		return err_set(e, ERR_INVALID_CONFIG, "%.*s is not an object",
+			       STR_FMT(found ? at->key[found - 1] : STR("it")));
 	if (found == (int)at->n)
 		return replace_value(text, old, value, out, e);
 	AUTO_BUF name = { .max = out->max };

@@ -211,8 +211,7 @@ int jsonc_follow(struct str text, const struct keys *at, struct str *value,
 	for (; value->p && i < at->n; i++) {
 		struct jsonc_container c;
 		if (value->p[0] != '{')
-			return err_set(e, ERR_INVALID_CONFIG, "%.*s is not an object",
-				       STR_FMT(i ? at->key[i - 1] : STR("it")));
+			break;
 		jsonc_open(text, *value, &(struct jsonc_wanted){ .name = &at->key[i] }, &c);
 		*around = c;
 		if (!c.has_found)

@@ -45,7 +45,8 @@ struct jsonc_wanted {
 };
 
 /* Follow the keys as far as they exist. Returns how many do, with the value of the last of them and
- * the last object that was opened. The value's p is NULL if the text has no value at all. */
+ * the last object that was opened; none if the value is not an object. The value's p is NULL if the
+ * text has no value at all. */
 int jsonc_follow(struct str text, const struct keys *at, struct str *value,
 		 struct jsonc_container *around, struct err *e);
 

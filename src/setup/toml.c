@@ -414,6 +414,8 @@ static void add_line(struct str text, size_t after, const struct keys *at, size_
 	buf_add(out, STR(" = "));
 	buf_add(out, value);
 	buf_add(out, eol);
+	if (after == start_of(text) && after < text.n)
+		buf_add(out, eol); /* the first line of all, before a table */
 	buf_add(out, str_from(text, after));
 }
 

@@ -27,7 +27,7 @@ static const struct toml_case cases[] = {
 	{ "x = 2\n", "a", "1", "x = 2\na = 1\n" },
 	{ "x = 2", "a", "1", "x = 2\na = 1\n" },
 	{ "x = 2 # two\n\n[t]\ny = 1\n", "a", "1", "x = 2 # two\na = 1\n\n[t]\ny = 1\n" },
-	{ "# head\n[t]\ny = 1\n", "a", "1", "a = 1\n# head\n[t]\ny = 1\n" },
+	{ "# head\n[t]\ny = 1\n", "a", "1", "a = 1\n\n# head\n[t]\ny = 1\n" },
 	{ "[t]\ny = 1 # one\n\n[u]\nz = 1\n", "t.a", "1",
 	  "[t]\ny = 1 # one\na = 1\n\n[u]\nz = 1\n" },
 	{ "[t]\r\ny = 1\r\n", "t.a", "1", "[t]\r\ny = 1\r\na = 1\r\n" },
