@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "setup/keys.h"
+#include "setup/key_path.h"
 
 enum agent_form { FORM_JSON, FORM_TOML };
 
@@ -45,9 +45,9 @@ struct agent_row {
 	enum agent_row_kind kind;
 	unsigned flags;
 	size_t file;
-	const char *key[KEYS_MAX]; /* "@" is the directory of the project */
-	const char *value;	   /* compact, in the file's form; "@" is the sidecar's program */
-	const char *second;	   /* ROW_SERVER in TOML: the value of its "args" */
+	const char *key[KEY_PATH_MAX]; /* "@" is the directory of the project */
+	const char *value;  /* compact, in the file's form; "@" is the sidecar's program */
+	const char *second; /* ROW_SERVER in TOML: the value of its "args" */
 };
 
 struct agent {

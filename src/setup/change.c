@@ -9,11 +9,11 @@
 #include "setup/jsonc_read.h"
 #include "setup/toml.h"
 
-static struct keys keys_of(const struct agent_row *row, const struct change_names *names)
+static struct key_path keys_of(const struct agent_row *row, const struct change_names *names)
 {
-	struct keys k = { .n = 0 };
+	struct key_path k = { .n = 0 };
 
-	while (k.n < KEYS_MAX && row->key[k.n]) {
+	while (k.n < KEY_PATH_MAX && row->key[k.n]) {
 		const struct str key = str_of(row->key[k.n]);
 		k.key[k.n++] = str_eq(key, STR("@")) ? str_of(names->project) : key;
 	}
@@ -34,20 +34,20 @@ static void add_value(struct buf *out, const char *value, const struct change_na
 	buf_add(out, str_from(str_of(value), (size_t)at + 2));
 }
 
-static int find(enum agent_form form, struct str text, const struct keys *at, struct str *ret,
+static int find(enum agent_form form, struct str text, const struct key_path *at, struct str *ret,
 		struct err *e)
 {
 	return form == FORM_TOML ? toml_find(text, at, ret, e) : jsonc_find(text, at, ret, e);
 }
 
-static int set(enum agent_form form, struct str text, const struct keys *at, struct str value,
+static int set(enum agent_form form, struct str text, const struct key_path *at, struct str value,
 	       struct buf *out, struct err *e)
 {
 	return form == FORM_TOML ? toml_set(text, at, value, out, e)
 				 : jsonc_set(text, at, value, out, e);
 }
 
-static int cut(enum agent_form form, struct str text, const struct keys *at, struct buf *out,
+static int cut(enum agent_form form, struct str text, const struct key_path *at, struct buf *out,
 	       struct err *e)
 {
 	return form == FORM_TOML ? toml_remove(text, at, out, e) : jsonc_remove(text, at, out, e);
@@ -57,7 +57,7 @@ static int cut(enum agent_form form, struct str text, const struct keys *at, str
  * "/sidecar", as its command or the first word of it. */
 static bool runs_sidecar(enum agent_form form, struct str server)
 {
-	const struct keys command = { .key = { STR("command") }, .n = 1 };
+	const struct key_path command = { .key = { STR("command") }, .n = 1 };
 	struct str value = server, name;
 	struct err e;
 
@@ -71,7 +71,7 @@ static bool runs_sidecar(enum agent_form form, struct str server)
 int change_look(const struct agent_row *row, enum agent_form form, const struct change_names *names,
 		struct str text, enum change_state *ret, struct err *e)
 {
-	const struct keys at = keys_of(row, names);
+	const struct key_path at = keys_of(row, names);
 	AUTO_BUF value = { .max = 2 * PATH_MAX };
 	struct str found;
 	bool same = false;
@@ -100,7 +100,7 @@ int change_look(const struct agent_row *row, enum agent_form form, const struct 
 }
 
 /* The member "args" beside the member "command" of a server in TOML. */
-static struct keys args_beside(struct keys at)
+static struct key_path args_beside(struct key_path at)
 {
 	at.key[at.n - 1] = STR("args");
 	return at;
@@ -109,7 +109,7 @@ static struct keys args_beside(struct keys at)
 int change_apply(const struct agent_row *row, enum agent_form form,
 		 const struct change_names *names, struct str text, struct buf *out, struct err *e)
 {
-	const struct keys at = keys_of(row, names);
+	const struct key_path at = keys_of(row, names);
 	AUTO_BUF value = { .max = 2 * PATH_MAX };
 	enum change_state state;
 
@@ -128,7 +128,7 @@ int change_apply(const struct agent_row *row, enum agent_form form,
 		return jsonc_add_item(text, &at, buf_str(&value), out, e);
 	if (!row->second)
 		return set(form, text, &at, buf_str(&value), out, e);
-	const struct keys args = args_beside(at);
+	const struct key_path args = args_beside(at);
 	AUTO_BUF half = { .max = out->max };
 	if (set(form, text, &at, buf_str(&value), &half, e) < 0)
 		return -1;
@@ -136,10 +136,10 @@ int change_apply(const struct agent_row *row, enum agent_form form,
 }
 
 /* Remove what is empty now and was not there before, from the inside out. */
-static int prune(enum agent_form form, struct keys at, struct str before, struct buf *text,
+static int prune(enum agent_form form, struct key_path at, struct str before, struct buf *text,
 		 struct err *e)
 {
-	for (at = keys_parent(&at); at.n; at = keys_parent(&at)) {
+	for (at = key_path_parent(&at); at.n; at = key_path_parent(&at)) {
 		AUTO_BUF less = { .max = text->max };
 		struct str was, is;
 		if (find(form, before, &at, &was, e) < 0 ||
@@ -159,8 +159,8 @@ static int prune(enum agent_form form, struct keys at, struct str before, struct
 }
 
 /* Give the value at these keys back what it was before, if it was anything. */
-static int restore(enum agent_form form, const struct keys *at, struct str before, struct str text,
-		   struct buf *out, struct err *e)
+static int restore(enum agent_form form, const struct key_path *at, struct str before,
+		   struct str text, struct buf *out, struct err *e)
 {
 	struct str was;
 
@@ -175,7 +175,7 @@ int change_revert(const struct agent_row *row, enum agent_form form,
 		  const struct change_names *names, struct str before, struct str text,
 		  struct buf *out, struct err *e)
 {
-	struct keys at = keys_of(row, names);
+	struct key_path at = keys_of(row, names);
 	AUTO_BUF value = { .max = 2 * PATH_MAX };
 	AUTO_BUF half = { .max = out->max };
 	enum change_state was, is;
@@ -199,7 +199,7 @@ int change_revert(const struct agent_row *row, enum agent_form form,
 		status = jsonc_remove_item(text, &at, buf_str(&value), out, e);
 		at.n++; /* so that the list itself is pruned, too */
 	} else if (row->second) {
-		const struct keys args = args_beside(at);
+		const struct key_path args = args_beside(at);
 		status = restore(form, &at, before, text, &half, e) < 0
 				 ? -1
 				 : restore(form, &args, before, buf_str(&half), out, e);
@@ -211,22 +211,22 @@ int change_revert(const struct agent_row *row, enum agent_form form,
 
 void change_add_keys(struct buf *out, const struct agent_row *row)
 {
-	for (size_t i = 0; i < KEYS_MAX && row->key[i]; i++)
+	for (size_t i = 0; i < KEY_PATH_MAX && row->key[i]; i++)
 		buf_addf(out, "%s%s", i ? "." : "", row->key[i]);
 }
 
-static struct keys server_keys(struct str server)
+static struct key_path server_keys(struct str server)
 {
-	return (struct keys){ .key = { STR("mcp_servers"), server, STR("enabled") }, .n = 3 };
+	return (struct key_path){ .key = { STR("mcp_servers"), server, STR("enabled") }, .n = 3 };
 }
 
 bool change_other_server(struct str text, size_t i, struct arena *memory, struct str *name)
 {
-	const struct keys servers = { .key = { STR("mcp_servers") }, .n = 1 };
+	const struct key_path servers = { .key = { STR("mcp_servers") }, .n = 1 };
 	size_t found = 0;
 
 	for (size_t k = 0; toml_name(text, &servers, k, memory, name); k++) {
-		const struct keys at = server_keys(*name);
+		const struct key_path at = server_keys(*name);
 		struct str enabled;
 		struct err e;
 		if (str_eq(*name, STR("sidecar")) || toml_find(text, &at, &enabled, &e) < 0 ||
@@ -240,20 +240,20 @@ bool change_other_server(struct str text, size_t i, struct arena *memory, struct
 
 int change_disable(struct str text, struct str server, struct buf *out, struct err *e)
 {
-	const struct keys at = server_keys(server);
+	const struct key_path at = server_keys(server);
 
 	return toml_set(text, &at, STR("false"), out, e);
 }
 
 int change_enable(struct str before, struct str text, struct buf *out, struct err *e)
 {
-	const struct keys servers = { .key = { STR("mcp_servers") }, .n = 1 };
+	const struct key_path servers = { .key = { STR("mcp_servers") }, .n = 1 };
 	AUTO_ARENA memory = { .max = LIMIT_CLIENT_MEMORY };
 	struct str name;
 
 	buf_add(out, text);
 	for (size_t i = 0; toml_name(before, &servers, i, &memory, &name); i++) {
-		const struct keys at = server_keys(name);
+		const struct key_path at = server_keys(name);
 		AUTO_BUF next = { .max = out->max };
 		struct str now;
 		if (toml_find(buf_str(out), &at, &now, e) < 0)

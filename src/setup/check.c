@@ -124,7 +124,7 @@ static void other_permissions(struct check *c, const struct layers *l)
 
 	for (int i = 0; i < LAYERS; i++) {
 		const struct str text = buf_str(&l->content[i].bytes);
-		struct keys at = { .key = { STR("permission") }, .n = 1 };
+		struct key_path at = { .key = { STR("permission") }, .n = 1 };
 		struct str all, name, value;
 		struct err e;
 		if (!l->content[i].exists || jsonc_find(text, &at, &all, &e) < 0)

@@ -5,7 +5,7 @@
 
 #include "setup/jsonc_read.h"
 
-int jsonc_find(struct str text, const struct keys *at, struct str *ret, struct err *e)
+int jsonc_find(struct str text, const struct key_path *at, struct str *ret, struct err *e)
 {
 	struct jsonc_container around;
 	struct str value;
@@ -193,7 +193,7 @@ static void add_item(struct str text, const struct jsonc_container *c, struct st
 }
 
 /* Add keys from the i-th on as objects around the value: "b":{"c":value} without the first name. */
-static void wrap(struct buf *to, const struct keys *at, size_t i, struct str value)
+static void wrap(struct buf *to, const struct key_path *at, size_t i, struct str value)
 {
 	for (size_t k = i; k < at->n; k++)
 		buf_addf(to, "{\"%.*s\":", STR_FMT(at->key[k]));
@@ -215,7 +215,7 @@ static int replace_value(struct str text, struct str old, struct str value, stru
 	return checked(out, e);
 }
 
-int jsonc_set(struct str text, const struct keys *at, struct str value, struct buf *out,
+int jsonc_set(struct str text, const struct key_path *at, struct str value, struct buf *out,
 	      struct err *e)
 {
 	struct jsonc_container around;
@@ -287,7 +287,7 @@ static void cut_item(struct str text, const struct jsonc_container *c, struct bu
 	buf_add(out, str_from(text, end));
 }
 
-int jsonc_remove(struct str text, const struct keys *at, struct buf *out, struct err *e)
+int jsonc_remove(struct str text, const struct key_path *at, struct buf *out, struct err *e)
 {
 	struct jsonc_container around;
 	struct str value;
@@ -302,7 +302,7 @@ int jsonc_remove(struct str text, const struct keys *at, struct buf *out, struct
 	return checked(out, e);
 }
 
-int jsonc_add_item(struct str text, const struct keys *at, struct str item, struct buf *out,
+int jsonc_add_item(struct str text, const struct key_path *at, struct str item, struct buf *out,
 		   struct err *e)
 {
 	struct jsonc_container c;
@@ -326,7 +326,7 @@ int jsonc_add_item(struct str text, const struct keys *at, struct str item, stru
 	return checked(out, e);
 }
 
-int jsonc_remove_item(struct str text, const struct keys *at, struct str item, struct buf *out,
+int jsonc_remove_item(struct str text, const struct key_path *at, struct str item, struct buf *out,
 		      struct err *e)
 {
 	struct jsonc_container c;

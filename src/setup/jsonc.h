@@ -18,23 +18,23 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "setup/keys.h"
+#include "setup/key_path.h"
 
 /* The value's text; p is NULL if there is none. Without keys the value is the whole. */
-int jsonc_find(struct str text, const struct keys *at, struct str *ret, struct err *e);
+int jsonc_find(struct str text, const struct key_path *at, struct str *ret, struct err *e);
 
 /* Give the value at these keys; objects around it are made if they are missing. INVALID_CONFIG if
  * something else than an object is in the way. */
-int jsonc_set(struct str text, const struct keys *at, struct str value, struct buf *out,
+int jsonc_set(struct str text, const struct key_path *at, struct str value, struct buf *out,
 	      struct err *e);
 
 /* Remove the member; without one the text stays as it is. */
-int jsonc_remove(struct str text, const struct keys *at, struct buf *out, struct err *e);
+int jsonc_remove(struct str text, const struct key_path *at, struct buf *out, struct err *e);
 
 /* The same for an item of the array at these keys: add it unless it is there, or remove it. */
-int jsonc_add_item(struct str text, const struct keys *at, struct str item, struct buf *out,
+int jsonc_add_item(struct str text, const struct key_path *at, struct str item, struct buf *out,
 		   struct err *e);
-int jsonc_remove_item(struct str text, const struct keys *at, struct str item, struct buf *out,
+int jsonc_remove_item(struct str text, const struct key_path *at, struct str item, struct buf *out,
 		      struct err *e);
 
 /* Whether the text of an array has that item. */

@@ -200,7 +200,7 @@ void jsonc_open(struct str text, struct str value, const struct jsonc_wanted *w,
 
 /* Follow the keys as far as they exist. Returns how many do, with the value of the last of them and
  * what contains it. */
-int jsonc_follow(struct str text, const struct keys *at, struct str *value,
+int jsonc_follow(struct str text, const struct key_path *at, struct str *value,
 		 struct jsonc_container *around, struct err *e)
 {
 	struct jsonc_reader r = { .text = text, .e = e };

@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
-#include "setup/keys.h"
+#include "setup/key_path.h"
 
 enum { JSONC_NOWHERE = -1 };
 
@@ -47,7 +47,7 @@ struct jsonc_wanted {
 /* Follow the keys as far as they exist. Returns how many do, with the value of the last of them and
  * the last object that was opened; none if the value is not an object. The value's p is NULL if the
  * text has no value at all. */
-int jsonc_follow(struct str text, const struct keys *at, struct str *value,
+int jsonc_follow(struct str text, const struct key_path *at, struct str *value,
 		 struct jsonc_container *around, struct err *e);
 
 /* Open the object or array that is a value in a text which has been read before. */

@@ -300,7 +300,7 @@ static int read_all(struct reading *r)
 	return r->memory->failed ? fail(r, "the text is too large") : 0;
 }
 
-static void join(const struct keys *at, struct buf *out)
+static void join(const struct key_path *at, struct buf *out)
 {
 	for (size_t i = 0; i < at->n; i++) {
 		if (i)
@@ -323,7 +323,7 @@ static const struct defined *find(const struct reading *r, enum kind kind, struc
 	AUTO_BUF way_ = { .max = LIMIT_CONFIG_FILE };                                              \
 	struct reading r = { .text = (text_), .memory = &memory_, .e = (e_) }
 
-int toml_find(struct str text, const struct keys *at, struct str *ret, struct err *e)
+int toml_find(struct str text, const struct key_path *at, struct str *ret, struct err *e)
 {
 	READING(text, e);
 
@@ -336,7 +336,7 @@ int toml_find(struct str text, const struct keys *at, struct str *ret, struct er
 	return 0;
 }
 
-bool toml_name(struct str text, const struct keys *at, size_t i, struct arena *memory,
+bool toml_name(struct str text, const struct key_path *at, size_t i, struct arena *memory,
 	       struct str *name)
 {
 	struct err e;
@@ -387,7 +387,7 @@ static void add_name(struct buf *out, struct str name)
 }
 
 /* Names from the i-th on, with dots between them. */
-static void add_names(struct buf *out, const struct keys *at, size_t from, size_t to)
+static void add_names(struct buf *out, const struct key_path *at, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++) {
 		if (i > from)
@@ -402,7 +402,7 @@ static struct str eol_of(struct str text)
 }
 
 /* Write "name = value" as a line of its own after offset `after`. */
-static void add_line(struct str text, size_t after, const struct keys *at, size_t from,
+static void add_line(struct str text, size_t after, const struct key_path *at, size_t from,
 		     struct str value, struct buf *out)
 {
 	const struct str eol = eol_of(text);
@@ -419,8 +419,8 @@ static void add_line(struct str text, size_t after, const struct keys *at, size_
 	buf_add(out, str_from(text, after));
 }
 
-static void add_inline(struct str text, const struct defined *d, const struct keys *at, size_t from,
-		       struct str value, struct buf *out)
+static void add_inline(struct str text, const struct defined *d, const struct key_path *at,
+		       size_t from, struct str value, struct buf *out)
 {
 	const size_t close = (size_t)(d->value.p + d->value.n - 1 - text.p);
 	const struct str inside = str_trim(str_from(str_upto(d->value, d->value.n - 1), 1));
@@ -450,7 +450,7 @@ static size_t end_of_table(const struct reading *r, size_t table, size_t otherwi
 }
 
 /* A new table at the end of the text. */
-static void add_table(struct str text, const struct keys *at, struct str value, struct buf *out)
+static void add_table(struct str text, const struct key_path *at, struct str value, struct buf *out)
 {
 	const struct str eol = eol_of(text);
 
@@ -470,7 +470,7 @@ static void add_table(struct str text, const struct keys *at, struct str value, 
 }
 
 /* Add a value that is not there yet. `way` is its joined way. */
-static int add_value(const struct reading *r, const struct keys *at, struct str way,
+static int add_value(const struct reading *r, const struct key_path *at, struct str way,
 		     struct str value, struct buf *out)
 {
 	const struct defined *near = NULL;
@@ -518,7 +518,7 @@ static int checked(const struct buf *out, struct err *e)
 	return out->failed ? err_set(e, ERR_FILE_TOO_LARGE, "the configuration is too large") : 0;
 }
 
-int toml_set(struct str text, const struct keys *at, struct str value, struct buf *out,
+int toml_set(struct str text, const struct key_path *at, struct str value, struct buf *out,
 	     struct err *e)
 {
 	READING(text, e);
@@ -551,7 +551,7 @@ static bool is_empty(const struct reading *r, const struct defined *table)
 	return true;
 }
 
-int toml_remove(struct str text, const struct keys *at, struct buf *out, struct err *e)
+int toml_remove(struct str text, const struct key_path *at, struct buf *out, struct err *e)
 {
 	READING(text, e);
 

@@ -17,24 +17,24 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "setup/keys.h"
+#include "setup/key_path.h"
 
 /* The value's text; p is NULL if there is none. For a table that is not inline it is empty, but p
  * is set. */
-int toml_find(struct str text, const struct keys *at, struct str *ret, struct err *e);
+int toml_find(struct str text, const struct key_path *at, struct str *ret, struct err *e);
 
 /* Give the value at these keys. INVALID_CONFIG if a value is where a table has to be. */
-int toml_set(struct str text, const struct keys *at, struct str value, struct buf *out,
+int toml_set(struct str text, const struct key_path *at, struct str value, struct buf *out,
 	     struct err *e);
 
 /* Remove the value, or the head of a table in which nothing is left; without one, or if the table
  * has values, the text stays as it is. */
-int toml_remove(struct str text, const struct keys *at, struct buf *out, struct err *e);
+int toml_remove(struct str text, const struct key_path *at, struct buf *out, struct err *e);
 
 /* The name of the i-th table or value below these keys, from 0, in the order of the text; each
  * name once. False after the last. The name is in `memory`. */
 struct arena;
-bool toml_name(struct str text, const struct keys *at, size_t i, struct arena *memory,
+bool toml_name(struct str text, const struct key_path *at, size_t i, struct arena *memory,
 	       struct str *name);
 
 #endif

@@ -17,7 +17,7 @@ static void check(bool holds)
 		abort();
 }
 
-static void try_keys(struct str text, const struct keys *at)
+static void try_keys(struct str text, const struct key_path *at)
 {
 	AUTO_BUF once = { .max = ROOM };
 	AUTO_BUF twice = { .max = ROOM };
@@ -42,8 +42,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size > 4096)
 		return 0;
-	try_keys(text, &(struct keys){ .key = { STR("a") }, .n = 1 });
-	try_keys(text, &(struct keys){ .key = { STR("a"), STR("b") }, .n = 2 });
-	try_keys(text, &(struct keys){ .key = { STR("a"), STR("b"), STR("c") }, .n = 3 });
+	try_keys(text, &(struct key_path){ .key = { STR("a") }, .n = 1 });
+	try_keys(text, &(struct key_path){ .key = { STR("a"), STR("b") }, .n = 2 });
+	try_keys(text, &(struct key_path){ .key = { STR("a"), STR("b"), STR("c") }, .n = 3 });
 	return 0;
 }

@@ -13,19 +13,19 @@ struct change_case {
 	const char *text, *keys, *value, *want; /* keys with dots; want NULL: an error */
 };
 
-static struct keys keys_of(const char *dotted)
+static struct key_path keys_of(const char *dotted)
 {
-	struct keys k = { .n = 0 };
+	struct key_path k = { .n = 0 };
 	struct str rest = str_of(dotted);
 
-	while (rest.n && k.n < KEYS_MAX)
+	while (rest.n && k.n < KEY_PATH_MAX)
 		(void)str_cut(rest, '.', &k.key[k.n++], &rest);
 	return k;
 }
 
 static int change(const struct change_case *c, struct str text, struct buf *out, struct err *e)
 {
-	const struct keys at = keys_of(c->keys);
+	const struct key_path at = keys_of(c->keys);
 
 	switch (c->verb) {
 	case SET:
@@ -126,7 +126,7 @@ static void changes_only_what_is_asked(void **state)
 
 static void errors_name_the_line(void **state)
 {
-	const struct keys at = keys_of("a");
+	const struct key_path at = keys_of("a");
 	struct str found;
 	struct err e;
 
@@ -138,7 +138,7 @@ static void errors_name_the_line(void **state)
 static void finds_values_items_and_members(void **state)
 {
 	const struct str text = STR("{\"a\": {\"b\": [1, \"x\" /* y */]}, \"c\": null}");
-	struct keys at = keys_of("a.b");
+	struct key_path at = keys_of("a.b");
 	struct str found, name;
 	struct err e;
 
@@ -159,7 +159,7 @@ static void finds_values_items_and_members(void **state)
 
 static void says_when_there_is_no_room(void **state)
 {
-	const struct keys at = keys_of("a");
+	const struct key_path at = keys_of("a");
 	struct buf out = { .max = 4 };
 	struct err e;
 

@@ -11,12 +11,12 @@ struct toml_case {
 	const char *text, *keys, *value, *want; /* value NULL: removed; want NULL: an error */
 };
 
-static struct keys toml_keys(const char *dotted)
+static struct key_path toml_keys(const char *dotted)
 {
-	struct keys k = { .n = 0 };
+	struct key_path k = { .n = 0 };
 	struct str rest = str_of(dotted);
 
-	while (rest.n && k.n < KEYS_MAX)
+	while (rest.n && k.n < KEY_PATH_MAX)
 		(void)str_cut(rest, '.', &k.key[k.n++], &rest);
 	return k;
 }
@@ -82,7 +82,7 @@ static void changes_only_what_is_asked(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO_BUF out = { .max = 4096 };
 		struct err e = { .code = ERR_NONE };
-		struct keys at = toml_keys(cases[i].keys);
+		struct key_path at = toml_keys(cases[i].keys);
 		const struct str text = guarded(str_of(cases[i].text));
 		const int status = cases[i].value
 					   ? toml_set(text, &at, str_of(cases[i].value), &out, &e)
@@ -107,7 +107,7 @@ static void finds_values_and_names(void **state)
 		STR("m.one = 1\n[m.two]\na = \"x\"\n[m.two.b]\n[m.\"th ree\"]\n[[q]]\na = 1\n");
 	static const char *const want[] = { "one", "two", "th ree" };
 	AUTO_ARENA memory = { .max = 4096 };
-	struct keys at = toml_keys("m.two.a"), m = toml_keys("m"), q = toml_keys("q.a");
+	struct key_path at = toml_keys("m.two.a"), m = toml_keys("m"), q = toml_keys("q.a");
 	struct str found, name;
 	struct err e;
 
@@ -130,7 +130,7 @@ static void finds_values_and_names(void **state)
 
 static void says_when_there_is_no_room(void **state)
 {
-	const struct keys at = toml_keys("a");
+	const struct key_path at = toml_keys("a");
 	struct buf out = { .max = 4 };
 	struct err e;
 
