@@ -30,25 +30,14 @@ struct comparison {
 	size_t room;
 };
 
-static struct str join(struct arena *a, struct str dir, const char *name)
-{
-	const size_t size = dir.n + strlen(name) + 2;
-	char *to = arena_alloc(a, size);
-
-	if (!to)
-		return (struct str){ NULL, 0 };
-	const int n = snprintf(to, size, "%.*s%s%s", STR_FMT(dir), dir.n ? "/" : "", name);
-	return (struct str){ to, (size_t)n };
-}
-
 static struct str path_before(const struct comparison *c, const struct touch_end *o)
 {
-	return join(c->a, o->t->dir->path, o->t->name);
+	return dirs_join(c->a, o->t->dir->path, str_of(o->t->name));
 }
 
 static struct str path_after(const struct comparison *c, const struct touch_end *o)
 {
-	return join(c->a, o->t->dir->now, o->t->name);
+	return dirs_join(c->a, o->t->dir->now, str_of(o->t->name));
 }
 
 static void look_at_dirs(const struct comparison *c, struct str root)
@@ -74,6 +63,22 @@ static void settle_hash(struct path_state *before, const struct path_state *afte
 	before->hashed = true;
 }
 
+/*
+ * A command may leave thousands of files, and its answer does not wait until all of them have been
+ * read again: size and time tell later whether they are still what it left. A file has to be read
+ * if its content may be what it was: nothing but its size is known to be the same, or not even its
+ * time differs, which proves nothing if the command has set it.
+ */
+static bool needs_hash(const struct comparison *c, const struct path_state *before,
+		       const struct path_state *after)
+{
+	if (!(c->c->flags & CHANGE_COMMAND))
+		return true;
+	return before->type == STATE_FILE && before->size == after->size &&
+	       (before->mtime_ns == after->mtime_ns ||
+		(before->kept == KEPT_NOT && !before->hashed));
+}
+
 static struct touch_end look(const struct comparison *c, struct touched *t)
 {
 	struct touch_end o = { .t = t };
@@ -86,7 +91,7 @@ static struct touch_end look(const struct comparison *c, struct touched *t)
 	/* What was not in danger, and has its size and time, has its content. */
 	const bool same = o.stayed && !o.before.hashed && o.before.size == o.after.size &&
 			  o.before.mtime_ns == o.after.mtime_ns;
-	if (o.after.type == STATE_FILE && !same)
+	if (o.after.type == STATE_FILE && !same && needs_hash(c, &o.before, &o.after))
 		entry_hash(t->dir->fd, t->name, c->store->max_file, &o.after);
 	settle_hash(&o.before, &o.after);
 	/* It was to be removed, and was not. */
@@ -172,6 +177,8 @@ static void add_moved(struct comparison *c, const struct touch_end *o, struct to
 		.after = to->after,
 	};
 
+	if (needs_hash(c, &item.before, &item.after))
+		entry_hash(to->t->dir->fd, to->t->name, c->store->max_file, &item.after);
 	settle_hash(&item.before, &item.after);
 	to->taken = true;
 	cover_dir(c, &item.before);

@@ -11,6 +11,7 @@
 #include "base/io.h"
 #include "base/own.h"
 #include "changes/dirs.h"
+#include "changes/limits.h"
 #include "workspace/workspace.h"
 
 static bool is_it(const struct path_state *s, struct str content)
@@ -34,14 +35,24 @@ static bool read_blob(struct journal *j, uint64_t at, const struct path_state *s
 	return is_it(s, (struct str){ out->p + start, out->n - start });
 }
 
-static bool read_file(int fd, const struct path_state *s, struct buf *out)
+/* Without a hash, size and time tell whether it is still the same. */
+static bool may_be_it(int fd, const struct path_state *s)
 {
 	struct stat st;
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size != s->size)
+		return false;
+	return s->hashed ||
+	       (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec == s->mtime_ns;
+}
+
+static bool read_file(int fd, const struct path_state *s, struct buf *out)
+{
 	const size_t size = (size_t)s->size;
 	char *to = buf_room(out, size + 1);
 
-	if (!to || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size != s->size ||
-	    io_pread_full(fd, to, size, 0) != (ssize_t)size || !is_it(s, (struct str){ to, size }))
+	if (!to || !may_be_it(fd, s) || io_pread_full(fd, to, size, 0) != (ssize_t)size ||
+	    !is_it(s, (struct str){ to, size }))
 		return false;
 	buf_filled(out, size);
 	return true;
@@ -66,22 +77,38 @@ bool content_before(struct journal *j, const struct change_item *item, struct bu
 	return fd >= 0 && read_file(fd, s, out);
 }
 
-bool content_after(struct journal *j, const struct change_item *item, struct buf *out)
+/* Open what is there now; -1 if there is no file. */
+static int open_present(struct journal *j, struct str path)
 {
 	const struct path top = { .base = PATH_WORKSPACE };
-	const struct path_state *s = &item->after;
 	char name[NAME_MAX + 1];
 	struct err e;
+	AUTO_FD root = ws_open(journal_workspace(j), &top, O_PATH | O_DIRECTORY, &e);
+	AUTO_FD dir = root < 0 ? -1 : dirs_open_parent(root, path, name);
+
+	return dir < 0 ? -1 : openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+}
+
+void content_hash_after(struct journal *j, struct change_item *item)
+{
+	struct path_state *s = &item->after;
+
+	if (s->type != STATE_FILE || s->hashed || s->size > LIMIT_DIFF_FILE)
+		return;
+	AUTO_FD fd = open_present(j, item->path);
+	s->hashed = fd >= 0 && may_be_it(fd, s) && blobs_hash(fd, s->size, s->hash) == 0;
+}
+
+bool content_after(struct journal *j, const struct change_item *item, struct buf *out)
+{
+	const struct path_state *s = &item->after;
 	uint64_t at;
 
 	if (s->type != STATE_FILE)
 		return s->type == STATE_NONE;
 	if (!fits(s, out))
 		return false;
-	AUTO_FD root = ws_open(journal_workspace(j), &top, O_PATH | O_DIRECTORY, &e);
-	AUTO_FD dir = root < 0 ? -1 : dirs_open_parent(root, item->path, name);
-	AUTO_FD fd =
-		dir < 0 ? -1 : openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	AUTO_FD fd = open_present(j, item->path);
 	if (fd >= 0 && read_file(fd, s, out))
 		return true;
 	return s->hashed && blobs_find(journal_blobs(j), s->hash, (uint64_t)s->size, &at) &&

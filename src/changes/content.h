@@ -15,4 +15,7 @@
 bool content_before(struct journal *j, const struct change_item *item, struct buf *out);
 bool content_after(struct journal *j, const struct change_item *item, struct buf *out);
 
+/* Set the hash of a file that a command has left, if it is still there as it was, and not large. */
+void content_hash_after(struct journal *j, struct change_item *item);
+
 #endif

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/str.h"
 
 /* Open a directory beneath the root, with O_PATH. -1 with errno. */
@@ -24,6 +25,9 @@ int dirs_open_parent(int root, struct str path, char name[NAME_MAX + 1]);
 /* Where an open directory is now, relative to the root, whose own path is given. False if it is
  * elsewhere, or removed. */
 bool dirs_text(int dir, struct str root, char out[PATH_MAX], struct str *ret);
+
+/* The path of a name in a directory, in the arena; a NULL pointer if that is full. */
+struct str dirs_join(struct arena *a, struct str dir, struct str name);
 
 /* The modification time of an open directory; 0 if it cannot be told. */
 int64_t dirs_mtime(int dir);

@@ -63,6 +63,11 @@ bool entry_is_kept(const struct entry_store *s, const struct path_state *st);
 int entry_restore(const struct entry_store *s, int dir, const char *name,
 		  const struct path_state *st);
 
+/* What was restored is there for good: if it is an inode that the store has, too, it loses that
+ * name, which would count as one of its own. */
+void entry_release(const struct entry_store *s, int dir, const char *name,
+		   const struct path_state *st);
+
 /* Permissions, owner, attributes and time of what is there. 0, or -1 with errno. */
 int entry_set_meta(int dir, const char *name, const struct path_state *st);
 

@@ -159,12 +159,6 @@ static const struct seen_dir *see_dir(struct observer *o, struct str dir)
 	return NULL;
 }
 
-/* What a path means: a name in a directory of the workspace. Its root is "." in itself. */
-struct meant {
-	struct touched_dir *dir;
-	char name[NAME_MAX + 1];
-};
-
 /* A path that ends in dots names a directory: find out by which name. */
 static bool name_dots(struct observer *o, struct way *w)
 {
@@ -210,33 +204,29 @@ static bool follow_link(struct observer *o, const struct seen_dir *in, struct st
 	return caller_follow(&o->caller, dir, target, w);
 }
 
-/* Find what the path means to the caller. False: nothing in the workspace. */
-static bool find(struct observer *o, struct way *w, bool follow, struct meant *ret)
+/* Find what the path means to the caller, without following a link at its end. *dir and *in are
+ * where it lies; in->dir is NULL outside the workspace. False: it means nothing. */
+static bool find(struct observer *o, struct way *w, struct str *dir, const struct seen_dir **in,
+		 char name[NAME_MAX + 1])
 {
-	for (int hops = 0; hops < LIMIT_LINK_HOPS; hops++) {
-		struct str last, below, dir = cut_last(w, &last);
-		if (path_within(o->path, (struct str){ w->text, w->n }, &below) && below.n == 0) {
-			const struct seen_dir *top = see_dir(o, o->path);
-			*ret = (struct meant){ .dir = top ? top->dir : NULL, .name = "." };
-			return ret->dir;
-		}
-		if (is_dots(last)) {
-			if (!name_dots(o, w))
-				return false;
-			continue;
-		}
-		if (last.n == 0 || last.n > NAME_MAX)
+	struct str last, below;
+
+	*dir = cut_last(w, &last);
+	if (is_dots(last)) {
+		if (!name_dots(o, w))
 			return false;
-		const struct seen_dir *in = see_dir(o, dir);
-		if (!in)
-			return false;
-		ret->dir = in->dir;
-		memcpy(ret->name, last.p, last.n);
-		ret->name[last.n] = '\0';
-		if (!follow || !follow_link(o, in, dir, ret->name, w))
-			return ret->dir;
+		*dir = cut_last(w, &last);
 	}
-	return false;
+	/* The root is "." in itself. */
+	if (path_within(o->path, (struct str){ w->text, w->n }, &below) && below.n == 0) {
+		*dir = o->path;
+		last = STR(".");
+	}
+	if (last.n == 0 || last.n > NAME_MAX || !(*in = see_dir(o, *dir)))
+		return false;
+	memcpy(name, last.p, last.n);
+	name[last.n] = '\0';
+	return true;
 }
 
 /* Most of what is opened for writing by an absolute path is a device. */
@@ -246,20 +236,30 @@ static bool is_elsewhere(const struct observer *o, const char *path)
 	       !str_starts(o->path, STR("/dev"));
 }
 
-/* Something is about to happen to a path of the caller. */
+/* Something is about to happen to a path of the caller. If a link is followed, it is touched as
+ * well as what it leads to: that costs less than to ask first whether it is one. */
 static void touch_path(struct observer *o, const struct stopped_call *d, int dirfd,
 		       const char *path, bool follow, enum touch_care care)
 {
 	struct way w UNINITIALISED;
-	struct meant at UNINITIALISED;
-	struct err e;
+	char name[NAME_MAX + 1] UNINITIALISED;
 
 	if (!*path || is_elsewhere(o, path) || !caller_way(&o->caller, dirfd, path, &w) ||
-	    !supervisor_is_waiting(d) || !find(o, &w, follow, &at))
+	    !supervisor_is_waiting(d))
 		return;
-	(void)recording_touch_in(o->recording, at.dir, at.name, care, &e);
-	if (is_moving(d) && is_dir(at.dir->fd, at.name))
-		forget_dirs(o);
+	for (int hops = 0; hops < LIMIT_LINK_HOPS; hops++) {
+		const struct seen_dir *in;
+		struct str dir;
+		if (!find(o, &w, &dir, &in, name))
+			return;
+		const bool may_be_link =
+			!in->dir || recording_touch_in(o->recording, in->dir, name, care);
+		if (follow && may_be_link && follow_link(o, in, dir, name, &w))
+			continue;
+		if (in->dir && is_moving(d) && is_dir(in->dir->fd, name))
+			forget_dirs(o);
+		return;
+	}
 }
 
 /* A call whose arguments cannot be read changes something that is not known. */

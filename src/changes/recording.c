@@ -130,57 +130,6 @@ static int present_path(const struct recorded *k, int dir, char out[PATH_MAX], s
 	return dirs_text(dir, k->root, out, ret) ? 0 : -1;
 }
 
-static struct str join(struct arena *a, struct str dir, struct str name)
-{
-	char *to = arena_alloc(a, dir.n + name.n + 2);
-
-	if (!to)
-		return (struct str){ NULL, 0 };
-	const int n = snprintf(to, dir.n + name.n + 2, "%.*s%s%.*s", STR_FMT(dir), dir.n ? "/" : "",
-			       STR_FMT(name));
-	return (struct str){ to, (size_t)n };
-}
-
-/* Whether there was another object, or none, by this name before the change. */
-static bool was_another(const struct touched *t, const struct stat *now)
-{
-	return t && (t->before.type != STATE_DIR || t->before.ino != now->st_ino ||
-		     t->before.dev != now->st_dev);
-}
-
-/*
- * Where a directory was when the change began, if it has been moved or made since. Look upwards for
- * one that is known: a moved one is, because it was touched. The names below it have not changed,
- * unless one was touched when another object had it: then it is new there, and so is everything in
- * it.
- */
-static void find_origin(struct recorded *k, int dir, struct str now, struct touched_dir *d)
-{
-	AUTO_FD at = fcntl(dir, F_DUPFD_CLOEXEC, 3);
-	size_t keep = now.n; /* so many bytes of the text lead to `at` */
-	struct stat st;
-
-	while (at >= 0 && keep && fstat(at, &st) == 0) {
-		const char *slash = memrchr(now.p, '/', keep);
-		const size_t parent_n = slash ? (size_t)(slash - now.p) : 0;
-		const struct str name = str_from(str_upto(now, keep), slash ? parent_n + 1 : 0);
-		const int up = openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
-		fd_closep(&at);
-		at = up;
-		const struct touched_dir *parent =
-			at < 0 ? NULL : touches_find_dir(&k->touches, at);
-		keep = parent_n;
-		if (!parent)
-			continue;
-		d->is_new =
-			parent->is_new || was_another(touches_find(&k->touches, parent, name), &st);
-		if (!d->is_new)
-			d->path = join(&k->memory, parent->path,
-				       str_from(now, slash ? parent_n + 1 : 0));
-		return;
-	}
-}
-
 /* The directory as this change knows it; NULL if it is outside, or there is no memory. */
 static struct touched_dir *dir_of(struct recording *r, int dir)
 {
@@ -201,7 +150,7 @@ static struct touched_dir *dir_of(struct recording *r, int dir)
 	d->path = d->text = arena_dup(&k->memory, now);
 	d->moves = k->moves;
 	if (k->touches.first)
-		find_origin(k, dir, now, d);
+		touches_find_origin(&k->touches, &k->memory, dir, now, d);
 	return d;
 }
 
@@ -340,6 +289,7 @@ static struct touched *new_touch(struct recording *r, int dir, struct touched_di
 	if (!t)
 		return NULL;
 	entry_look(dir, name, &k->memory, &t->before);
+	touches_note_object(&k->touches, t);
 	if (t->before.type == STATE_DIR)
 		know_dir(r, dir, t);
 	return t;
@@ -355,7 +305,8 @@ static bool is_still_there(int dir, const struct touched *t)
 }
 
 /* Keep what has to be kept, and write it down. 0, or -1 with errno. */
-static int touch(struct recording *r, struct touched_dir *d, const char *name, enum touch_care care)
+static int touch(struct recording *r, struct touched_dir *d, const char *name, enum touch_care care,
+		 bool *may_be_link)
 {
 	struct recorded *k = r->kept;
 	const int dir = d->fd;
@@ -368,6 +319,7 @@ static int touch(struct recording *r, struct touched_dir *d, const char *name, e
 		errno = ENOMEM;
 		return -1;
 	}
+	*may_be_link = !is_new || t->before.type == STATE_LINK;
 	const bool there = is_new || (care != TOUCH_META && is_still_there(dir, t));
 	const bool keep = there && is_at_risk(t, care);
 	if (keep)
@@ -415,10 +367,14 @@ struct touched_dir *recording_dir(struct recording *r, int dir)
 	return NULL;
 }
 
-int recording_touch_in(struct recording *r, struct touched_dir *d, const char *name,
-		       enum touch_care care, struct err *e)
+bool recording_touch_in(struct recording *r, struct touched_dir *d, const char *name,
+			enum touch_care care)
 {
-	return touch(r, d, name, care) < 0 ? fail(r, name, e) : 0;
+	bool may_be_link = true;
+
+	if (touch(r, d, name, care, &may_be_link) < 0)
+		r->missed = true;
+	return may_be_link;
 }
 
 void recording_note_move(struct recording *r)
@@ -437,7 +393,8 @@ int recording_touch(struct recording *r, int dir, const char *name, enum touch_c
 		return fail(r, name, e);
 	}
 	struct touched_dir *d = dir_of(r, dir);
-	return d ? recording_touch_in(r, d, name, care, e) : 0;
+	bool ignored;
+	return d && touch(r, d, name, care, &ignored) < 0 ? fail(r, name, e) : 0;
 }
 
 /* One end of a move: the path of the name, empty in the stage. */
@@ -449,7 +406,7 @@ static struct str end_of_move(struct recording *r, int dir, const char *name)
 	if (dir == store_stage(journal_store(r->journal)) ||
 	    present_path(r->kept, dir, text, &now) < 0)
 		return STR("");
-	return join(&r->kept->memory, now, str_of(name));
+	return dirs_join(&r->kept->memory, now, str_of(name));
 }
 
 static int move(struct recording *r, int from_dir, const char *from, int to_dir, const char *to)

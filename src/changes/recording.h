@@ -67,12 +67,13 @@ uint64_t recording_id(const struct recording *r);
 int recording_touch(struct recording *r, int dir, const char *name, enum touch_care care,
 		    struct err *e);
 
-/* The same by a directory that the recording knows already, which is quicker. NULL from the first
- * one: it lies outside the workspace, or there is no memory. It is known as long as the recording
- * lives. */
+/* The same, more quickly, for a recording that is not atomic: by a directory that it knows already.
+ * recording_dir returns NULL if it lies outside the workspace, or there is no memory; it is known
+ * as long as the recording lives. recording_touch_in returns whether a symbolic link may be there,
+ * which the caller of it may want to follow. */
 struct touched_dir *recording_dir(struct recording *r, int dir);
-int recording_touch_in(struct recording *r, struct touched_dir *d, const char *name,
-		       enum touch_care care, struct err *e);
+bool recording_touch_in(struct recording *r, struct touched_dir *d, const char *name,
+			enum touch_care care);
 
 /* A directory may have been moved: the paths of directories are asked again. */
 void recording_note_move(struct recording *r);

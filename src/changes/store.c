@@ -311,6 +311,14 @@ void store_unlink(struct store *s, uint64_t at)
 		forget_link(s, at, st.st_size);
 }
 
+int store_link_out(struct store *s, uint64_t at, int dir, const char *name)
+{
+	char from[32];
+
+	link_name(at, from);
+	return linkat(s->links, from, dir, name, 0);
+}
+
 int store_move_out(struct store *s, uint64_t at, int dir, const char *name)
 {
 	char from[32];

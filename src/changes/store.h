@@ -96,6 +96,9 @@ bool store_find_inode(struct store *s, uint64_t ino, uint64_t *at);
 /* Open a link for reading, or -1 with errno. */
 int store_open_link(struct store *s, uint64_t at);
 
+/* Give the inode a name in the workspace as well. -1 with errno. */
+int store_link_out(struct store *s, uint64_t at, int dir, const char *name);
+
 /* Remove a link; or rename it to a name in the workspace, replacing what is there. */
 void store_unlink(struct store *s, uint64_t at);
 int store_move_out(struct store *s, uint64_t at, int dir, const char *name);

@@ -4,10 +4,12 @@
 #include "changes/touches.h"
 
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <xxhash.h>
 
 #include "base/own.h"
+#include "changes/dirs.h"
 #include "changes/limits.h"
 
 void touches_done(struct touches *t)
@@ -16,6 +18,7 @@ void touches_done(struct touches *t)
 		fd_closep(&d->fd);
 	mem_free(t->dirs);
 	mem_free(t->names);
+	mem_free(t->objects);
 	*t = (struct touches){ 0 };
 }
 
@@ -97,6 +100,15 @@ struct touched *touches_find(const struct touches *t, const struct touched_dir *
 	return at;
 }
 
+void touches_note_object(struct touches *t, struct touched *n)
+{
+	if (n->before.type == STATE_NONE)
+		return;
+	struct touched **at = &t->objects[dir_bucket(n->before.dev, n->before.ino, t->room)];
+	n->object_chain = *at;
+	*at = n;
+}
+
 static bool grow_names(struct touches *t)
 {
 	const size_t room = t->room ? t->room * 2 : 16;
@@ -104,16 +116,23 @@ static bool grow_names(struct touches *t)
 	if (t->count < t->room)
 		return true;
 	struct touched **names = mem_new(room, sizeof *names);
-	if (!names)
+	struct touched **objects = mem_new(room, sizeof *objects);
+	if (!names || !objects) {
+		mem_free(names);
+		mem_free(objects);
 		return false;
+	}
+	mem_free(t->names);
+	mem_free(t->objects);
+	t->names = names;
+	t->objects = objects;
+	t->room = room;
 	for (struct touched *n = t->first; n; n = n->next) {
 		struct touched **at = &names[name_bucket(n->dir, str_of(n->name), room)];
 		n->chain = *at;
 		*at = n;
+		touches_note_object(t, n);
 	}
-	mem_free(t->names);
-	t->names = names;
-	t->room = room;
 	return true;
 }
 
@@ -137,8 +156,42 @@ struct touched *touches_add(struct touches *t, struct arena *a, struct touched_d
 
 struct touched *touches_find_object(const struct touches *t, dev_t dev, ino_t ino)
 {
-	for (struct touched *n = t->first; n; n = n->next)
-		if (n->before.type != STATE_NONE && n->before.ino == ino && n->before.dev == dev)
-			return n;
-	return NULL;
+	struct touched *n = t->room ? t->objects[dir_bucket(dev, ino, t->room)] : NULL;
+
+	while (n && (n->before.ino != ino || n->before.dev != dev))
+		n = n->object_chain;
+	return n;
+}
+
+/* Whether there was another object, or none, by this name before the change. */
+static bool was_another(const struct touched *t, const struct stat *now)
+{
+	return t && (t->before.type != STATE_DIR || t->before.ino != now->st_ino ||
+		     t->before.dev != now->st_dev);
+}
+
+void touches_find_origin(const struct touches *t, struct arena *a, int dir, struct str now,
+			 struct touched_dir *d)
+{
+	AUTO_FD at = fcntl(dir, F_DUPFD_CLOEXEC, 3);
+	size_t keep = now.n; /* so many bytes of the text lead to `at` */
+	struct stat st;
+
+	while (at >= 0 && keep && fstat(at, &st) == 0) {
+		const char *slash = memrchr(now.p, '/', keep);
+		const size_t parent_n = slash ? (size_t)(slash - now.p) : 0;
+		const struct str name = str_from(str_upto(now, keep), slash ? parent_n + 1 : 0);
+		const int up = openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		fd_closep(&at);
+		at = up;
+		const struct touched_dir *parent = at < 0 ? NULL : touches_find_dir(t, at);
+		keep = parent_n;
+		if (!parent)
+			continue;
+		d->is_new = parent->is_new || was_another(touches_find(t, parent, name), &st);
+		if (!d->is_new)
+			d->path =
+				dirs_join(a, parent->path, str_from(now, slash ? parent_n + 1 : 0));
+		return;
+	}
 }

@@ -36,6 +36,7 @@ struct touched_dir {
 
 struct touched {
 	struct touched *chain, *next;
+	struct touched *object_chain; /* of those whose object has this number */
 	struct touched_dir *dir;
 	const char *name;
 	struct path_state before;
@@ -45,7 +46,7 @@ struct touched {
 /* The zero value is an empty set. */
 struct touches {
 	struct touched_dir **dirs, *first_dir, *last_dir;
-	struct touched **names, *first, *last;
+	struct touched **names, **objects, *first, *last;
 	size_t dir_count, dir_room, count, room;
 };
 
@@ -62,7 +63,19 @@ struct touched *touches_find(const struct touches *t, const struct touched_dir *
 struct touched *touches_add(struct touches *t, struct arena *a, struct touched_dir *d,
 			    const char *name);
 
+/* The state of a new one is known: from now on its object is found. */
+void touches_note_object(struct touches *t, struct touched *n);
+
 /* The name at which this object was, before the change; or NULL. */
 struct touched *touches_find_object(const struct touches *t, dev_t dev, ino_t ino);
+
+/*
+ * Find out where a directory, which is at `now`, was when the change began, if it has been moved or
+ * made since. Look upwards for one that is known: a moved one is, because it was touched. The names
+ * below it have not changed, unless one was touched when another object had it: then it is new
+ * there, and so is everything in it.
+ */
+void touches_find_origin(const struct touches *t, struct arena *a, int dir, struct str now,
+			 struct touched_dir *d);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/own.h"
 #include "changes/apply.h"
+#include "changes/dirs.h"
 #include "changes/recording.h"
 #include "workspace/pending.h"
 #include "workspace/workspace.h"
@@ -116,6 +117,19 @@ static int judge(const struct undo_check *said, bool force, struct err *e)
 	return 0;
 }
 
+static void release(const struct entry_store *store, int root, const struct change *c)
+{
+	for (size_t i = 0; i < c->item_count; i++) {
+		char name[NAME_MAX + 1];
+		const struct change_item *item = &c->items[i];
+		AUTO_FD dir = item->before.kept == KEPT_LINK
+				      ? dirs_open_parent(root, item_was(item), name)
+				      : -1;
+		if (dir >= 0)
+			entry_release(store, dir, name, &item->before);
+	}
+}
+
 /* Apply all of it in one recording; if a step fails, take it back. */
 static int carry_out(struct journal *j, const struct undo_request *q, const struct selection *s,
 		     const struct entry_store *store, int root, struct arena *a,
@@ -146,6 +160,8 @@ static int carry_out(struct journal *j, const struct undo_request *q, const stru
 	}
 	if (recording_finish(&r, a, &ret->made))
 		ret->change = ret->made.id;
+	for (size_t i = 0; i < s->count; i++)
+		release(store, root, &s->changes[i]);
 	return 0;
 }
 

@@ -217,8 +217,9 @@ static bool is_saved(const struct call *c, const struct change_item *item)
 	return entry_is_kept(&s, &item->before) || entry_same_content(&item->before, &item->after);
 }
 
-static void write_item(const struct call *c, const struct change_item *item)
+static void write_item(const struct call *c, struct change_item *item)
 {
+	content_hash_after(c->journal, item);
 	jw_object(c->out, NULL);
 	jw_str(c->out, "path", item->path);
 	jw_str(c->out, "kind", str_of(changed_kind(item->kind)));
