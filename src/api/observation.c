@@ -14,13 +14,21 @@ void observation_begin(struct jw *w, struct str tool)
 	jw_object(w, "output");
 }
 
-void observation_end(struct jw *w, struct str changes)
+/* If there is no room for it, the result counts. */
+static void write_extra(struct jw *w, const char *name, struct str json)
+{
+	if (json.n && jw_buf(w)->max - jw_length(w) > json.n + 2 * (size_t)LIMIT_ENVELOPE_END)
+		jw_raw(w, name, json);
+}
+
+void observation_end(struct jw *w, const struct call_change *change)
 {
 	jw_end(w);
 	jw_null(w, "error");
-	/* If there is no room for it, the result counts. */
-	if (changes.n && jw_buf(w)->max - jw_length(w) > changes.n + 2 * (size_t)LIMIT_ENVELOPE_END)
-		jw_raw(w, "changes", changes);
+	write_extra(w, "denied", change->denied);
+	if (change->denied_count)
+		jw_int(w, "denied_count", change->denied_count);
+	write_extra(w, "changes", change->json);
 	jw_end(w);
 }
 

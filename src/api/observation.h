@@ -31,12 +31,12 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/jw.h"
+#include "service/dispatch.h"
 #include "tools/tool.h"
 
-/* A success, up to the members of its output; and its end, with what was changed as JSON, or
- * nothing. */
+/* A success, up to the members of its output; and its end, with what was changed and refused. */
 void observation_begin(struct jw *w, struct str tool);
-void observation_end(struct jw *w, struct str changes);
+void observation_end(struct jw *w, const struct call_change *change);
 
 /* Replace what is in out by a failure. */
 void observation_fail(struct buf *out, struct str tool, const struct err *e);

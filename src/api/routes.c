@@ -267,7 +267,7 @@ static bool observe(struct exchange *x, const struct model_call *m, struct call_
 		dispatch_refused(x->front->service, &d, m->name, e);
 	observation_begin(&w, m->name);
 	if (t && dispatch(x->front->service, &d, &w, e) == 0) {
-		observation_end(&w, change.json);
+		observation_end(&w, &change);
 		return true;
 	}
 	if (text)

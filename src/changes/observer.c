@@ -250,12 +250,15 @@ static void touch_path(struct observer *o, const struct stopped_call *d, int dir
 	for (int hops = 0; hops < LIMIT_LINK_HOPS; hops++) {
 		const struct seen_dir *in;
 		struct str dir;
-		if (!find(o, &w, &dir, &in, name))
+		if (!find(o, &w, &dir, &in, name)) {
+			o->is_outside = true;
 			return;
+		}
 		const bool may_be_link =
 			!in->dir || recording_touch_in(o->recording, in->dir, name, care);
 		if (follow && may_be_link && follow_link(o, in, dir, name, &w))
 			continue;
+		o->is_outside |= !in->dir;
 		if (in->dir && is_moving(d) && is_dir(in->dir->fd, name))
 			forget_dirs(o);
 		return;
@@ -320,6 +323,7 @@ static enum judgement look_at(void *arg, const struct stopped_call *d)
 	struct observer *o = arg;
 	struct open_how how;
 
+	o->is_outside = false;
 	caller_is(&o->caller, d->pid);
 	if (d->number == SYS_openat) {
 		look_at_open(o, d, (int)d->args[0], d->args[1], d->args[2]);
@@ -337,7 +341,7 @@ static enum judgement look_at(void *arg, const struct stopped_call *d)
 	} else {
 		look_at_paths(o, d);
 	}
-	return JUDGE_PASSES;
+	return o->is_outside && o->outside.look ? o->outside.look(o->outside.arg, d) : JUDGE_PASSES;
 }
 
 int observer_init(struct observer *o, struct recording *r, struct err *e)
@@ -359,6 +363,11 @@ void observer_done(struct observer *o)
 	forget_dirs(o);
 	caller_done(&o->caller);
 	fd_closep(&o->root);
+}
+
+void observer_pass_on(struct observer *o, struct judge outside)
+{
+	o->outside = outside;
 }
 
 struct judge observer_judge(struct observer *o)

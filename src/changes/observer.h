@@ -38,11 +38,16 @@ struct observer {
 	 * a directory may have been moved or replaced. */
 	struct seen_dir seen[OBSERVER_DIRS];
 	size_t next;
+	struct judge outside; /* looks at calls about what lies outside; or has no function */
+	bool is_outside;      /* this call is one */
 };
 
 /* The recording belongs to the supervisor's thread from its start to its end. */
 int observer_init(struct observer *o, struct recording *r, struct err *e);
 void observer_done(struct observer *o);
+
+/* Have this judge look at calls about a path that is not in the workspace, too. */
+void observer_pass_on(struct observer *o, struct judge outside);
 
 /* The judge, which must not outlive the observer. */
 struct judge observer_judge(struct observer *o);

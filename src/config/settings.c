@@ -65,6 +65,10 @@ static const struct setting settings[] = {
 	  .help = "more directories that sandboxed commands may write" },
 	{ "SIDECAR_SANDBOX_READ", "sandbox-read", SETTING_TEXT, AT(sandbox_read), "DIR:...",
 	  .help = "more directories that strictly sandboxed commands may read" },
+	{ "SIDECAR_SANDBOX_SOCKETS", "sandbox-socket", SETTING_TEXT, AT(sandbox_sockets),
+	  "PATH:...",
+	  .help = "sockets of other programs, or directories with them, that sandboxed commands "
+		  "may use, such as $SSH_AUTH_SOCK" },
 	{ "SIDECAR_NETWORK", "network", SETTING_CHOICE, AT(network), WORDS("none", "on"),
 	  .usual = "on", .help = "whether sandboxed commands have a network (default on)" },
 	{ "SIDECAR_COMMAND_POLICY", "command-policy", SETTING_CHOICE, AT(command_policy),

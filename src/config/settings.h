@@ -61,7 +61,7 @@ struct config {
 	int64_t sandbox;	/* enum sandbox_mode */
 	int64_t network;	/* 0: none */
 	int64_t command_policy; /* enum policy_mode */
-	const char *command_rules, *sandbox_write, *sandbox_read;
+	const char *command_rules, *sandbox_write, *sandbox_read, *sandbox_sockets;
 	int64_t scrub; /* enum config_scrub: which secrets are removed from what models see */
 	const char *scrub_patterns;
 	int64_t read_before_write; /* enum config_reads: must a session read before it writes? */

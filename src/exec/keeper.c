@@ -60,7 +60,8 @@ static int read_setup(struct keeper *k)
 	if (message_recv(k->server, &setup, sizeof(setup), fds) != sizeof(setup) ||
 	    strings_map(fds[KEEPER_STRINGS], s) < 0)
 		return -1;
-	if (s->count != 2 + (size_t)setup.write_count + setup.read_count + setup.hide_count)
+	if (s->count != 2 + (size_t)setup.write_count + setup.read_count + setup.hide_count +
+				setup.socket_count)
 		return -1;
 	size_t at = 2;
 	limit_files(setup.open_files);
@@ -72,11 +73,13 @@ static int read_setup(struct keeper *k)
 		.read_only = setup.read_only,
 		.namespaces = setup.namespaces,
 		.listens = setup.listens,
+		.brokered = setup.brokered,
 		.workspace = empty_to_null(s->item[0]),
 		.scratch = empty_to_null(s->item[1]),
 		.write = list_of(s, &at, setup.write_count),
 		.read = list_of(s, &at, setup.read_count),
 		.hide = list_of(s, &at, setup.hide_count),
+		.sockets = list_of(s, &at, setup.socket_count),
 	};
 	fd_closep(&fds[KEEPER_STRINGS]);
 	return 0;

@@ -31,15 +31,15 @@
 enum { KEEPER_FD = 3 };
 
 /* The first message to the keeper is a struct keeper_setup. With it come the lifeline, the strings
- * (workspace, scratch, and the three lists), and at_death's descriptor if there is one. The answer
+ * (workspace, scratch, and the four lists), and at_death's descriptor if there is one. The answer
  * is the spawner's (struct spawner_hello). */
 enum keeper_fd { KEEPER_LIFELINE, KEEPER_STRINGS, KEEPER_AT_DEATH };
 
 struct keeper_setup {
 	enum sandbox_mode mode;
 	bool no_network, read_only, namespaces;
-	bool listens; /* commands may be watched (sandbox/listener.h) */
-	uint32_t write_count, read_count, hide_count;
+	bool listens, brokered; /* as in struct sandbox_config */
+	uint32_t write_count, read_count, hide_count, socket_count;
 	int64_t open_files; /* soft limit for the keeper and all it starts; 0: leave it unchanged */
 };
 

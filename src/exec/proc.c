@@ -23,8 +23,7 @@ struct proc {
 	bool ending;   /* the reaper has been told to end the command */
 	bool unwanted; /* the sink does not want any more output */
 	bool one_pipe; /* stderr is in stdout */
-	bool sandboxed;
-	bool over; /* every process has ended */
+	bool over;     /* every process has ended */
 	struct proc_watch watch;
 	struct proc_limits limits;
 	char program[LIMIT_PROGRAM_TEXT]; /* for messages; "" if it is the shell */
@@ -346,14 +345,7 @@ static void drain(struct proc *p, const struct proc_sink *sink)
 	}
 }
 
-/* How programs report that they were refused a file, memory or a process. */
-static const char *const denied_words[] = { "Permission denied",
-					    "Read-only file system",
-					    "Operation not permitted",
-					    "EACCES",
-					    "EROFS",
-					    "EPERM",
-					    NULL };
+/* How programs report that they were refused memory or a process. */
 static const char *const memory_words[] = { "annot allocate memory",
 					    "emory exhausted",
 					    "ut of memory",
@@ -376,10 +368,7 @@ static void guess_reason(const struct proc *p, struct proc_result *ret)
 {
 	const struct proc_limits *l = &p->limits;
 
-	if (ret->exit_code == 0)
-		return;
-	ret->denied = p->sandboxed && tail_has(p, denied_words);
-	if (ret->limit != PROC_LIMIT_NONE)
+	if (ret->exit_code == 0 || ret->limit != PROC_LIMIT_NONE)
 		return;
 	if (l->address_space_bytes > 0 && tail_has(p, memory_words))
 		ret->limit = PROC_LIMIT_MEMORY;
@@ -387,7 +376,7 @@ static void guess_reason(const struct proc *p, struct proc_result *ret)
 		ret->limit = PROC_LIMIT_PROCESSES;
 }
 
-static struct proc *proc_new(struct runner *runner, const struct proc_request *q)
+static struct proc *proc_new(const struct proc_request *q)
 {
 	struct proc *p = mem_new(1, sizeof(*p));
 
@@ -396,7 +385,6 @@ static struct proc *proc_new(struct runner *runner, const struct proc_request *q
 	*p = (struct proc){ .control = -1,
 			    .output = { -1, -1 },
 			    .one_pipe = q->one_pipe,
-			    .sandboxed = runner_is_sandboxed(runner),
 			    .limits = q->limits,
 			    .tail = { .max = LIMIT_STDERR_TAIL },
 			    .chunk = mem_new(LIMIT_OUTPUT_CHUNK, 1) };
@@ -416,7 +404,7 @@ int proc_admit(struct runner *runner, const struct proc_request *q, struct err *
 int proc_start(struct runner *runner, const struct proc_request *q, struct proc **ret,
 	       struct err *e)
 {
-	struct proc *p = proc_new(runner, q);
+	struct proc *p = proc_new(q);
 
 	if (!p) {
 		if (q->watch.end)

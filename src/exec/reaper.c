@@ -301,21 +301,21 @@ void reaper_refuse(int control, enum launch_step step, int error)
 	(void)message_send(control, &p, sizeof(p), NULL, 0, io_now_ms() + LIMIT_SPAWNER_MS);
 }
 
-int reaper_listen(void)
+int reaper_listen(unsigned calls)
 {
-	const int fd = listener_install();
+	const int fd = listener_install(calls);
 
 	/* In a sandbox this is given up already; root need not. */
 	if (fd >= 0 || errno != EACCES || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return fd;
-	return listener_install();
+	return listener_install(calls);
 }
 
 int reaper_prepare(const struct reaper_home *home)
 {
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	(void)prctl(PR_SET_NAME, "sidecar-reaper", 0, 0, 0);
-	return home->listens ? reaper_listen() : -1;
+	return home->calls ? reaper_listen(home->calls) : -1;
 }
 
 /*
@@ -337,15 +337,20 @@ static pid_t start_in_time(struct launch *l)
 }
 
 /* Give the listener to the server. If it is not wanted, or cannot be had, the command goes on
- * without a supervisor. */
-static void give_listener(struct reaper *r)
+ * without a supervisor; but not in a sandbox that is made of it. */
+static bool give_listener(struct reaper *r)
 {
-	if (r->order->watch && r->listener < 0)
-		r->listener = reaper_listen();
+	const unsigned calls = r->home->calls ? r->home->calls : LISTENER_CHANGES;
+
+	if ((r->order->watch || r->home->calls) && r->listener < 0)
+		r->listener = reaper_listen(calls);
+	if (r->listener < 0 && calls & LISTENER_SOCKETS)
+		return false;
 	if (r->order->watch && r->listener >= 0)
 		send_event(r, REAPER_LISTENS);
 	else
 		r->lets_go = r->listener >= 0;
+	return true;
 }
 
 void reaper_main(const struct reaper_home *home, int listener, struct launch *l)
@@ -363,8 +368,12 @@ void reaper_main(const struct reaper_home *home, int listener, struct launch *l)
 	if (l->order->timeout_ms > 0)
 		r.timeout_ms = r.started_ms + l->order->timeout_ms;
 	if (launch_prepare(l, home->shell, home->env) == 0) {
-		give_listener(&r);
-		r.shell = start_in_time(l);
+		if (give_listener(&r)) {
+			r.shell = start_in_time(l);
+		} else {
+			l->failed = LAUNCH_SANDBOX;
+			l->error = errno;
+		}
 	}
 	for (size_t i = ORDER_OUT; i < ORDER_OUT_READ; i++)
 		fd_closep(&l->fd[i]);

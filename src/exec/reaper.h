@@ -50,9 +50,7 @@ struct proc_result {
 	int signal;    /* 0: it exited by itself (also if it was timed out or cancelled) */
 	bool timed_out;
 	bool cancelled;
-	bool stuck;  /* a process could not be ended: another user's, or stuck in the kernel */
-	bool denied; /* sandboxed, failed, and the end of stderr looks like a refused write: a
-			guess, good for a hint */
+	bool stuck; /* a process could not be ended: another user's, or stuck in the kernel */
 	int64_t duration_ms; /* until the shell ended */
 	/*
 	 * The receipt. CPU time is that of all processes that were waited for, memory the peak of
@@ -100,7 +98,8 @@ struct reaper_home {
 	char *const *env;
 	int64_t oom_kills; /* procfs_oom_kills, and when that was */
 	int64_t oom_counted_ms;
-	bool listens; /* every command runs under a listener, so it is installed in advance */
+	unsigned calls; /* every command runs under a listener for these (enum listener_calls), so
+			 * it is installed in advance; 0: only if the order asks for it */
 };
 
 /* Make the calling process a reaper, before it has an order. Returns its listener, or -1. */
@@ -111,7 +110,7 @@ _Noreturn void reaper_main(const struct reaper_home *home, int listener, struct 
 
 /* Install a listener in this process, which gives up gaining privileges if it has to. -1 with errno
  * as listener_install. */
-int reaper_listen(void);
+int reaper_listen(unsigned calls);
 
 /* Send a report that the order could not be carried out. */
 void reaper_refuse(int control, enum launch_step step, int error);

@@ -10,6 +10,8 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -44,6 +46,7 @@ struct runner {
 	size_t scratch_at;  /* the offset of the private /tmp in them */
 	struct buf program; /* with its NUL; empty: this one */
 	struct sandbox_report report;
+	struct bounds *bounds; /* NULL: no sandbox, or not started yet */
 };
 
 /* What does not exist when the server starts is left out for good. */
@@ -55,6 +58,30 @@ static uint32_t add_list(struct buf *b, struct path_list list, const char *works
 	for (size_t i = 0; i < list.count; i++) {
 		if (!canonical_name(list.item[i], workspace, name))
 			continue;
+		strings_add(b, str_of(name));
+		count++;
+	}
+	return count;
+}
+
+/* A socket may be made later; its directory is there. */
+static uint32_t add_sockets(struct buf *b, struct path_list list, const char *workspace)
+{
+	char name[PATH_MAX], dir[PATH_MAX];
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < list.count; i++) {
+		const char *last = strrchr(list.item[i], '/');
+		if (canonical_name(list.item[i], workspace, name)) {
+			strings_add(b, str_of(name));
+			count++;
+			continue;
+		}
+		(void)snprintf(dir, sizeof(dir), "%.*s/", (int)(last - list.item[i]), list.item[i]);
+		if (errno != ENOENT || !last[1] || !canonical_name(dir, workspace, name) ||
+		    strlen(name) + strlen(last) >= sizeof(name))
+			continue;
+		memcpy(name + strlen(name), last, strlen(last) + 1);
 		strings_add(b, str_of(name));
 		count++;
 	}
@@ -74,11 +101,13 @@ static int keep_config(struct runner *r, const struct runner_config *c, struct e
 		.no_network = sb->no_network,
 		.read_only = sb->read_only,
 		.listens = c->listens,
+		.brokered = c->brokers,
 		.open_files = c->open_files,
 	};
 	r->setup.write_count = add_list(&r->strings, sb->write, sb->workspace);
 	r->setup.read_count = add_list(&r->strings, sb->read, sb->workspace);
 	r->setup.hide_count = add_list(&r->strings, sb->hide, NULL);
+	r->setup.socket_count = add_sockets(&r->strings, sb->sockets, sb->workspace);
 	r->program.max = LIMIT_ARGUMENT;
 	if (c->program) {
 		buf_add(&r->program, str_of(c->program));
@@ -213,6 +242,54 @@ static int try_to_read(pid_t pid)
 	return process_vm_readv(pid, &to, 1, &from, 1, 0) < 0 && errno != EFAULT ? errno : 0;
 }
 
+/* Whether this process may take the descriptors of those below it. */
+static bool can_take_from(int pidfd)
+{
+	AUTO_FD taken = (int)syscall(SYS_pidfd_getfd, pidfd, 0, 0);
+
+	return taken >= 0;
+}
+
+static struct path_list list_of(const char **string, size_t *at, size_t count)
+{
+	const struct path_list list = { string + *at, count };
+
+	*at += count;
+	return list;
+}
+
+/* The same rules as the spawner has. */
+static int keep_bounds(struct runner *r, const struct sandbox_report *report)
+{
+	const struct keeper_setup *s = &r->setup;
+	const size_t count =
+		2 + (size_t)s->write_count + s->read_count + s->hide_count + s->socket_count;
+	const char **string, *next = r->strings.p;
+	size_t at = 2;
+
+	if (r->bounds || report->mode == SANDBOX_OFF)
+		return 0;
+	string = mem_new(count, sizeof(*string));
+	if (!string)
+		return -1;
+	for (size_t i = 0; i < count; i++, next += strlen(next) + 1)
+		string[i] = next;
+	const struct sandbox_config config = {
+		.mode = report->mode,
+		.no_network = s->no_network || report->mode == SANDBOX_STRICT,
+		.read_only = s->read_only,
+		.workspace = string[0],
+		.scratch = string[1],
+		.write = list_of(string, &at, s->write_count),
+		.read = list_of(string, &at, s->read_count),
+		.hide = list_of(string, &at, s->hide_count),
+		.sockets = list_of(string, &at, s->socket_count),
+	};
+	r->bounds = bounds_new(&config, report->namespaces);
+	mem_free(string);
+	return r->bounds ? 0 : -1;
+}
+
 /* Start a keeper in place of the last one. */
 static int start(struct runner *r, struct err *e)
 {
@@ -235,6 +312,8 @@ static int start(struct runner *r, struct err *e)
 	(void)reap_keeper(r, SIGKILL);
 	r->keeper_pid = pid;
 	r->keeper = (int)syscall(SYS_pidfd_open, pid, 0);
+	/* Found out before the sandbox is made: without it there are no Unix sockets in it. */
+	r->setup.brokered &= try_to_read(pid) == 0 && can_take_from(r->keeper);
 	if (greet(r, mine, &hello, e) < 0) {
 		fd_closep(&mine);
 		(void)reap_keeper(r, SIGKILL);
@@ -245,7 +324,10 @@ static int start(struct runner *r, struct err *e)
 	(void)pthread_mutex_lock(&r->report_lock);
 	r->report = hello.sandbox;
 	r->setup.namespaces = hello.sandbox.namespaces;
+	const int kept = keep_bounds(r, &hello.sandbox);
 	(void)pthread_mutex_unlock(&r->report_lock);
+	if (kept < 0)
+		return err_set(e, ERR_SPAWN_FAILED, "There is not enough memory for the spawner");
 	r->sock = TAKE(mine, -1);
 	r->generation++;
 	return 0;
@@ -316,6 +398,7 @@ void runner_free(struct runner *r)
 		scratch_remove(r->strings.p + r->scratch_at);
 	buf_done(&r->strings);
 	buf_done(&r->program);
+	bounds_release(r->bounds);
 	(void)pthread_mutex_destroy(&r->lock);
 	(void)pthread_mutex_destroy(&r->report_lock);
 	mem_free(r);
@@ -326,6 +409,22 @@ void runner_report(struct runner *r, struct sandbox_report *ret)
 	(void)pthread_mutex_lock(&r->report_lock);
 	*ret = r->report;
 	(void)pthread_mutex_unlock(&r->report_lock);
+}
+
+struct bounds *runner_bounds(struct runner *r)
+{
+	(void)pthread_mutex_lock(&r->report_lock);
+	struct bounds *b = bounds_hold(r->bounds);
+	(void)pthread_mutex_unlock(&r->report_lock);
+	return b;
+}
+
+bool runner_brokers(struct runner *r)
+{
+	(void)pthread_mutex_lock(&r->report_lock);
+	const bool brokers = r->bounds && r->setup.brokered && !r->report.unwatched;
+	(void)pthread_mutex_unlock(&r->report_lock);
+	return brokers;
 }
 
 bool runner_can_watch(struct runner *r)

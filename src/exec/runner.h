@@ -20,6 +20,7 @@
 
 #include "base/err.h"
 #include "exec/launch.h"
+#include "sandbox/bounds.h"
 #include "sandbox/sandbox.h"
 
 struct runner_config {
@@ -28,6 +29,8 @@ struct runner_config {
 					* caller's, and open as long as the runner is used */
 	size_t max_commands;	       /* at once; 0 or too many: LIMIT_COMMANDS */
 	bool listens;		       /* commands may be watched (proc.h); in a sandbox all are */
+	bool brokers;		       /* those who watch make connections for sandboxed commands
+					* (sandbox/broker.h), which without a watch get none */
 	int64_t open_files;	       /* that a command may have; 0: as many as the server */
 	const char *program;	       /* whose main() begins as above, searched in PATH if it has
 					* no slash; NULL: this one */
@@ -49,6 +52,12 @@ void runner_report(struct runner *r, struct sandbox_report *ret);
 
 /* Can commands be watched (proc.h)? */
 bool runner_can_watch(struct runner *r);
+
+/* What the sandbox lets commands do, held for the caller; NULL if there is no sandbox. */
+struct bounds *runner_bounds(struct runner *r);
+
+/* Must the one who watches a command make its connections? */
+bool runner_brokers(struct runner *r);
 
 /* Do commands run in a sandbox? */
 bool runner_is_sandboxed(struct runner *r);

@@ -22,6 +22,7 @@
 #include "exec/environ.h"
 #include "exec/procfs.h"
 #include "exec/reaper.h"
+#include "sandbox/listener.h"
 
 struct spawner {
 	int server; /* -1 after it hung up */
@@ -201,7 +202,7 @@ static int try_listener(void)
 	const pid_t pid = fork();
 
 	if (pid == 0) {
-		const int fd = reaper_listen();
+		const int fd = reaper_listen(LISTENER_CHANGES | LISTENER_SOCKETS);
 		_exit(fd < 0 ? errno : 0);
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
@@ -209,9 +210,17 @@ static int try_listener(void)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : ENOSYS;
 }
 
-static int prepare(struct spawner *s, const struct sandbox_config *config, bool namespaces,
+/* Which calls of every command stop. */
+static unsigned stopped_calls(const struct sandbox_config *c, bool namespaces)
+{
+	return (c->listens ? LISTENER_CHANGES : 0) | (c->brokered ? LISTENER_SOCKETS : 0) |
+	       (c->brokered && c->no_network && namespaces ? LISTENER_SENDS : 0);
+}
+
+static int prepare(struct spawner *s, const struct sandbox_config *asked, bool namespaces,
 		   struct spawner_hello *hello)
 {
+	struct sandbox_config config = *asked;
 	sigset_t chld;
 
 	(void)prctl(PR_SET_NAME, "sidecar-spawner", 0, 0, 0);
@@ -224,8 +233,14 @@ static int prepare(struct spawner *s, const struct sandbox_config *config, bool 
 	s->taken = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (s->home.signals < 0 || s->taken < 0)
 		return err_errno(&hello->err, "The spawner cannot watch its children");
-	if (sandbox_make(config, namespaces, &s->sandbox, &hello->sandbox, &hello->err) < 0)
+	if (config.listens || config.brokered)
+		hello->sandbox.unwatched = try_listener();
+	if (hello->sandbox.unwatched)
+		config.listens = config.brokered = false;
+	if (sandbox_make(&config, namespaces, &s->sandbox, &hello->sandbox, &hello->err) < 0)
 		return -1;
+	if (s->sandbox)
+		s->home.calls = stopped_calls(&config, namespaces);
 	s->home.shell = launch_shell();
 	size_t count = 0;
 	char *const *more = s->sandbox ? sandbox_variables(s->sandbox, &count) : NULL;
@@ -233,9 +248,6 @@ static int prepare(struct spawner *s, const struct sandbox_config *config, bool 
 	if (!s->home.env)
 		return err_set(&hello->err, ERR_SPAWN_FAILED,
 			       "There is no memory for the environment of commands");
-	if (config->listens)
-		hello->sandbox.unwatched = try_listener();
-	s->home.listens = config->listens && s->sandbox && !hello->sandbox.unwatched;
 	/* Tidy up the freed memory once. Otherwise every reaper does so when it allocates, and
 	 * copies each page it touches. */
 	(void)malloc_trim(0);

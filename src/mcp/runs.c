@@ -203,7 +203,7 @@ static void call_structured(struct service *s, struct dispatch *d, const struct 
 		mcp_fail(r, &e, out);
 		return;
 	}
-	observation_end(&w, change.json);
+	observation_end(&w, &change);
 	mcp_result_structured(r, buf_str(&observation), true, out);
 }
 

@@ -43,6 +43,7 @@ enum fs_right {
 	FS_REFER = 1 << 13,
 	FS_TRUNCATE = 1 << 14,
 	FS_IOCTL_DEV = 1 << 15,
+	FS_RESOLVE_UNIX = 1 << 16,
 };
 
 enum { NET_BIND_AND_CONNECT_TCP = 3, SCOPE_ABSTRACT_AND_SIGNAL = 3 };
@@ -50,7 +51,7 @@ enum { NET_BIND_AND_CONNECT_TCP = 3, SCOPE_ABSTRACT_AND_SIGNAL = 3 };
 static const uint64_t read_rights = FS_EXECUTE | FS_READ_FILE | FS_READ_DIR;
 static const uint64_t device_rights = FS_READ_FILE | FS_WRITE_FILE | FS_TRUNCATE | FS_IOCTL_DEV;
 static const uint64_t file_rights =
-	FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE | FS_IOCTL_DEV;
+	FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE | FS_IOCTL_DEV | FS_RESOLVE_UNIX;
 
 int landlock_abi(void)
 {
@@ -70,6 +71,8 @@ static uint64_t all_rights(int abi)
 		rights |= FS_TRUNCATE;
 	if (abi >= LANDLOCK_IOCTL)
 		rights |= FS_IOCTL_DEV;
+	if (abi >= LANDLOCK_UNIX)
+		rights |= FS_RESOLVE_UNIX;
 	return rights;
 }
 
@@ -101,6 +104,10 @@ int landlock_allow(int rules, int fd, enum landlock_grant grant, struct err *e)
 		rights = read_rights;
 	if (grant == LANDLOCK_DEVICE)
 		rights = device_rights & known;
+	if (grant == LANDLOCK_SOCKET)
+		rights = FS_RESOLVE_UNIX & known;
+	if (rights == 0)
+		return 0;
 	/* The kernel refuses rights that only make sense for a directory on anything else. */
 	if (!S_ISDIR(st.st_mode))
 		rights &= file_rights;

@@ -19,7 +19,8 @@ enum {
 	LANDLOCK_TRUNCATE = 3,
 	LANDLOCK_NET = 4,
 	LANDLOCK_IOCTL = 5,
-	LANDLOCK_SCOPE = 6
+	LANDLOCK_SCOPE = 6,
+	LANDLOCK_UNIX = 9, /* connecting to sockets by path, and sending to them */
 };
 
 /* What a rule grants on a file or on everything below a directory. */
@@ -27,6 +28,7 @@ enum landlock_grant {
 	LANDLOCK_READ,	 /* read, list, execute */
 	LANDLOCK_WRITE,	 /* everything */
 	LANDLOCK_DEVICE, /* read, write and control a device, make nothing */
+	LANDLOCK_SOCKET, /* connect to sockets (from ABI 9 on; nothing before) */
 };
 
 /* The ABI of this kernel; 0 if it has no Landlock, or Landlock is turned off. */

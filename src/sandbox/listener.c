@@ -10,6 +10,7 @@
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -53,7 +54,7 @@ static const uint16_t refused[] = {
 /* The flags with which an open may change something. */
 enum { CHANGING = O_ACCMODE | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY) };
 
-enum { MOST = 2 * (ARRAY_LEN(stopped) + ARRAY_LEN(refused)) + 32 };
+enum { MOST = 2 * (ARRAY_LEN(stopped) + ARRAY_LEN(refused)) + 64 };
 
 struct program {
 	struct sock_filter code[MOST];
@@ -94,7 +95,39 @@ static void answer_open(struct program *p, uint32_t number, unsigned argument)
 
 #ifdef THIS_ARCHITECTURE
 
-static void build(struct program *p)
+static size_t low_half(unsigned argument)
+{
+	return offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t);
+}
+
+/* If it is that call, for Unix sockets that can send to any address: stop it. For them SOCK_RAW
+ * means SOCK_DGRAM. */
+static void answer_datagrams(struct program *p, uint32_t number)
+{
+	add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 8));
+	load(p, low_half(0));
+	add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 0, 5));
+	load(p, low_half(1));
+	add(p, (struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xf));
+	add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOCK_DGRAM, 1, 0));
+	add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOCK_RAW, 0, 1));
+	answer(p, SECCOMP_RET_USER_NOTIF);
+	answer(p, SECCOMP_RET_ALLOW);
+}
+
+/* If it is sendto with an address: stop it. */
+static void answer_sends(struct program *p)
+{
+	add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sendto, 0, 6));
+	load(p, low_half(4));
+	add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 2));
+	load(p, low_half(4) + sizeof(uint32_t));
+	add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0));
+	answer(p, SECCOMP_RET_USER_NOTIF);
+	answer(p, SECCOMP_RET_ALLOW);
+}
+
+static void build(struct program *p, unsigned calls)
 {
 	load(p, offsetof(struct seccomp_data, arch));
 	add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, THIS_ARCHITECTURE, 1, 0));
@@ -103,23 +136,32 @@ static void build(struct program *p)
 	/* The x32 calls of x86-64 have other numbers. */
 	add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1));
 	answer(p, SECCOMP_RET_ERRNO | ENOSYS);
-	answer_open(p, SYS_openat, 2);
+	if (calls & LISTENER_SOCKETS) {
+		answer_call(p, SYS_connect, SECCOMP_RET_USER_NOTIF);
+		answer_datagrams(p, SYS_socket);
+		answer_datagrams(p, SYS_socketpair);
+	}
+	if (calls & LISTENER_SENDS)
+		answer_sends(p);
+	if (calls & LISTENER_CHANGES) {
+		answer_open(p, SYS_openat, 2);
 #ifdef SYS_open
-	answer_open(p, SYS_open, 1);
+		answer_open(p, SYS_open, 1);
 #endif
-	for (size_t i = 0; i < ARRAY_LEN(stopped); i++)
-		answer_call(p, stopped[i], SECCOMP_RET_USER_NOTIF);
+		for (size_t i = 0; i < ARRAY_LEN(stopped); i++)
+			answer_call(p, stopped[i], SECCOMP_RET_USER_NOTIF);
+	}
 	for (size_t i = 0; i < ARRAY_LEN(refused); i++)
 		answer_call(p, refused[i], SECCOMP_RET_ERRNO | EPERM);
 	answer(p, SECCOMP_RET_ALLOW);
 }
 
-int listener_install(void)
+int listener_install(unsigned calls)
 {
 	struct program p = { .n = 0 };
 	const unsigned long flags = SECCOMP_FILTER_FLAG_NEW_LISTENER;
 
-	build(&p);
+	build(&p, calls);
 	const struct sock_fprog program = { .len = p.n, .filter = p.code };
 	/* Without it a signal would end a call that waits to be looked at. Not every kernel has it.
 	 */
@@ -132,10 +174,25 @@ int listener_install(void)
 
 #else
 
-int listener_install(void)
+int listener_install(unsigned calls)
 {
+	(void)calls;
 	errno = EINVAL;
 	return -1;
 }
 
 #endif
+
+bool listener_may_go_on(int call)
+{
+	if (call == SYS_openat)
+		return true;
+#ifdef SYS_open
+	if (call == SYS_open)
+		return true;
+#endif
+	for (size_t i = 0; i < ARRAY_LEN(stopped); i++)
+		if (stopped[i] == call)
+			return true;
+	return false;
+}

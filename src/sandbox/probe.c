@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -25,6 +26,8 @@
 #include "base/limits.h"
 #include "base/own.h"
 #include "sandbox/landlock.h"
+#include "sandbox/listener.h"
+#include "sandbox/supervisor.h"
 
 struct attempt {
 	const struct sandbox_config *config;
@@ -154,6 +157,32 @@ static bool cannot_reach_network(const struct attempt *a)
 	return fd < 0 || connect(fd, (const struct sockaddr *)&to, sizeof(to)) < 0;
 }
 
+/* From here on this process and its children make no connection by themselves: a child tries, and
+ * this process answers as if no server were there. So this is the last attempt. Without a broker
+ * there is no Unix socket, or the kernel knows which ones are allowed. */
+static bool cannot_reach_sockets(const struct attempt *a)
+{
+	const struct sockaddr_un to = { .sun_family = AF_UNIX, .sun_path = "/.no-such-socket" };
+	AUTO_FD fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return true;
+	if (!a->config->brokered)
+		return landlock_abi() >= LANDLOCK_UNIX;
+	AUTO_FD listener = listener_install(LISTENER_SOCKETS);
+	const pid_t pid = listener < 0 ? -1 : fork();
+	if (pid == 0)
+		_exit(connect(fd, (const struct sockaddr *)&to, sizeof(to)) < 0 && errno == EACCES);
+	int status = 0;
+	struct pollfd p = { .fd = listener, .events = POLLIN };
+	if (pid > 0 && poll(&p, 1, LIMIT_SPAWNER_MS) == 1)
+		supervisor_let_go(listener);
+	else if (pid > 0)
+		(void)kill(pid, SIGKILL);
+	return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
+	       WEXITSTATUS(status) == 1;
+}
+
 static bool sees_own_processes_only(const struct attempt *a)
 {
 	char name[32] = "";
@@ -193,6 +222,7 @@ static const struct probe {
 	{ "abstract-sockets-scoped", WHEN_POSSIBLE, cannot_reach_abstract,
 	  "abstract sockets are stopped from Linux 6.12 on" },
 	{ "network-off", WHEN_NO_NETWORK, cannot_reach_network, SANDBOX_NOT_ASKED },
+	{ "foreign-sockets-refused", 0, cannot_reach_sockets, "" },
 };
 
 static int listen_abstract(struct attempt *a)
@@ -265,6 +295,11 @@ int probe_run(int rules, const struct sandbox_config *c, bool namespaces,
 		if (!f->in_force)
 			(void)snprintf(f->note, sizeof(f->note), "%s", p->note);
 	}
+	if (!sandbox_knows_sockets(c))
+		(void)snprintf(report->fact[ARRAY_LEN(probes) - 1].note,
+			       sizeof(report->fact[0].note),
+			       "commands cannot use Unix sockets at all: no process can judge "
+			       "which are theirs");
 	report->count = ARRAY_LEN(probes);
 	return 0;
 }

@@ -349,8 +349,10 @@ static int load_filter(struct setup *s)
 {
 	unsigned flags = 0;
 
-	if (s->config->no_network)
-		flags = SECCOMP_NO_UNIX | (s->sandbox->namespaces ? 0 : SECCOMP_NO_INTERNET);
+	if (s->config->no_network && !s->sandbox->namespaces)
+		flags |= SECCOMP_NO_INTERNET;
+	if (s->config->no_network || !sandbox_knows_sockets(s->config))
+		flags |= SECCOMP_NO_UNIX;
 	return seccomp_load_filter(flags, &s->e);
 }
 

@@ -115,6 +115,22 @@ static const char *const devices[] = {
 /* Terminals are private only with namespaces. */
 static const char *const terminals[] = { "/dev/ptmx", "/dev/pts" };
 
+bool sandbox_knows_sockets(const struct sandbox_config *c)
+{
+	return c->brokered || landlock_abi() >= LANDLOCK_UNIX;
+}
+
+bool sandbox_is_device(const char *name, bool namespaces)
+{
+	for (size_t i = 0; i < ARRAY_LEN(devices); i++)
+		if (strcmp(name, devices[i]) == 0)
+			return true;
+	for (size_t i = 0; namespaces && i < ARRAY_LEN(terminals); i++)
+		if (canonical_is_in(name, terminals[i]))
+			return true;
+	return false;
+}
+
 static const char *const readable_in_strict[] = {
 	"/usr",
 	"/bin",
@@ -201,7 +217,8 @@ static int allow_writing(int rules, const struct sandbox_config *c, bool namespa
 		return -1;
 	if (allow_named(rules, namespaces ? "/tmp" : c->scratch, LANDLOCK_WRITE, e) < 0 ||
 	    allow(rules, "/dev/shm", LANDLOCK_WRITE, e) < 0 ||
-	    allow_list(rules, c->write, LANDLOCK_WRITE, e) < 0)
+	    allow_list(rules, c->write, LANDLOCK_WRITE, e) < 0 ||
+	    allow_list(rules, c->sockets, LANDLOCK_SOCKET, e) < 0)
 		return -1;
 	return allow_named(rules, c->workspace, c->read_only ? LANDLOCK_READ : LANDLOCK_WRITE, e);
 }

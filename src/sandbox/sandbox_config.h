@@ -30,13 +30,17 @@ struct sandbox_config {
 	bool no_network;
 	bool read_only;		/* the workspace cannot be written either */
 	bool namespaces;	/* are required, because they were in force before */
-	bool listens;		/* commands may run under a listener */
+	bool listens;		/* commands may run under a listener that sees changes */
+	bool brokered;		/* … and do, and the server makes their connections */
 	const char *workspace;	/* required unless the mode is off and read_only is not set */
 	const char *scratch;	/* the private /tmp (sandbox/scratch.h) */
 	struct path_list write; /* more that may be written (DATA_DIR, SIDECAR_SANDBOX_WRITE) */
 	struct path_list read;	/* more that may be read (SIDECAR_SANDBOX_READ), also if it lies
 				 * below a private directory such as /tmp */
 	struct path_list hide;	/* with namespaces: made invisible (socket, token file) */
+	struct path_list
+		sockets; /* of other programs, which commands may use
+			  * (SIDECAR_SANDBOX_SOCKETS): sockets, and directories with them */
 };
 
 /* One protection, and whether an attempt against it failed as it should. */
@@ -86,6 +90,13 @@ int sandbox_forgo_namespaces(const struct sandbox_config *config, const struct e
 /* The Landlock rule set of a settled configuration, which is the table in docs/security.md of what
  * may be read and written: a descriptor, or -1. */
 int sandbox_rules(const struct sandbox_config *config, bool namespaces, struct err *e);
+
+/* Is another program's socket refused to commands, and their own is not? Either the server makes
+ * their connections, or the kernel knows which sockets they may use. */
+bool sandbox_knows_sockets(const struct sandbox_config *config);
+
+/* Is it one of the devices that every command may write? */
+bool sandbox_is_device(const char *name, bool namespaces);
 
 /* Whether root may write to the workspace only by its privilege, as in a container whose workspace
  * belongs to a user of the host. Then commands keep CAP_DAC_OVERRIDE. */

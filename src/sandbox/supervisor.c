@@ -10,12 +10,12 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/limits.h"
 #include "base/own.h"
 #include "base/thread.h"
+#include "sandbox/listener.h"
 
 /* Newer than many headers. */
 #ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
@@ -94,11 +94,10 @@ void supervisor_let_go(int listener)
 
 	if (!receive(listener, &call))
 		return;
-	/* What a connect reaches is never left to the arguments that the kernel will find. */
-	if (call.number == SYS_connect)
-		supervisor_answer(&call, 0, EACCES);
-	else
+	if (listener_may_go_on(call.number))
 		supervisor_go_on(&call);
+	else
+		supervisor_answer(&call, 0, EACCES);
 }
 
 static void judge(const struct supervisor *s, const struct stopped_call *call)

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/own.h"
+#include "sandbox/broker.h"
 #include "sandbox/canonical.h"
 #include "sandbox/scratch.h"
 #include "workspace/pending.h"
@@ -64,13 +65,16 @@ int commands_start(const struct config *c, const struct workspace *ws, const cha
 		   struct runner **ret, struct err *refused, struct err *e)
 {
 	struct list write = { .count = 0 }, read = { .count = 0 }, hide = { .count = 0 };
+	struct list sockets = { .count = 0 };
 	/* The sandbox gives commands a private /tmp. */
 	const bool sandboxed = c->sandbox != SANDBOX_OFF || c->read_only;
 	char scratch[128] = "";
 	struct err failed;
+	const char *unbrokered;
 
 	if (split("SIDECAR_SANDBOX_WRITE", c->sandbox_write, &write, e) < 0 ||
-	    split("SIDECAR_SANDBOX_READ", c->sandbox_read, &read, e) < 0)
+	    split("SIDECAR_SANDBOX_READ", c->sandbox_read, &read, e) < 0 ||
+	    split("SIDECAR_SANDBOX_SOCKETS", c->sandbox_sockets, &sockets, e) < 0)
 		return -1;
 	add(&write, ws_rules(ws)->data.p);
 	add(&hide, c->socket);
@@ -92,10 +96,13 @@ int commands_start(const struct config *c, const struct workspace *ws, const cha
 			.write = paths(&write),
 			.read = paths(&read),
 			.hide = paths(&hide),
+			.sockets = paths(&sockets),
 		},
 		.at_death = pending_fd(ws_pending(ws)),
 		.max_commands = (size_t)c->max_commands,
-		.listens = c->observe != CONFIG_OBSERVE_OFF && *journal,
+		/* What a sandbox refuses is named without a journal, too. */
+		.listens = c->observe != CONFIG_OBSERVE_OFF && (*journal || sandboxed),
+		.brokers = broker_is_possible(&unbrokered),
 		.open_files = c->open_files,
 		.program = c->program,
 	};

@@ -10,6 +10,7 @@
 #include "base/own.h"
 #include "service/account.h"
 #include "tools/changed.h"
+#include "tools/denied.h"
 #include "tools/suggest.h"
 
 /* What a kind of caller may do, and how it is treated. Nothing else depends on the kind. */
@@ -259,6 +260,24 @@ static void tell_change(const struct dispatch *d, const struct call *c, const st
 		d->change->json = arena_dup(d->arena, buf_str(&json));
 }
 
+/* Models are told what their command was refused. */
+static void tell_denied(const struct dispatch *d, const struct call *c,
+			const struct jw_filter *filter)
+{
+	AUTO_BUF json = { .max = LIMIT_ANSWER };
+	struct jw w = jw_to(&json);
+
+	if (kinds[d->kind].model && c->text)
+		denied_show(c->text->text, c->max_bytes, c->denied);
+	if (!d->change || !kinds[d->kind].model || c->text)
+		return;
+	jw_set_filter(&w, filter);
+	denied_write(&w, c->denied);
+	if (!json.failed)
+		d->change->denied = arena_dup(d->arena, buf_str(&json));
+	d->change->denied_count = (int64_t)c->denied->count;
+}
+
 /* Those who watch learn of the call, and may stop it. */
 static void begin(struct service *s, const struct dispatch *d, const struct account *a,
 		  struct buf *aside, struct live_call *live, struct call *c)
@@ -301,6 +320,8 @@ int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct
 		suggest_path(&c, path_of(d->arguments), e);
 	if (record.recording.journal)
 		(void)history_end(&record, d->arena, &made);
+	if (rc == 0 && c.denied)
+		tell_denied(d, &c, scrubbed ? &cleaner.filter : NULL);
 	if (rc == 0 && made.id)
 		tell_change(d, &c, &made, scrubbed ? &cleaner.filter : NULL);
 	jw_set_filter(out, NULL);

@@ -39,10 +39,12 @@ enum call_kind {
 	CALL_KINDS,
 };
 
-/* What a call has changed. */
+/* What a call has changed, and what its sandbox refused. The texts are for models, in the arena. */
 struct call_change {
 	uint64_t id;
-	struct str json; /* for models: the object "changes" of an observation, in the arena */
+	struct str json;   /* the object "changes" of an observation */
+	struct str denied; /* the array "denied" */
+	int64_t denied_count;
 };
 
 struct dispatch {

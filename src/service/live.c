@@ -364,6 +364,15 @@ static void tell_refusal(struct live *l, uint64_t call, const char *what, struct
 	events_add(l->events, &event);
 }
 
+void live_denied(struct live *l, uint64_t call, const char *path, const char *why)
+{
+	AUTO_BUF aside = { .max = LIMIT_SUBJECT_MEMORY };
+
+	if (l->events)
+		tell_refusal(l, call, "sandbox", account_clean(l->secrets, str_of(path), &aside),
+			     why);
+}
+
 void live_refused(struct live *l, const char *what, struct str subject, const char *why)
 {
 	AUTO_BUF aside = { .max = LIMIT_SUBJECT_MEMORY };

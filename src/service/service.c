@@ -181,6 +181,13 @@ static void say_what_holds(struct service *s, const struct config *c)
 				       : "");
 }
 
+static void note_refusal(void *service, uint64_t call, const char *path, const char *why)
+{
+	struct service *s = service;
+
+	live_denied(&s->live, call, path, why);
+}
+
 /* A change that ended after its call: a job's, or of processes that went on. */
 static void note_change(void *service, uint64_t call, const struct change *change)
 {
@@ -205,6 +212,7 @@ static void fill_call(struct service *s, const struct config *c)
 		.journal = s->history.journal,
 		.no_journal = str_of(s->history.why),
 		.changed = note_change,
+		.refused = note_refusal,
 		.changed_arg = s,
 		.sync = c->fsync,
 		.excludes = buf_str(&s->excludes),
@@ -295,13 +303,6 @@ int service_show(struct service *s, struct err *e)
 	if (s->jobs)
 		jobs_tell(s->jobs, live_job, &s->live);
 	return 0;
-}
-
-bool service_stop_call(struct service *s, uint64_t call)
-{
-	const bool job = s->jobs && jobs_stop_call(s->jobs, call);
-
-	return live_stop(&s->live, call) || job;
 }
 
 int64_t service_running(struct service *s)

@@ -97,11 +97,12 @@ static const char *survivors_hint(const struct proc_result *r)
 
 static const char *hint_of(const struct call *c, const struct proc_result *r)
 {
-	if (r->denied && c->read_only)
-		return "The workspace is read-only: a command can write to /tmp and nowhere else.";
-	if (r->denied)
-		return "The sandbox refused a write outside the workspace: write below the "
-		       "workspace or to /tmp.";
+	/* A text says which ones. */
+	if (c->denied && !c->text)
+		return c->read_only ? "The workspace is read-only: a command can write to /tmp and "
+				      "nowhere else."
+				    : "The sandbox refused what is listed in denied: it is outside "
+				      "the workspace.";
 	if (r->timed_out && c->native)
 		return "What takes longer can be started with & and its output sent to a file.";
 	if (r->timed_out)

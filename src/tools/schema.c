@@ -9,6 +9,7 @@
 #include "base/jw.h"
 #include "base/limits.h"
 #include "tools/changed.h"
+#include "tools/denied.h"
 
 #define MAX_SAFE_INTEGER INT64_C(9007199254740991) /* a larger limit is not written */
 
@@ -263,6 +264,9 @@ void schema_observation(struct jw *w, const char *name, const struct tool *t)
 		{ "tool", "Its name", FIELD_STR },
 		{ "output", "Its result, or null", FIELD_OBJECT, FIELD_NULLABLE, t->fields },
 		{ "error", "Why it failed, or null", FIELD_OBJECT, FIELD_NULLABLE, error_fields },
+		{ "denied", "What the sandbox refused to its command, if it did: the first 20",
+		  FIELD_OBJECT, FIELD_LIST | FIELD_OPTIONAL, denied_fields },
+		{ "denied_count", "How many operations these were", FIELD_INT, FIELD_OPTIONAL },
 		{ "changes", "What it changed, if it did", FIELD_OBJECT, FIELD_OPTIONAL,
 		  changed_fields },
 		F_END,

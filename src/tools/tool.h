@@ -31,6 +31,7 @@
 #include "workspace/path.h"
 
 struct change;
+struct denied;
 struct jobs;
 struct journal;
 struct kept_store;
@@ -131,6 +132,8 @@ struct call {
 	bool observe;		       /* its commands are watched (watched.h) */
 	/* Told of a change that ended after its call; or NULL. */
 	void (*changed)(void *arg, uint64_t call, const struct change *change);
+	/* Told of what the sandbox has refused, when it happens; or NULL. */
+	void (*refused)(void *arg, uint64_t call, const char *path, const char *why);
 	void *changed_arg;
 	bool sync; /* changes are on disk before they are answered */
 
@@ -149,6 +152,7 @@ struct call {
 	struct buf *details;   /* members of an error's answer besides its sentence; or NULL */
 	struct cancel *cancel; /* asked when the answer is no longer wanted; or NULL */
 	struct call_end end;   /* how its command ended, for the log and those who watch */
+	const struct denied *denied; /* what the sandbox refused to it (denied.h); or NULL */
 	/* Asked before work that takes long; false: no thread would be left for other calls. NULL:
 	 * every call has a thread of its own. */
 	bool (*before_slow)(void *arg);

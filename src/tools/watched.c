@@ -11,13 +11,19 @@
 #include "changes/limits.h"
 #include "changes/observer.h"
 #include "changes/recording.h"
-#include "sandbox/supervisor.h"
+#include "sandbox/broker.h"
+#include "sandbox/refusal.h"
+#include "tools/denied.h"
 
 /* Shared by the call, the proc and the supervisor's thread; the last of them frees it. */
 struct watched {
 	struct buf texts; /* of the recording */
 	struct recording recording;
 	struct observer observer;
+	bool records;		 /* … and that is used */
+	struct denials *denials; /* NULL: there is no sandbox */
+	struct broker *broker;	 /* NULL: connections are not stopped */
+	void (*refused)(void *arg, uint64_t call, const char *path, const char *why);
 	struct supervisor *supervisor; /* of the proc; NULL: there was no listener */
 	uint64_t call;
 	void (*changed)(void *arg, uint64_t call, const struct change *c);
@@ -39,9 +45,13 @@ static void release(struct watched *w)
 	(void)pthread_mutex_unlock(&w->lock);
 	if (!last)
 		return;
-	recording_done(&w->recording);
-	journal_release(w->recording.journal);
+	if (w->recording.journal) {
+		recording_done(&w->recording);
+		journal_release(w->recording.journal);
+	}
 	observer_done(&w->observer);
+	broker_free(w->broker);
+	denials_free(w->denials);
 	buf_done(&w->texts);
 	(void)pthread_cond_destroy(&w->news);
 	(void)pthread_mutex_destroy(&w->lock);
@@ -62,6 +72,21 @@ static enum judgement note_number(void *arg, const struct stopped_call *call)
 	return JUDGE_PASSES;
 }
 
+/* Tell of a refusal when it happens. Without a journal the service is there only as long as the
+ * call. */
+static void tell_refusal(void *arg, const struct denial *d)
+{
+	struct watched *w = arg;
+	AUTO_BUF why = { .max = LIMIT_ANSWER };
+
+	denials_say(w->denials, d, &why);
+	buf_addc(&why, '\0');
+	(void)pthread_mutex_lock(&w->lock);
+	if (w->refused && !why.failed && (w->awaited || w->recording.journal))
+		w->refused(w->changed_arg, w->call, d->path, why.p);
+	(void)pthread_mutex_unlock(&w->lock);
+}
+
 /* In the supervisor's thread, at its end: whoever is left finishes the recording. */
 static void end_watch(void *arg)
 {
@@ -69,12 +94,14 @@ static void end_watch(void *arg)
 	AUTO_ARENA a = { .max = LIMIT_CHANGE_MEMORY };
 	struct change made;
 
+	/* Its threads answer through the listener, which is closed after this. */
+	broker_free(TAKE(w->broker, NULL));
 	(void)pthread_mutex_lock(&w->lock);
 	const bool awaited = w->awaited;
 	w->ended = awaited;
 	(void)pthread_cond_signal(&w->news);
 	(void)pthread_mutex_unlock(&w->lock);
-	if (!awaited && recording_finish(&w->recording, &a, &made) && w->changed)
+	if (!awaited && w->records && recording_finish(&w->recording, &a, &made) && w->changed)
 		w->changed(w->changed_arg, w->call, &made);
 	release(w);
 }
@@ -82,9 +109,19 @@ static void end_watch(void *arg)
 static bool begin_watch(void *arg, int listener)
 {
 	struct watched *w = arg;
-	const struct judge judges[] = { observer_judge(&w->observer), { note_number, w } };
-	const struct supervision how = { judges, ARRAY_LEN(judges), end_watch, w };
+	struct judge judges[SUPERVISOR_JUDGES];
+	size_t count = 0;
 	struct err ignored;
+
+	if (w->broker)
+		judges[count++] = broker_judge(w->broker);
+	if (w->records) {
+		judges[count++] = observer_judge(&w->observer);
+		judges[count++] = (struct judge){ note_number, w };
+	} else if (w->denials) {
+		judges[count++] = refusal_judge(w->denials);
+	}
+	const struct supervision how = { judges, count, end_watch, w };
 
 	(void)pthread_mutex_lock(&w->lock);
 	w->users++;
@@ -133,18 +170,38 @@ static bool keep_texts(struct watched *w, const struct call *c)
 	return true;
 }
 
-struct watched *watched_new(struct call *c, struct proc_request *q)
+/* Have the changes recorded. Inside the workspace the observer knows each path; only what lies
+ * elsewhere, or in a workspace that cannot be written, can be refused. */
+static void record(struct watched *w, struct call *c)
 {
-	const bool wanted = c->journal && c->observe && runner_can_watch(c->runner);
-	struct watched *w = wanted ? mem_new(1, sizeof *w) : NULL;
 	struct err ignored;
 
-	if (!w)
+	journal_hold(c->journal);
+	w->recording.journal = c->journal;
+	w->records = keep_texts(w, c) && observer_init(&w->observer, &w->recording, &ignored) == 0;
+	if (w->denials)
+		observer_pass_on(&w->observer, refusal_judge(w->denials));
+}
+
+struct watched *watched_new(struct call *c, struct proc_request *q)
+{
+	struct bounds *bounds = runner_bounds(c->runner);
+	const bool watches = c->observe && runner_can_watch(c->runner);
+	/* In a sandbox that holds the whole workspace nothing of it can be changed. */
+	const bool records = watches && c->journal && !(bounds && bounds->config.read_only);
+	const bool brokers = runner_brokers(c->runner);
+	const bool wanted = records || brokers || (watches && bounds);
+	struct watched *w = wanted ? mem_new(1, sizeof *w) : NULL;
+
+	if (!w) {
+		bounds_release(bounds);
 		return NULL;
+	}
 	*w = (struct watched){
 		.call = c->number,
 		.changed = c->changed,
 		.changed_arg = c->changed_arg,
+		.refused = c->refused,
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 		.users = 2,
 		.awaited = true,
@@ -154,9 +211,12 @@ struct watched *watched_new(struct call *c, struct proc_request *q)
 	(void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	(void)pthread_cond_init(&w->news, &attr);
 	(void)pthread_condattr_destroy(&attr);
-	journal_hold(c->journal);
-	if (!keep_texts(w, c) || observer_init(&w->observer, &w->recording, &ignored) < 0) {
-		w->recording.journal = c->journal;
+	w->denials = bounds ? denials_new(bounds, tell_refusal, w) : NULL;
+	w->broker = brokers && w->denials ? broker_new(w->denials) : NULL;
+	if (records)
+		record(w, c);
+	/* Then the reaper answers, and refuses what must not happen unseen. */
+	if ((records && !w->records) || (brokers && !w->broker)) {
 		w->users = 1;
 		release(w);
 		return NULL;
@@ -189,9 +249,11 @@ void watched_leave(struct watched *w, struct call *c)
 	if (!w)
 		return;
 	uint64_t id;
-	if (await_end(w, &id))
+	const bool ended = await_end(w, &id);
+	if (ended && w->records)
 		(void)recording_finish(&w->recording, c->arena, c->made);
 	else if (id)
 		*c->made = (struct change){ .id = id, .flags = CHANGE_COMMAND | CHANGE_OPEN };
+	c->denied = w->denials ? denied_of(w->denials, c->arena) : NULL;
 	release(w);
 }

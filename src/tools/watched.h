@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * watched: a command whose system calls are looked at while it runs, so that its changes are
- * recorded.
+ * recorded, what its sandbox refuses is named, and connections are made for it.
  *
  *	struct watched *w = watched_new(c, &q);
  *	… run q …
@@ -11,7 +11,10 @@
  * ended, which may be long after the answer. If that is before the end of the call, the call gets
  * the change (call->made). Otherwise the change is open until then, and call->changed is told.
  *
- * If a command cannot be watched it runs all the same, and nothing is known of its changes.
+ * What was refused is in call->denied when the call leaves.
+ *
+ * If a command cannot be watched it runs all the same, and nothing is known of its changes; in a
+ * sandbox whose connections are brokered it gets none (sandbox/broker.h).
  */
 #ifndef TOOLS_WATCHED_H
 #define TOOLS_WATCHED_H

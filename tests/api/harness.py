@@ -284,7 +284,7 @@ class Sidecar:
     def output(self, tool, timeout=60, **arguments):
         """The output of a model's call that must succeed."""
         seen = self.observe(tool, timeout=timeout, **arguments)
-        assert set(seen) - {"changes"} == {"success", "tool", "output", "error"}, seen
+        assert set(seen) - {"changes", "denied", "denied_count"} == {"success", "tool", "output", "error"}, seen
         assert seen["success"] is True and seen["tool"] == tool and seen["error"] is None, seen
         return seen["output"]
 

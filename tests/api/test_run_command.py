@@ -199,7 +199,7 @@ class Sandbox(SandboxTest):
     def test_a_refused_write_is_named(self):
         out = self.server.output("run_command", command="touch /usr/sidecar-test-must-not-exist && rm /usr/sidecar-test-must-not-exist")
         self.assertNotEqual(out["exit_code"], 0)
-        self.assertIn("sandbox", out["hint"])
+        self.assertIn("sandbox refused", out["hint"])
 
 
 if __name__ == "__main__":

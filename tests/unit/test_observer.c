@@ -51,7 +51,7 @@ _Noreturn static void be_command(const struct world *w, int to, const char *scri
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (chdir(w->root) < 0)
 		_exit(120);
-	const int listener = listener_install();
+	const int listener = listener_install(LISTENER_CHANGES);
 	if (listener < 0)
 		_exit(errno == EBUSY ? SKIPPED : 121);
 	send_fd(to, listener);

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* bounds: the rules of sandbox_config.c and sandbox.c, asked by name. */
+
+#include "sandbox/bounds.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/openat2.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/message.h"
+#include "base/own.h"
+#include "sandbox/canonical.h"
+
+struct bounds_memory {
+	atomic_int holders;
+	struct buf text;     /* all strings, one after the other, each with its NUL */
+	const char **string; /* where they begin */
+};
+
+static size_t count_strings(const struct sandbox_config *c)
+{
+	return 2 + c->write.count + c->read.count + c->hide.count + c->sockets.count;
+}
+
+static void add_list(struct buf *b, struct path_list list)
+{
+	for (size_t i = 0; i < list.count; i++)
+		strings_add(b, str_of(list.item[i]));
+}
+
+static void take_list(struct path_list *list, const char **string, size_t *at)
+{
+	list->item = string + *at;
+	*at += list->count;
+}
+
+static bool copy_strings(struct bounds *b, struct bounds_memory *m)
+{
+	struct sandbox_config *c = &b->config;
+	struct path_list *const lists[] = { &c->write, &c->read, &c->hide, &c->sockets };
+	size_t at = 2;
+
+	m->text.max = SIZE_MAX / 2;
+	strings_add(&m->text, str_of(c->workspace));
+	strings_add(&m->text, str_of(c->scratch));
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		add_list(&m->text, *lists[i]);
+	if (m->text.failed)
+		return false;
+	const char *next = m->text.p;
+	for (size_t i = 0; i < count_strings(c); i++, next += strlen(next) + 1)
+		m->string[i] = next;
+	c->workspace = m->string[0];
+	c->scratch = m->string[1];
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		take_list(lists[i], m->string, &at);
+	return true;
+}
+
+struct bounds *bounds_new(const struct sandbox_config *config, bool namespaces)
+{
+	struct bounds *b = mem_new(1, sizeof *b);
+	struct bounds_memory *m = b ? mem_new(1, sizeof *m) : NULL;
+
+	if (!m) {
+		mem_free(b);
+		return NULL;
+	}
+	*b = (struct bounds){ .config = *config, .namespaces = namespaces, .memory = m };
+	atomic_init(&m->holders, 1);
+	m->string = mem_new(count_strings(config), sizeof *m->string);
+	if (!m->string || !copy_strings(b, m)) {
+		bounds_release(b);
+		return NULL;
+	}
+	b->override = sandbox_needs_override(&b->config);
+	return b;
+}
+
+struct bounds *bounds_hold(struct bounds *b)
+{
+	if (b)
+		(void)atomic_fetch_add(&b->memory->holders, 1);
+	return b;
+}
+
+void bounds_release(struct bounds *b)
+{
+	if (!b || atomic_fetch_sub(&b->memory->holders, 1) > 1)
+		return;
+	buf_done(&b->memory->text);
+	mem_free(b->memory->string);
+	mem_free(b->memory);
+	mem_free(b);
+}
+
+static bool is_in_list(const char *name, struct path_list list)
+{
+	for (size_t i = 0; i < list.count; i++)
+		if (canonical_is_in(name, list.item[i]))
+			return true;
+	return false;
+}
+
+static bool is_in_private(const struct bounds *b, const char *name)
+{
+	return b->namespaces ? canonical_is_in(name, "/tmp") || canonical_is_in(name, "/dev/shm")
+			     : b->config.scratch && canonical_is_in(name, b->config.scratch);
+}
+
+static bool is_in_workspace(const struct bounds *b, const char *name)
+{
+	return !b->config.read_only && canonical_is_in(name, b->config.workspace);
+}
+
+bool bounds_may_write(const struct bounds *b, const char *name)
+{
+	return is_in_workspace(b, name) || is_in_list(name, b->config.write) ||
+	       is_in_private(b, name) || sandbox_is_device(name, b->namespaces) ||
+	       canonical_is_in(name, "/dev/shm");
+}
+
+bool bounds_may_connect(const struct bounds *b, const char *name, bool read_only)
+{
+	/* Above all not to the server: it would take the connection for its own. */
+	if (is_in_list(name, b->config.hide))
+		return false;
+	if (is_in_list(name, b->config.sockets))
+		return true;
+	return !read_only && (is_in_workspace(b, name) || is_in_list(name, b->config.write) ||
+			      is_in_private(b, name));
+}
+
+int bounds_open_listed(const struct bounds *b, const char *name)
+{
+	char real[PATH_MAX];
+
+	if (b->config.sockets.count && canonical_name(name, NULL, real) &&
+	    is_in_list(real, b->config.sockets) && !is_in_list(real, b->config.hide))
+		return canonical_open(real);
+	errno = ENOENT;
+	return -1;
+}
+
+bool bounds_is_hidden(const struct bounds *b, const char *name)
+{
+	static const char *const places[] = { "/tmp", "/dev/shm", "/run", "/var/run" };
+
+	if (!b->namespaces)
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(places); i++)
+		if (canonical_is_in(name, places[i]))
+			return true;
+	return false;
+}
+
+void bounds_describe(const struct bounds *b, struct buf *out)
+{
+	const char *const own = b->namespaces ? "/tmp" : b->config.scratch;
+
+	if (!b->config.read_only)
+		buf_add(out, STR("the workspace, "));
+	buf_add(out, str_of(own));
+	for (size_t i = 0; i < b->config.write.count; i++)
+		buf_addf(out, ", %s", b->config.write.item[i]);
+}
+
+struct bounds_rights bounds_lower(const struct bounds *b)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct caps[2];
+	struct bounds_rights r = { .failed = geteuid() == 0 };
+
+	if (!r.failed || syscall(SYS_capget, &head, caps) < 0)
+		return r;
+	const unsigned kept = b->override ? CAP_TO_MASK(CAP_DAC_OVERRIDE) : 0;
+	r = (struct bounds_rights){ { caps[0].effective, caps[1].effective }, .lowered = true };
+	caps[0].effective &= kept;
+	caps[1].effective = 0;
+	r.failed = syscall(SYS_capset, &head, caps) < 0;
+	return r;
+}
+
+void bounds_raise(const struct bounds_rights *r)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct caps[2];
+
+	if (!r->lowered || syscall(SYS_capget, &head, caps) < 0)
+		return;
+	caps[0].effective = r->effective[0];
+	caps[1].effective = r->effective[1];
+	(void)syscall(SYS_capset, &head, caps);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* limits: every number that limits what the sandbox's supervisor does, with its reason. */
+#ifndef SANDBOX_LIMITS_H
+#define SANDBOX_LIMITS_H
+
+enum {
+	/* Denials of one command that are listed; more are counted. */
+	LIMIT_DENIALS = 20,
+
+	/* Connections of one command that are made at once, each by a thread; its stack, in which
+	 * paths lie; and how often the thread looks whether its caller still waits. */
+	LIMIT_CONNECTORS = 64,
+	LIMIT_CONNECTOR_STACK = 128 << 10,
+	LIMIT_CONNECTOR_LOOK_MS = 50,
+};
+
+#endif
