@@ -58,8 +58,21 @@ static int open_old(const struct swap *s)
 		      O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
+/* Write down what is at a name, before that changes for this file. */
+static int touch(const struct swap *s, struct swap_room *room, int dir, const char *name,
+		 enum touch_care care, struct err *e)
+{
+	if (recording_touch(room->r, dir, name, care, e) == 0)
+		return 0;
+	const bool full = e->code == ERR_DISK_FULL;
+	(void)err_set(e, e->code, "The journal cannot keep what %.*s is now%s.",
+		      STR_FMT(s->f->shown), full ? ": it has no space" : "");
+	return full ? err_advise(e, "It needs more room: --undo-bytes, or on its disk.") : -1;
+}
+
 /* The witness of directories that are made on the way to a new file; it cannot refuse at once. */
 struct dir_witness {
+	const struct swap *s;
 	struct swap_room *room;
 	bool failed;
 	struct err e;
@@ -71,7 +84,7 @@ static void before_dir(void *arg, int dir, const char *name, enum witness_act ac
 
 	(void)act;
 	if (!w->failed)
-		w->failed = recording_touch(w->room->r, dir, name, TOUCH_META, &w->e) < 0;
+		w->failed = touch(w->s, w->room, dir, name, TOUCH_META, &w->e) < 0;
 }
 
 /* Cut the last name off a path; false if that is all of it. */
@@ -193,7 +206,7 @@ static int open_temp(struct swap *s, struct swap_room *room, struct err *e)
 		return fail(s, "write", e);
 	}
 	temp_choose_name(&s->temp);
-	if (recording_touch(room->r, dir, s->temp.name, TOUCH_META, e) < 0) {
+	if (touch(s, room, dir, s->temp.name, TOUCH_META, e) < 0) {
 		s->temp.name[0] = '\0';
 		return -1;
 	}
@@ -284,7 +297,7 @@ static int put_new(struct swap *s)
 
 static int make(struct swap *s, struct swap_room *room, struct err *e)
 {
-	struct dir_witness dirs = { .room = room };
+	struct dir_witness dirs = { .s = s, .room = room };
 	const struct witness witness = { .before = before_dir, .arg = &dirs };
 
 	if (s->at.dir < 0 && ws_place(room->ws, s->f->path, true, &witness, &s->at, e) < 0)
@@ -293,7 +306,7 @@ static int make(struct swap *s, struct swap_room *room, struct err *e)
 		*e = dirs.e;
 		return -1;
 	}
-	if (recording_touch(room->r, s->at.dir, s->at.name, TOUCH_META, e) < 0)
+	if (touch(s, room, s->at.dir, s->at.name, TOUCH_META, e) < 0)
 		return -1;
 	if (put_new(s) < 0)
 		return errno == EEXIST ? fail_changed(s, e) : fail(s, "write", e);
@@ -308,8 +321,8 @@ static int before_aside(struct swap *s, struct swap_room *room, struct err *e)
 		errno = EPERM;
 		return fail(s, "replace", e);
 	}
-	if (recording_touch(room->r, s->at.dir, s->aside, TOUCH_META, e) < 0 ||
-	    recording_touch(room->r, s->at.dir, s->at.name, TOUCH_LAST, e) < 0)
+	if (touch(s, room, s->at.dir, s->aside, TOUCH_META, e) < 0 ||
+	    touch(s, room, s->at.dir, s->at.name, TOUCH_LAST, e) < 0)
 		return -1;
 	return check(s, s->at.name, e);
 }
@@ -392,7 +405,7 @@ static int write_in_place(struct swap *s, struct swap_room *room, struct err *e)
 		return fail(s, "write", e);
 	if (!is_the_one(s->f, &now))
 		return fail_changed(s, e);
-	if (recording_touch(room->r, s->at.dir, s->at.name, TOUCH_CONTENT, e) < 0)
+	if (touch(s, room, s->at.dir, s->at.name, TOUCH_CONTENT, e) < 0)
 		return -1;
 	s->done = true;
 	/* Reserve the room first: a disk that fills up half way would leave a torn file. */

@@ -90,8 +90,18 @@ static void show_file(struct call *c, const struct told *t)
 
 	if (t->f->stays && t->f->from)
 		(void)snprintf(more, sizeof more, ", was %.*s", STR_FMT(t->f->from->shown));
+	else if (!whole && !t->diff.n && t->size.added + t->size.removed)
+		(void)snprintf(more, sizeof more, "; the diff is too long to be shown");
 	edited_show_part(c, t->f->was && t->f->stays && !t->f->from ? "edited" : t->kind,
 			 t->f->shown, t->size, whole ? STR("") : t->diff, more);
+}
+
+/* Whether another line has room in the text. */
+static bool has_room(const struct call *c)
+{
+	const int64_t lines = (int64_t)bytes_count(buf_str(c->text->text), '\n');
+
+	return call_room(c) > LIMIT_RESULT_NOTES && (!c->max_lines || lines + 4 < c->max_lines);
 }
 
 static void show_result(struct call *c, const struct patching *p, const struct told *told,
@@ -110,17 +120,13 @@ static void show_result(struct call *c, const struct patching *p, const struct t
 	if (count != 1)
 		buf_addf(text, "[patched %zu files, +%lld -%lld]\n", count, (long long)all.added,
 			 (long long)all.removed);
-	for (; shown < count; shown++) {
-		if (call_room(c) < LIMIT_RESULT_NOTES ||
-		    (c->max_lines && (int64_t)bytes_count(buf_str(text), '\n') + 4 > c->max_lines))
-			break;
+	for (; shown < count && has_room(c); shown++) {
 		show_file(c, &told[shown]);
 		buf_addc(text, '\n');
 	}
 	if (shown < count)
 		buf_addf(text, "[%zu more files are not shown]\n", count - shown);
-	for (const struct patched_note *n = p->notes; n && call_room(c) > LIMIT_RESULT_NOTES;
-	     n = n->next)
+	for (const struct patched_note *n = p->notes; n && has_room(c); n = n->next)
 		buf_addf(text, "[fuzz: %.*s: %.*s]\n", STR_FMT(n->path), STR_FMT(n->text));
 }
 
@@ -152,11 +158,10 @@ static int patch_files(struct call *c, const struct patch_args *a, bool for_mode
 
 static int run(struct call *c, const struct patch_args *a, bool for_model, struct err *e)
 {
-	enum { QUICK = 64 << 10 };
-
 	if (!a->dry_run && call_may_change(c, e) < 0)
 		return -1;
-	if (a->patch.n > QUICK && call_before_slow(c, e) < 0)
+	/* It may have to wait for others, and others for it. */
+	if (call_before_slow(c, e) < 0)
 		return -1;
 	/* No other call changes a file between reading and writing. */
 	ws_lock_all(c->ws);

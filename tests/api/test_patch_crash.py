@@ -163,6 +163,7 @@ class DiskFullTest(SidecarTest):
         patch = ("*** Begin Patch\n*** Update File: a\n@@\n-1\n+2\n*** Update File: b\n@@\n-1\n+2\n"
                  "*** Update File: c\n@@\n-line 5000\n+x\n*** End Patch\n")
         self.assertFalse(self.check(server, server.workspace, patch))
+        self.assertIn("--undo-bytes", server.error("patch", patch=patch)[1])
 
 
 if __name__ == "__main__":
