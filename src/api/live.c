@@ -225,7 +225,7 @@ void live_stop_call(struct exchange *x, const struct http_request *r, struct str
 	(void)r;
 	if (!parse_call(x, id, &call))
 		return;
-	if (!live_stop(feed_live(x->front->feed), call)) {
+	if (!service_stop_call(x->front->service, call)) {
 		refuse_call(x, call, "is not running");
 		return;
 	}

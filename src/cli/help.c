@@ -18,16 +18,18 @@ void help_all(const struct verb *const *verbs, int fd)
 {
 	AUTO_BUF b = { .max = 64 << 10 };
 
-	buf_add(&b, STR("Examples:\n"
-			"  sidecar serve                run the server for the current directory\n"
-			"  sidecar read src/main.c:1-9  print lines of a file\n"
-			"  sidecar grep -t c 'main\\('   search all C files\n"
-			"  sidecar run make test        run a command\n"
-			"  sidecar doctor --prove       test the sandbox\n"
-			"\n"
-			"Usage: sidecar COMMAND [OPTION]... [ARGUMENT]...\n"
-			"\n"
-			"Commands:\n"));
+	buf_add(&b,
+		STR("Examples:\n"
+		    "  sidecar serve                run the server for the current directory\n"
+		    "  sidecar read src/main.c:1-9  print lines of a file\n"
+		    "  sidecar grep -t c 'main\\('   search all C files\n"
+		    "  sidecar run make test        run a command\n"
+		    "  sidecar doctor --prove       test the sandbox\n"
+		    "  sidecar setup claude --only  let an agent use the sidecar and nothing else\n"
+		    "\n"
+		    "Usage: sidecar COMMAND [OPTION]... [ARGUMENT]...\n"
+		    "\n"
+		    "Commands:\n"));
 	for (size_t i = 0; verbs[i]; i++)
 		if (!(verbs[i]->flags & VERB_HIDDEN))
 			buf_addf(&b, "  %-11s %s\n", verbs[i]->name, verbs[i]->about);
@@ -100,6 +102,8 @@ static const struct {
 	{ "settings", "config" },  { "check", "doctor" },
 	{ "server", "serve" },	   { "up", "serve" },
 	{ "tool", "call" },	   { "apply", "patch" },
+	{ "install", "setup" },	   { "connect", "setup" },
+	{ "agent", "setup" },	   { "init", "setup" },
 };
 
 int help_unknown(struct cli *c, const char *name)

@@ -537,3 +537,17 @@ int jobs_stop(struct jobs *j, uint64_t id, struct err *e)
 	(void)pthread_mutex_unlock(&j->lock);
 	return b ? 0 : -1;
 }
+
+bool jobs_stop_call(struct jobs *j, uint64_t call)
+{
+	bool found = false;
+
+	(void)pthread_mutex_lock(&j->lock);
+	for (size_t i = 0; i < j->count; i++)
+		if (j->job[i]->state.call == call && j->job[i]->state.running) {
+			cancel_ask(&j->job[i]->stop);
+			found = true;
+		}
+	(void)pthread_mutex_unlock(&j->lock);
+	return found;
+}

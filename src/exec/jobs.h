@@ -95,4 +95,7 @@ int jobs_output(struct jobs *j, uint64_t id, int64_t since, const struct job_wai
 /* End a job's process tree, as a timeout does; returns at once. An ended job is left as it is. */
 int jobs_stop(struct jobs *j, uint64_t id, struct err *e);
 
+/* The same for the jobs that come from a call. False: none of them runs. */
+bool jobs_stop_call(struct jobs *j, uint64_t call);
+
 #endif

@@ -305,6 +305,13 @@ int service_show(struct service *s, struct err *e)
 	return 0;
 }
 
+bool service_stop_call(struct service *s, uint64_t call)
+{
+	const bool job = s->jobs && jobs_stop_call(s->jobs, call);
+
+	return live_stop(&s->live, call) || job;
+}
+
 int64_t service_running(struct service *s)
 {
 	return s->live.events ? live_running(&s->live) : service_commands(s);

@@ -86,6 +86,10 @@ int service_show(struct service *s, struct err *e);
 /* How many calls are under way; if they cannot be watched, how many commands. */
 int64_t service_running(struct service *s);
 
+/* Ask a call to stop, and the jobs that come from it, with everything that they started. False:
+ * none of them runs. */
+bool service_stop_call(struct service *s, uint64_t call);
+
 /* How many commands are running, those in the background included. */
 int64_t service_commands(const struct service *s);
 

@@ -39,11 +39,21 @@ export function mainFile(call) {
 	return call.files.find(file => file.path === call.subject) ?? (call.count === 1 ? call.files[0] : undefined);
 }
 
+/** Lines that a change has added and removed, as far as they were counted. */
+export function lines(call) {
+	const sum = name => call.files.reduce((n, file) => n + (file[name] ?? 0), 0);
+	return [sum('added'), sum('removed')];
+}
+
 const KINDS = { created: 'created', modified: 'edited', deleted: 'deleted', renamed: 'renamed' };
 
-/** Who made a call: its session, or its program. Process numbers would make each call a caller of its own. */
+/** Who made a call: the program by its name, and its session; else its user, because process numbers would make each
+ * call a caller of its own. */
 export function caller(call) {
-	return call.session || call.client.replace(/\s+pid -?\d+$/, '');
+	const user = /^(uid -?\d+) pid -?\d+$/.exec(call.client);
+	if (user || !call.client)
+		return call.session || (user?.[1] ?? '');
+	return call.session && call.session !== 'stdio' ? `${call.client} ${call.session.slice(0, 8)}` : call.client;
 }
 
 export class Calls {

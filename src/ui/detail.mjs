@@ -160,7 +160,7 @@ export class Detail {
 		try {
 			say(pre, (await this.#server.get(`jobs/${this.call.job}?since=0`)).output || '(none)');
 		} catch (error) {
-			say(pre, error.message);
+			say(pre, error.status === 404 ? `It is not shown here; “sidecar jobs logs ${this.call.job}” shows it.` : error.message);
 		}
 		at.replaceChildren(part('Output', pre));
 	}

@@ -31,8 +31,7 @@ function wide(name) {
 }
 
 const server = new Server(wrong => new Promise(done => {
-	if (wrong)
-		at['ask-why'].textContent = 'The secret was not accepted. Give the token that the server was started with, or open the whole address that “sidecar ui” printed.';
+	at['ask-title'].textContent = wrong ? 'The token was not accepted' : 'This server asks for a token';
 	at.token.value = '';
 	at.ask.showModal();
 	at.token.focus();
@@ -70,11 +69,10 @@ const act = {
 		call.stopping = true;
 		later();
 		try {
-			await server.post(call.jobRuns ? `jobs/${call.job}/stop` : `calls/${call.call}/stop`);
+			await server.post(`calls/${call.call}/stop`);
 		} catch (error) {
 			call.stopping = false;
-			if (error.status !== 404 || call.running)
-				notice(`It could not be stopped: ${error.message}`);
+			notice(error.message);
 			later();
 		}
 	},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // top: what is in force, in words; and the three things to see at a glance: what runs, what changed, what was refused.
-import { el, told, say, button } from './view.mjs';
-import { caller, isCommand, lastLine, mainFile, outcome } from './calls.mjs';
+import { button, counts, el, say, told } from './view.mjs';
+import { caller, isCommand, lastLine, lines, mainFile, outcome } from './calls.mjs';
 import { ago, count, duration, elapsed, size, plain } from './text.mjs';
 
 const MOST_RUNNING = 3; // commands on the card
@@ -127,7 +127,7 @@ export function showChange(node, calls, act) {
 		return [heading('Last change', ticking('ago', call.ended ?? call.time)), el('div', 'line', el('div', '',
 			link(call, name + (call.count > 1 ? ` and ${call.count - 1} more` : ''), act),
 			el('div', 'soft cut', outcome(call)[1] + ' by ', told('span', '', isCommand(call) ? call.subject : call.tool, true),
-				call.undone ? `, undone by change ${call.undone}` : '')),
+				call.undone ? `, undone by change ${call.undone}` : '', ' ', counts(...lines(call)))),
 		call.undone || call.run !== calls.run ? '' : button('Undo…', '', () => act.undo(call)))];
 	});
 }
@@ -149,7 +149,7 @@ export function showRefused(node, calls, act) {
 /** One row of the timeline. */
 export function showRow(row, call, selected) {
 	const [look, words] = outcome(call);
-	const signature = [look, words, call.subject, call.ms, call.tool].join();
+	const signature = [look, words, call.subject, call.ms, call.tool, call.count].join();
 	row.id = 'row-' + call.key;
 	row.setAttribute('aria-selected', selected);
 	if (row.signature === signature)
@@ -163,7 +163,7 @@ export function showRow(row, call, selected) {
 	row.replaceChildren(
 		el('div', '', told('span', 'what mono cut', call.subject || (call.change ? `change ${call.change}` : call.tool || `call ${call.call}`), true),
 			told('span', 'how cut', words, true)),
-		el('div', 'more', told('span', 'cut', call.gap ? '' : who, true),
+		el('div', 'more', told('span', 'cut', call.gap ? '' : who, true), look === 'changed' ? counts(...lines(call)) : '',
 			look === 'running' ? ticking('since', call.time) : call.ms >= 100 ? el('span', '', duration(call.ms)) : '',
 			call.gap ? '' : el('span', '', new Date(call.time).toLocaleTimeString('en-GB'))));
 }

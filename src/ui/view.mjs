@@ -80,10 +80,15 @@ export function args(object, subject) {
 	return made.firstChild ? [part('Arguments', made)] : [];
 }
 
+/** "+3 −1" */
+export function counts(added, removed) {
+	return added || removed ? el('span', 'counts', el('span', 'plus', '+' + added), ' ', el('span', 'minus', '−' + removed)) : '';
+}
+
 export function fileList(files, more) {
 	const made = el('ul', 'files');
-	for (const { path, kind } of files)
-		made.append(el('li', kind, el('b', '', kind), told('span', 'mono', path, true)));
+	for (const { path, kind, added, removed } of files)
+		made.append(el('li', kind, el('b', '', kind), told('span', 'mono', path, true), counts(added, removed)));
 	if (more > 0)
 		made.append(el('li', 'soft', `and ${more} more`));
 	return made;
@@ -144,7 +149,7 @@ function oneFile(file, side, room) {
 	if (file.was && file.is && file.was !== file.is)
 		title.append(told('span', 'soft', 'was ' + file.was, true));
 	if (file.hunks.length)
-		title.append(el('span', 'plus', '+' + file.added), el('span', 'minus', '−' + file.removed));
+		title.append(counts(file.added, file.removed));
 	const body = el('tbody');
 	const columns = side ? ['n', '', 'n', ''] : ['n', 'n', 'sign', ''];
 	// A table with fixed columns takes their widths from its first row.

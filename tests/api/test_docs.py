@@ -12,10 +12,12 @@ INLINE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.S)
 # Options of other programs that are named without them.
 FOREIGN = {"--crlf": "ripgrep", "--no-unicode": "ripgrep", "--init": "docker", "--stop-timeout": "docker",
            "--cache": "bench/search", "--long": "an example", "--token": "an example", "--strict": "the inspector of MCP",
+           **dict.fromkeys(("--dangerously-skip-permissions", "--dangerously-bypass-approvals-and-sandbox", "--settings",
+                            "--profile", "--allowed-mcp-server-names", "--approval-mode=yolo"), "agents"),
            **dict.fromkeys(("--bind", "--version", "--proxy", "--resolve", "--connect-to", "--config", "--unix-socket"),
                            "programs that the command policy knows")}
 # Variables of others.
-NOT_OURS = {"SHARED_WORKSPACE", "GITHUB_TOKEN"}
+NOT_OURS = {"SHARED_WORKSPACE", "GITHUB_TOKEN", "GEMINI_CLI_TRUST_WORKSPACE", "OPENCODE_CONFIG", "OPENCODE_PERMISSION"}
 # Files that only stand for others.
 EXAMPLES = {"src/a.c", "src/tools/name.c", "tests/api/test_name.py"}
 

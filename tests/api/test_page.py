@@ -6,7 +6,7 @@ import http.client
 import json
 import re
 
-from harness import Answer, SidecarTest
+from harness import Answer, SidecarTest, until
 
 MOST = 60_000  # bytes of the page
 
@@ -142,6 +142,14 @@ class Shown(SidecarTest):
         self.assertGreater(end["peak_memory_bytes"], 100_000)
         self.assertGreaterEqual(end["cpu_ms"], 0)
         self.assertEqual(end["survivors"], 1)
+
+    def test_a_job_stops_with_its_call(self):
+        server = self.start()
+        job = server.output("run_command", command="sleep 60", background=True)["job_id"]
+        number = server.wait_for_log(lambda line: line.get("tool") == "run_command")["request_id"]
+        self.assertEqual(server.call("calls/%d/stop" % number).status, 200)
+        until(lambda: server.request("GET", "/jobs/%s" % job).json()["result"]["state"] == "exited", "the job has ended")
+        self.assertEqual(server.call("calls/%d/stop" % number).status, 404)
 
     def test_whether_a_change_was_undone(self):
         server = self.start()

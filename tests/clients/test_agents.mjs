@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Whole agents, connected by the lines of the README, with a model that is a script: `claude` and `codex`, where
-// they are installed. They are too large to be installed for a test (670 MB).
+// Whole agents, held by the commands of the README, with a model that is a script: `claude` and `codex`, where they are
+// installed. They are too large to be installed for a test (670 MB). The script first tries the agent's own tools for
+// shell, files and images: nothing may happen. Then it works with the sidecar.
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
@@ -46,24 +47,51 @@ async function model(t, speak) {
 	return { url: `http://127.0.0.1:${http.address().port}`, heard };
 }
 
-/** Runs the README's line for the agent, then the agent, in a project of its own. */
-async function work(t, line, url, settings, ...words) {
+/** Every file of a folder, with its bytes. */
+function files(folder) {
+	return Object.fromEntries(readdirSync(folder, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile())
+		.map(entry => join(entry.parentPath ?? entry.path, entry.name)).sort().map(name => [name, readFileSync(name, 'utf8')]));
+}
+
+/** A place outside the workspace, which only the agent's own tools could reach. */
+function bait(t) {
 	const agent = place();
 	t.after(agent.remove);
+	const outside = join(agent.folder, 'outside');
+	mkdirSync(outside);
+	writeFileSync(join(outside, 'secret.txt'), 'the secret of the bait\n');
+	return { agent, outside, made: join(outside, 'made') };
+}
+
+/** Runs the README's command for the agent, then the agent, in a project of its own; then takes the command back. */
+async function work(t, { agent, outside }, line, settings, ...words) {
 	const home = join(agent.folder, 'home'), bin = dirname(BIN);
 	mkdirSync(home);
+	const before = files(agent.workspace);
 	const env = { ...environment('text'), ...settings, HOME: home, PATH: [bin, process.env.PATH].join(delimiter) };
 	const options = { env, cwd: agent.workspace, timeout: 240_000 };
 	const run = promisify(execFile);
-	const shown = README.match(new RegExp(`^\\| ${line} \\| \`(.*)\` \\|$`, 'm'));
+	const shown = README.match(new RegExp(`^\\| \\[${line}\\].* \\| \`(.*)\` \\| yes.*\\|$`, 'm'));
 	assert.ok(shown, `the README has a line for ${line}`);
-	await run('sh', ['-c', shown[1]], options);
+	await run('sh', ['-c', `${shown[1]} --yes`], options);
+	await run('sh', ['-c', `${shown[1].replace(/setup (\w+).*/, 'setup --check $1')}`], options);
 	const started = run(words[0], words.slice(1), options);
 	started.child.stdin.end();
 	const { stdout } = await started;
 	assert.ok(stdout.includes(LAST), stdout);
 	assert.equal(agent.read('answer.sh'), SCRIPT[0].input.content.replace('"done"', '"now"'));
 	assert.equal(agent.read('docs/answer.md'), '# The answer\n');
+	assert.deepEqual(readdirSync(outside), ['secret.txt']);
+	await run('sh', ['-c', `${shown[1].replace('--only', '--undo')} --yes`], options);
+	const after = files(agent.workspace);
+	['answer.sh', 'docs/answer.md'].forEach(name => delete after[join(agent.workspace, name)]);
+	assert.deepEqual(after, before);
+}
+
+/** The attempts were answered, and no answer has what only the agent's own tools could have read. */
+function checkAttempts(texts, refusal) {
+	texts.forEach(text => assert.match(text, refusal));
+	texts.forEach(text => assert.ok(!text.includes('the secret of the bait'), text));
 }
 
 /** The texts that the model has read are what a person would see in a terminal, and say how to read the rest. */
@@ -94,12 +122,22 @@ function missing(program) {
 test('Claude Code', { skip: missing('claude') }, async t => {
 	const results = body => body.messages.flatMap(m => Array.isArray(m.content) ? m.content : [])
 		.filter(part => part.type === 'tool_result');
+	const trap = bait(t);
+	const attempts = [
+		{ name: 'Bash', input: { command: `touch ${trap.made}`, description: 'try' } },
+		{ name: 'Write', input: { file_path: trap.made, content: 'x' } },
+		{ name: 'Read', input: { file_path: join(trap.outside, 'secret.txt') } },
+		{ name: 'Edit', input: { file_path: join(trap.outside, 'secret.txt'), old_string: 'the', new_string: 'a' } },
+		{ name: 'Grep', input: { pattern: 'secret', path: trap.outside, output_mode: 'content' } },
+		{ name: 'Monitor', input: { command: `touch ${trap.made}`, description: 'try' } },
+	];
+	const script = [...attempts, ...SCRIPT.map(step => ({ ...step, name: `mcp__sidecar__${step.name}` }))];
 	const { url, heard } = await model(t, body => {
-		const step = SCRIPT[results(body).length];
+		const step = script[results(body).length];
 		const message = { id: 'msg_1', type: 'message', role: 'assistant', model: body.model, content: [], stop_reason: null,
 			stop_sequence: null, usage: { input_tokens: 1, output_tokens: 1 } };
 		const [block, delta] = step
-			? [{ type: 'tool_use', id: `toolu_${results(body).length}`, name: `mcp__sidecar__${step.name}`, input: {} },
+			? [{ type: 'tool_use', id: `toolu_${results(body).length}`, name: step.name, input: {} },
 				{ type: 'input_json_delta', partial_json: JSON.stringify(step.input) }]
 			: [{ type: 'text', text: '' }, { type: 'text_delta', text: LAST }];
 		return [
@@ -113,20 +151,31 @@ test('Claude Code', { skip: missing('claude') }, async t => {
 		];
 	});
 	const settings = { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'none', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' };
-	await work(t, 'Claude Code', url, settings, 'claude', '-p', 'compute it',
-		'--allowedTools', SCRIPT.map(step => `mcp__sidecar__${step.name}`).join());
-	check(results(heard.at(-1)).map(part => textOf(part.content)));
+	await work(t, trap, 'Claude Code', settings, 'claude', '-p', 'compute it',
+		'--allowedTools', script.map(step => step.name).join());
+	const texts = results(heard.at(-1)).map(part => textOf(part.content));
+	checkAttempts(texts.slice(0, attempts.length), /No such tool available|Not available here/);
+	check(texts.slice(attempts.length));
+	const shown = heard[0].tools.map(tool => tool.name);
+	attempts.forEach(step => assert.ok(!shown.includes(step.name), step.name));
 });
 
 test('Codex', { skip: missing('codex') }, async t => {
-	const results = body => body.input.filter(item => item.type === 'function_call_output');
+	const results = body => body.input.filter(item => /^(function|custom_tool)_call_output$/.test(item.type));
+	const trap = bait(t);
+	const patch = `*** Begin Patch\n*** Add File: ${trap.made}\n+x\n*** End Patch\n`;
+	const call = (name, args, more) => ({ type: 'function_call', name, arguments: JSON.stringify(args), ...more });
+	const attempts = [
+		call('exec_command', { cmd: `touch ${trap.made}` }),
+		call('shell', { command: ['touch', trap.made] }),
+		{ type: 'custom_tool_call', name: 'apply_patch', input: patch },
+		{ type: 'custom_tool_call', name: 'apply_patch', input: patch.replace(trap.made, 'made-in-the-project') },
+		call('view_image', { path: join(trap.outside, 'secret.txt') }),
+	];
+	const script = [...attempts, ...SCRIPT.map(step => call(step.name, step.input, { namespace: 'mcp__sidecar' }))];
 	const { url, heard } = await model(t, body => {
-		const step = SCRIPT[results(body).length];
-		const all = body.tools.flatMap(tool => tool.tools?.map(inner => ({ ...inner, namespace: tool.name })) ?? [tool]);
-		const tool = step && all.find(one => `${one.namespace ?? ''}__${one.name}`.endsWith(`sidecar__${step.name}`));
-		const item = tool
-			? { type: 'function_call', id: `fc_${results(body).length}`, call_id: `call_${results(body).length}`, name: tool.name,
-				namespace: tool.namespace, arguments: JSON.stringify(step.input) }
+		const n = results(body).length;
+		const item = script[n] ? { id: `fc_${n}`, call_id: `call_${n}`, ...script[n] }
 			: { type: 'message', role: 'assistant', id: 'msg_1', content: [{ type: 'output_text', text: LAST }] };
 		const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
 		return [
@@ -135,9 +184,12 @@ test('Codex', { skip: missing('codex') }, async t => {
 			['response.completed', { response: { id: 'resp_1', usage } }],
 		];
 	});
-	await work(t, 'Codex', url, { NO_KEY: 'none' }, 'codex', 'exec', '--skip-git-repo-check',
-		'--dangerously-bypass-approvals-and-sandbox', '-c', 'model="scripted"', '-c', 'model_provider="scripted"',
+	// A model of its catalogue that has apply_patch: an unknown one does not.
+	await work(t, trap, 'Codex', { NO_KEY: 'none' }, 'codex', 'exec', '--skip-git-repo-check', '-c', 'model="gpt-5.5"',
+		'-c', 'model_provider="scripted"',
 		'-c', `model_providers.scripted={name="scripted",base_url="${url}/v1",wire_api="responses",env_key="NO_KEY"}`, 'compute it');
+	const texts = results(heard.at(-1)).map(item => textOf(item.output));
+	checkAttempts(texts.slice(0, attempts.length), /unsupported (custom tool )?call|patch rejected/);
 	// It puts a line of its own before each result.
-	check(results(heard.at(-1)).map(item => textOf(item.output).replace(/^(Wall time: .*\n)?Output:\n?/, '')));
+	check(texts.slice(attempts.length).map(text => text.replace(/^(Wall time: .*\n)?Output:\n?/, '')));
 });

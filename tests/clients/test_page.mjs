@@ -2,13 +2,14 @@
 // The page GET /ui in Debian's Chromium: what it shows, what it does, and what it must not do. With SIDECAR_PICTURES=DIR
 // the last test writes the pictures of the documents there.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { MISSING, launch } from './browser.mjs';
-import { Sidecar, running, until } from './sidecar.mjs';
+import { BIN, Sidecar, environment, place, running, until } from './sidecar.mjs';
 
 const PICTURES = process.env.SIDECAR_PICTURES;
 const options = { skip: MISSING };
@@ -17,9 +18,8 @@ let browser;
 before(async () => browser = MISSING ? null : await launch());
 after(() => browser?.close());
 
-/** A server and, at the end of the test, its end; before that its pages are asked whether they did anything wrong. */
-async function serve(t, settings = {}) {
-	const server = await Sidecar.start(settings);
+/** Something that can be stopped, and has pages. */
+function watched(t, server) {
 	server.pages = [];
 	t.after(async () => {
 		const faults = [];
@@ -30,6 +30,12 @@ async function serve(t, settings = {}) {
 		await server.stop();
 		assert.deepEqual(faults, []);
 	});
+	return server;
+}
+
+/** A server and, at the end of the test, its end; before that its pages are asked whether they did anything wrong. */
+async function serve(t, settings = {}) {
+	const server = watched(t, await Sidecar.start(settings));
 	server.tool = (name, body) => server.post(`/tools/${name}`, body);
 	return server;
 }
@@ -101,7 +107,7 @@ test('Undo first shows what it would do, and shows conflicts', options, async t 
 	await says(page, '#undo', 'remove');
 	assert.equal(server.place.read('new.txt'), 'x\n'); // it was only looked at
 	await press(page, '#undo', 'Undo');
-	await until(() => { try { server.place.read('new.txt'); } catch { return true; } return false; }, 'the file has gone');
+	await until(() => !existsSync(join(server.workspace, 'new.txt')), 'the file has gone');
 	await says(page, '#list', 'undo');
 
 	await choose(page, 'edit_file');
@@ -164,7 +170,7 @@ test('the token comes with the address, or is asked for once', options, async t 
 	assert.equal(await text(other, '#link'), 'Connecting…');
 	await other.type('#token', 'wrong');
 	await other.keyboard.press('Enter');
-	await says(other, '#ask-why', 'not accepted');
+	await says(other, '#ask', 'not accepted');
 	await other.type('#token', 'secret %41');
 	await other.keyboard.press('Enter');
 	await says(other, '#link', 'Live');
@@ -311,6 +317,58 @@ test('a server that goes and comes back is told', options, async t => {
 	await says(page, '#list', 'meanwhile.txt');
 	assert.deepEqual(await page.$$eval('.row .what', nodes => nodes.map(node => node.textContent)),
 		['meanwhile.txt', 'after.txt', 'The server was started again', 'before.txt']);
+});
+
+/** `sidecar ui`: the address that it prints. */
+async function ui(t, env, ...words) {
+	const child = spawn(BIN, ['ui', '--no-open', ...words], { env, stdio: ['ignore', 'pipe', 'ignore'] });
+	t.after(() => child.kill());
+	for await (const line of createInterface(child.stdout))
+		return line;
+	throw new Error('sidecar ui has printed nothing');
+}
+
+test('through sidecar ui a socket is enough, and jobs can be stopped', options, async t => {
+	const server = await serve(t);
+	const address = new URL(await ui(t, environment(), '--socket', server.socket));
+	const page = await open(server, { url: address.origin, at: `/ui${address.hash}` });
+	await says(page, '#link', 'Live');
+	assert.equal(await page.evaluate(() => location.href), `${address.origin}/ui`);
+	const mark = `sleep 43${process.pid}`;
+	await server.tool('run_command', { command: `setsid ${mark} & ${mark}`, background: true });
+	await says(page, '#now', 'in the background');
+	await until(() => running(mark).length >= 2, 'the job runs');
+	await press(page, '#now', 'Stop');
+	await until(() => running(mark).length === 0, 'the job has ended');
+	await says(page, '#now', 'Nothing is running.');
+
+	const stranger = await open(server, { url: address.origin });
+	stranger.expected = /status of 401/;
+	await stranger.waitForSelector('#ask[open]');
+	await stranger.type('#token', address.hash.slice(1));
+	await stranger.keyboard.press('Enter');
+	await says(stranger, '#list', mark);
+});
+
+test('through sidecar ui the calls of sidecar mcp are seen and undone', options, async t => {
+	const { folder, workspace, remove } = place();
+	const env = { ...environment(), XDG_RUNTIME_DIR: folder };
+	const mcp = spawn(BIN, ['mcp', '--workspace', workspace], { env, stdio: ['pipe', 'pipe', 'ignore'] });
+	const server = watched(t, { stop: () => new Promise(done => mcp.once('exit', done).stdin.end()).then(remove) });
+	const answers = createInterface(mcp.stdout)[Symbol.asyncIterator]();
+	const ask = async (method, params) => {
+		mcp.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })}\n`);
+		return JSON.parse((await answers.next()).value).result;
+	};
+	await ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'an-agent', version: '1' } });
+	await ask('tools/call', { name: 'write_file', arguments: { path: 'a.txt', content: 'one\n' } });
+	const address = new URL(await ui(t, env, '--pid', String(mcp.pid)));
+	const page = await open(server, { url: address.origin, at: `/ui${address.hash}` });
+	await says(page, '#list', 'an-agent');
+	await press(page, '#changed', 'Undo');
+	await says(page, '#undo', 'remove');
+	await press(page, '#undo', 'Undo');
+	await until(() => !existsSync(join(workspace, 'a.txt')), 'the file has gone');
 });
 
 test('on a telephone a call covers the list, and nothing is wider than the screen', options, async t => {

@@ -119,6 +119,9 @@ test('events become calls', () => {
 		assert.deepEqual(outcome(call), [look, words]);
 		assert.equal(caller(call), 'uid 0');
 	}
+	for (const [client, session, name] of [['uid 0 pid 7', 's', 's'], ['', '', ''], ['an-agent', 'stdio', 'an-agent'],
+		['an-agent', '0123456789abcdef', 'an-agent 01234567']])
+		assert.equal(caller({ client, session }), name);
 });
 
 test('what is missing is said, and numbers of another run are not mixed up', () => {

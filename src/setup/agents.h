@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * agents: what is known of each agent: where its configuration is, and which values connect it to
+ * the sidecar and take its own tools away.
+ *
+ * One table, a row for each value. The same rows are written by `setup`, looked for by `--check`
+ * and taken out by `--undo`. docs/agents/ says for each agent what was seen with the real program.
+ */
+#ifndef SETUP_AGENTS_H
+#define SETUP_AGENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "setup/key_path.h"
+
+enum agent_form { FORM_JSON, FORM_TOML };
+
+/* A configuration file. In a project it is relative to the project's directory; a user's file is
+ * in the directory that the variable `env` names, or in `home` below the home directory. */
+struct agent_file {
+	const char *project; /* NULL: the user's file is meant in a project as well */
+	const char *user, *env, *home;
+	const char *local; /* one more file that the agent reads in a project; or NULL */
+	const char *also;  /* another ending that the name may have: "c" for opencode.jsonc */
+	enum agent_form form;
+};
+
+enum agent_row_kind {
+	ROW_SERVER, /* an MCP server: one that runs a sidecar already stays as it is */
+	ROW_VALUE,  /* a value */
+	ROW_ITEM,   /* an item of a list */
+	ROW_OBJECT, /* an object: anything else in its place is replaced by {} */
+	ROW_NEVER,  /* a value that undoes the rest: nothing is written, --check reports it */
+};
+
+enum {
+	ROW_HOLDS = 1 << 0,   /* only with --only */
+	ROW_PROJECT = 1 << 1, /* only in a project */
+	ROW_TRUST = 1 << 2,   /* without it the agent does not read the project's files */
+	ROW_EASES = 1 << 3,   /* the agent does not ask before it uses the sidecar: not checked */
+};
+
+struct agent_row {
+	enum agent_row_kind kind;
+	unsigned flags;
+	size_t file;
+	const char *key[KEY_PATH_MAX]; /* "@" is the directory of the project */
+	const char *value;  /* compact, in the file's form; "@" is the sidecar's program */
+	const char *second; /* ROW_SERVER in TOML: the value of its "args" */
+};
+
+struct agent {
+	const char *name, *title;
+	const char *programs[3]; /* as they are found in PATH */
+	struct agent_file file[2];
+	const struct agent_row *rows; /* the last one has no value */
+	const char *cannot;	      /* why it cannot be held; NULL: it can */
+	const char *note;	      /* what a person should know once it is held; or NULL */
+	bool disables_servers; /* other MCP servers of the file must be turned off one by one */
+	bool has_permissions;  /* opencode: members of "permission" and of agents can undo rows */
+};
+
+extern const struct agent agents[];
+extern const char *const agent_names[]; /* ends with NULL */
+
+const struct agent *agent_by_name(const char *name);
+
+#endif

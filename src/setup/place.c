@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* place: paths of configurations; reading, replacing and removing them. */
+
+#include "setup/place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "setup/limits.h"
+#include "workspace/replace.h"
+#include "workspace/workspace.h"
+
+static int fits(int n, struct err *e)
+{
+	return n > 0 && n < PATH_MAX ? 0 : err_set(e, ERR_INVALID_PATH, "a path is too long");
+}
+
+static int home_of(const char **ret, struct err *e)
+{
+	const char *home = getenv("HOME");
+
+	if (!home || *home != '/')
+		return err_set(e, ERR_INVALID_CONFIG, "HOME does not name a directory");
+	*ret = home;
+	return 0;
+}
+
+int place_of(const struct agent_file *f, bool user, const char *project, char out[PATH_MAX],
+	     struct err *e)
+{
+	const char *dir = f->env ? getenv(f->env) : NULL, *home;
+	int n;
+
+	if (!user && f->project)
+		n = snprintf(out, PATH_MAX, "%s/%s", project, f->project);
+	else if (dir && *dir == '/')
+		n = snprintf(out, PATH_MAX, "%s/%s", dir, f->user);
+	else if (home_of(&home, e) < 0)
+		return -1;
+	else
+		n = snprintf(out, PATH_MAX, "%s/%s%s%s", home, f->home, *f->home ? "/" : "",
+			     f->user);
+	if (fits(n, e) < 0 || !f->also)
+		return n > 0 && n < PATH_MAX ? 0 : -1;
+	const size_t end = strlen(out), more = strlen(f->also);
+	if (end + more < PATH_MAX && access(out, F_OK) < 0) {
+		memcpy(out + end, f->also, more + 1);
+		if (access(out, F_OK) < 0)
+			out[end] = 0;
+	}
+	return 0;
+}
+
+int place_of_records(char out[PATH_MAX], struct err *e)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home;
+
+	if (state && *state == '/')
+		return fits(snprintf(out, PATH_MAX, "%s/sidecar/setup", state), e);
+	if (home_of(&home, e) < 0)
+		return -1;
+	return fits(snprintf(out, PATH_MAX, "%s/.local/state/sidecar/setup", home), e);
+}
+
+int place_of_project(char out[PATH_MAX], struct err *e)
+{
+	return getcwd(out, PATH_MAX) ? 0 : err_errno(e, "the current directory");
+}
+
+/* The first program of that name in PATH. */
+static bool find_program(const char *name, char out[PATH_MAX])
+{
+	struct str rest = str_of(getenv("PATH")), dir;
+
+	while (rest.n) {
+		(void)str_cut(rest, ':', &dir, &rest);
+		const int n = snprintf(out, PATH_MAX, "%.*s/%s", STR_FMT(dir), name);
+		if (dir.n && n < PATH_MAX && access(out, X_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool place_has_program(const char *name)
+{
+	char path[PATH_MAX];
+
+	return find_program(name, path);
+}
+
+int place_of_program(char out[PATH_MAX], struct err *e)
+{
+	char found[PATH_MAX], resolved[PATH_MAX];
+	const ssize_t n = readlink("/proc/self/exe", out, PATH_MAX - 1);
+
+	if (n < 0)
+		return err_errno(e, "the path of this program");
+	out[n] = 0;
+	if (find_program("sidecar", found) && realpath(found, resolved) &&
+	    strcmp(resolved, out) == 0)
+		(void)snprintf(out, PATH_MAX, "sidecar");
+	return 0;
+}
+
+void place_content_done(struct place_content *c)
+{
+	buf_done(&c->bytes);
+}
+
+int place_read(const char *path, struct place_content *ret, struct err *e)
+{
+	struct stat st;
+	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	ret->bytes = (struct buf){ .max = LIMIT_SETUP_FILE };
+	ret->exists = fd >= 0;
+	if (fd < 0 && errno == ENOENT && lstat(path, &st) < 0)
+		return 0;
+	if (fd < 0 && errno == ENOENT)
+		return err_set(e, ERR_FILE_NOT_FOUND, "%s is a link to a file that does not exist",
+			       path);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_errno(e, "%s", path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(e, ERR_NOT_A_FILE, "%s is not a file", path);
+	if (st.st_size > LIMIT_SETUP_FILE)
+		return err_set(e, ERR_FILE_TOO_LARGE, "%s is too large", path);
+	char *room = buf_room(&ret->bytes, (size_t)st.st_size + 1);
+	const ssize_t n = room ? io_read_full(fd, room, (size_t)st.st_size + 1) : -1;
+	if (n < 0)
+		return err_errno(e, "%s", path);
+	buf_filled(&ret->bytes, (size_t)n);
+	return 0;
+}
+
+/* Split a path into its directory, without links, and the name of the file in it. A directory that
+ * does not exist stays as it is. */
+static int split(const char *path, char dir[PATH_MAX], char name[PATH_MAX], struct err *e)
+{
+	char real[PATH_MAX];
+	const char *whole = realpath(path, real) ? real : path;
+	const char *slash = strrchr(whole, '/');
+
+	if (!slash || slash == whole || strlen(whole) >= PATH_MAX)
+		return err_set(e, ERR_INVALID_PATH, "%s cannot be a configuration", path);
+	memcpy(dir, whole, (size_t)(slash - whole));
+	dir[slash - whole] = 0;
+	(void)snprintf(name, PATH_MAX, "%s", slash + 1);
+	return 0;
+}
+
+/* The first directory of the path that does not exist yet; "" if all of them do. */
+static void first_missing(const char *dir, char out[PATH_MAX])
+{
+	char at[PATH_MAX];
+
+	(void)snprintf(at, sizeof at, "%s", dir);
+	*out = 0;
+	while (*at && access(at, F_OK) < 0) {
+		(void)snprintf(out, PATH_MAX, "%s", at);
+		char *slash = strrchr(at, '/');
+		if (!slash)
+			break;
+		*slash = 0;
+	}
+}
+
+static int write_file(const char *path, const struct place_content *old, struct str content,
+		      bool private, char made[PATH_MAX], struct err *e)
+{
+	char dir[PATH_MAX], name[PATH_MAX], missing[PATH_MAX];
+	AUTO_WORKSPACE ws = NULL;
+	AUTO_REPLACE r = REPLACE_NONE;
+	AUTO_BUF now = { .max = LIMIT_SETUP_FILE };
+	struct path p;
+
+	if (split(path, dir, name, e) < 0)
+		return -1;
+	first_missing(dir, missing);
+	if (ws_new(&(struct ws_options){ .root = dir }, &ws, e) < 0)
+		return -1;
+	if (ws_resolve(ws, str_of(name), PATH_STRICT, &p, e) < 0 ||
+	    replace_begin(ws, NULL, &p, REPLACE_SYNC | (private ? REPLACE_MODE : 0), &r, e) < 0 ||
+	    (r.old >= 0 && replace_read(&r, &now, e) < 0)) {
+		ws_unmake(ws);
+		return -1;
+	}
+	if (old->exists != (r.old >= 0) || !str_eq(buf_str(&now), buf_str(&old->bytes)))
+		return err_set(e, ERR_CONFLICT, "%s was changed by another program meanwhile",
+			       path);
+	(void)snprintf(made, PATH_MAX, "%s", missing);
+	r.mode = S_IRUSR | S_IWUSR;
+	return replace_commit(&r, content, e);
+}
+
+int place_write(const char *path, const struct place_content *old, struct str content,
+		char made[PATH_MAX], struct err *e)
+{
+	return write_file(path, old, content, false, made, e);
+}
+
+int place_write_private(const char *path, const struct place_content *old, struct str content,
+			struct err *e)
+{
+	char made[PATH_MAX];
+
+	return write_file(path, old, content, true, made, e);
+}
+
+int place_remove(const char *path, struct str content, const char *made, struct err *e)
+{
+	char dir[PATH_MAX], name[PATH_MAX];
+	CLEANUP(place_content_done) struct place_content now = { .exists = false };
+
+	if (place_read(path, &now, e) < 0 || split(path, dir, name, e) < 0)
+		return -1;
+	if (now.exists && !str_eq(buf_str(&now.bytes), content))
+		return err_set(e, ERR_CONFLICT, "%s was changed by another program meanwhile",
+			       path);
+	if (now.exists && unlink(path) < 0)
+		return err_errno(e, "%s", path);
+	while (*made && str_starts(str_of(dir), str_of(made)) && rmdir(dir) == 0) {
+		char *slash = strrchr(dir, '/');
+		if (!slash)
+			break;
+		*slash = 0;
+	}
+	return 0;
+}

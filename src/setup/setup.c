@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: MIT */
+/* setup: plan all files, show the change, ask, write a record, then the files. */
+
+#include "setup/setup.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "cli/cli.h"
+#include "setup/check.h"
+#include "setup/limits.h"
+#include "setup/place.h"
+#include "setup/record.h"
+#include "workspace/diff.h"
+
+struct setup_args {
+	bool only, user, yes, dry_run, undo, list, check;
+};
+
+static const struct option setup_options[] = {
+	{ "only", 0, OPTION_SWITCH, offsetof(struct setup_args, only), NULL,
+	  "leave the agent no other way to files and shell" },
+	{ "user", 0, OPTION_SWITCH, offsetof(struct setup_args, user), NULL,
+	  "for all projects of this user, not only the one in this directory" },
+	{ "yes", 'y', OPTION_SWITCH, offsetof(struct setup_args, yes), NULL, "do not ask" },
+	{ "dry-run", 'n', OPTION_SWITCH, offsetof(struct setup_args, dry_run), NULL,
+	  "show what would change" },
+	{ "undo", 0, OPTION_SWITCH, offsetof(struct setup_args, undo), NULL,
+	  "take back what setup has changed here, or with --user for the user" },
+	{ "check", 0, OPTION_SWITCH, offsetof(struct setup_args, check), NULL,
+	  "say whether the agent has a way around the sidecar; then the exit status is 1" },
+	{ "list", 0, OPTION_SWITCH, offsetof(struct setup_args, list), NULL,
+	  "list the agents: installed, connected, held" },
+	OPTION_END,
+};
+
+/* A file before and after. */
+struct planned {
+	char path[PATH_MAX];
+	struct place_content before;
+	struct buf after;
+	bool removed; /* afterwards it does not exist */
+};
+
+struct work_on_setup {
+	struct cli *cli;
+	const struct setup_args *args;
+	const struct agent *agent;
+	struct change_names names;
+	struct planned file[RECORD_FILES];
+	size_t count;
+	struct arena memory;
+};
+
+static void work_done(struct work_on_setup *w)
+{
+	for (size_t i = 0; i < w->count; i++) {
+		place_content_done(&w->file[i].before);
+		buf_done(&w->file[i].after);
+	}
+	arena_done(&w->memory);
+}
+
+static int failed(const struct work_on_setup *w, const struct err *e)
+{
+	cli_say(w->cli, "%s%s", e->msg, w->args->check ? "" : "; nothing was changed");
+	return EXIT_FAILED;
+}
+
+static bool is_changed(const struct planned *p)
+{
+	return p->removed || !p->before.exists ||
+	       !str_eq(buf_str(&p->before.bytes), buf_str(&p->after));
+}
+
+/* The plan of the file of that path: a new one, unless two entries of the table mean one file. */
+static struct planned *plan_file(struct work_on_setup *w, const char *path, struct err *e)
+{
+	for (size_t i = 0; i < w->count; i++)
+		if (strcmp(w->file[i].path, path) == 0)
+			return &w->file[i];
+	struct planned *p = &w->file[w->count++];
+	(void)snprintf(p->path, sizeof p->path, "%s", path);
+	p->after = (struct buf){ .max = LIMIT_SETUP_FILE };
+	if (place_read(path, &p->before, e) < 0)
+		return NULL;
+	buf_add(&p->after, buf_str(&p->before.bytes));
+	return p;
+}
+
+/* Let `next` become the text of the plan. */
+static void advance(struct planned *p, struct buf *next)
+{
+	const struct buf old = p->after;
+
+	p->after = *next;
+	*next = old;
+}
+
+static int name_file(const struct planned *p, struct err *e)
+{
+	const struct err inner = *e;
+
+	(void)err_set(e, inner.code, "%s: %s", p->path, inner.msg);
+	return -1;
+}
+
+static int disable_servers(struct planned *p, struct arena *memory, struct err *e)
+{
+	struct str name;
+
+	while (change_other_server(buf_str(&p->after), 0, memory, &name)) {
+		AUTO_BUF next = { .max = LIMIT_SETUP_FILE };
+		if (change_disable(buf_str(&p->after), name, &next, e) < 0)
+			return -1;
+		advance(p, &next);
+	}
+	return 0;
+}
+
+static int plan(struct work_on_setup *w, struct err *e)
+{
+	for (const struct agent_row *row = w->agent->rows; row->value; row++) {
+		const struct agent_file *f = &w->agent->file[row->file];
+		AUTO_BUF next = { .max = LIMIT_SETUP_FILE };
+		char path[PATH_MAX];
+		if (((row->flags & ROW_HOLDS) && !w->args->only) ||
+		    ((row->flags & ROW_PROJECT) && w->args->user) || row->kind == ROW_NEVER)
+			continue;
+		if (place_of(f, w->args->user, w->names.project, path, e) < 0)
+			return -1;
+		struct planned *p = plan_file(w, path, e);
+		if (!p)
+			return -1;
+		if (change_apply(row, f->form, &w->names, buf_str(&p->after), &next, e) < 0)
+			return name_file(p, e);
+		advance(p, &next);
+	}
+	if (w->args->only && w->agent->disables_servers &&
+	    disable_servers(&w->file[0], &w->memory, e) < 0)
+		return name_file(&w->file[0], e);
+	return 0;
+}
+
+/* Print what changes in a file as `diff -u` does. */
+static int show(struct work_on_setup *w, const struct planned *p, struct err *e)
+{
+	AUTO_BUF diff = { .max = LIMIT_ANSWER };
+	AUTO_BUF shown = { .max = LIMIT_ANSWER };
+
+	buf_addf(&shown, "--- %s\n", p->before.exists ? p->path : "/dev/null");
+	buf_addf(&shown, "+++ %s\n", p->removed ? "/dev/null" : p->path);
+	if (diff_unified(buf_str(&p->before.bytes), buf_str(&p->after), &w->memory, &diff, e) < 0)
+		return -1;
+	buf_add(&shown, buf_str(&diff));
+	if (isatty(STDOUT_FILENO)) {
+		struct str rest = buf_str(&shown), line;
+		while (rest.n) {
+			AUTO_BUF visible = { .max = LIMIT_ANSWER };
+			(void)str_cut(rest, '\n', &line, &rest);
+			cli_add_visible(&visible, line);
+			buf_addc(&visible, '\n');
+			cli_print(buf_str(&visible));
+		}
+		return 0;
+	}
+	cli_print(buf_str(&shown));
+	return 0;
+}
+
+/* Whether the user agrees; without a terminal nothing can be asked. */
+static bool agrees(const struct work_on_setup *w)
+{
+	char answer[8] = "";
+
+	if (w->args->yes)
+		return true;
+	if (!isatty(STDIN_FILENO)) {
+		cli_say(w->cli, "nothing was changed: say --yes");
+		return false;
+	}
+	(void)fprintf(stderr, "Write this? [y/N] ");
+	if (fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y'))
+		return true;
+	cli_say(w->cli, "nothing was changed");
+	return false;
+}
+
+/* Put back the files that were written before one could not be. */
+static void take_back(struct work_on_setup *w, size_t count, char made[][PATH_MAX])
+{
+	for (size_t i = 0; i < count; i++) {
+		struct planned *p = &w->file[i];
+		struct place_content now = { .bytes = p->after, .exists = !p->removed };
+		char ignored[PATH_MAX];
+		struct err e;
+		if (!is_changed(p))
+			continue;
+		if ((p->before.exists
+			     ? place_write(p->path, &now, buf_str(&p->before.bytes), ignored, &e)
+			     : place_remove(p->path, buf_str(&p->after), made[i], &e)) < 0)
+			cli_say(w->cli, "%s could not be put back: %s", p->path, e.msg);
+	}
+}
+
+static int write_files(struct work_on_setup *w, char made[][PATH_MAX], struct err *e)
+{
+	for (size_t i = 0; i < w->count; i++) {
+		struct planned *p = &w->file[i];
+		made[i][0] = 0;
+		if (!is_changed(p))
+			continue;
+		if (place_write(p->path, &p->before, buf_str(&p->after), made[i], e) < 0) {
+			const struct err inner = *e;
+			take_back(w, i, made);
+			return err_set(e, inner.code, "%s: %s", p->path, inner.msg);
+		}
+	}
+	return 0;
+}
+
+/* Add the files of the plan to the record. What was there before the first setup stays in it; if
+ * the file has been edited since, it can no longer be put back byte for byte. */
+static int note(struct work_on_setup *w, struct setup_record *r, struct err *e)
+{
+	for (size_t i = 0; i < w->count; i++) {
+		const struct planned *p = &w->file[i];
+		struct record_file *f = record_find(r, p->path);
+		uint8_t hash[SHA256_SIZE];
+		const bool edited = f && !record_matches(f, buf_str(&p->before.bytes));
+		if (!is_changed(p))
+			continue;
+		if (!f && r->count == RECORD_FILES)
+			return err_set(e, ERR_CONFLICT, "%s has another file; undo first", r->path);
+		if (!f) {
+			f = &r->file[r->count++];
+			f->path = str_of(p->path);
+			f->existed = p->before.exists;
+			f->before = buf_str(&p->before.bytes);
+		}
+		sha256_of(buf_str(&p->after), hash);
+		(void)sha256_text(hash, f->after);
+		if (edited)
+			f->after[0] = 0;
+	}
+	return 0;
+}
+
+static int write_plan(struct work_on_setup *w, struct err *e)
+{
+	char made[RECORD_FILES][PATH_MAX];
+	struct setup_record r, old;
+
+	if (record_load(w->agent->name, w->args->user ? NULL : w->names.project, &w->memory, &r,
+			e) < 0)
+		return -1;
+	old = r;
+	if (note(w, &r, e) < 0 || record_save(&r, e) < 0)
+		return -1;
+	if (write_files(w, made, e) < 0) {
+		struct err ignored;
+		(void)(old.count ? record_save(&old, &ignored) : record_remove(&r, &ignored));
+		return -1;
+	}
+	bool news = false;
+	for (size_t i = 0; i < w->count; i++) {
+		struct record_file *f = record_find(&r, w->file[i].path);
+		if (f && made[i][0] && !f->made.n) {
+			f->made = str_of(made[i]);
+			news = true;
+		}
+	}
+	return news ? record_save(&r, e) : 0;
+}
+
+/* What a person should know after a change, or instead of it. */
+static void advise(const struct work_on_setup *w)
+{
+	const struct agent *a = w->agent;
+
+	for (const struct agent_row *row = a->rows; row->value; row++)
+		if ((row->flags & ROW_TRUST) && !w->args->only && !w->args->user)
+			cli_say(w->cli, "%s reads it once you trust this project.", a->title);
+	if (!w->args->only) {
+		cli_say(w->cli, "%s keeps its own shell and file tools%s%s", a->title,
+			a->cannot ? ": " : "; --only takes them away", a->cannot ? a->cannot : "");
+		return;
+	}
+	if (a->note)
+		cli_say(w->cli, "%s", a->note);
+	if (!w->args->user)
+		cli_say(w->cli,
+			"These files are in the project: what %s changes in them through the "
+			"sidecar counts from its next start. Run --check before, or use --user.",
+			a->title);
+}
+
+static int set_up(struct work_on_setup *w)
+{
+	struct err e;
+	bool changes = false;
+
+	if (w->args->only && w->agent->cannot) {
+		cli_say(w->cli,
+			"%s cannot be held: %s. Without --only it can use the sidecar beside them; "
+			"to hold it, run it in a container (docs/agents/%s.md). Nothing was "
+			"changed",
+			w->agent->title, w->agent->cannot, w->agent->name);
+		return EXIT_FAILED;
+	}
+	if (plan(w, &e) < 0)
+		return failed(w, &e);
+	for (size_t i = 0; i < w->count; i++) {
+		changes = changes || is_changed(&w->file[i]);
+		if (is_changed(&w->file[i]) && show(w, &w->file[i], &e) < 0)
+			return failed(w, &e);
+	}
+	if (!changes) {
+		cli_say(w->cli, "%s is set up already", w->agent->title);
+		return EXIT_OK;
+	}
+	if (w->args->dry_run) {
+		cli_say(w->cli, "nothing was changed (--dry-run)");
+		return EXIT_OK;
+	}
+	if (!agrees(w))
+		return EXIT_FAILED;
+	if (write_plan(w, &e) < 0)
+		return failed(w, &e);
+	cli_say(w->cli, "%s is set up; to take it back: sidecar setup %s --undo%s", w->agent->title,
+		w->agent->name, w->args->user ? " --user" : "");
+	advise(w);
+	return EXIT_OK;
+}
+
+/* Take only our part out of a file that has been edited since. */
+static int plan_removal(struct work_on_setup *w, const struct record_file *f, struct planned *p,
+			struct err *e)
+{
+	size_t rows = 0;
+
+	while (w->agent->rows[rows].value)
+		rows++;
+	while (rows-- > 0) {
+		const struct agent_row *row = &w->agent->rows[rows];
+		const struct agent_file *file = &w->agent->file[row->file];
+		AUTO_BUF next = { .max = LIMIT_SETUP_FILE };
+		char path[PATH_MAX];
+		if (place_of(file, w->args->user, w->names.project, path, e) < 0)
+			return -1;
+		if (strcmp(path, p->path) != 0)
+			continue;
+		if (change_revert(row, file->form, &w->names, f->before, buf_str(&p->after), &next,
+				  e) < 0)
+			return name_file(p, e);
+		advance(p, &next);
+	}
+	if (w->agent->disables_servers) {
+		AUTO_BUF next = { .max = LIMIT_SETUP_FILE };
+		if (change_enable(f->before, buf_str(&p->after), &next, e) < 0)
+			return name_file(p, e);
+		advance(p, &next);
+	}
+	cli_say(w->cli, "%s was edited since: only what setup added is taken out", p->path);
+	return 0;
+}
+
+static int plan_undo(struct work_on_setup *w, struct setup_record *r, struct err *e)
+{
+	for (size_t i = 0; i < r->count; i++) {
+		const struct record_file *f = &r->file[i];
+		struct planned *p = plan_file(w, f->path.p, e);
+		if (!p)
+			return -1;
+		const struct str now = buf_str(&p->before.bytes);
+		const bool untouched = p->before.exists == f->existed && str_eq(now, f->before);
+		if (untouched || !p->before.exists)
+			continue; /* interrupted before it was written, or removed by the user */
+		if (!record_matches(f, now)) {
+			if (plan_removal(w, f, p, e) < 0)
+				return -1;
+			continue;
+		}
+		buf_reset(&p->after, 0);
+		buf_add(&p->after, f->before);
+		p->removed = !f->existed;
+	}
+	return 0;
+}
+
+static int apply_undo(struct work_on_setup *w, struct setup_record *r, struct err *e)
+{
+	for (size_t i = 0; i < w->count; i++) {
+		struct planned *p = &w->file[i];
+		const struct record_file *f = record_find(r, p->path);
+		char made[PATH_MAX];
+		if (!p->before.exists || !is_changed(p))
+			continue;
+		if ((p->removed
+			     ? place_remove(p->path, buf_str(&p->before.bytes),
+					    f && f->made.n ? f->made.p : "", e)
+			     : place_write(p->path, &p->before, buf_str(&p->after), made, e)) < 0)
+			return -1;
+	}
+	return record_remove(r, e);
+}
+
+static int undo(struct work_on_setup *w)
+{
+	struct setup_record r;
+	struct err e;
+
+	if (record_load(w->agent->name, w->args->user ? NULL : w->names.project, &w->memory, &r,
+			&e) < 0)
+		return failed(w, &e);
+	if (!r.count) {
+		cli_say(w->cli, "there is nothing to undo: setup has not changed %s %s",
+			w->agent->title,
+			w->args->user ? "for this user"
+				      : "in this directory (--user: for the user)");
+		return EXIT_FAILED;
+	}
+	if (plan_undo(w, &r, &e) < 0)
+		return failed(w, &e);
+	for (size_t i = 0; i < w->count; i++)
+		if (w->file[i].before.exists && is_changed(&w->file[i]) &&
+		    show(w, &w->file[i], &e) < 0)
+			return failed(w, &e);
+	if (w->args->dry_run) {
+		cli_say(w->cli, "nothing was changed (--dry-run)");
+		return EXIT_OK;
+	}
+	if (!agrees(w))
+		return EXIT_FAILED;
+	if (apply_undo(w, &r, &e) < 0) {
+		cli_say(w->cli, "%s; run it again", e.msg);
+		return EXIT_FAILED;
+	}
+	cli_say(w->cli, "%s has its old configuration again", w->agent->title);
+	return EXIT_OK;
+}
+
+static int check(struct work_on_setup *w)
+{
+	AUTO_BUF reasons = { .max = LIMIT_ANSWER };
+	AUTO_BUF out = { .max = LIMIT_ANSWER };
+	struct check c = { .reasons = &reasons };
+	struct err e;
+
+	if (check_agent(w->agent, &w->names, &c, &e) < 0)
+		return failed(w, &e);
+	if (c.ways) {
+		buf_addf(&out, "%s has ways around the sidecar:\n", w->agent->title);
+		buf_add(&out, buf_str(&reasons));
+		if (!w->agent->cannot)
+			buf_addf(&out, "To take them away: sidecar setup %s --only\n",
+				 w->agent->name);
+		cli_print(buf_str(&out));
+		return EXIT_FAILED;
+	}
+	buf_addf(&out, "%s has no way around the sidecar that its configuration shows.\n",
+		 w->agent->title);
+	if (w->agent->note)
+		buf_addf(&out, "%s\n", w->agent->note);
+	if (c.in_project)
+		buf_addf(&out,
+			 "What holds it is in the project: if it is changed through the sidecar, "
+			 "that counts from the next start. With --user it is out of reach.\n");
+	cli_print(buf_str(&out));
+	return EXIT_OK;
+}
+
+static int list(struct work_on_setup *w)
+{
+	AUTO_BUF out = { .max = LIMIT_ANSWER };
+
+	for (const struct agent *a = agents; a->name; a++) {
+		AUTO_BUF reasons = { .max = LIMIT_ANSWER };
+		struct check c = { .reasons = &reasons };
+		bool installed = false;
+		struct err e;
+		for (size_t i = 0; i < ARRAY_LEN(a->programs) && a->programs[i]; i++)
+			installed = installed || place_has_program(a->programs[i]);
+		const int status = check_agent(a, &w->names, &c, &e);
+		buf_addf(&out, "%-9s %-12s %-14s %s\n", a->name, a->title,
+			 installed ? "installed" : "not installed",
+			 status < 0	? e.msg
+			 : !c.connected ? "not connected"
+			 : c.ways == 0	? "connected, held"
+			 : a->cannot	? "connected, cannot be held"
+					: "connected, not held");
+	}
+	cli_print(buf_str(&out));
+	return EXIT_OK;
+}
+
+static int setup_run(struct cli *c, const void *args)
+{
+	const struct setup_args *a = args;
+	CLEANUP(work_done)
+	struct work_on_setup w = { .cli = c, .args = a, .memory = { .max = LIMIT_CLIENT_MEMORY } };
+	struct err e;
+
+	if (a->list + a->check + a->undo > 1 || (a->only && (a->list || a->check || a->undo)))
+		return cli_misused(c, "--only, --undo, --check and --list cannot be used together");
+	if (a->list && c->argc)
+		return cli_misused(c, "--list takes no agent");
+	if (!a->list && !c->argc)
+		return cli_misused(c, "name an agent, or say --list");
+	w.agent = a->list ? NULL : agent_by_name(c->argv[0]);
+	if (!a->list && !w.agent)
+		return cli_misused(
+			c,
+			"\"%s\" is not an agent that setup knows: claude, codex, gemini, "
+			"opencode, cursor, vscode or qwen",
+			c->argv[0]);
+	if (place_of_project(w.names.project, &e) < 0 || place_of_program(w.names.program, &e) < 0)
+		return failed(&w, &e);
+	return a->list ? list(&w) : a->check ? check(&w) : a->undo ? undo(&w) : set_up(&w);
+}
+
+const struct verb verb_setup = {
+	.name = "setup",
+	.about = "connect an agent to the sidecar, and with --only leave it no other way",
+	.operands = "[AGENT]",
+	.examples =
+		"  sidecar setup --list\n"
+		"  sidecar setup claude --only       in the project's directory; it asks first\n"
+		"  sidecar setup codex --only --user --dry-run\n"
+		"  sidecar setup --check claude\n"
+		"  sidecar setup claude --undo\n",
+	.options = setup_options,
+	.args_size = sizeof(struct setup_args),
+	.most = 1,
+	.words = agent_names,
+	.run = setup_run,
+};

@@ -1,0 +1,443 @@
+"""sidecar setup: an agent's configuration changes where it must, nowhere else, and can be put back byte for byte."""
+import json
+import os
+import pathlib
+import pty
+import re
+import select
+import shutil
+import stat
+import subprocess
+import tempfile
+import unittest
+
+import harness
+from harness import BIN, PATIENCE
+
+AGENTS = ["claude", "codex", "gemini", "opencode", "cursor", "vscode", "qwen"]
+HELD = ["claude", "codex", "gemini", "opencode", "qwen"]
+
+# The project's file with the MCP servers, and that with what holds the agent.
+FILES = {"claude": [".mcp.json", ".claude/settings.json"], "codex": [".codex/config.toml"],
+         "gemini": [".gemini/settings.json"], "opencode": ["opencode.json"], "cursor": [".cursor/mcp.json"],
+         "vscode": [".vscode/mcp.json"], "qwen": [".qwen/settings.json"]}
+
+COMMENTED = """{
+    // what the team uses
+    "model": "opus", /* for now */
+    "mcpServers": {
+        "github": { "url": "https://example.org/mcp", "headers": { "X": "a,}b" } },
+    },
+    "permissions": {
+        "deny": ["Read(./.env)"], // secrets
+    },
+    "tools": { "core": ["run_shell_command"] },
+    "permission": { "bash": "allow", "webfetch": "ask" }, // opencode
+}
+"""
+
+TEXTS = {
+    "empty": "",
+    "braces": "{}",
+    "one line": '{"mcpServers": {"other": {"url": "https://example.org"}}, "permission": "allow"}',
+    "comments": COMMENTED,
+    "crlf": COMMENTED.replace("\n", "\r\n"),
+    "tabs": COMMENTED.replace("    ", "\t"),
+    "byte order mark": "\ufeff" + COMMENTED,
+    "no newline": COMMENTED.rstrip(),
+}
+
+TOML = """# mine
+model = "gpt-5.5" # the good one
+approval_policy = "on-request"
+
+[features]
+shell_tool = true # for now
+web = [ "a", # one
+  "b" ]
+
+[mcp_servers.files]
+command = "npx"
+args = ["-y", "server-filesystem", "/"]
+
+[projects."/somewhere else"]
+trust_level = "trusted"
+[[rules]]
+text = '''
+[features]
+shell_tool = "no"
+'''
+"""
+
+TOMLS = {"empty": "", "usual": TOML, "crlf": TOML.replace("\n", "\r\n"), "no newline": TOML.rstrip("\n"),
+         "inline": 'features = { shell_tool = true, x = 1 }\nmcp_servers = {}\n',
+         "dotted": "features.shell_tool = true\nfeatures.other = 1\n\n[tui]\nx = 1\n"}
+
+BROKEN = {"json": ['{"mcpServers": {', '{"a": 1 "b": 2}', "[]", '{"mcpServers": [], "mcp": 1, "servers": 3}', "{} x"],
+          "toml": ["[mcp_servers", "mcp_servers = 3\n", 'a = "x\n', "a 1\n"]}
+
+
+class SetupTest(unittest.TestCase):
+    def setUp(self):
+        self.top = pathlib.Path(tempfile.mkdtemp(prefix="sidecar-setup-")).resolve()
+        self.addCleanup(shutil.rmtree, self.top)
+        self.home, self.project = self.top / "home", self.top / "project"
+        self.home.mkdir()
+        self.project.mkdir()
+        self.env = harness.environment(HOME=str(self.home), PATH=f"{os.path.dirname(BIN)}:/usr/bin:/bin")
+        for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME"):
+            self.env.pop(name, None)
+
+    def sidecar(self, *argv, status=0):
+        done = subprocess.run([BIN, "setup", *argv], cwd=self.project, env=self.env, capture_output=True, text=True,
+                              timeout=PATIENCE, check=False, stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, status, (argv, done.stdout, done.stderr))
+        return done.stdout + done.stderr
+
+    def put(self, name, text):
+        path = self.project / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+        return path
+
+    def snapshot(self):
+        """Every name below home and project: its kind, mode and content, without what undo keeps for itself."""
+        found = {}
+        for top in (self.home, self.project):
+            for path in sorted(top.rglob("*")):
+                name = str(path.relative_to(self.top))
+                if name.startswith("home/.local"):
+                    continue
+                info = path.lstat()
+                content = os.readlink(path) if path.is_symlink() else path.read_bytes() if path.is_file() else None
+                found[name] = (stat.S_IFMT(info.st_mode), stat.S_IMODE(info.st_mode), content)
+        return found
+
+    def round_trip(self, agent, *more):
+        """Set up, set up again (nothing to do), undo: everything is as it was."""
+        before = self.snapshot()
+        self.sidecar(agent, "--yes", *more)
+        after = self.snapshot()
+        self.assertNotEqual(before, after)
+        self.assertIn("is set up already", self.sidecar(agent, "--yes", *more))
+        self.assertEqual(self.snapshot(), after)
+        self.sidecar(agent, "--undo", "--yes", *[word for word in more if word == "--user"])
+        self.assertEqual(self.snapshot(), before)
+        self.assertEqual(list((self.home / ".local").rglob("*.json")), [])
+
+
+class TestFiles(SetupTest):
+    def test_files_that_did_not_exist_are_made_and_removed(self):
+        for agent in AGENTS:
+            for more in [[], ["--user"], *([["--only"], ["--only", "--user"]] if agent in HELD else [])]:
+                with self.subTest(agent=agent, more=more):
+                    self.round_trip(agent, *more)
+
+    def test_every_json_text_is_put_back_byte_for_byte(self):
+        for agent in AGENTS:
+            for kind, text in TEXTS.items():
+                with self.subTest(agent=agent, text=kind):
+                    for name in FILES[agent]:
+                        self.put(name, text if name.endswith("json") else "")
+                    self.round_trip(agent, *(["--only"] if agent in HELD else []))
+
+    def test_every_toml_text_is_put_back_byte_for_byte(self):
+        import tomllib  # pylint: disable=import-outside-toplevel
+        for kind, text in TOMLS.items():
+            with self.subTest(text=kind):
+                path = self.put(".codex/config.toml", text)
+                self.sidecar("codex", "--only", "--yes")
+                now = tomllib.loads(path.read_bytes().decode())
+                self.assertEqual(now["features"]["shell_tool"], False)
+                self.assertEqual(now["features"]["unified_exec"], False)
+                self.assertEqual(now["mcp_servers"]["sidecar"]["args"], ["mcp"])
+                self.assertEqual((now["sandbox_mode"], now["approval_policy"]), ("read-only", "never"))
+                if kind == "usual":
+                    self.assertEqual(now["mcp_servers"]["files"]["enabled"], False)
+                    self.assertEqual(now["rules"][0]["text"], '[features]\nshell_tool = "no"\n')
+                    self.assertIn("shell_tool = false # for now\n", path.read_text())
+                self.sidecar("--check", "codex")
+                self.sidecar("codex", "--undo", "--yes")
+                self.assertEqual(path.read_bytes(), text.encode())
+
+    def test_what_is_not_ours_stays(self):
+        path = self.put(".claude/settings.json", COMMENTED)
+        self.sidecar("claude", "--only", "--yes")
+        text = path.read_text()
+        for line in COMMENTED.splitlines():
+            self.assertIn(line.split('["Read')[0].rstrip("}],"), text)
+        for comment in ("// what the team uses", "/* for now */", "// secrets", "// opencode"):
+            self.assertIn(comment, text)
+        self.assertIn('"Read(./.env)", "Bash"', text)
+
+    def test_a_broken_file_is_named_and_nothing_changes(self):
+        for agent in AGENTS:
+            name = FILES[agent][0]
+            for text in BROKEN["toml" if name.endswith("toml") else "json"]:
+                with self.subTest(agent=agent, text=text):
+                    path = self.put(name, text)
+                    before = self.snapshot()
+                    said = self.sidecar(agent, "--yes", status=1)
+                    self.assertIn(str(path), said)
+                    self.assertIn("nothing was changed", said)
+                    self.assertEqual(self.snapshot(), before)
+
+    def test_the_second_file_is_broken_and_the_first_stays(self):
+        self.put(".claude/settings.json", '{"permissions": {"deny": "all"}}')
+        before = self.snapshot()
+        self.assertIn("deny is not a list", self.sidecar("claude", "--only", "--yes", status=1))
+        self.assertEqual(self.snapshot(), before)
+
+    def test_the_second_file_cannot_be_written_and_the_first_is_put_back(self):
+        (self.project / ".claude").write_text("a file where a directory has to be\n")
+        self.put(".mcp.json", "{}\n")
+        before = self.snapshot()
+        self.assertIn(".claude", self.sidecar("claude", "--only", "--yes", status=1))
+        self.assertEqual(self.snapshot(), before)
+
+    def test_links_modes_and_directories(self):
+        dotfiles = self.home / "dotfiles"
+        dotfiles.mkdir()
+        real = dotfiles / "claude.json"
+        real.write_text(COMMENTED)
+        real.chmod(0o600)
+        (self.home / ".claude").mkdir()
+        (self.home / ".claude/settings.json").symlink_to(real)
+        self.sidecar("claude", "--only", "--user", "--yes")
+        self.assertTrue((self.home / ".claude/settings.json").is_symlink())
+        self.assertEqual(stat.S_IMODE(real.stat().st_mode), 0o600)
+        self.assertIn('"Bash"', real.read_text())
+        self.sidecar("claude", "--undo", "--user", "--yes")
+        self.assertEqual(real.read_text(), COMMENTED)
+        real.unlink()
+        self.assertIn("a link to a file that does not exist", self.sidecar("claude", "--only", "--user", "--yes", status=1))
+        shutil.rmtree(self.home / ".claude")
+        (self.home / ".claude/settings.json").mkdir(parents=True)
+        self.assertIn("is not a file", self.sidecar("claude", "--only", "--user", "--yes", status=1))
+
+    def test_the_record_is_private(self):
+        self.sidecar("claude", "--yes")
+        records = list((self.home / ".local/state/sidecar/setup").iterdir())
+        self.assertEqual([stat.S_IMODE(path.stat().st_mode) for path in records], [0o600])
+
+
+class TestUndo(SetupTest):
+    def test_only_our_part_is_taken_out_of_a_file_that_was_edited_since(self):
+        path = self.put(".mcp.json", '{\n  "mcpServers": {\n    "a": {}\n  }\n}\n')
+        self.sidecar("claude", "--only", "--yes")
+        path.write_text(path.read_text().replace('"a": {}', '"a": {}, "b": {}'))
+        settings = self.project / ".claude/settings.json"
+        settings.write_text(settings.read_text().replace('"Bash"', '"Mine", "Bash"'))
+        self.assertIn("was edited since", self.sidecar("claude", "--undo", "--yes"))
+        self.assertEqual(path.read_text(), '{\n  "mcpServers": {\n    "a": {}, "b": {}\n  }\n}\n')
+        self.assertEqual(json.loads(settings.read_text()), {"permissions": {"deny": ["Mine"]}})
+
+    def test_the_same_in_toml(self):
+        path = self.put(".codex/config.toml", TOML)
+        self.sidecar("codex", "--only", "--yes")
+        path.write_text(path.read_text() + "\n[tui]\nx = 1\n")
+        self.sidecar("codex", "--undo", "--yes")
+        left = path.read_text()
+        self.assertIn("[tui]\nx = 1\n", left)
+        self.assertNotIn("sidecar", left)
+        self.assertIn('approval_policy = "on-request"\n', left)
+        self.assertIn("shell_tool = true # for now\n", left)
+        self.assertNotIn("unified_exec", left)
+        self.assertNotIn("enabled", left)
+
+    def test_the_same_in_opencode_with_one_word_for_all(self):
+        path = self.put("opencode.json", '{"permission": "allow"}\n')
+        self.sidecar("opencode", "--only", "--yes")
+        path.write_text(path.read_text().replace("{", '{"theme": "x", ', 1))
+        self.sidecar("opencode", "--undo", "--yes")
+        self.assertEqual(json.loads(path.read_text()), {"theme": "x", "permission": "allow"})
+
+    def test_two_setups_are_undone_as_one(self):
+        self.put(".mcp.json", "{}\n")
+        before = self.snapshot()
+        self.sidecar("claude", "--yes")
+        self.sidecar("claude", "--only", "--yes")
+        self.sidecar("claude", "--undo", "--yes")
+        self.assertEqual(self.snapshot(), before)
+        self.assertIn("nothing to undo", self.sidecar("claude", "--undo", "--yes", status=1))
+
+    def test_an_edit_between_two_setups_survives(self):
+        path = self.put(".mcp.json", "{}\n")
+        self.sidecar("claude", "--yes")
+        path.write_text(path.read_text().replace("{", '{"mine": 1,', 1))
+        self.sidecar("claude", "--only", "--yes")
+        self.sidecar("claude", "--undo", "--yes")
+        self.assertEqual(json.loads(path.read_text()), {"mine": 1})
+
+    def test_a_file_that_the_user_removed_stays_removed(self):
+        self.sidecar("gemini", "--yes")
+        (self.project / ".gemini/settings.json").unlink()
+        self.sidecar("gemini", "--undo", "--yes")
+        self.assertFalse((self.project / ".gemini/settings.json").exists())
+
+    def test_projects_and_the_user_are_apart(self):
+        self.sidecar("codex", "--user", "--yes")
+        self.assertIn("nothing to undo", self.sidecar("codex", "--undo", "--yes", status=1))
+        self.sidecar("codex", "--undo", "--user", "--yes")
+        self.assertFalse((self.home / ".codex").exists())
+
+
+class TestCheck(SetupTest):
+    def test_before_and_after(self):
+        for agent in HELD:
+            for more in ([], ["--user"]):
+                with self.subTest(agent=agent, more=more):
+                    self.assertIn("ways around", self.sidecar("--check", agent, status=1))
+                    self.sidecar(agent, "--yes", *more)
+                    said = self.sidecar("--check", agent, status=1)
+                    self.assertEqual("not connected" in said, agent == "codex" and not more)  # it is not trusted yet
+                    self.sidecar(agent, "--only", "--yes", *more)
+                    said = self.sidecar("--check", agent)
+                    self.assertEqual("With --user it is out of reach" in said, not more)
+                    self.sidecar(agent, "--undo", "--yes", *more)
+                    self.sidecar("--check", agent, status=1)
+
+    def test_each_hole_is_named(self):
+        holes = [
+            ("claude", ".claude/settings.json", '"Bash", ', "", 'permissions.deny does not have "Bash"'),
+            ("claude", ".claude/settings.json", '"hooks"', '"disableAllHooks": true, "hooks"', "disableAllHooks is true"),
+            ("claude", ".claude/settings.json", "mcp__sidecar__|", "", "hooks.PreToolUse does not have"),
+            ("claude", ".claude/settings.json", "ConfigChange", "Other", "hooks.ConfigChange does not have"),
+            ("codex", ".codex/config.toml", "shell_tool = false", "shell_tool = true", "features.shell_tool is not false"),
+            ("codex", ".codex/config.toml", "read-only", "workspace-write", 'sandbox_mode is not "read-only"'),
+            ("codex", ".codex/config.toml", "[features]", '[mcp_servers.x]\ncommand = "x"\n\n[features]', "MCP server x"),
+            ("gemini", ".gemini/settings.json", '"write_todos"', '"run_shell_command"', "tools.core is not"),
+            ("gemini", ".gemini/settings.json", '["sidecar"]', '["sidecar", "x"]', "mcp.allowed is not"),
+            ("opencode", "opencode.json", '"bash": "deny"', '"bash": "ask"', 'permission.bash is not "deny"'),
+            ("opencode", "opencode.json", '"sidecar_*"', '"files_*": "allow", "sidecar_*"', "permission.files_*"),
+            ("opencode", "opencode.json", '"mcp"', '"agent": {"a": {"permission": {"bash": "allow"}}}, "mcp"', "an agent in"),
+            ("qwen", ".qwen/settings.json", '"todo_write"', '"edit"', "tools.core is not"),
+        ]
+        for agent, name, old, new, reason in holes:
+            with self.subTest(agent=agent, reason=reason):
+                self.sidecar(agent, "--only", "--yes")
+                path = self.project / name
+                self.assertIn(old, path.read_text())
+                path.write_text(path.read_text().replace(old, new, 1))
+                self.assertIn(reason, self.sidecar("--check", agent, status=1))
+                path.unlink()
+                self.sidecar(agent, "--undo", "--yes")
+
+    def test_a_project_that_codex_does_not_trust_holds_nothing(self):
+        self.sidecar("codex", "--only", "--yes")
+        (self.home / ".codex/config.toml").write_text("")
+        said = self.sidecar("--check", "codex", status=1)
+        self.assertIn("features.shell_tool is not false", said)
+        self.assertIn("is not read: this project is not trusted", said)
+
+    def test_a_users_setting_holds_in_a_project_that_says_nothing(self):
+        self.sidecar("gemini", "--only", "--user", "--yes")
+        self.put(".gemini/settings.json", '{"tools": {"core": ["run_shell_command"]}}')
+        self.assertIn("tools.core is not", self.sidecar("--check", "gemini", status=1))
+
+    def test_agents_that_cannot_be_held_say_so(self):
+        for agent in ("cursor", "vscode"):
+            before = self.snapshot()
+            said = self.sidecar(agent, "--only", "--yes", status=1)
+            self.assertIn("cannot be held", said)
+            self.assertEqual(self.snapshot(), before)
+            self.assertIn("keeps its own shell", self.sidecar(agent, "--yes"))
+            self.assertIn("cannot be held", self.sidecar("--check", agent, status=1))
+
+    def test_a_broken_file_is_not_held(self):
+        self.put(".claude/settings.json", "{")
+        said = self.sidecar("--check", "claude", status=1)
+        self.assertIn(".claude/settings.json: line 1", said)
+
+
+class TestTalk(SetupTest):
+    def test_dry_run_and_no_terminal_change_nothing(self):
+        before = self.snapshot()
+        said = self.sidecar("claude", "--only", "--dry-run")
+        self.assertIn('+    "deny": ["Bash"', said)
+        self.assertIn("--- /dev/null\n", said)
+        self.assertIn("say --yes", self.sidecar("claude", status=1))
+        self.assertEqual(self.snapshot(), before)
+
+    def answer(self, text):
+        """The exit status and what is shown when a person answers the question."""
+        master, slave = pty.openpty()
+        with subprocess.Popen([BIN, "setup", "gemini"], cwd=self.project, env=self.env, stdin=slave, stdout=slave,
+                              stderr=slave) as process:
+            os.close(slave)
+            shown = b""
+            while b"[y/N]" not in shown:
+                self.assertTrue(select.select([master], [], [], PATIENCE)[0], shown)
+                shown += os.read(master, 4096)
+            os.write(master, text)
+            status = process.wait(PATIENCE)
+        os.close(master)
+        return status, shown.decode()
+
+    def test_it_asks(self):
+        status, shown = self.answer(b"n\n")
+        self.assertEqual(status, 1)
+        self.assertIn('+  "mcpServers": {', shown)
+        self.assertFalse((self.project / ".gemini").exists())
+        self.assertEqual(self.answer(b"y\n")[0], 0)
+        self.assertTrue((self.project / ".gemini/settings.json").exists())
+
+    def test_the_list(self):
+        (self.top / "bin").mkdir()
+        (self.top / "bin/claude").symlink_to("/bin/true")
+        self.env["PATH"] += f":{self.top}/bin"
+        self.sidecar("claude", "--only", "--yes")
+        self.sidecar("gemini", "--yes")
+        self.sidecar("cursor", "--yes")
+        lines = dict(line.split(maxsplit=1) for line in self.sidecar("--list").splitlines())
+        self.assertEqual(list(lines), AGENTS)
+        self.assertRegex(lines["claude"], r"Claude Code +installed +connected, held$")
+        self.assertRegex(lines["gemini"], r"not installed +connected, not held$")
+        self.assertRegex(lines["cursor"], r"connected, cannot be held$")
+        self.assertRegex(lines["codex"], r"not connected$")
+
+    def test_words_that_mean_nothing(self):
+        for argv in (["emacs"], [], ["--list", "claude"], ["--check", "--undo", "claude"], ["--only", "--check", "claude"],
+                     ["claude", "codex"]):
+            self.sidecar(*argv, status=2)
+
+    def test_the_program_is_named_so_that_the_agent_finds_it(self):
+        self.sidecar("claude", "--yes")
+        server = json.loads((self.project / ".mcp.json").read_text())["mcpServers"]["sidecar"]
+        self.assertEqual(server, {"command": "sidecar", "args": ["mcp"]})
+        self.sidecar("claude", "--undo", "--yes")
+        self.env["PATH"] = "/usr/bin:/bin"
+        self.sidecar("claude", "--yes")
+        server = json.loads((self.project / ".mcp.json").read_text())["mcpServers"]["sidecar"]
+        self.assertEqual(server["command"], os.path.realpath(BIN))
+
+    def test_a_server_that_runs_a_sidecar_stays_as_it_is(self):
+        text = '{"mcpServers": {"sidecar": {"command": "/opt/sidecar", "args": ["mcp", "--read-only"]}}}'
+        path = self.put(".gemini/settings.json", text)
+        self.sidecar("gemini", "--yes")
+        self.assertEqual(path.read_text(), text)
+        path.write_text(text.replace("/opt/sidecar", "/opt/other"))
+        self.assertIn("does not run the sidecar", self.sidecar("gemini", "--yes", status=1))
+
+    def test_variables_that_move_the_configuration(self):
+        self.env.update(CODEX_HOME=f"{self.top}/c", CLAUDE_CONFIG_DIR=f"{self.top}/d", XDG_CONFIG_HOME=f"{self.top}/x")
+        for agent, name in (("codex", "c/config.toml"), ("claude", "d/settings.json"), ("claude", "d/.claude.json"),
+                            ("opencode", "x/opencode/opencode.json")):
+            self.sidecar(agent, "--only", "--user", "--yes")
+            self.assertTrue((self.top / name).exists(), name)
+
+    def test_the_written_hook_refuses(self):
+        self.sidecar("claude", "--only", "--yes")
+        hook = json.loads((self.project / ".claude/settings.json").read_text())["hooks"]["PreToolUse"][0]
+        matcher = re.compile(hook["matcher"])
+        for tool in ("Bash", "Read", "SomethingNew", "mcp__files__read", "TaskOutput", "AgentX"):
+            self.assertTrue(matcher.search(tool), tool)
+        for tool in ("mcp__sidecar__run_command", "Agent", "WebSearch"):
+            self.assertFalse(matcher.search(tool), tool)
+        done = subprocess.run(["sh", "-c", hook["hooks"][0]["command"]], capture_output=True, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"mcp__sidecar", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
