@@ -254,7 +254,8 @@ static void every_tool_is_complete(void **state)
 		check_name(t->name);
 		assert_non_null(t->about);
 		assert_non_null(t->run);
-		assert_true(!(t->flags & (TOOL_WIRE | TOOL_ROUTE)) != !(t->flags & TOOL_MODEL));
+		const unsigned kinds = TOOL_WIRE | TOOL_ROUTE | TOOL_NATIVE;
+		assert_true(!(t->flags & kinds) != !(t->flags & TOOL_MODEL));
 		if (!(t->flags & TOOL_MODEL))
 			continue;
 		models++;
