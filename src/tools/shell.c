@@ -2,6 +2,7 @@
 /* shell: the providers' own tools for commands: a shell that keeps its state (Anthropic's bash),
  * several commands at once (OpenAI's shell), a program (its older local_shell). */
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/io.h"
@@ -61,6 +62,19 @@ static int run_turn(struct call *c, const struct shell_turn *t, struct str comma
 							     : run_order(c, &order, &sink, ret, e);
 }
 
+/* A process that the shell forked has its command line: show the command, and not our part of it.
+ */
+static void hide_script(struct proc_result *r, struct str command)
+{
+	for (size_t i = 0; i < r->survivor_count && i < LIMIT_SURVIVORS; i++) {
+		struct survivor *s = &r->survivors[i];
+		char *const at = strstr(s->command, SHELLS_SCRIPT);
+		const size_t room = sizeof s->command - (size_t)(at ? at - s->command : 0);
+		if (at)
+			(void)snprintf(at, room, "%.*s", STR_FMT(str_upto(command, room - 1)));
+	}
+}
+
 static int session_run(struct call *c, const void *args, struct err *e)
 {
 	const struct session_args *a = args;
@@ -79,6 +93,8 @@ static int session_run(struct call *c, const void *args, struct err *e)
 	const int ran = run_turn(c, &t, a->command, &receipt, &result, e);
 	const bool whole = ran == 0 && !result.timed_out && !result.cancelled;
 	const bool kept = shells_end(c->shells, &t, whole, ran == 0 ? result.job : 0);
+	if (ran == 0)
+		hide_script(&result, a->command);
 	if (ran < 0 || receipt_show(&receipt, c, &result, e) < 0)
 		return -1;
 	if (!kept)

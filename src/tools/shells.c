@@ -205,7 +205,7 @@ void shells_script(const struct shell_turn *t, struct str command, struct buf *o
 {
 	struct str part;
 
-	buf_add(out, STR("set -- '"));
+	buf_add(out, STR(SHELLS_SCRIPT));
 	while (str_cut(command, '\'', &part, &command)) {
 		buf_add(out, part);
 		buf_add(out, STR("'\\''"));

@@ -60,6 +60,8 @@ struct shell_turn {
 int shells_begin(struct shells *s, struct str session, unsigned generation, struct cancel *cancel,
 		 struct shell_turn *ret, struct err *e);
 
+#define SHELLS_SCRIPT "set -- '" /* how each script begins; the command comes next */
+
 /* The script that runs the command in the state that is on its standard input. */
 void shells_script(const struct shell_turn *t, struct str command, struct buf *out);
 

@@ -228,6 +228,13 @@ class Processes(Shell):
         self.out("kill %s" % pid)
         wait_until_gone(self.session)
 
+    def test_our_part_of_a_command_line_is_not_shown(self):
+        content = self.out("(export %s=%s; sleep 60; true) > /dev/null 2>&1 & echo $!" % (MARK, self.session))
+        self.assertIn("[still running: bash -c (export %s=%s; sleep 60; true)" % (MARK, self.session), content)
+        self.assertNotIn("__sidecar", content)
+        self.good("bash", session=self.session, restart=True)
+        wait_until_gone(self.session)
+
     def test_restart_ends_what_the_shell_left(self):
         self.out("export %s=%s; sleep 60 > /dev/null 2>&1 & setsid sleep 60 > /dev/null 2>&1 &" % (MARK, self.session))
         self.assertTrue(alive(self.session))
