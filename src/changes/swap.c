@@ -327,24 +327,26 @@ static int before_aside(struct swap *s, struct swap_room *room, struct err *e)
 	return check(s, s->at.name, e);
 }
 
-/* For file systems that cannot exchange two names. 0, or -1 with errno. */
-static int exchange_by_link(const struct swap *s)
+/* For file systems that cannot exchange two names: the old file gets another name first. */
+static int exchange_by_link(const struct swap *s, struct swap_room *room, struct err *e)
 {
 	struct temp other = TEMP_NONE;
 	const int dir = s->at.dir;
 
 	temp_choose_name(&other);
+	if (touch(s, room, dir, other.name, TOUCH_META, e) < 0)
+		return -1;
 	if (linkat(dir, s->at.name, dir, other.name, 0) < 0 &&
 	    renameat(dir, s->at.name, dir, other.name) < 0)
-		return -1;
-	if (renameat(dir, s->aside, dir, s->at.name) < 0) {
-		const int error = errno;
-		(void)renameat(dir, other.name, dir, s->at.name);
-		(void)unlinkat(dir, other.name, 0);
-		errno = error;
-		return -1;
-	}
-	return renameat(dir, other.name, dir, s->aside);
+		return fail(s, "replace", e);
+	if (renameat(dir, s->aside, dir, s->at.name) == 0 &&
+	    renameat(dir, other.name, dir, s->aside) == 0)
+		return 0;
+	(void)fail(s, "replace", e);
+	/* If both are names of one file already, a rename does nothing. */
+	(void)renameat(dir, other.name, dir, s->at.name);
+	(void)unlinkat(dir, other.name, 0);
+	return -1;
 }
 
 /* Exchange the old file with the new one. */
@@ -363,11 +365,14 @@ static int replace(struct swap *s, struct swap_room *room, struct err *e)
 	if (nameless && temp_link(&s->temp, dir, s->aside) < 0)
 		return fail(s, "write", e);
 	memcpy(s->temp.name, s->aside, sizeof s->aside);
-	int rc = renameat2(dir, s->aside, dir, s->at.name, RENAME_EXCHANGE);
-	if (rc < 0 && (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP))
-		rc = exchange_by_link(s);
-	if (rc < 0)
-		return errno == ENOENT ? fail_changed(s, e) : fail(s, "replace", e);
+	if (renameat2(dir, s->aside, dir, s->at.name, RENAME_EXCHANGE) < 0) {
+		if (errno == ENOENT)
+			return fail_changed(s, e);
+		if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP)
+			return fail(s, "replace", e);
+		if (exchange_by_link(s, room, e) < 0)
+			return -1;
+	}
 	s->temp.name[0] = '\0';
 	s->done = true;
 	/* Only now it is certain which file was replaced. */

@@ -58,7 +58,7 @@ void patching_done(struct patching *p);
 /* Plan the patch. -1 with the reason, which names the file: INVALID_PATCH, TEXT_NOT_FOUND,
  * TEXT_NOT_UNIQUE, FILE_NOT_FOUND, FILE_EXISTS, FILE_NOT_READ, REDACTED_CONTENT … */
 int patching_plan(struct call *c, struct str text, enum patch_format format, int strip,
-		  struct patching *ret, struct err *e);
+		  struct patching *p, struct err *e);
 
 /* What becomes of a path, in a word: "created", "modified", "deleted", "renamed", "copied"; NULL if
  * nothing, or if another path tells it. */

@@ -54,6 +54,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size == 0)
 		return 0;
 	(void)str_cut(str_from(all, 1), 0, &text, &old);
+	/* A quick look finds a part of the text, or nothing. */
+	const struct str first = patch_first_path(text);
+	if (first.n && (first.p < text.p || first.p + first.n > text.p + text.n))
+		abort();
 	if (patch_parse(text, (enum patch_format)(data[0] % 4), data[0] & 4 ? 1 : PATCH_STRIP_AUTO,
 			&a, &patch, &e) < 0)
 		return 0;

@@ -11,6 +11,7 @@
 #include "changes_unit.h"
 
 #include <elf.h>
+#include <seccomp.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -110,13 +111,34 @@ static bool is_tidy(const struct world *w)
 	       count_entries(in(&w->s, "ws/x"), ".sidecar-") == 0;
 }
 
+/* A file system that has no nameless files and cannot exchange two names. */
+static bool be_poor(void)
+{
+	const scmp_filter_ctx f = seccomp_init(SCMP_ACT_ALLOW);
+	const bool poor =
+		f &&
+		seccomp_rule_add(f, SCMP_ACT_ERRNO(EOPNOTSUPP), SCMP_SYS(openat), 1,
+				 SCMP_A2(SCMP_CMP_MASKED_EQ, O_TMPFILE, O_TMPFILE)) == 0 &&
+		seccomp_rule_add(f, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(renameat2), 1,
+				 SCMP_A4(SCMP_CMP_MASKED_EQ, RENAME_EXCHANGE, RENAME_EXCHANGE)) ==
+			0 &&
+		seccomp_load(f) == 0;
+
+	seccomp_release(f);
+	return poor;
+}
+
+enum { WITH_JOURNAL = 1, POOR = 2 };
+
 /* The child: it is traced from here on. */
-static void work(struct world *w, bool journal)
+static void work(struct world *w, unsigned how)
 {
 	struct err e = { .code = ERR_NONE };
 
-	if (journal)
+	if (how & WITH_JOURNAL)
 		open_journal(w);
+	if (how & POOR && !be_poor())
+		_exit(SKIPPED);
 	if (ptrace(PTRACE_TRACEME, 0, 0, 0) < 0)
 		_exit(SKIPPED);
 	(void)raise(SIGSTOP);
@@ -174,7 +196,7 @@ enum outcome { OUTCOME_END, OUTCOME_KILLED, OUTCOME_FAILED };
 
 /* Let the child run to its n-th call that has to do with files. Then it is killed (error 0), or the
  * call fails. */
-static enum outcome trace(struct world *w, bool journal, int n, int error, uint64_t *number)
+static enum outcome trace(struct world *w, unsigned how, int n, int error, uint64_t *number)
 {
 	struct __ptrace_syscall_info info;
 	int status, seen = 0;
@@ -183,7 +205,7 @@ static enum outcome trace(struct world *w, bool journal, int n, int error, uint6
 
 	assert_true(pid >= 0);
 	if (pid == 0)
-		work(w, journal);
+		work(w, how);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == SKIPPED)
 		skip();
@@ -231,17 +253,22 @@ static struct world new_world(void)
 	return w;
 }
 
-static void killed_at_each_call(void **state)
+/* Each takes some ten milliseconds. Without BATCH_EVERY_CALL, only every so many are tried. */
+static int step(int n)
+{
+	return getenv("BATCH_EVERY_CALL") ? 1 : SANITIZED ? 7 : n;
+}
+
+static void kill_at_each_call(unsigned how, int every)
 {
 	bool ended = false;
 	int n = 0, olds = 0;
 
-	(void)state;
-	for (; !ended; n += SANITIZED ? 7 : 1) {
+	for (; !ended; n += step(every)) {
 		struct world w = new_world();
 		char *old = describe(&w);
 		uint64_t number = 0;
-		ended = trace(&w, true, n, 0, &number) == OUTCOME_END;
+		ended = trace(&w, WITH_JOURNAL | how, n, 0, &number) == OUTCOME_END;
 		open_journal(&w);
 		(void)recording_recover(w.j);
 		if (!is_new(&w)) {
@@ -257,7 +284,19 @@ static void killed_at_each_call(void **state)
 		free(old);
 		world_free(&w);
 	}
-	assert_true(n > 60 && olds > (SANITIZED ? 5 : 60));
+	assert_true(n > 60 && olds > 60 / step(every) - 3);
+}
+
+static void killed_at_each_call(void **state)
+{
+	(void)state;
+	kill_at_each_call(0, 1);
+}
+
+static void killed_on_a_poor_file_system(void **state)
+{
+	(void)state;
+	kill_at_each_call(POOR, 3);
 }
 
 /* What a failure may leave: other times of directories, because files were made in them. */
@@ -280,17 +319,17 @@ static void drop_times(char *text)
 	*to = '\0';
 }
 
-static void fail_each_call(bool journal, int step)
+static void fail_each_call(unsigned how, int every)
 {
 	static const int errors[] = { EIO, ENOSPC, EPERM, ENOENT, EINVAL };
 	bool ended = false;
 
-	for (int n = 0; !ended; n += SANITIZED ? 7 : step) {
+	for (int n = 0; !ended; n += step(every)) {
 		struct world w = new_world();
 		char *old = describe(&w);
 		uint64_t number = 0;
 		const int error = errors[(size_t)n % ARRAY_LEN(errors)];
-		ended = trace(&w, journal, n, error, &number) == OUTCOME_END;
+		ended = trace(&w, how, n, error, &number) == OUTCOME_END;
 		char *now = describe(&w);
 		drop_times(old);
 		drop_times(now);
@@ -309,13 +348,19 @@ static void fail_each_call(bool journal, int step)
 static void failing_at_each_call(void **state)
 {
 	(void)state;
-	fail_each_call(true, 1);
+	fail_each_call(WITH_JOURNAL, 2);
 }
 
 static void failing_without_journal(void **state)
 {
 	(void)state;
-	fail_each_call(false, 3);
+	fail_each_call(0, 5);
+}
+
+static void failing_on_a_poor_file_system(void **state)
+{
+	(void)state;
+	fail_each_call(POOR, 5);
 }
 
 /* One change, which undo takes back, and back again. */
@@ -342,8 +387,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(undone),
 		cmocka_unit_test(killed_at_each_call),
+		cmocka_unit_test(killed_on_a_poor_file_system),
 		cmocka_unit_test(failing_at_each_call),
 		cmocka_unit_test(failing_without_journal),
+		cmocka_unit_test(failing_on_a_poor_file_system),
 	};
 
 	said = mmap(NULL, sizeof *said, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
