@@ -191,6 +191,8 @@ static int create(struct call *c, const struct editor *to, const struct editor_a
 		say(c, to, "File created successfully at: ", "");
 	else if (str_starts(text, STR("[unchanged")))
 		say(c, to, "The file ", " had this content already.");
+	else if (str_starts(text, STR("[replaced"))) /* it was not text */
+		say(c, to, "The file ", " has been overwritten.");
 	else
 		say(c, to, "The file ", " has been overwritten. This is the change:");
 	return 0;

@@ -107,6 +107,10 @@ class Change(Editor):
         self.assertIn("-2 two", text)
         self.assertIn("had this content already", self.ok("create", "/src/a.py", file_text="one\n2\n"))
 
+    def test_create_over_a_file_that_is_not_text(self):
+        self.server.put("bytes", b"\xff\xfe")
+        self.assertEqual(self.ok("create", "/bytes", file_text="x"), "The file /bytes has been overwritten.")
+
     def test_create_an_empty_file(self):
         self.ok("create", "/nothing", file_text="")
         self.assertEqual(self.server.get("nothing"), b"")

@@ -18,6 +18,7 @@ struct call_case {
 	const char *tool, *arguments;
 	enum call_kind kind;
 	const char *changes; /* the file that it changes from "old\n" to "new\n"; or NULL */
+	bool text;	     /* its result is text */
 };
 
 static int begin_stream(void *arg)
@@ -59,7 +60,8 @@ static int call_tool(const struct call_case *c, struct err *e)
 {
 	static const struct call_stream stream = { .begin = begin_stream, .emit = tell_output };
 	AUTO_ARENA arena = { .max = LIMIT_CALL_MEMORY };
-	AUTO_BUF out = { .max = LIMIT_ANSWER };
+	AUTO_BUF out = { .max = LIMIT_ANSWER }, text = { .max = LIMIT_ANSWER };
+	struct call_text shown = { .text = &text };
 	const struct json *arguments;
 	struct jw w = jw_to(&out);
 
@@ -67,11 +69,13 @@ static int call_tool(const struct call_case *c, struct err *e)
 		return -1;
 	const struct dispatch d = {
 		.kind = c->kind,
-		.tool = tool_by_name(str_of(c->tool), TOOL_WIRE | TOOL_MODEL),
+		.tool = tool_by_name(str_of(c->tool), TOOL_WIRE | TOOL_MODEL | TOOL_NATIVE),
 		.arguments = arguments,
 		.session = STR("session"),
 		.arena = &arena,
 		.stream = &stream,
+		.text = c->text ? &shown : NULL,
+		.sized = c->kind == CALL_NATIVE,
 	};
 	jw_object(&w, NULL);
 	if (dispatch(&service, &d, &w, e) < 0)
@@ -82,6 +86,7 @@ static int call_tool(const struct call_case *c, struct err *e)
 	if (heap.refused && shows_ignored(buf_str(&out)))
 		return err_set(e, ERR_TOO_BUSY, "There is no memory for the ignore rules");
 	tell_result(buf_str(&out));
+	tell_result(buf_str(&text));
 	return 0;
 }
 
@@ -150,6 +155,16 @@ static const struct call_case cases[] = {
 	  CALL_WIRE },
 	{ "run_command", "{\"command\":\"echo AKIAIOSFODNN7EXAMPL3; exit 3\"}", CALL_MODEL },
 	{ "run_command", "{\"command\":\"\",\"argv\":[\"echo\",\"a b\"]}", CALL_MCP },
+	{ "text_editor", "{\"command\":\"view\",\"path\":\"/a.c\",\"view_range\":[2,3]}",
+	  CALL_NATIVE, .text = true },
+	{ "text_editor",
+	  "{\"command\":\"str_replace\",\"path\":\"/f\",\"old_str\":\"old\",\"new_str\":\"new\"}",
+	  CALL_NATIVE, "ws/f", .text = true },
+	{ "patch_operation",
+	  "{\"type\":\"update_file\",\"path\":\"/f\",\"diff\":\"@@\\n-old\\n+new\\n\"}",
+	  CALL_NATIVE, "ws/f", .text = true },
+	{ "shell", "{\"commands\":[\"echo out\",\"echo err >&2; exit 3\"]}", CALL_NATIVE },
+	{ "local_shell", "{\"command\":[\"echo\",\"a b\"],\"env\":{\"A\":\"1\"}}", CALL_NATIVE },
 };
 
 /* A whole message of the Model Context Protocol. */
