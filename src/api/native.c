@@ -172,6 +172,8 @@ bool native_read(const struct json *body, struct native_call *ret, struct err *e
 		.session = json_text(body, STR("sessionId")),
 		.id = json_text(body, kind->name.n ? STR("id") : STR("call_id")),
 	};
+	if (!ret->id.n)
+		ret->id = json_text(body, STR("id"));
 	if (ret->arguments && ret->arguments->type == JSON_OBJECT)
 		return true;
 	ret->arguments = NULL;

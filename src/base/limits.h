@@ -27,7 +27,7 @@ enum {
 	/* What the log shows of a session's name: a long one must not displace the other fields. */
 	LIMIT_LOG_SESSION = 128,
 
-	/* The name of a session in a query; the log shows its start. */
+	/* The name of a session in a query, or of one that has a shell; the log shows its start. */
 	LIMIT_SESSION_NAME = 1024,
 
 	/* Characters of a call's subject, in the log and in events; and the memory that it takes to

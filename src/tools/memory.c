@@ -99,8 +99,9 @@ static int fail(struct str home, struct str shown, struct err *e)
 	const struct err why = *e;
 	const ptrdiff_t at = str_find(str_of(why.msg), home);
 
+	/* No file of the workspace is meant, so none is suggested. */
 	if (e->code == ERR_FILE_NOT_FOUND)
-		return err_set(e, ERR_FILE_NOT_FOUND,
+		return err_set(e, ERR_INVALID_PATH,
 			       "The path %.*s does not exist. Please provide a valid path.",
 			       STR_FMT(str_upto(shown, 200)));
 	if (at >= 0)

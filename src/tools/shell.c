@@ -27,18 +27,14 @@ static const struct arg session_table[] = {
 	A_END,
 };
 
-static int restart(struct call *c, struct err *e)
+static void restart(struct call *c)
 {
 	uint64_t jobs[LIMIT_SHELL_JOBS];
 	struct err ended; /* a job that is gone needs no end */
-
-	if (call_may_run(c, e) < 0)
-		return -1;
 	size_t n = shells_restart(c->shells, c->session, jobs);
+
 	while (n)
 		(void)jobs_stop(c->jobs, jobs[--n], &ended);
-	buf_add(c->text->text, STR("The shell has been restarted."));
-	return 0;
 }
 
 /* Run the command in its turn. */
@@ -82,13 +78,18 @@ static int session_run(struct call *c, const void *args, struct err *e)
 	struct proc_result result;
 	struct shell_turn t;
 
+	if (call_may_run(c, e) < 0)
+		return -1;
 	if (a->restart)
-		return restart(c, e);
-	if (str_trim(a->command).n == 0)
+		restart(c);
+	if (str_trim(a->command).n == 0 && !a->restart)
 		return err_set(e, ERR_INVALID_ARGUMENTS,
 			       "The command is missing: give a command, or restart");
-	if (call_may_run(c, e) < 0 ||
-	    shells_begin(c->shells, c->session, ws_generation(c->ws), c->cancel, &t, e) < 0)
+	if (str_trim(a->command).n == 0) {
+		buf_add(c->text->text, STR("The shell has been restarted."));
+		return 0;
+	}
+	if (shells_begin(c->shells, c->session, ws_generation(c->ws), c->cancel, &t, e) < 0)
 		return -1;
 	const int ran = run_turn(c, &t, a->command, &receipt, &result, e);
 	const bool whole = ran == 0 && !result.timed_out && !result.cancelled;

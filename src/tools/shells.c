@@ -136,6 +136,10 @@ int shells_begin(struct shells *s, struct str session, unsigned generation, stru
 {
 	bool wanted = true;
 
+	if (session.n > LIMIT_SESSION_NAME)
+		return err_set(e, ERR_INVALID_ARGUMENTS,
+			       "The name of the session has %zu bytes, the longest is %d",
+			       session.n, LIMIT_SESSION_NAME);
 	(void)pthread_mutex_lock(&s->lock);
 	struct shell *h = place_of(s, session);
 	while (h && h->busy && wanted)

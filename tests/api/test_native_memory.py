@@ -97,6 +97,7 @@ class Commands(Memory):
         self.assertEqual((self.kept("old/b"), self.kept("taken")), ("x", "y"))
 
     def test_what_is_not_there(self):
+        self.server.put("memories/nine", "of the workspace")
         for command, more in (("view", {}), ("delete", {}), ("str_replace", {"old_str": "a", "new_str": "b"}),
                               ("insert", {"insert_line": 0, "insert_text": "x"})):
             self.assertEqual(self.fails(command, path="/memories/none", **more),

@@ -100,6 +100,15 @@ umask 077""")
         self.assertEqual(self.good("bash", session=self.session, restart=True), "The shell has been restarted.")
         self.assertEqual(self.out('pwd; echo "A=$A"; type -t f || echo none'), "%s\nA=\nnone\n" % self.server.workspace)
 
+    def test_restart_with_a_command(self):
+        self.out("A=1")
+        self.assertEqual(self.out("echo ${A-new}; B=2", restart=True), "new\n")
+        self.assertEqual(self.out("echo $B"), "2\n")
+
+    def test_a_session_with_a_very_long_name(self):
+        call = {"type": "tool_use", "id": "t", "name": "bash", "input": {"command": "true"}, "sessionId": "s" * 2000}
+        self.assertIn("The name of the session has 2000 bytes", self.send(call).json()["content"])
+
     def test_sessions_have_shells_of_their_own(self):
         self.out("A=mine; cd /tmp")
         self.assertEqual(self.out("echo $A; pwd", session="another"), "\n%s\n" % self.server.workspace)
