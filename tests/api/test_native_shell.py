@@ -173,6 +173,15 @@ class Ends(Shell):
         self.assertTrue(content.endswith(STATE_NOTE), content)
         self.assertEqual(self.out("echo $A ${#BIG}"), "1 0\n")
 
+    def test_the_state_cannot_be_made_to_grow(self):
+        """Not even by a command that finds its file, which its shell has open."""
+        content, _ = self.run_in("""A=1; for f in /proc/$$/fd/*; do case $(readlink $f) in *memfd:shell*)
+            echo found; truncate -s 64M $f 2>/dev/null && echo grown; head -c 64M /dev/zero 2>/dev/null > $f;
+            stat -Lc %s $f;; esac; done; true""")
+        found, size = content.split("\n")[:2]
+        self.assertEqual(found, "found")
+        self.assertLess(int(size), 2 << 20)
+
     def test_a_hundred_megabytes_of_output(self):
         megabytes = 10 if is_sanitized() else 100
         content = self.out("A=1; seq -f '%%063.0f' %d" % (megabytes << 14), timeout=300)
