@@ -4,6 +4,7 @@
 
 #include "tools/editor.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -41,60 +42,88 @@ static const char *size_text(int64_t bytes, char room[24])
 }
 
 /* What the listing of a directory leaves out, with everything below it. */
-static bool is_hidden(struct str path)
+static bool is_hidden(struct str name)
 {
-	struct str name;
+	return str_starts(name, STR(".")) || str_eq(name, STR("node_modules/"));
+}
 
-	while (path.n) {
-		(void)str_cut(path, '/', &name, &path);
-		if (str_starts(name, STR(".")) || str_eq(name, STR("node_modules")))
-			return true;
+/* A listing as it grows. */
+struct listing {
+	struct call *c;
+	size_t lines;
+	bool more; /* not everything is shown */
+};
+
+static struct str below(const struct call *c, struct str dir, struct str name)
+{
+	AUTO_BUF path = { .max = 2 * PATH_MAX };
+
+	buf_add(&path, dir);
+	if (!str_ends(dir, STR("/")))
+		buf_addc(&path, '/');
+	buf_add(&path, name);
+	return path.failed ? (struct str){ NULL, 0 } : arena_dup(c->arena, buf_str(&path));
+}
+
+/* Add a line for each entry of a directory, and for the entries of those, so many levels deep. */
+static int list_level(struct listing *l, const struct editor *dir, unsigned levels, struct err *e)
+{
+	AUTO_SCOPE scope = SCOPE_NONE;
+	AUTO_FOUND found = { 0 };
+	struct hits_reader reader = { .hits = &found.hits };
+	struct hit hit;
+	struct err ignored; /* a directory below may be gone, or may not be read */
+	char size[24];
+
+	if (scope_open(l->c, dir->path, STR(""), true, &scope, e) < 0)
+		return -1;
+	struct find_request request = { .where = scope_walk(l->c, &scope, LIMIT_VIEW_SEEN),
+					.sizes = true };
+	request.where.all = true;
+	request.where.threads = 1;
+	request.where.max_depth = 1;
+	if (find_run(&request, &found, e) < 0 || scope_check_found(l->c, &found, e) < 0)
+		return -1;
+	l->more |= found.account.stopped != WALK_COMPLETE;
+	while (hits_next(&reader, &hit)) {
+		const struct editor entry = { .path = below(l->c, dir->path, hit.path),
+					      .shown = below(l->c, dir->shown, hit.path) };
+		if (is_hidden(hit.path))
+			continue;
+		if (!entry.path.p || !entry.shown.p || l->lines == LIMIT_LIST_ENTRIES ||
+		    call_room(l->c) < (int64_t)entry.shown.n + 64) {
+			l->more = true;
+			return 0;
+		}
+		l->lines++;
+		buf_addf(l->c->text->text, "\n%s\t%.*s", size_text(hit.value, size),
+			 STR_FMT(entry.shown));
+		if (hit.type == HIT_DIRECTORY && levels > 1)
+			(void)list_level(l, &entry, levels - 1, &ignored);
 	}
-	return false;
+	return 0;
 }
 
 /* Two levels of a directory: a size and a path a line. */
 static int view_directory(struct call *c, const struct editor *to, struct err *e)
 {
-	AUTO_SCOPE scope = SCOPE_NONE;
-	AUTO_FOUND found = { 0 };
-	struct buf *out = c->text->text;
+	struct listing l = { .c = c };
 	struct str shown = to->shown;
-	struct hit hit;
+	struct path path;
 	struct stat st;
 	char size[24];
-	size_t lines = 0;
 
-	if (scope_open(c, to->path, STR(""), true, &scope, e) < 0)
-		return -1;
-	struct find_request request = { .where = scope_walk(c, &scope, LIMIT_VIEW_SEEN),
-					.sizes = true };
-	request.where.all = true;
-	request.where.threads = 1;
-	request.where.max_depth = 2;
-	if (find_run(&request, &found, e) < 0 || scope_check_found(c, &found, e) < 0)
+	if (call_path(c, to->path, &path, e) < 0 || ws_stat(c->ws, &path, &st, e) < 0)
 		return -1;
 	while (shown.n > 1 && shown.p[shown.n - 1] == '/')
 		shown.n--;
-	buf_addf(out,
+	buf_addf(c->text->text,
 		 "Here're the files and directories up to 2 levels deep in %.*s, excluding hidden "
 		 "items and node_modules:\n%s\t%.*s",
-		 STR_FMT(shown), size_text(fstat(scope.dir, &st) == 0 ? st.st_size : 0, size),
-		 STR_FMT(shown));
-	if (str_eq(shown, STR("/")))
-		shown.n = 0;
-	struct hits_reader reader = { .hits = &found.hits };
-	bool more = found.account.stopped != WALK_COMPLETE;
-	while (hits_next(&reader, &hit)) {
-		if (is_hidden(hit.path))
-			continue;
-		more |= ++lines > LIMIT_LIST_ENTRIES || call_room(c) < (int64_t)hit.path.n + 64;
-		if (more)
-			break;
-		buf_addf(out, "\n%s\t%.*s/%.*s", size_text(hit.value, size), STR_FMT(shown),
-			 STR_FMT(hit.path));
-	}
-	if (more)
+		 STR_FMT(shown), size_text(st.st_size, size), STR_FMT(shown));
+	if (list_level(&l, &(struct editor){ .path = to->path, .shown = shown }, 2, e) < 0)
+		return -1;
+	if (l.more)
 		call_note(c, "there are more: view a directory below it");
 	return 0;
 }

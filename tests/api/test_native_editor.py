@@ -69,6 +69,16 @@ class View(Editor):
         self.assertTrue(text.endswith("\n[there are more: view a directory below it]"), text[-200:])
         self.assertEqual(text.count("\n"), 502)
 
+    def test_what_is_left_out_hides_nothing(self):
+        server = self.start()
+        os.makedirs(server.path("node_modules/m"))
+        os.makedirs(server.path("src"))
+        for i in range(10100):
+            os.close(os.open(server.path("node_modules/m/%d" % i), os.O_CREAT | os.O_WRONLY))
+        os.mkdir(server.path("closed"), 0)
+        lines = self.good(self.tool, server=server, command="view", path="/").split("\n")
+        self.assertEqual([line.split("\t")[1] for line in lines[1:]], ["/", "/closed/", "/src/"])
+
     def test_what_is_not_there(self):
         self.assertEqual(self.fails("view", "/src/none.py")[:len("File not found: src/none.py")],
                          "File not found: src/none.py")
