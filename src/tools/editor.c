@@ -48,7 +48,7 @@ static bool is_hidden(struct str name)
 }
 
 /* A listing as it grows. */
-struct listing {
+struct view_list {
 	struct call *c;
 	size_t lines;
 	bool more; /* not everything is shown */
@@ -66,7 +66,7 @@ static struct str below(const struct call *c, struct str dir, struct str name)
 }
 
 /* Add a line for each entry of a directory, and for the entries of those, so many levels deep. */
-static int list_level(struct listing *l, const struct editor *dir, unsigned levels, struct err *e)
+static int list_level(struct view_list *l, const struct editor *dir, unsigned levels, struct err *e)
 {
 	AUTO_SCOPE scope = SCOPE_NONE;
 	AUTO_FOUND found = { 0 };
@@ -107,7 +107,7 @@ static int list_level(struct listing *l, const struct editor *dir, unsigned leve
 /* Two levels of a directory: a size and a path a line. */
 static int view_directory(struct call *c, const struct editor *to, struct err *e)
 {
-	struct listing l = { .c = c };
+	struct view_list l = { .c = c };
 	struct str shown = to->shown;
 	struct path path;
 	struct stat st;
