@@ -75,7 +75,7 @@ static int session_run(struct call *c, const void *args, struct err *e)
 {
 	const struct session_args *a = args;
 	CLEANUP(receipt_done) struct receipt receipt = RECEIPT_NONE;
-	struct proc_result result;
+	struct proc_result result = { .exit_code = 0 };
 	struct shell_turn t;
 
 	if (call_may_run(c, e) < 0)

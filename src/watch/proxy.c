@@ -243,7 +243,7 @@ static bool wait_for(const struct flow *up, const struct flow *down)
 
 static void carry(const struct carried *c)
 {
-	struct flow *up = mem_new(2, sizeof *up), *down = up + 1;
+	struct flow *up = mem_new(2, sizeof *up), *down = up ? up + 1 : NULL;
 	const struct str body = { c->in + c->head_n, c->in_n - c->head_n };
 	const int64_t length = c->head.content_length > 0 ? c->head.content_length : 0;
 	AUTO_BUF head = { .max = 2 * (size_t)LIMIT_HTTP_HEAD };
