@@ -160,6 +160,6 @@ test("the workflows", async () => {
   for (const name of readdirSync(workflows)) {
     const text = readFileSync(join(workflows, name), "utf8");
     assert.deepEqual(lint(text, name).filter(({ message }) => !NEWER.test(message)), []);
-    for (const [, action] of text.matchAll(/uses: (\S+)/g)) assert.match(action, /@[0-9a-f]{40}$/, `${action} in ${name} is not pinned`);
+    for (const [, action] of text.matchAll(/^\s+(?:- )?uses: (\S+)/gm)) assert.match(action, /@[0-9a-f]{40}$/, `${action} in ${name} is not pinned`);
   }
 });
