@@ -15,6 +15,7 @@ export type ServerErrorCode =
   | "SYMLINK_LOOP"
   | "PATH_NOT_ALLOWED"
   | "FILE_NOT_FOUND"
+  | "FILE_EXISTS"
   | "NOT_A_DIRECTORY"
   | "NOT_A_FILE"
   | "PERMISSION_DENIED"
@@ -109,6 +110,28 @@ export interface EditResult {
   replacements?: number;
 }
 
+export interface PatchResult {
+  /** In the order of the patch. */
+  files: PatchFile[];
+  /** What did not fit exactly and was accepted. */
+  fuzz: string[];
+}
+
+export interface PatchFile {
+  /** The file, relative to the workspace. */
+  path: string;
+  /** What became of it. */
+  kind: "created" | "modified" | "deleted" | "renamed" | "copied";
+  /** Its path before, if it was renamed or copied. */
+  from?: string;
+  /** Lines that are new. */
+  added: number;
+  /** Lines that are gone. */
+  removed: number;
+  /** What changed: sign, line number, text; empty if it is very long. */
+  diff: string;
+}
+
 export interface LsResult {
   /** One name a line, "/" after directories. */
   output: string;
@@ -200,6 +223,12 @@ export interface HealthResult {
   ok: true;
   version: string;
   uptimeMs: number;
+  pid: number;
+  kind: "serve" | "mcp" | "local";
+  client?: string;
+  calls: number;
+  running: number;
+  event?: number;
   workspace: string;
   [member: string]: unknown;
 }
@@ -232,6 +261,8 @@ export interface Change {
   renamed: number;
   /** Whether everything is known that it changed. */
   complete: boolean;
+  /** Whether something of its command still runs. */
+  open: boolean;
   /** Whether what was there is saved. */
   undoable: boolean;
   /** The change that undid it, or null. */
@@ -259,6 +290,8 @@ export interface ChangeResult {
   renamed: number;
   /** Whether everything is known that it changed. */
   complete: boolean;
+  /** Whether something of its command still runs. */
+  open: boolean;
   /** Whether what was there is saved. */
   undoable: boolean;
   /** The change that undid it, or null. */
@@ -648,6 +681,19 @@ export interface EditArguments {
   sessionId?: string;
 }
 
+export interface PatchArguments {
+  /** The patch. */
+  patch: string;
+  /** Its format. */
+  format?: "auto" | "v4a" | "unified" | "blocks";
+  /** Only show what would change. */
+  dryRun?: boolean;
+  /** Directories to take off the paths of a unified patch; -1: "a/" and "b/". */
+  strip?: number;
+  /** A name for the log and the read tracker. */
+  sessionId?: string;
+}
+
 export interface LsArguments {
   /** Directory to list; the workspace root if absent. */
   path?: string;
@@ -911,6 +957,17 @@ export interface MultiEditToolArguments {
   dry_run?: boolean;
 }
 
+export interface ApplyPatchToolArguments {
+  /** *** Begin Patch, *** Add File: path, *** Update File: path, *** Delete File: path, *** End Patch; or a unified diff; or <<<<<<< SEARCH blocks. */
+  patch: string;
+  /** Its format. */
+  format?: "auto" | "v4a" | "unified" | "blocks";
+  /** Only show what would change. */
+  dry_run?: boolean;
+  /** Directories to take off the paths of a unified diff. */
+  strip?: number;
+}
+
 export interface FindFilesToolArguments {
   /** Glob: *.c anywhere, src/**\/*.h below src. */
   pattern: string;
@@ -967,6 +1024,7 @@ export interface ToolArguments {
   search_files: SearchFilesToolArguments;
   edit_file: EditFileToolArguments;
   multi_edit: MultiEditToolArguments;
+  apply_patch: ApplyPatchToolArguments;
   find_files: FindFilesToolArguments;
   job_list: JobListToolArguments;
   job_output: JobOutputToolArguments;
@@ -984,6 +1042,7 @@ export interface ToolOutputs {
   search_files: SearchFilesOutput;
   edit_file: EditFileOutput;
   multi_edit: EditFileOutput;
+  apply_patch: PatchResult;
   find_files: FindFilesOutput;
   job_list: JobListOutput;
   job_output: JobOutputOutput;
@@ -1034,6 +1093,11 @@ export abstract class Operations {
     return this.call("POST", "/edit", args, options, {});
   }
 
+  /** Apply a patch of several files, all of it or nothing. */
+  patch(args: PatchArguments, options: CallOptions = {}): Promise<PatchResult> {
+    return this.call("POST", "/patch", args, options, {});
+  }
+
   /** List the names in a directory. */
   ls(args: LsArguments = {}, options: CallOptions = {}): Promise<LsResult> {
     return this.call("POST", "/ls", args, options, { repeatable: true });
@@ -1077,6 +1141,11 @@ export abstract class Operations {
   /** End a running call, with everything that it started. */
   stopCall(args: StopCallArguments, options: CallOptions = {}): Promise<Record<string, unknown>> {
     return this.call("POST", "/calls/{id}/stop", args, options, {});
+  }
+
+  /** The page that shows this in a browser. */
+  ui(options: CallOptions = {}): Promise<string> {
+    return this.call("GET", "/ui", {}, options, { text: true, repeatable: true });
   }
 
   /** List the changes that calls have made. */

@@ -74,6 +74,13 @@ test("files", async () => {
   assert.deepEqual(matches, [{ path: "src/a.txt", line: 1, lines: ["one"] }]);
 });
 
+test("a patch of several files", async () => {
+  const patch = "*** Begin Patch\n*** Add File: p/new.txt\n+one\n*** Update File: src/a.txt\n@@\n-one\n+eins\n*** End Patch\n";
+  const { files } = await client.patch({ patch });
+  assert.deepEqual(files.map(({ path, kind }) => [path, kind]), [["p/new.txt", "created"], ["src/a.txt", "modified"]]);
+  await assert.rejects(client.patch({ patch: "no patch" }), failing("INVALID_PATCH", 400));
+});
+
 test("errors have a code and a status", async () => {
   await assert.rejects(client.read({ path: "none" }), failing("FILE_NOT_FOUND", 400));
   await assert.rejects(client.read({ path: "../none" }), failing("PATH_OUTSIDE_WORKSPACE", 400));
@@ -90,6 +97,7 @@ test("errors have a code and a status", async () => {
 test("the server itself", async () => {
   const health = await client.health();
   assert.deepEqual([health.ok, health.workspace], [true, here.workspace]);
+  assert.match(await client.ui(), /^<!doctype html>/i);
   assert.match(await client.metrics(), /^sidecar_build_info\{version="/m);
   assert.equal(client.endpoint, `unix:${here.socketPath}`);
 });

@@ -20,6 +20,7 @@ ERROR_CODES: FrozenSet[str] = frozenset((
     "SYMLINK_LOOP",
     "PATH_NOT_ALLOWED",
     "FILE_NOT_FOUND",
+    "FILE_EXISTS",
     "NOT_A_DIRECTORY",
     "NOT_A_FILE",
     "PERMISSION_DENIED",
@@ -59,6 +60,7 @@ TOOL_NAMES: FrozenSet[str] = frozenset((
     "search_files",
     "edit_file",
     "multi_edit",
+    "apply_patch",
     "find_files",
     "job_list",
     "job_output",
@@ -151,6 +153,30 @@ class EditResult:
     """What changed, with line numbers and four lines of context."""
     replacements: Optional[int] = None
     """How many places were replaced; with replaceAll."""
+
+
+@dataclass(frozen=True)
+class PatchFile:
+    path: str
+    """The file, relative to the workspace."""
+    kind: Literal['created', 'modified', 'deleted', 'renamed', 'copied']
+    """What became of it."""
+    added: int
+    """Lines that are new."""
+    removed: int
+    """Lines that are gone."""
+    diff: str
+    """What changed: sign, line number, text; empty if it is very long."""
+    from_: Optional[str] = None
+    """Its path before, if it was renamed or copied."""
+
+
+@dataclass(frozen=True)
+class PatchResult:
+    files: List[PatchFile]
+    """In the order of the patch."""
+    fuzz: List[str]
+    """What did not fit exactly and was accepted."""
 
 
 @dataclass(frozen=True)
@@ -252,7 +278,13 @@ class HealthResult:
     ok: bool
     version: str
     uptime_ms: int
+    pid: int
+    kind: Literal['serve', 'mcp', 'local']
+    calls: int
+    running: int
     workspace: str
+    client: Optional[str] = None
+    event: Optional[int] = None
     more: Dict[str, Any] = field(default_factory=dict)
     """What else the server says."""
 
@@ -279,6 +311,8 @@ class Change:
     """How many have another name."""
     complete: bool
     """Whether everything is known that it changed."""
+    open: bool
+    """Whether something of its command still runs."""
     undoable: bool
     """Whether what was there is saved."""
     undone_by: Optional[int]
@@ -343,6 +377,8 @@ class ChangeResult:
     """How many have another name."""
     complete: bool
     """Whether everything is known that it changed."""
+    open: bool
+    """Whether something of its command still runs."""
     undoable: bool
     """Whether what was there is saved."""
     undone_by: Optional[int]
@@ -490,6 +526,20 @@ class Operations:
             "replaceAll": replace_all, "dryRun": dry_run, "hints": hints, "sessionId": session_id},
             timeout, repeatable=False)
 
+    def patch(self, patch: str, *, format: Optional[Literal['auto', 'v4a', 'unified', 'blocks']] = None,
+            dry_run: Optional[bool] = None, strip: Optional[int] = None, session_id: Optional[str] = None,
+            timeout: Optional[float] = None) -> PatchResult:
+        """Apply a patch of several files, all of it or nothing.
+
+        patch: The patch.
+        format: Its format.
+        dry_run: Only show what would change.
+        strip: Directories to take off the paths of a unified patch; -1: "a/" and "b/".
+        session_id: A name for the log and the read tracker.
+        """
+        return self._call(PatchResult, "POST", "/patch", {"patch": patch, "format": format, "dryRun": dry_run,
+            "strip": strip, "sessionId": session_id}, timeout, repeatable=False)
+
     def ls(self, path: Optional[str] = None, *, limit: Optional[int] = None, offset: Optional[int] = None,
             session_id: Optional[str] = None, timeout: Optional[float] = None) -> LsResult:
         """List the names in a directory.
@@ -588,6 +638,10 @@ class Operations:
         id: Which call.
         """
         return self._call(Dict[str, Any], "POST", "/calls/{id}/stop", {"id": id}, timeout, repeatable=False)
+
+    def ui(self, *, timeout: Optional[float] = None) -> str:
+        """The page that shows this in a browser."""
+        return self._call(str, "GET", "/ui", {}, timeout, repeatable=True)
 
     def changes(self, since: Optional[int] = None, *, limit: Optional[int] = None,
             timeout: Optional[float] = None) -> ChangesResult:
@@ -715,6 +769,20 @@ class AsyncOperations:
             "newText": new_text, "replaceAll": replace_all, "dryRun": dry_run, "hints": hints,
             "sessionId": session_id}, timeout, repeatable=False)
 
+    async def patch(self, patch: str, *, format: Optional[Literal['auto', 'v4a', 'unified', 'blocks']] = None,
+            dry_run: Optional[bool] = None, strip: Optional[int] = None, session_id: Optional[str] = None,
+            timeout: Optional[float] = None) -> PatchResult:
+        """Apply a patch of several files, all of it or nothing.
+
+        patch: The patch.
+        format: Its format.
+        dry_run: Only show what would change.
+        strip: Directories to take off the paths of a unified patch; -1: "a/" and "b/".
+        session_id: A name for the log and the read tracker.
+        """
+        return await self._call(PatchResult, "POST", "/patch", {"patch": patch, "format": format, "dryRun": dry_run,
+            "strip": strip, "sessionId": session_id}, timeout, repeatable=False)
+
     async def ls(self, path: Optional[str] = None, *, limit: Optional[int] = None, offset: Optional[int] = None,
             session_id: Optional[str] = None, timeout: Optional[float] = None) -> LsResult:
         """List the names in a directory.
@@ -813,6 +881,10 @@ class AsyncOperations:
         id: Which call.
         """
         return await self._call(Dict[str, Any], "POST", "/calls/{id}/stop", {"id": id}, timeout, repeatable=False)
+
+    async def ui(self, *, timeout: Optional[float] = None) -> str:
+        """The page that shows this in a browser."""
+        return await self._call(str, "GET", "/ui", {}, timeout, repeatable=True)
 
     async def changes(self, since: Optional[int] = None, *, limit: Optional[int] = None,
             timeout: Optional[float] = None) -> ChangesResult:

@@ -45,6 +45,8 @@ class Operations(AsyncTest):
         self.assertEqual((await client.find("*.txt")).files, ["src/a.txt"])
         self.assertEqual((await client.grep("zw")).content, "src/a.txt:2: zwei")
         self.assertEqual([one.path for one in (await client.search("one")).matches], ["src/a.txt"])
+        patched = await client.patch("*** Begin Patch\n*** Add File: new.txt\n+one\n*** End Patch\n")
+        self.assertEqual(patched.files[0].path, "new.txt")
         many = await asyncio.gather(*(client.read("src/a.txt") for _ in range(20)))
         self.assertEqual({one.content for one in many}, {"one\nzwei\n"})
         large = "x" * 3_000_000
@@ -58,6 +60,7 @@ class Operations(AsyncTest):
 
     async def test_server(self):
         self.assertTrue((await self.client.health()).ok)
+        self.assertTrue((await self.client.ui()).lower().startswith("<!doctype html>"))
         self.assertIn("sidecar_build_info", await self.client.metrics())
         self.assertIn("/read", (await self.client.openapi())["paths"])
         self.assertEqual(self.client.endpoint, f"unix:{self.place.socket_path}")

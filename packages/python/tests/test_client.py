@@ -67,6 +67,11 @@ class Operations(ClientTest):
         client.write("dot.gif", "R0lGODlhAQABAAAAACw=", encoding="base64")
         self.assertIsInstance(client.read("dot.gif"), ReadImage)
 
+    def test_patch(self):
+        patch = "*** Begin Patch\n*** Add File: new.txt\n+one\n*** End Patch\n"
+        self.assertEqual([(one.path, one.kind) for one in self.client.patch(patch).files], [("new.txt", "created")])
+        self.fails("INVALID_PATCH", 400, self.client.patch, "no patch")
+
     def test_errors(self):
         self.fails("FILE_NOT_FOUND", 400, self.client.read, "none")
         self.fails("PATH_OUTSIDE_WORKSPACE", 400, self.client.read, "../none")
@@ -80,6 +85,7 @@ class Operations(ClientTest):
         health = self.client.health()
         self.assertEqual((health.ok, health.workspace), (True, str(self.place.workspace)))
         self.assertIn("sandbox", health.more)
+        self.assertTrue(self.client.ui().lower().startswith("<!doctype html>"))
         self.assertIn("sidecar_build_info", self.client.metrics())
         self.assertEqual(self.client.endpoint, f"unix:{self.place.socket_path}")
 
