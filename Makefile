@@ -47,7 +47,7 @@ density: ## start 1,000 sidecars and measure them (COUNT=100: fewer)
 	@scripts/release --program build-release/sidecar.stripped
 	@bench/density --program build-release/sidecar.stripped $(if $(COUNT),--count $(COUNT))
 
-release: ## static program, tarballs, Debian packages, checksums, in dist/
+release: ## static program, tarballs, packages (Debian, npm, Python), SBOM, checksums, in dist/
 	@scripts/deps test
 	@scripts/deps release
 	@scripts/release
