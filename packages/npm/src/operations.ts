@@ -41,7 +41,7 @@ export type ServerErrorCode =
   | "EXECUTION_ERROR";
 
 /** Forms in which `GET /tools` writes definitions. */
-export type ServerToolFormat = "ollama" | "openai" | "openai-strict" | "openai-responses" | "anthropic" | "gemini" | "mcp";
+export type ServerToolFormat = "ollama" | "openai" | "openai-strict" | "openai-responses" | "anthropic" | "gemini" | "mcp" | "anthropic-native" | "openai-native";
 
 export interface ReadText {
   /** A text. */
@@ -958,7 +958,7 @@ export interface MultiEditToolArguments {
 }
 
 export interface ApplyPatchToolArguments {
-  /** *** Begin Patch, *** Add File: path, *** Update File: path, *** Delete File: path, *** End Patch; or a unified diff; or <<<<<<< SEARCH blocks. */
+  /** *** Begin Patch, then for each file *** Add File: path, *** Delete File: path, or *** Update File: path and hunks (@@ and a line above, then lines that begin with blank, - or +), then *** End Patch. Or a unified diff, or SEARCH/REPLACE blocks. */
   patch: string;
   /** Its format. */
   format?: "auto" | "v4a" | "unified" | "blocks";

@@ -48,7 +48,7 @@ ERROR_CODES: FrozenSet[str] = frozenset((
 """Why the server refuses a call."""
 
 
-TOOL_FORMATS: Tuple[str, ...] = ("ollama", "openai", "openai-strict", "openai-responses", "anthropic", "gemini", "mcp")
+TOOL_FORMATS: Tuple[str, ...] = ("ollama", "openai", "openai-strict", "openai-responses", "anthropic", "gemini", "mcp", "anthropic-native", "openai-native")
 """Forms in which the server writes definitions of tools."""
 
 
