@@ -1,0 +1,191 @@
+"""What a sandbox refuses is named by operation, path and rule, with namespaces and without; what fails anyway is not."""
+import os
+import pathlib
+import shutil
+import socket
+import sys
+import tempfile
+import unittest
+
+from harness import Sidecar, needs_namespaces, needs_sandbox
+from test_events import Watcher
+
+PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
+FLOOR = [sys.executable, str(PROGRAMS / "without_namespaces.py")]
+PROGRAM = (PROGRAMS / "denied.py").read_text()
+
+
+class World:
+    """A directory outside, in which this test's user may do everything, and a server with a sandbox."""
+
+    def __init__(self, case, launcher=(), **env):
+        self.outside = tempfile.mkdtemp(prefix="sidecar-test-", dir="/var/tmp")
+        case.addCleanup(shutil.rmtree, self.outside, True)
+        for name in ("old", "cut", "unlinked", "moved", "mode", "times"):
+            pathlib.Path(self.outside, name).write_text("untouched")
+        for name in ("empty", "full/inside"):
+            os.makedirs(os.path.join(self.outside, name))
+        self.listener = socket.socket(socket.AF_UNIX)
+        case.addCleanup(self.listener.close)
+        self.served = os.path.join(self.outside, "served")
+        self.listener.bind(self.served)
+        self.listener.listen(8)
+        state = tempfile.mkdtemp(prefix="sidecar-test-")
+        case.addCleanup(shutil.rmtree, state, True)
+        self.server = Sidecar(env={"SIDECAR_SANDBOX": "workspace", "XDG_STATE_HOME": state, **env}, prefix=launcher)
+        case.addCleanup(self.server.close)
+        self.server.put("denied.py", PROGRAM)
+
+    def run(self, command, **arguments):
+        """(what it wrote, its denials as (operation, path, by), the observation)"""
+        seen = self.server.observe("run_command", command=command, **arguments)
+        assert seen["success"], seen
+        denied = [(d["operation"], d["path"], d["by"]) for d in seen.get("denied", [])]
+        assert seen.get("denied_count", 0) >= len(denied) and bool(denied) == ("denied" in seen), seen
+        return seen["output"]["stdout"] + seen["output"]["stderr"], denied, seen
+
+    def python(self, script):
+        self.server.put("script.py", script)
+        return self.run("%s script.py" % sys.executable)
+
+    def attempts(self):
+        """[(operation, path, how it failed)], and the denials."""
+        text, denied, _ = self.run("%s denied.py %s %s" % (sys.executable, self.outside, self.served))
+        return [tuple(line.split("\t")) for line in text.splitlines()], denied
+
+
+@needs_sandbox
+class Denials(unittest.TestCase):
+    def named(self, world, by, held):
+        attempts, denied = world.attempts()
+        for operation, path, how in attempts:
+            with self.subTest(operation, path=path):
+                if operation in held:
+                    self.assertNotEqual(how, "done")
+                else:
+                    self.assertEqual(how, "done")
+        wanted = [(o, p, "seccomp" if o == "connect" else by) for o, p, _ in attempts if o in held]
+        self.assertGreaterEqual(len(wanted), 10)
+        self.assertEqual(denied, wanted)
+
+    ALWAYS = {"write", "mkdir", "remove", "rename", "link", "symlink", "mknod", "bind", "connect"}
+
+    @needs_namespaces
+    def test_with_namespaces(self):
+        world = World(self)
+        self.named(world, "mount", self.ALWAYS | {"chmod", "utime"})
+        _, _, seen = world.run("echo x > %s/old" % world.outside)
+        self.assertEqual(seen["denied"][0]["rule"], "writable: the workspace, /tmp")
+        self.assertIn("sandbox refused", seen["output"]["hint"])
+        self.assertEqual(set(os.listdir(world.outside)), {"old", "cut", "unlinked", "moved", "mode", "times", "empty", "full", "served"})
+
+    def test_without_namespaces(self):
+        world = World(self, FLOOR)
+        self.named(world, "landlock", self.ALWAYS)
+        _, _, seen = world.run("echo x > %s/old" % world.outside)
+        self.assertRegex(seen["denied"][0]["rule"], "^writable: the workspace, /.*/sidecar-")
+
+    def test_without_a_journal(self):
+        world = World(self, SIDECAR_JOURNAL="off")
+        self.assertEqual(world.run("echo x > %s/old; echo y > mine; cat mine" % world.outside)[1][0][:2],
+                         ("write", os.path.join(world.outside, "old")))
+
+    def test_a_read_only_workspace(self):
+        world = World(self, SIDECAR_READ_ONLY="true")
+        _, denied, seen = world.run("echo x > new; echo y > $TMPDIR/y; cat $TMPDIR/y")
+        self.assertEqual([d[:2] for d in denied], [("write", os.path.join(world.server.workspace, "new"))])
+        self.assertNotIn("the workspace", seen["denied"][0]["rule"])
+
+    def none(self, world):
+        """What fails, or looks like it, and is no denial."""
+        shut = os.path.join(world.outside, "shut")
+        pathlib.Path(shut).write_text("x")
+        os.chmod(shut, 0)
+        pathlib.Path(world.outside, "module.py").write_text("x = 1\n")
+        for command in (
+                "echo 'Permission denied: Read-only file system, EACCES by the sandbox' >&2; exit 1",
+                "echo x > mine; chmod 0 mine; echo y > mine; rm -f mine",
+                "mkdir -p sandbox && echo x > sandbox/x && rm -r sandbox",
+                "mkdir -p %(o)s/full/inside; mkdir %(o)s; rmdir %(o)s/full; rm %(o)s/full; rm -f %(o)s/not-there",
+                "echo x > %(o)s/not-there/x; echo x > %(o)s/full; ln -s x %(o)s/old; cat %(o)s/old",
+                "echo x > %(o)s/shut; : > /dev/null; echo x > /dev/full; echo x > /dev/tty; echo x > /dev/stderr",
+                "PYTHONPATH=%(o)s %(python)s -c 'import module, json, http.server'",
+                "ls / /usr /etc > list; rm list; git init -q repository; rm -rf repository",
+        ):
+            with self.subTest(command):
+                self.assertEqual(world.run(command % {"o": world.outside, "python": sys.executable})[1], [])
+
+    def test_what_fails_anyway(self):
+        self.none(World(self))
+
+    def test_what_fails_anyway_without_namespaces(self):
+        self.none(World(self, FLOOR))
+
+    @needs_namespaces
+    def test_two_mounts_are_no_denial(self):
+        world = World(self)
+        text, denied, _ = world.python("import os\nopen('mine', 'w').close()\ntry:\n    os.rename('mine', '%s/mine')\n"
+                                       "except OSError as e:\n    print(e.errno)\n" % world.outside)
+        self.assertEqual((text, denied), ("18\n", []))
+
+    def test_through_links_and_directories(self):
+        world = World(self)
+        os.symlink(world.outside, world.server.path("way"))
+        os.symlink(os.path.join(world.outside, "old"), world.server.path("file"))
+        old = os.path.join(world.outside, "old")
+        for command in ("echo x > way/old", "echo x > file", "cd way && echo x > old", "cd %s/full && echo x > ../old" % world.outside,
+                        "echo x > %s/full/../old" % world.outside, "cd way && echo x > /proc/self/cwd/old"):
+            with self.subTest(command):
+                self.assertEqual([d[:2] for d in world.run(command)[1]], [("write", old)])
+
+    @needs_namespaces
+    def test_a_directory_that_is_hidden(self):
+        world = World(self)
+        hidden = tempfile.mkdtemp(prefix="sidecar-test-", dir="/tmp")
+        self.addCleanup(shutil.rmtree, hidden, True)
+        _, denied, seen = world.run("echo x > %s/x; echo x > %s-not/x; mkdir -p /tmp/own/own && echo x > /tmp/own/x" % (hidden, hidden))
+        self.assertEqual(denied, [("write", hidden + "/x", "mount")])
+        self.assertIn("do not see what other programs have there", seen["denied"][0]["rule"])
+
+    def test_many(self):
+        world = World(self)
+        _, denied, seen = world.run("for i in $(seq 30); do mkdir %s/$i; mkdir %s/1; done" % (world.outside, world.outside))
+        self.assertEqual((len(denied), seen["denied_count"]), (20, 30))
+        self.assertEqual(denied[0][:2], ("mkdir", os.path.join(world.outside, "1")))
+
+    def test_as_text_and_as_events(self):
+        world = World(self)
+        watcher = Watcher(world.server)
+        self.addCleanup(watcher.close)
+        old = os.path.join(world.outside, "old")
+        answer = world.server.call("tools/run_command?reply=openai&results=text", command="echo x > %s" % old).json()
+        self.assertIn("\n[sandbox: writing %s is not allowed; writable: the workspace, " % old, answer["content"])
+        refused = watcher.until(lambda e: e["type"] == "refused")[-1]
+        self.assertEqual((refused["what"], refused["subject"]), ("sandbox", old))
+        self.assertIn("writing %s is not allowed" % old, refused["why"])
+
+    def test_of_a_job_as_an_event(self):
+        world = World(self)
+        watcher = Watcher(world.server)
+        self.addCleanup(watcher.close)
+        world.server.output("run_command", command="mkdir %s/late" % world.outside, background=True)
+        refused = watcher.until(lambda e: e["type"] == "refused")[-1]
+        self.assertEqual(refused["subject"], os.path.join(world.outside, "late"))
+
+    @needs_namespaces
+    def test_addresses_where_there_is_no_network(self):
+        world = World(self, SIDECAR_NETWORK="none")
+        script = "import socket\n" \
+                 "def tried(act):\n    try:\n        act()\n    except OSError as e:\n        print(e.errno)\n" \
+                 "udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n" \
+                 "tried(lambda: udp.sendto(b'x', ('192.0.2.2', 9)))\n" \
+                 "udp.sendto(b'x', ('127.0.0.1', 9))\n" \
+                 "tried(lambda: socket.create_connection(('192.0.2.1', 9)))\n" \
+                 "tried(lambda: socket.create_connection(('127.0.0.1', 9)))\n"
+        text, denied, _ = world.python(script)
+        self.assertEqual(text, "101\n101\n111\n")
+        self.assertEqual(denied, [("send", "192.0.2.2:9", "network"), ("connect", "192.0.2.1:9", "network")])
+
+
+if __name__ == "__main__":
+    unittest.main()

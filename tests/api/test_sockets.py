@@ -1,0 +1,240 @@
+"""Sockets of other programs are closed to sandboxed commands, with namespaces and without; their own are not.
+
+All sockets are this test's own, in directories of its own.
+"""
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from harness import Sidecar, needs_namespaces, needs_sandbox
+
+PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
+FLOOR = [sys.executable, str(PROGRAMS / "without_namespaces.py")]
+
+NODE = "require('net').connect(process.argv[1]).on('data', d => { process.stdout.write(d); process.exit() })" \
+       ".on('error', e => console.log(e.code))"
+
+PYTHON = "import socket, sys\ns = socket.socket(socket.AF_UNIX)\ns.connect(sys.argv[1])\nprint(s.recv(9).decode(), end='')\n"
+
+C = r"""
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	char text[9];
+	const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	strncpy(a.sun_path, argv[argc - 1], sizeof a.sun_path - 1);
+	if (connect(fd, (struct sockaddr *)&a, sizeof a) < 0)
+		return perror("connect"), 1;
+	return fwrite(text, 1, read(fd, text, sizeof text), stdout) == 0;
+}
+"""
+
+TCP = """import select, socket, sys
+port = int(sys.argv[1])
+socket.create_connection(('127.0.0.1', port)).close()
+s = socket.socket()
+s.setblocking(False)
+print(s.connect_ex(('127.0.0.1', port)) in (0, 115))
+select.select([], [s], [])
+print(s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR))
+"""
+
+# A listener without room: the second connection waits.
+FULL = """import socket, sys
+l = socket.socket(socket.AF_UNIX)
+l.bind('full.sock')
+l.listen(0)
+waiting = [socket.socket(socket.AF_UNIX) for _ in range(3)]
+for s in waiting:
+    print('connecting', flush=True)
+    s.connect('full.sock')
+"""
+
+
+def listen(stack, path, kind=socket.SOCK_STREAM):
+    s = stack.enter_context(socket.socket(socket.AF_UNIX, kind))
+    s.bind(path)
+    s.setblocking(False)
+    if kind != socket.SOCK_DGRAM:
+        s.listen(600)
+    return s
+
+
+@needs_sandbox
+class Sockets(unittest.TestCase):
+    def setUp(self):
+        self.stack = contextlib.ExitStack()
+        self.addCleanup(self.stack.close)
+        self.base = tempfile.mkdtemp(prefix="sidecar-test-", dir="/var/tmp")
+        self.addCleanup(shutil.rmtree, self.base, True)
+        os.makedirs(os.path.join(self.base, "home", ".agent"))
+        self.out, self.home = os.path.join(self.base, "out"), os.path.join(self.base, "home", ".agent", "sock")
+        self.abstract = "sidecar-test-%d-%s" % (os.getpid(), os.path.basename(self.base))
+        self.datagram = os.path.join(self.base, "datagram")
+        self.foreign = {name: listen(self.stack, path, kind) for name, path, kind in (
+            ("out", self.out, socket.SOCK_STREAM), ("home", self.home, socket.SOCK_STREAM),
+            ("abstract", "\0" + self.abstract, socket.SOCK_STREAM), ("datagram", self.datagram, socket.SOCK_DGRAM))}
+
+    def serve(self, launcher=(), **env):
+        state = tempfile.mkdtemp(prefix="sidecar-test-")
+        self.addCleanup(shutil.rmtree, state, True)
+        server = Sidecar(env={"SIDECAR_SANDBOX": "workspace", "XDG_STATE_HOME": state, "HOME": os.path.join(self.base, "home"), **env},
+                         prefix=launcher)
+        self.addCleanup(server.close)
+        return server
+
+    def inside(self, server):
+        """A socket in the workspace, which answers each connection with a word."""
+        here = os.getcwd()
+        os.chdir(server.workspace)
+        try:
+            s = listen(self.stack, "in.sock")
+        finally:
+            os.chdir(here)
+        return s
+
+    def run_in(self, server, command, **arguments):
+        out = server.output("run_command", command=command, **arguments)
+        return out["stdout"] + out["stderr"]
+
+    def hostile(self, launcher=(), **env):
+        server = self.serve(launcher, **env)
+        self.inside(server)
+        server.put("sockets.py", (PROGRAMS / "sockets.py").read_text())
+        place = {"out": self.out, "home": self.home, "abstract": self.abstract, "datagram": self.datagram, "server": server.socket}
+        seen = server.observe("run_command", command="", argv=[sys.executable, "sockets.py", json.dumps(place)])
+        results = json.loads(seen["output"]["stdout"])
+        self.assertEqual(len(results), 15)
+        for way, why in results.items():
+            with self.subTest(way):
+                self.assertIsNotNone(why)
+        for name, s in self.foreign.items():
+            with self.subTest(name), self.assertRaises(BlockingIOError, msg="something arrived"):
+                s.recv(9) if name == "datagram" else s.accept()
+        return {(d["operation"], d["path"], d["by"]) for d in seen.get("denied", ())}
+
+    def denied(self):
+        return {("connect", self.out, "seccomp"), ("connect", self.home, "seccomp"), ("connect", "@" + self.abstract, "seccomp"),
+                ("socket", "a datagram Unix socket", "seccomp")}
+
+    @needs_namespaces
+    def test_hostile(self):
+        self.assertEqual(self.hostile(), self.denied())
+
+    def test_hostile_without_namespaces(self):
+        self.assertLessEqual(self.denied(), self.hostile(FLOOR))
+
+    def test_hostile_without_a_network(self):
+        self.hostile(SIDECAR_NETWORK="none")
+        self.hostile(FLOOR, SIDECAR_NETWORK="none")
+
+    def test_hostile_where_nothing_is_observed(self):
+        self.hostile(SIDECAR_OBSERVE="off", SIDECAR_JOURNAL="off")
+
+    def answers(self, listener, text):
+        """Answer the connection that has come."""
+        listener.settimeout(60)
+        with listener.accept()[0] as s:
+            s.sendall(text)
+
+    def reached(self, server, listener, path):
+        """By three programs, while this one answers."""
+        server.put("client.py", PYTHON)
+        programs = ["%s client.py" % sys.executable]
+        if shutil.which("node"):
+            programs.append('node -e "%s"' % NODE)
+        if shutil.which("cc") and subprocess.run(["cc", "-static", "-x", "c", "-", "-o", server.path("client")], input=C, text=True,
+                                                 capture_output=True, check=False).returncode == 0:
+            programs.append("./client")
+        for program in programs:
+            with self.subTest(program):
+                job = server.output("run_command", command="%s %s > answer 2>&1" % (program, path), background=True)["job_id"]
+                self.answers(listener, b"hello")
+                server.output("job_output", job_id=job, wait_ms=60000)
+                self.assertEqual(server.get("answer"), b"hello")
+
+    def test_one_in_the_workspace(self):
+        server = self.serve()
+        self.reached(server, self.inside(server), "in.sock")
+
+    def test_one_in_the_workspace_without_namespaces(self):
+        server = self.serve(FLOOR)
+        self.reached(server, self.inside(server), os.path.join(server.workspace, "in.sock"))
+
+    def test_one_that_the_operator_allows(self):
+        hidden = tempfile.mkdtemp(prefix="sidecar-test-", dir="/tmp")
+        self.addCleanup(shutil.rmtree, hidden, True)
+        path = os.path.join(hidden, "agent")
+        later = os.path.join(self.base, "later")
+        for launcher in ((), FLOOR):
+            server = self.serve(launcher, SIDECAR_SANDBOX_SOCKETS="%s:%s" % (path, later))
+            for allowed in (path, later):
+                s = listen(self.stack, allowed)
+                self.reached(server, s, allowed)
+                self.stack.callback(s.close)
+                os.unlink(allowed)
+            self.assertIn("Permission denied", self.run_in(server, "%s client.py %s" % (sys.executable, self.out)))
+
+    def test_own_ones(self):
+        script = "import socket, threading, os\nl = socket.socket(socket.AF_UNIX)\nl.bind(os.environ['TMPDIR'] + '/own')\n" \
+                 "l.listen(100)\ndef one():\n    socket.socket(socket.AF_UNIX).connect(os.environ['TMPDIR'] + '/own')\n" \
+                 "t = [threading.Thread(target=one) for _ in range(60)]\n[x.start() for x in t]\n[x.join() for x in t]\n" \
+                 "l.setblocking(False)\nn = 0\ntry:\n    while l.accept():\n        n += 1\nexcept BlockingIOError:\n    print(n)\n" \
+                 "os.unlink(os.environ['TMPDIR'] + '/own')\n"
+        for launcher in ((), FLOOR):
+            server = self.serve(launcher)
+            server.put("own.py", script)
+            self.assertEqual(self.run_in(server, "%s own.py" % sys.executable), "60\n")
+
+    def test_tcp_on_the_loopback(self):
+        s = self.stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        for launcher in ((), FLOOR):
+            server = self.serve(launcher)
+            server.put("tcp.py", TCP)
+            self.assertEqual(self.run_in(server, "%s tcp.py %d" % (sys.executable, s.getsockname()[1])), "True\n0\n")
+
+    def test_a_blocked_connection_ends_with_its_command(self):
+        server = self.serve()
+        server.put("full.py", FULL)
+        out = server.output("run_command", command="rm -f full.sock; %s full.py" % sys.executable, timeout_ms=700)
+        self.assertTrue(out["timed_out"])
+        self.assertIn("connecting\nconnecting\n", out["stdout"])
+        # A signal that is handled interrupts it, as without a sandbox.
+        script = FULL.replace("import socket, sys\n", "import signal, socket, sys\ndef stop(*_):\n    sys.exit(3)\n"
+                              "signal.signal(signal.SIGALRM, stop)\nsignal.setitimer(signal.ITIMER_REAL, 0.3)\n")
+        server.put("full.py", script)
+        self.assertEqual(server.output("run_command", command="rm -f full.sock; %s full.py" % sys.executable)["exit_code"], 3)
+        self.assertEqual(self.run_in(server, "echo well"), "well\n")
+
+    def test_health_says_so(self):
+        for launcher in ((), FLOOR):
+            facts = {p["name"]: p for p in self.serve(launcher).request("GET", "/health").json()["sandbox"]["protections"]}
+            self.assertTrue(facts["foreign-sockets-refused"]["inForce"])
+            self.assertEqual(facts["foreign-sockets-refused"].get("note", ""), "")
+
+    def test_where_connections_cannot_be_judged(self):
+        """Another listener above this server: commands get no Unix sockets, but pairs."""
+        server = self.serve([sys.executable, str(PROGRAMS / "under_listener.py")])
+        facts = {p["name"]: p for p in server.request("GET", "/health").json()["sandbox"]["protections"]}
+        self.assertTrue(facts["foreign-sockets-refused"]["inForce"])
+        self.assertIn("cannot use Unix sockets at all", facts["foreign-sockets-refused"]["note"])
+        self.inside(server)
+        server.put("client.py", PYTHON)
+        self.assertIn("not permitted", self.run_in(server, "%s client.py in.sock" % sys.executable))
+        self.assertEqual(self.run_in(server, "%s -c 'import socket; print(len(socket.socketpair()))'" % sys.executable), "2\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
