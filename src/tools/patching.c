@@ -153,8 +153,20 @@ static bool makes_way(const struct patching *p, const struct patched *f)
 	return false;
 }
 
-/* Read what is there now. */
-static int read_entry(struct patching *p, struct patched *f, struct err *e)
+/* Whether the patch only removes the file, without saying what is in it. */
+static bool is_only_removed(const struct patching *p, const struct pair *pairs,
+			    const struct patched *f)
+{
+	for (size_t i = 0; i < p->patch.count; i++)
+		if ((pairs[i].to == f || pairs[i].from == f) &&
+		    (p->patch.files[i].kind != PATCH_DELETE || p->patch.format == PATCH_UNIFIED))
+			return false;
+	return true;
+}
+
+/* Read what is there now. What is only removed may be too large to be read. */
+static int read_entry(struct patching *p, const struct pair *pairs, struct patched *f,
+		      struct err *e)
 {
 	AUTO_FD fd = ws_open_file(p->c->ws, &f->path, &f->st, e);
 	const struct replace r = { .ws = p->c->ws, .path = &f->path, .old = fd, .st = f->st };
@@ -162,9 +174,15 @@ static int read_entry(struct patching *p, struct patched *f, struct err *e)
 	if (fd < 0 &&
 	    (e->code == ERR_FILE_NOT_FOUND || (e->code == ERR_NOT_A_DIRECTORY && makes_way(p, f))))
 		return 0;
-	if (fd < 0 || replace_read(&r, &f->old, e) < 0)
+	if (fd < 0)
 		return -1;
 	f->was = f->stays = true;
+	const size_t left = LIMIT_PATCH_CONTENT - p->bytes;
+	if ((uint64_t)f->st.st_size >= (left < LIMIT_EDIT_BYTES ? left : LIMIT_EDIT_BYTES) &&
+	    is_only_removed(p, pairs, f))
+		return 0;
+	if (replace_read(&r, &f->old, e) < 0)
+		return -1;
 	f->seen = seen_check(p->c, &f->path, buf_str(&f->old));
 	p->bytes += f->old.n;
 	if (p->bytes > LIMIT_PATCH_CONTENT)
@@ -178,7 +196,7 @@ static int read_entry(struct patching *p, struct patched *f, struct err *e)
 static int read_all(struct patching *p, const struct pair *pairs, struct err *e)
 {
 	for (size_t i = 0; i < p->count; i++) {
-		if (read_entry(p, &p->files[i], e) == 0)
+		if (read_entry(p, pairs, &p->files[i], e) == 0)
 			continue;
 		for (size_t k = 0; k < p->patch.count; k++)
 			if (pairs[k].to == &p->files[i] || pairs[k].from == &p->files[i])
@@ -309,6 +327,9 @@ static int plan(struct patching *p, const struct patch_file *f, const struct pai
 	const struct str old = f->kind == PATCH_ADD ? STR("") : text_of(p, f, pair->from);
 	struct plan plan;
 
+	/* What is removed without a word about its lines is not looked at. */
+	if (f->kind == PATCH_DELETE && p->patch.format != PATCH_UNIFIED)
+		return 0;
 	if (f->hunk_count == 0 && f->kind != PATCH_DELETE) {
 		buf_add(content, old);
 		return content->failed ? fail_memory(e) : 0;

@@ -308,6 +308,22 @@ class PatchTest(SidecarTest):
         self.assertEqual(len(gone["files"]), 2000)
         self.assertEqual(set(tree(self.root).values()), {"x\n"})
 
+    def test_large_files(self):
+        """What is too large to be patched can still be removed."""
+        server = self.start(flags=("--journal", "off"))
+        with open(server.put("large", ""), "wb") as f:
+            f.truncate(65 << 20)
+        server.put("lines", "\n" * ((1 << 20) + 1))
+        server.put("a", "1\n")
+        for name in ("large", "lines"):
+            code, sentence = server.error("patch", patch=v4a("*** Update File: " + name, "@@", "-1", "+2"))
+            self.assertEqual(code, "FILE_TOO_LARGE")
+            self.assertIn(NOTHING, sentence)
+        files = server.result("patch", patch=v4a("*** Delete File: large", "*** Delete File: lines",
+                                                 "*** Update File: a", "@@", "-1", "+2"))["files"]
+        self.assertEqual([f["removed"] for f in files], [0, (1 << 20) + 1, 1])
+        self.assertEqual(tree(server.workspace), {"a": "2\n"})
+
     def test_without_journal(self):
         server = self.start(flags=("--journal", "off"))
         for name in ("a", "b", "c/d"):
