@@ -400,7 +400,13 @@ static int text_editor_run(struct call *c, const void *args, struct err *e)
 
 	if (!a->path.n)
 		return editor_missing(e, "path", editor_commands[a->command]);
-	return a->command == EDITOR_OTHERS ? undo(c, &to, e) : editor_run(c, &to, a, e);
+	const int rc = a->command == EDITOR_OTHERS ? undo(c, &to, e) : editor_run(c, &to, a, e);
+	/* It may believe in another root. */
+	if (rc < 0 && e->code == ERR_FILE_NOT_FOUND && str_starts(a->path, STR("/")))
+		return err_set(e, e->code, "File not found: %.*s (the workspace is %.*s)",
+			       STR_FMT(str_upto(a->path, PATH_MAX / 8)),
+			       STR_FMT(ws_rules(c->ws)->root));
+	return rc;
 }
 
 const struct tool tool_text_editor = {

@@ -181,9 +181,9 @@ int shells_begin(struct shells *s, struct str session, unsigned generation, stru
 	"printf \"set -- \\\"\\$1\\\" '\"; shopt -p; set +o; "                                     \
 	"printf \"'\\ncase \\$2 in *'set -o xtrace'*) "                                            \
 	"set -- \\\"\\$1\\\" \\\"\\${2/set -o xtrace/:}\\\" 'set -x';; esac\\n\"; "                \
-	"set +euxv +o posix; ulimit -f $(("
+	"set +euxv +o posix; ulimit -f \"$(("
 #define SAVE_SH                                                                                    \
-	" / 1024)); ulimit -c 0; unset -f __sidecar_save; "                                        \
+	" / 1024))\"; ulimit -c 0; unset -f __sidecar_save; "                                      \
 	"printf 'unset -v $(compgen -e)\\ncd -- %q 2>/dev/null || "                                \
 	"echo \"bash: the directory of the shell is gone\" >&2\\n' \"$PWD\"; umask -p; "           \
 	"compgen -v | while IFS= read -r __sidecar_name; do case $__sidecar_name in "              \
@@ -191,9 +191,9 @@ int shells_begin(struct shells *s, struct str session, unsigned generation, stru
 	"LINENO|EPOCH*|HISTCMD|PIPESTATUS|SHLVL|COMP_*|__sidecar_*) ;; "                           \
 	"*) declare -p \"$__sidecar_name\";; esac; done; "                                         \
 	"alias -p; printf 'shopt -s extglob\\n'; declare -f; declare -Fx; "                        \
-	"else set +euxv; ulimit -f $(("
+	"else set +euxv; ulimit -f \"$(("
 #define TAKE_OVER                                                                                  \
-	" / 512)); set; export -p; printf 'cd -- \"$PWD\"\\numask %s\\n' \"$(umask)\"; "           \
+	" / 512))\"; set; export -p; printf 'cd -- \"$PWD\"\\numask %s\\n' \"$(umask)\"; "         \
 	"fi; printf '\\n#end\\n' ) >&9 2>/dev/null; }; "                                           \
 	"if [ -n \"${BASH_VERSION-}\" ]; then IFS= read -r -d '' __sidecar_state <&9; "            \
 	"else __sidecar_state=$(dd count=1 2>/dev/null <&9 bs="
@@ -201,7 +201,8 @@ int shells_begin(struct shells *s, struct str session, unsigned generation, stru
 	"); fi; eval \"unset -v __sidecar_state; $__sidecar_state\"; "                             \
 	"trap '{ __sidecar_save; } 2>/dev/null' EXIT; "                                            \
 	"eval \"${2:-:}\"; eval \"set --; ${3:-:}; $1\" 9>&-; "                                    \
-	"{ set -- $?; case $(trap) in *__sidecar_save*) ;; *) __sidecar_save ;; esac; exit $1; } " \
+	"{ set -- \"$?\"; case $(trap) in *__sidecar_save*) ;; *) __sidecar_save ;; esac; exit "   \
+	"\"$1\"; } "                                                                               \
 	"2>/dev/null"
 static const struct str end_mark = STR("\n#end\n");
 

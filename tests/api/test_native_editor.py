@@ -80,8 +80,10 @@ class View(Editor):
         self.assertEqual([line.split("\t")[1] for line in lines[1:]], ["/", "/closed/", "/src/"])
 
     def test_what_is_not_there(self):
-        self.assertEqual(self.fails("view", "/src/none.py")[:len("File not found: src/none.py")],
-                         "File not found: src/none.py")
+        self.assertEqual(self.fails("view", "src/other"), "File not found: src/other")
+        self.assertEqual(self.fails("view", "/repo/other"),
+                         "File not found: /repo/other (the workspace is %s)" % self.server.workspace)
+        self.assertIn("Did you mean src/a.py?", self.fails("view", "/repo/src/a.py"))
 
     def test_an_empty_file(self):
         self.server.put("empty", "")

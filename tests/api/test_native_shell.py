@@ -158,6 +158,10 @@ class Ends(Shell):
         self.assertTrue(content.endswith(STATE_NOTE), content)
         self.assertEqual(self.out("echo $A"), "1\n")
 
+    def test_separators_of_words_do_not_matter(self):
+        self.assertTrue(self.run_in("IFS=0123456789; A=1; (exit 120)")[0].startswith("[exit 120,"))
+        self.assertEqual(self.out('printf %s "$IFS $A"'), "0123456789 1")
+
     def test_a_trap_of_the_command(self):
         self.assertEqual(self.out("trap 'echo bye' EXIT; A=1; echo hi"), "hi\nbye\n")
         self.assertEqual(self.out("echo $A; trap"), "1\ntrap -- '{ __sidecar_save; } 2>/dev/null' EXIT\n")
