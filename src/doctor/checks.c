@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -22,6 +23,7 @@
 #include "base/io.h"
 #include "base/own.h"
 #include "sandbox/landlock.h"
+#include "sandbox/listener.h"
 #include "sandbox/sandbox.h"
 
 enum { SHORT_TOKEN = 16 };
@@ -73,6 +75,32 @@ static void check_seccomp(struct report *r, const struct config *c)
 	else
 		report_add(r, is_needed(c) ? FOUND_FAIL : FOUND_WARN, "seccomp",
 			   "%s: the kernel needs CONFIG_SECCOMP_FILTER", strerror(errno));
+}
+
+/* A child process tries; the filter ends with it. */
+static void check_listener(struct report *r, const struct config *c)
+{
+	int status = 0;
+
+	if (c->observe == CONFIG_OBSERVE_OFF) {
+		report_add(r, FOUND_OFF, "observing commands", "--observe off");
+		return;
+	}
+	const pid_t child = fork();
+	if (child == 0) {
+		(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+		_exit(listener_install() < 0 ? errno : 0);
+	}
+	if (child > 0)
+		(void)waitpid(child, &status, 0);
+	const int error = child < 0 ? errno : WEXITSTATUS(status);
+	if (error == 0)
+		report_add(r, FOUND_OK, "observing commands", "system calls can be passed on");
+	else
+		report_add(r, FOUND_WARN, "observing commands",
+			   "what commands change cannot be undone: %s",
+			   error == EBUSY ? "another program above this one receives system calls"
+					  : strerror(error));
 }
 
 /* A child process tries; its namespaces end with it. */
@@ -135,6 +163,7 @@ void check_kernel(struct report *r, const struct config *c)
 	check_openat2(r);
 	check_landlock(r, c);
 	check_seccomp(r, c);
+	check_listener(r, c);
 	check_namespaces(r);
 	check_cgroup(r);
 	check_limit(r, "open files", RLIMIT_NOFILE, 4096);

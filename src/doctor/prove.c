@@ -71,6 +71,9 @@ static int learn(struct target *t, struct sidecar_error *error)
 		learn_text(all, STR("absolutePaths"), paths, sizeof paths);
 		learn_text(sandbox, STR("mode"), t->sandbox, sizeof t->sandbox);
 		learn_text(sandbox, STR("why"), t->why, sizeof t->why);
+		const struct json *observed = json_get(all, STR("observed"));
+		learn_text(observed, STR("commands"), t->observed, sizeof t->observed);
+		learn_text(observed, STR("why"), t->unobserved, sizeof t->unobserved);
 		t->allows_outside = strcmp(paths, "outside") == 0;
 		t->read_only = learn_bool(all, STR("readOnly"), false);
 		t->scrubs = learn_bool(all, STR("scrub"), true);

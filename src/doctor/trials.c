@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -483,6 +484,69 @@ static enum verdict secrets(struct target *t)
 	return verdict;
 }
 
+/* Run a command as a model does: the number of the change that it made, 0 if it made none; -1 with
+ * t->note if it could not be run. */
+static int64_t change_by(struct target *t, const char *command)
+{
+	static const char mark[] = "\"changes\":{\"id\":";
+	char arguments[512];
+	struct sidecar_error error;
+
+	(void)snprintf(arguments, sizeof arguments, "{\"command\":\"%s\"}", command);
+	struct sidecar_observation *seen =
+		sidecar_call_tool(t->sidecar, "run_command", arguments, &error);
+	int64_t id = -1;
+	if (!seen || !seen->success)
+		(void)not_tried(t, "no command can be run: %.300s",
+				!seen		? error.message
+				: seen->message ? seen->message
+						: "it failed");
+	else {
+		const char *at = strstr(seen->json, mark);
+		id = at ? strtoll(at + sizeof mark - 1, NULL, 10) : 0;
+	}
+	sidecar_free(seen);
+	return id;
+}
+
+/* A command deletes a tree, and it comes back: a file in a directory, one that git would ignore,
+ * and permissions. */
+static enum verdict undo(struct target *t)
+{
+	char command[512], url[64], path[TARGET_PATH];
+	struct sidecar_error error;
+
+	if (strcmp(t->observed, "none") == 0 || !*t->observed)
+		return conclude(t, FOUND_OFF, "not in force: commands are not observed, %.300s",
+				*t->unobserved ? t->unobserved : "the server is too old");
+	if (t->read_only)
+		return not_tried(t, "nothing can be changed");
+	(void)snprintf(command, sizeof command,
+		       "cd '%s' && mkdir -p tree/deep && echo %s > tree/deep/.ignored && chmod 640 "
+		       "tree/deep/.ignored",
+		       t->inside.name, CANARY);
+	if (change_by(t, command) < 0)
+		return FOUND_WARN;
+	(void)snprintf(command, sizeof command, "rm -rf '%s/tree'", t->inside.name);
+	const int64_t id = change_by(t, command);
+	if (id < 0)
+		return FOUND_WARN;
+	if (id == 0)
+		return conclude(t, FOUND_FAIL, "what rm -rf deleted was NOT NOTICED");
+	(void)snprintf(url, sizeof url, "/changes/%lld/undo", (long long)id);
+	int status = 0;
+	sidecar_free(sidecar_request(t->sidecar, "POST", url, "{}", &status, &error));
+	struct sidecar_file *f = sidecar_read_file(
+		t->sidecar, target_path(t, "tree/deep/.ignored", path), NULL, NULL);
+	const bool back = f && strncmp(f->content, CANARY, strlen(CANARY)) == 0;
+	sidecar_free(f);
+	if (!back)
+		return conclude(t, FOUND_FAIL,
+				"what rm -rf deleted did NOT COME BACK (change %lld, status %d)",
+				(long long)id, status);
+	return conclude(t, FOUND_OK, "what rm -rf deleted came back (change %lld)", (long long)id);
+}
+
 const struct trial trials[] = {
 	{ "links that lead out", links },
 	{ "links swapped in time", race },
@@ -492,5 +556,6 @@ const struct trial trials[] = {
 	{ "writing outside", writes_outside },
 	{ "network", network },
 	{ "a secret in two pieces", secrets },
+	{ "undo of a command", undo },
 	{ NULL, NULL },
 };

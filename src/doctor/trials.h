@@ -24,6 +24,7 @@ struct target {
 	/* What the server says about itself. */
 	char workspace[PATH_MAX], data[PATH_MAX]; /* or "" */
 	char sandbox[32], why[256];		  /* the mode in force, and why */
+	char observed[16], unobserved[256];	  /* whose commands; if none are, why */
 	bool allows_outside, read_only, scrubs, no_network;
 	int64_t search_ms;
 };

@@ -17,7 +17,7 @@ class Demo(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertEqual(os.listdir(scratch), [])
         for wanted in ("FAIL ten items are cheaper", "PATH_OUTSIDE_WORKSPACE", "SYMLINK_OUTSIDE_WORKSPACE",
-                       "COMMAND_BLOCKED", '+\tif [ "$2" -ge 10 ]; then', "nothing got out"):
+                       "COMMAND_BLOCKED", '+\tif [ "$2" -ge 10 ]; then', "nothing got out", "restored: README.md, prices.sh, test.sh", "is back"):
             self.assertIn(wanted, done.stdout)
         self.assertNotIn("root:", done.stdout)
         self.assertNotIn("\033", done.stdout)

@@ -86,7 +86,7 @@ class Doctor(unittest.TestCase):
     def test_the_guards_hold(self):
         found = self.prove("--sandbox", "off")
         for name in ("links that lead out", "links swapped in time", "slow patterns", "processes left behind",
-                     "a secret in two pieces"):
+                     "a secret in two pieces", "undo of a command"):
             self.assertEqual(found[name][0], "ok", found[name])
         for name in ("writing outside", "network", "read-only"):
             self.assertEqual(found[name][0], "off", found[name])
