@@ -89,7 +89,7 @@ static void check_listener(struct report *r, const struct config *c)
 	const pid_t child = fork();
 	if (child == 0) {
 		(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-		_exit(listener_install() < 0 ? errno : 0);
+		_exit(listener_install(LISTENER_CHANGES) < 0 ? errno : 0);
 	}
 	if (child > 0)
 		(void)waitpid(child, &status, 0);

@@ -28,7 +28,7 @@ class Doctor(unittest.TestCase):
 
     def test_every_check_is_there(self):
         found = self.doctor()
-        self.assertEqual(list(found), ["openat2", "landlock", "seccomp", "user namespaces", "cgroup", "open files",
+        self.assertEqual(list(found), ["openat2", "landlock", "seccomp", "observing commands", "user namespaces", "cgroup", "open files",
                                        "processes", "settings", "workspace", "sandbox of serve", "sandbox of mcp", "socket",
                                        "token"])
         self.assertEqual(found["workspace"][0], "ok")
