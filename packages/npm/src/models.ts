@@ -101,7 +101,12 @@ export interface AiSdkToolCall {
   input: unknown;
 }
 
-/** A tool call as a provider's library gives it; others, such as built-in tools, are passed on as they are. */
+/** A call of one of OpenAI's own tools, in its responses. */
+export interface OpenAINativeCall {
+  type: "apply_patch_call" | "shell_call" | "local_shell_call";
+}
+
+/** A tool call as a provider's library gives it; what is not known here is passed on as it is. */
 export type ProviderToolCall =
   | OpenAIToolCall
   | OpenAIFunctionCall
@@ -109,6 +114,7 @@ export type ProviderToolCall =
   | OllamaToolCall
   | GeminiFunctionCall
   | AiSdkToolCall
+  | OpenAINativeCall
   | { type: string };
 
 /** The message that goes back for a call. */
@@ -117,12 +123,33 @@ export type ToolReply<Call> = Call extends OpenAIToolCall
   : Call extends OpenAIFunctionCall
     ? { type: "function_call_output"; call_id: string; output: string }
     : Call extends AnthropicToolUse
-      ? { type: "tool_result"; tool_use_id: string; content: string; is_error?: boolean }
+      ? { type: "tool_result"; tool_use_id: string; content: string | AnthropicBlock[]; is_error?: boolean }
       : Call extends AiSdkToolCall
         ? AiSdkToolResult
         : Call extends OllamaToolCall
           ? { role: "tool"; tool_name: string; content: string }
-          : Record<string, unknown>;
+          : Call extends { type: keyof OpenAINativeReplies }
+            ? OpenAINativeReplies[Call["type"]]
+            : Record<string, unknown>;
+
+export type AnthropicBlock =
+  | { type: "text"; text: string }
+  | {
+      type: "image";
+      source: { type: "base64"; media_type: "image/png" | "image/jpeg" | "image/gif" | "image/webp"; data: string };
+    };
+
+/** What answers calls of OpenAI's own tools. */
+export interface OpenAINativeReplies {
+  apply_patch_call: { type: "apply_patch_call_output"; call_id: string; status: "completed" | "failed"; output?: string };
+  shell_call: {
+    type: "shell_call_output";
+    call_id: string;
+    output: { stdout: string; stderr: string; outcome: { type: "timeout" } | { type: "exit"; exit_code: number } }[];
+    max_output_length?: number;
+  };
+  local_shell_call: { type: "local_shell_call_output"; id: string; output: string };
+}
 
 export interface AiSdkToolResult {
   type: "tool-result";

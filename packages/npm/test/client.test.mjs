@@ -242,6 +242,21 @@ test("a provider's call and its reply", async () => {
   assert.deepEqual([sdk.type, sdk.toolCallId, sdk.output.type, sdk.output.value.output.content], ["tool-result", "4", "json", "x\n"]);
 });
 
+test("calls of providers' own tools", async () => {
+  const own = new SidecarClient({ socketPath: here.socketPath, session: "own" });
+  const bash = (command) => own.callTool({ type: "tool_use", id: "1", name: "bash", input: { command } });
+  await bash("cd src && NAME=value");
+  const said = await bash("echo $NAME; pwd"); // one shell for the session
+  assert.deepEqual(said.content.split("\n").slice(0, 2), ["value", join(here.workspace, "src")]);
+  const shell = await own.callTool({ type: "shell_call", call_id: "2", action: { commands: ["echo hi"] } });
+  assert.deepEqual([shell.type, shell.call_id, shell.output[0].stdout], ["shell_call_output", "2", "hi\n"]);
+  const operation = { type: "create_file", path: "made.txt", diff: "+made\n" };
+  const patched = await own.callTool({ type: "apply_patch_call", call_id: "3", operation });
+  assert.deepEqual([patched.type, patched.call_id, patched.status], ["apply_patch_call_output", "3", "completed"]);
+  assert.deepEqual((await own.tools("openai-native")).map(({ type }) => type), ["apply_patch", "shell"]);
+  own.close();
+});
+
 test("the Model Context Protocol", async () => {
   const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
   const begun = await client.mcp({ jsonrpc: "2.0", id: 1, method: "initialize", params });

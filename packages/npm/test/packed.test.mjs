@@ -25,10 +25,17 @@ const environment = ({ SIDECAR_BIN: _, ...rest } = process.env) => ({ ...rest, X
 const sum = (path) => createHash("sha256").update(readFileSync(path)).digest("hex");
 const run = (words, options = {}) => execFileSync(words[0], words.slice(1), { encoding: "utf8", ...options });
 
+// The program without what debuggers read, which is three quarters of it, and something for the other machine.
+const stripped = join(work, "sidecar");
+run(["strip", "-o", stripped, program]);
+const other = join(work, "other");
+writeFileSync(other, "a program");
+
 function build(name) {
   const out = folder(name);
   for (const each of ["x86_64", "aarch64"]) writeFileSync(join(out, `sidecar-${version}-linux-${each}.tar.gz`), each);
-  run([join(packages, "build"), out, `x86_64=${program}`, `aarch64=${program}`], { env: { ...process.env, SOURCE_DATE_EPOCH: "1000000000" } });
+  const programs = ["x86_64", "aarch64"].map((each) => `${each}=${each === machine ? stripped : other}`);
+  run([join(packages, "build"), out, ...programs], { env: { ...process.env, SOURCE_DATE_EPOCH: "1000000000" } });
   return out;
 }
 const out = build("out");

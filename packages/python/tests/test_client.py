@@ -220,6 +220,10 @@ class Models(ClientTest):
         reply = self.client.call_tool({"type": "tool_call", "id": "4", "name": name, "args": args})
         self.assertEqual((reply["role"], reply["tool_call_id"]), ("tool", "4"))
 
+        reply = self.client.call_tool({"type": "shell_call", "call_id": "6", "action": {"commands": ["echo hi"]}})
+        self.assertEqual((reply["type"], reply["output"][0]["stdout"]), ("shell_call_output", "hi\n"))
+        self.assertEqual(self.client.tools("anthropic-native")[-1]["name"], "bash")
+
         class FromLibrary:
             def model_dump(self, exclude_none):
                 return {"type": "tool_use", "id": "5", "name": name, "input": args}
