@@ -489,6 +489,29 @@ static struct str subject_of(const struct patching *p)
 	return arena_dup(p->c->arena, str_of(text));
 }
 
+/* Another name of the same file that the patch changes too; or NULL. */
+static const struct patched *twin_of(const struct patching *p, const struct patched *f)
+{
+	if (!f->was || !f->stays || f->st.st_nlink < 2)
+		return NULL;
+	for (const struct patched *t = p->files; t < f; t++)
+		if (t->was && t->stays && t->changed && t->st.st_ino == f->st.st_ino &&
+		    t->st.st_dev == f->st.st_dev)
+			return t;
+	return NULL;
+}
+
+/* Two names of one file get one content. */
+static int check_twin(const struct patched *f, const struct patched *twin, struct err *e)
+{
+	if (str_eq(patching_new(f), patching_new(twin)))
+		return 0;
+	return err_set(e, ERR_INVALID_PATCH,
+		       "%.*s and %.*s are names of one file, and the patch gives them different "
+		       "contents. Nothing was changed.",
+		       STR_FMT(twin->shown), STR_FMT(f->shown));
+}
+
 static void note_seen(const struct patching *p)
 {
 	for (size_t i = 0; i < p->count; i++) {
@@ -519,6 +542,12 @@ int patching_apply(struct patching *p, const char *tool, struct err *e)
 		const struct patched *f = &p->files[i];
 		if (!differs(f))
 			continue;
+		const struct patched *twin = twin_of(p, f);
+		if (twin) {
+			if (check_twin(f, twin, e) < 0)
+				return -1;
+			continue;
+		}
 		b.files[b.count++] = (struct swap_file){
 			.path = &f->path,
 			.shown = f->shown,

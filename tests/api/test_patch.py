@@ -229,6 +229,16 @@ class PatchTest(SidecarTest):
         self.refuse("NOT_A_FILE", v4a("*** Update File: f", "@@", "-2", "+3", "*** Add File: y", "+x"))
         self.assertEqual(os.stat(full).st_mtime_ns, 5)
 
+    def test_two_names_of_one_file(self):
+        full = self.server.put("f", "1\n")
+        os.link(full, self.server.path("g"))
+        both = v4a(*["*** Update File: %s\n@@\n-1\n+2" % name for name in "fg"])
+        self.refuse("INVALID_PATCH", both.replace("+2", "+3", 1), "f and g are names of one file")
+        self.server.result("patch", patch=both)
+        self.assertEqual((self.server.get("g"), os.stat(full).st_nlink), (b"2\n", 2))
+        self.server.result("patch", patch=v4a("*** Update File: f", "@@", "-2", "+3", "*** Delete File: g"))
+        self.assertEqual(tree(self.root), {"f": "3\n"})
+
     def test_swap_as_in_git(self):
         self.put({"a": "A\n", "b": "B\n"})
         self.server.result("patch", patch=(
