@@ -547,6 +547,33 @@ static enum verdict undo(struct target *t)
 	return conclude(t, FOUND_OK, "what rm -rf deleted came back (change %lld)", (long long)id);
 }
 
+static enum verdict foreign_sockets(struct target *t)
+{
+	char self[PATH_MAX] = "", command[2 * PATH_MAX + 512];
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	struct sidecar_error error;
+	struct sidecar_exit end;
+
+	if (strcmp(t->sandbox, "off") == 0)
+		return conclude(t, FOUND_OFF, "not in force: sandbox off, %.300s", t->why);
+	if (!sees_workspace(t))
+		return FOUND_WARN;
+	AUTO_FD fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	const int n = snprintf(at.sun_path, sizeof at.sun_path, "%s/socket", t->outside.path);
+	if (n >= (int)sizeof at.sun_path || bind(fd, (struct sockaddr *)&at, sizeof at) < 0 ||
+	    listen(fd, 8) < 0 || readlink("/proc/self/exe", self, sizeof self - 1) < 0)
+		return not_tried(t, "cannot listen in %.300s", t->outside.path);
+	(void)snprintf(command, sizeof command, "'%s' health -q --wait 1 --timeout 1 --socket '%s'",
+		       self, at.sun_path);
+	if (sidecar_run_bash(t->sidecar, command, NULL, &end, &error) < 0)
+		return cannot_run(t, &error);
+	if (io_wait(fd, POLLIN, io_now_ms()) == 1)
+		return conclude(t, FOUND_FAIL, "a command CONNECTED to %.300s", at.sun_path);
+	if (end.code != EXIT_UNREACHABLE)
+		return not_tried(t, "%.200s cannot be run there (%d)", self, end.code);
+	return conclude(t, FOUND_OK, "a command could not reach another program's socket");
+}
+
 const struct trial trials[] = {
 	{ "links that lead out", links },
 	{ "links swapped in time", race },
@@ -554,6 +581,7 @@ const struct trial trials[] = {
 	{ "read-only", read_only },
 	{ "processes left behind", orphans },
 	{ "writing outside", writes_outside },
+	{ "sockets of others", foreign_sockets },
 	{ "network", network },
 	{ "a secret in two pieces", secrets },
 	{ "undo of a command", undo },

@@ -88,13 +88,13 @@ class Doctor(unittest.TestCase):
         for name in ("links that lead out", "links swapped in time", "slow patterns", "processes left behind",
                      "a secret in two pieces", "undo of a command"):
             self.assertEqual(found[name][0], "ok", found[name])
-        for name in ("writing outside", "network", "read-only"):
+        for name in ("writing outside", "sockets of others", "network", "read-only"):
             self.assertEqual(found[name][0], "off", found[name])
 
     @needs_sandbox
     def test_the_sandbox_holds(self):
         found = self.prove("--sandbox", "workspace", "--network", "none", "--read-only")
-        for name in ("writing outside", "network", "read-only", "links swapped in time"):
+        for name in ("writing outside", "sockets of others", "network", "read-only", "links swapped in time"):
             self.assertEqual(found[name][0], "ok", found[name])
 
     def serve(self, *flags):
@@ -123,7 +123,7 @@ class Doctor(unittest.TestCase):
         for name in ("workspace", "settings"):  # would be those of this command line, not the server's
             self.assertNotIn(name, found)
         self.assertRegex(found["links swapped in time"][1], r"[1-9]\d* reads and [1-9]\d* writes .*[1-9]\d* refused")
-        for name in ("writing outside", "network"):
+        for name in ("writing outside", "sockets of others", "network"):
             self.assertEqual(found[name][0], "ok" if landlock else "off", found[name])
 
     def test_the_settings_of_the_running_server_count(self):
