@@ -9,7 +9,7 @@ import { SidecarError, errorOfAnswer } from "./errors.js";
 export interface ConnectionOptions {
   /** Path of the Unix socket. Give this or `url`. */
   socketPath?: string;
-  /** Address of a sidecar that listens on TCP, such as `http://127.0.0.1:8080`. */
+  /** Address of a sidecar that listens on TCP, such as `http://127.0.0.1:8080`; with a path, if a proxy wants one. */
   url?: string;
   /** Bearer token. */
   token?: string;
@@ -67,9 +67,14 @@ class Limit {
     return this.#controller.signal;
   }
 
-  /** Something came: the time begins anew. */
-  restart(): void {
+  /** Something came, and the caller looks at it: that may take any time. */
+  pause(): void {
     clearTimeout(this.#timer);
+  }
+
+  /** The time begins anew. */
+  restart(): void {
+    this.pause();
     if (this.timeoutMs > 0)
       this.#timer = setTimeout(() => {
         const seconds = this.timeoutMs / 1000;
@@ -83,7 +88,7 @@ class Limit {
   }
 
   end(): void {
-    clearTimeout(this.#timer);
+    this.pause();
     this.outer?.removeEventListener("abort", this.#cancel);
   }
 }
@@ -92,6 +97,7 @@ export class Connection {
   /** `unix:/path` or `tcp://host:port`, for messages. */
   readonly endpoint: string;
   readonly #where: http.RequestOptions;
+  readonly #prefix: string;
   readonly #transport: typeof http | typeof https;
   readonly #kept: http.Agent;
   readonly #headers: Record<string, string>;
@@ -107,10 +113,12 @@ export class Connection {
       const address = parseUrl(url);
       const port = address.port || (address.protocol === "https:" ? "443" : "80");
       this.#where = { host: address.hostname.replace(/^\[|\]$/g, ""), port };
+      this.#prefix = address.pathname.replace(/\/$/, "");
       this.#transport = address.protocol === "https:" ? https : http;
       this.endpoint = `tcp://${address.hostname}:${port}`;
     } else {
       this.#where = { socketPath: socketPath as string };
+      this.#prefix = "";
       this.#transport = http;
       this.endpoint = `unix:${socketPath}`;
     }
@@ -143,10 +151,11 @@ export class Connection {
       let rest = "";
       answer.setEncoding("utf8");
       for await (const piece of answer as AsyncIterable<string>) {
-        limit.restart();
+        limit.pause();
         const lines = (rest + piece).split("\n");
         rest = lines.pop() as string;
         yield* lines.filter((line) => line !== "");
+        limit.restart();
       }
       if (rest !== "") yield rest;
     } catch (error) {
@@ -237,8 +246,9 @@ export class Connection {
       // A kept connection may have been closed by a server that restarted, and then it is not known whether the request
       // arrived. So what must not be repeated goes over a connection of its own.
       const agent = request.repeatable === true ? this.#kept : false;
-      const { method, path } = request;
-      const sent = this.#transport.request({ ...this.#where, method, path, headers, agent, signal: limit.signal }, resolve);
+      const path = this.#prefix + request.path;
+      const options = { ...this.#where, method: request.method, path, headers, agent, signal: limit.signal };
+      const sent = this.#transport.request(options, resolve);
       let connected = false;
       sent.on("socket", (socket) => {
         connected = !socket.connecting;

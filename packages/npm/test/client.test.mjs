@@ -2,6 +2,8 @@
 // Every operation of the client against the real program.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { createServer, request as httpRequest } from "node:http";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -134,6 +136,15 @@ const running = async (text) => (await client.bash({ command: `pgrep -fc '[s]lee
 async function untilGone(text) {
   while (await running(text)) await sleep(20);
 }
+
+test("a time limit is of the server's silence, not of the loop's work", async () => {
+  const seen = [];
+  for await (const event of client.bashStream({ command: "echo 1; sleep 0.1; echo 2" }, { timeoutMs: 400 })) {
+    seen.push(event.type);
+    if (seen.length === 1) await sleep(600);
+  }
+  assert.equal(seen.at(-1), "done");
+});
 
 test("aborting ends a command", async () => {
   const controller = new AbortController();
@@ -286,6 +297,21 @@ test("TCP with a token", async (t) => {
     stranger.close();
   }
   known.close();
+
+  // A proxy that has the sidecar below a path.
+  const proxy = createServer((request, response) => {
+    const { method, headers } = request;
+    const passed = httpRequest(`${url}${request.url.replace(/^\/box/, "")}`, { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode, answer.headers);
+      answer.pipe(response);
+    });
+    request.pipe(passed);
+  }).listen(0, "127.0.0.1");
+  t.after(() => proxy.close());
+  await once(proxy, "listening");
+  const proxied = new SidecarClient({ url: `http://127.0.0.1:${proxy.address().port}/box/`, token: "secret" });
+  assert.equal((await proxied.read({ path: "a" })).content, "b");
+  proxied.close();
 });
 
 test("a server that starts late, and again", async (t) => {

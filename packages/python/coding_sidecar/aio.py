@@ -49,7 +49,7 @@ class _Exchange:
         lines = {"Host": host, "Connection": "close", **headers, **request.headers}
         if request.body is not None:
             lines["Content-Length"] = str(len(request.body))
-        head = f"{request.method} {request.path} HTTP/1.1\r\n"
+        head = f"{request.method} {address.prefix}{request.path} HTTP/1.1\r\n"
         head += "".join(f"{name}: {value}\r\n" for name, value in lines.items())
         try:
             self._writer.write(head.encode("ascii") + b"\r\n" + (request.body or b""))
@@ -199,9 +199,7 @@ class AsyncClient(AsyncOperations):
     async def events(self, *, since: Union[int, str, None] = None,
                      timeout: Optional[float] = None) -> AsyncIterator[Dict[str, Any]]:
         """What happens in the sidecar, as it happens: from now on, or after the event ``since`` (docs/live.md)."""
-        path = "/events" if since is None else f"/events?since={since}"
-        request = Request("GET", path, headers={"Accept": "application/x-ndjson"}, repeatable=True)
-        exchange = await self._begin(request, timeout)
+        exchange = await self._begin(wire.events_request(since), timeout)
         try:
             async for line in exchange.lines():
                 yield wire.parse(line)
@@ -244,6 +242,15 @@ class AsyncClient(AsyncOperations):
     async def end_session(self, session_id: str, *, timeout: Optional[float] = None) -> None:
         """End a session of the Model Context Protocol."""
         wire.check_ended(await self._ask(wire.end_session_request(session_id), timeout))
+
+    async def close(self) -> None:
+        """Does nothing: no connection is kept. The sidecar goes on."""
+
+    async def __aenter__(self) -> "AsyncClient":
+        return self
+
+    async def __aexit__(self, *_: Any) -> None:
+        await self.close()
 
     async def _call(self, want: Any, method: str, path: str, args: Dict[str, Any], timeout: Optional[float],
                     repeatable: bool) -> Any:

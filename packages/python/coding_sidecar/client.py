@@ -178,9 +178,7 @@ class Client(Operations):
 
     def events(self, *, since: Union[int, str, None] = None, timeout: Optional[float] = None) -> Stream[Dict[str, Any]]:
         """What happens in the sidecar, as it happens: from now on, or after the event ``since`` (docs/live.md)."""
-        path = "/events" if since is None else f"/events?since={since}"
-        request = Request("GET", path, headers={"Accept": "application/x-ndjson"}, repeatable=True)
-        return self._stream(request, wire.parse, timeout)
+        return self._stream(wire.events_request(since), wire.parse, timeout)
 
     def tools(self, format: str = "openai", *, set: str = "core", timeout: Optional[float] = None) -> List[Any]:
         """Definitions of the tools in the form that a provider's request takes; "langchain": functions."""
@@ -307,7 +305,8 @@ class Client(Operations):
 
     def _send(self, connection: _Connection, request: Request, timeout: Optional[float]) -> http.client.HTTPResponse:
         try:
-            connection.request(request.method, request.path, request.body, {**self._headers, **request.headers})
+            connection.request(request.method, self._address.prefix + request.path, request.body,
+                               {**self._headers, **request.headers})
             return connection.getresponse()
         except socket.timeout as error:
             connection.close()

@@ -29,6 +29,8 @@ class Address:
     host: str = "localhost"
     port: int = 0
     tls: bool = False
+    #: Below which path a proxy has the sidecar.
+    prefix: str = ""
 
     @classmethod
     def of(cls, socket_path: Optional[str], url: Optional[str]) -> "Address":
@@ -40,7 +42,7 @@ class Address:
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise SidecarError("INVALID_CONFIG", f"The URL of a sidecar is http://HOST:PORT or https://…, not {url}")
         tls = parts.scheme == "https"
-        return cls(None, parts.hostname, parts.port or (443 if tls else 80), tls)
+        return cls(None, parts.hostname, parts.port or (443 if tls else 80), tls, parts.path.rstrip("/"))
 
     @property
     def endpoint(self) -> str:
@@ -100,6 +102,11 @@ def make_request(method: str, path: str, args: Mapping[str, Any], session: Optio
         query = urllib.parse.urlencode(rest)
         return Request(method, f"{path}?{query}" if query else path, repeatable=repeatable)
     return Request(method, path, body_of(rest, session), JSON, repeatable)
+
+
+def events_request(since: Union[int, str, None]) -> Request:
+    request = make_request("GET", "/events", {"since": since}, repeatable=True)
+    return dataclasses.replace(request, headers={"Accept": "application/x-ndjson"})
 
 
 JSON = {"Content-Type": "application/json"}

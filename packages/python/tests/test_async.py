@@ -33,7 +33,7 @@ class AsyncTest(unittest.IsolatedAsyncioTestCase):
 
 class Operations(AsyncTest):
     async def test_the_same_methods(self):
-        other = {name for name in dir(Client) if not name.startswith("_")} - {"close"}
+        other = {name for name in dir(Client) if not name.startswith("_")}
         self.assertEqual(other - set(dir(AsyncClient)), set())
 
     async def test_files(self):
@@ -160,9 +160,9 @@ class Connections(unittest.IsolatedAsyncioTestCase):
     async def test_tcp_with_a_token(self):
         port = free_port()
         Place(self).serve("--tcp", f"127.0.0.1:{port}", SIDECAR_AUTH_TOKEN="secret")
-        client = AsyncClient(url=f"http://127.0.0.1:{port}", token="secret", wait_for_ready=60)
-        await client.write("a", "b")
-        self.assertEqual((await client.read("a")).content, "b")
+        async with AsyncClient(url=f"http://127.0.0.1:{port}/", token="secret", wait_for_ready=60) as client:
+            await client.write("a", "b")
+            self.assertEqual((await client.read("a")).content, "b")
         stranger = AsyncClient(url=f"http://127.0.0.1:{port}")
         await self.fails("UNAUTHORIZED", 401, stranger.read("a"))
         await self.fails("UNAUTHORIZED", 401, stranger.wait_for_ready())

@@ -17,6 +17,7 @@ import unittest
 from server import Place, Recorder, free_port, running
 import coding_sidecar
 from coding_sidecar import BashDone, BashOutput, Client, PrivateSidecar, SidecarError, program_path
+from coding_sidecar.wire import Address
 from coding_sidecar.operations import TOOL_NAMES, ReadImage, ReadText
 
 CALLED = Recorder(Client)
@@ -272,6 +273,12 @@ class Connections(unittest.TestCase):
         self.fails("CONNECTION_LOST", None, client.bash, "echo x >> count; exec sleep 1000")
         killer.join()
         self.assertEqual(client.read("count").content, "x\n")
+
+    def test_addresses(self):
+        for url, place in (("http://h", ("h", 80, False, "")), ("https://h/box/", ("h", 443, True, "/box")),
+                           ("http://[::1]:8080", ("::1", 8080, False, ""))):
+            address = Address.of(None, url)
+            self.assertEqual((address.host, address.port, address.tls, address.prefix), place)
 
     def test_what_does_not_come(self):
         place = Place(self)
