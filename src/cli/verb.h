@@ -66,7 +66,7 @@ enum operands {
 	OPERANDS_OTHER,	   /* nothing that could be completed, or `words` */
 	OPERANDS_PATHS,	   /* paths of the workspace */
 	OPERANDS_PATTERN,  /* a pattern, then paths of the workspace */
-	OPERANDS_LOCAL,	   /* a directory of this machine */
+	OPERANDS_LOCAL,	   /* a file or directory of this machine */
 	OPERANDS_COMMANDS, /* names of verbs */
 	OPERANDS_CALL,	   /* a tool and its arguments */
 	OPERANDS_JOBS,	   /* an action, then numbers of jobs */

@@ -90,3 +90,25 @@ size_t patch_hunk_lines(const struct patch *p, const struct patch_hunk *h, struc
 	close_inner(lines, n);
 	return n;
 }
+
+void patch_hunk_content(const struct patch *p, const struct patch_hunk *h, struct buf *out)
+{
+	const bool blocks = p->format == PATCH_BLOCKS;
+	struct patch_reader in = patch_reader_of(blocks ? h->replace : h->body);
+	struct str line, last = STR("");
+	bool open = false;
+
+	while (patch_next_line(&in, &line)) {
+		/* An empty line without its newline would be nothing. */
+		open = !blocks && line.n && line.p[0] == '\\' && last.n;
+		if (!blocks && line.n && line.p[0] == '\\')
+			continue;
+		last = blocks ? line : str_from(line, 1);
+		if (p->format != PATCH_UNIFIED)
+			last = without_cr(last);
+		buf_add(out, last);
+		buf_addc(out, '\n');
+	}
+	if (open && !out->failed)
+		out->n--;
+}

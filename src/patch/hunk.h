@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/str.h"
 
 enum patch_format { PATCH_AUTO, PATCH_V4A, PATCH_UNIFIED, PATCH_BLOCKS };
@@ -67,6 +68,9 @@ struct patch_line {
  * there are. A SEARCH line that REPLACE repeats in the same order is one line, of the sign ' '. */
 size_t patch_hunk_lines(const struct patch *p, const struct patch_hunk *h,
 			struct patch_line *lines);
+
+/* Append the added lines of a hunk, of which it has no others: what a new file contains. */
+void patch_hunk_content(const struct patch *p, const struct patch_hunk *h, struct buf *out);
 
 /* A sentence about something in a hunk that did not fit exactly and was accepted. */
 struct patch_note {

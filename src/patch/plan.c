@@ -132,21 +132,15 @@ static enum textlines_ends ends_of(enum patch_format format)
 	return format == PATCH_V4A ? ENDS_ANY : format == PATCH_BLOCKS ? ENDS_CRLF : ENDS_LF;
 }
 
-/* The lines of a new file, each with a newline unless the patch says that there is none. */
 static int plan_new(struct placer *pl, struct buf *content, struct plan *ret, struct err *e)
 {
 	for (const struct patch_hunk *h = pl->file->hunks; h; h = h->next) {
 		pl->number++;
-		if (placer_load(pl, h, e) < 0)
-			return -1;
+		pl->hunk = h;
 		if (pl->patch->format == PATCH_UNIFIED)
 			placer_check_counts(pl);
-		for (size_t i = 0; i < pl->count; i++) {
-			buf_add(content, pl->lines[i].text);
-			if (!pl->lines[i].open)
-				buf_addc(content, '\n');
-		}
-		ret->added += (int64_t)pl->count;
+		patch_hunk_content(pl->patch, h, content);
+		ret->added += (int64_t)h->new_count;
 	}
 	return content->failed ? err_set(e, ERR_FILE_TOO_LARGE, "The new file is too large: %.*s",
 					 STR_FMT(pl->file->path))

@@ -18,6 +18,7 @@ TYPED = [
     ("sidecar grep --ig", "--ignore-case"),
     ("sidecar serve --sandbox st", "strict"),
     ("sidecar call run_", "run_command"),
+    ("sidecar patch --format un", "unified"),
     ("sidecar help doc", "doctor"),
     ("sidecar jobs sto", "stop"),
     ("sidecar mcp --read-on", "--read-only"),

@@ -89,6 +89,36 @@ static void a_long_sentence_is_cut_between_characters(void **unused)
 	}
 }
 
+static void a_sentence_is_added_before_the_advice(void **unused)
+{
+	char long_text[1100], advice[600];
+	struct err e;
+
+	(void)unused;
+	(void)err_set(&e, ERR_IO_ERROR, "It failed");
+	assert_int_equal(err_say(&e, "Nothing was changed."), -1);
+	assert_string_equal(e.msg, "It failed. Nothing was changed.");
+	assert_int_equal(e.advice, 0);
+	(void)err_set(&e, ERR_IO_ERROR, "It failed.");
+	(void)err_advise(&e, "Try again.");
+	(void)err_say(&e, "Nothing was changed.");
+	assert_string_equal(e.msg, "It failed. Nothing was changed. Try again.");
+	assert_string_equal(e.msg + e.advice, "Try again.");
+	assert_int_equal(e.code, ERR_IO_ERROR);
+	/* What is too long is cut; the sentence stays, and so does the advice. */
+	memset(long_text, 'x', sizeof long_text);
+	memset(advice, 'y', sizeof advice);
+	long_text[sizeof long_text - 1] = advice[sizeof advice - 1] = '\0';
+	(void)err_set(&e, ERR_IO_ERROR, "%s", long_text);
+	(void)err_say(&e, "Nothing was changed.");
+	assert_true(str_ends(str_of(e.msg), STR("x... Nothing was changed.")));
+	(void)err_set(&e, ERR_IO_ERROR, "%.400s", long_text);
+	(void)err_advise(&e, "%s", advice);
+	(void)err_say(&e, "Nothing was changed.");
+	assert_non_null(strstr(e.msg, "x... Nothing was changed. yyy"));
+	assert_true(str_ends(str_of(e.msg), STR("yyy")));
+}
+
 static const struct {
 	int error;
 	enum err_code code;
@@ -178,6 +208,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_code_has_no_name),
 		cmocka_unit_test(setting_returns_minus_one),
 		cmocka_unit_test(a_long_sentence_is_cut_between_characters),
+		cmocka_unit_test(a_sentence_is_added_before_the_advice),
 		cmocka_unit_test(advice_follows_the_sentence),
 		cmocka_unit_test(errno_becomes_a_code_and_words),
 		cmocka_unit_test(the_reason_survives_a_long_text),

@@ -142,6 +142,12 @@ static const struct {
 	{ UNI("@@ -1,2 +1,3 @@\n a\r\n+x\r\n b\r\n"), STR("a\nb\n"), STR("a\nx\nb\n"),
 	  TRAILING(3, 1), 1, 0 },
 	/* made and deleted */
+	{ "--- /dev/null\n+++ b/f\n@@ -0,0 +1,2 @@\n+a\n\\ No newline at end of file\n+b\r\n",
+	  STR(""), STR("a\nb\r\n"), "", 2, 0 },
+	{ "--- /dev/null\n+++ b/f\n@@ -0,0 +1,2 @@\n+a\n+\n\\ No newline at end of file\n", STR(""),
+	  STR("a\n\n"), "", 2, 0 },
+	{ "*** Begin Patch\n*** Add File: f\n+a\r\n+\\b\n+\n*** End Patch\n", STR(""),
+	  STR("a\n\\b\n\n"), "", 3, 0 },
 	{ "--- /dev/null\n+++ b/f\n@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n",
 	  STR(""), STR("a\nb"), "", 2, 0 },
 	{ "--- a/f\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n", STR("a\nb\n"), STR(""), "", 0, 2 },
