@@ -54,9 +54,11 @@ static bool set_way(struct way *w, struct str start, struct str rest)
 {
 	if (start.n + rest.n + 2 > sizeof w->text)
 		return false;
-	memcpy(w->text, start.p, start.n);
+	if (start.n)
+		memcpy(w->text, start.p, start.n);
 	w->text[start.n] = '/';
-	memcpy(w->text + start.n + 1, rest.p, rest.n);
+	if (rest.n)
+		memcpy(w->text + start.n + 1, rest.p, rest.n);
 	w->n = start.n + 1 + rest.n;
 	w->text[w->n] = '\0';
 	return true;

@@ -34,7 +34,8 @@ enum {
 	/* The largest file that is shown in the diff of a change. */
 	LIMIT_DIFF_FILE = 1 << 20,
 
-	/* Directories that one change may hold open, and its memory: about 300 bytes a path. */
+	/* Directories that one change may hold open (or as many as the descriptors allow), and its
+	   memory: about 300 bytes a path. */
 	LIMIT_CHANGE_DIRS = 32 << 10,
 	LIMIT_CHANGE_MEMORY = 256 << 20,
 

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <xxhash.h>
 
@@ -67,6 +68,16 @@ static bool grow_dirs(struct touches *t)
 	return true;
 }
 
+/* A descriptor has the lowest number that is free: as long as it is below three quarters of the
+ * limit, the server has some for everything else. */
+static bool may_hold(int fd)
+{
+	struct rlimit files;
+
+	return fd >= 0 && getrlimit(RLIMIT_NOFILE, &files) == 0 &&
+	       (rlim_t)fd < files.rlim_cur / 4 * 3;
+}
+
 struct touched_dir *touches_add_dir(struct touches *t, struct arena *a, int dir)
 {
 	struct touched_dir *d = arena_alloc(a, sizeof *d);
@@ -80,8 +91,10 @@ struct touched_dir *touches_add_dir(struct touches *t, struct arena *a, int dir)
 		.fd = fcntl(dir, F_DUPFD_CLOEXEC, 3),
 		.mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec,
 	};
-	if (d->fd < 0)
+	if (!may_hold(d->fd)) {
+		fd_closep(&d->fd);
 		return NULL;
+	}
 	struct touched_dir **at = &t->dirs[dir_bucket(d->dev, d->ino, t->dir_room)];
 	d->chain = *at;
 	*at = d;

@@ -50,7 +50,7 @@ os.environ["XDG_RUNTIME_DIR"] = RUNTIME
 
 def environment(**more):
     """What a program gets of our environment: the settings of a user must not change a test."""
-    keep = ("PATH", "HOME", "LANG", "TERM", "TMPDIR", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS")
+    keep = ("PATH", "HOME", "LANG", "TERM", "TMPDIR", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "SIDECAR_OBSERVE")
     return {**{name: os.environ[name] for name in keep if name in os.environ}, "XDG_STATE_HOME": STATE,
             "XDG_RUNTIME_DIR": RUNTIME, **more}
 
