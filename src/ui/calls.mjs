@@ -2,6 +2,7 @@
 // calls: what the events say, call by call, newest first; what is shown of it, and in which words.
 
 const MOST = 10000; // calls that are remembered
+const MOST_REFUSALS = 100; // of one call
 const TAIL = 300; // characters of output, to show what a command said last
 const COMMANDS = new Set(['bash', 'run_command', 'execute']);
 // The routes by which people look; the page uses them itself.
@@ -11,10 +12,14 @@ export function isCommand(call) {
 	return COMMANDS.has(call.tool);
 }
 
-/** How a call stands: a word for its look, and words for people. */
+/** How a call stands: a word for its look, and words for people. A command that ran can have been refused something. */
 export function outcome(call) {
-	if (call.refused)
-		return ['refused', 'refused'];
+	if (!call.refusals || call.running || call.jobRuns)
+		return standing(call);
+	return ['refused', Number.isInteger(call.exitCode) ? `${standing(call)[1]}, ${call.refusals.length} refused` : 'refused'];
+}
+
+function standing(call) {
 	if (call.jobRuns)
 		return ['running', 'in background'];
 	if (call.running)
@@ -95,8 +100,7 @@ export class Calls {
 		if (event.type === 'gap')
 			return this.#gap(event);
 		if (!event.call)
-			return this.#add(this.run + ':e' + event.id, { time, ended: time, tool: 'request', subject: event.subject ?? '',
-				refused: event.what, why: event.why, ok: false });
+			return this.#refuse(this.#add(this.run + ':e' + event.id, { time, ended: time, tool: 'request', ok: false }), event, time);
 		const call = this.#of(event);
 		switch (event.type) {
 		case 'call.start':
@@ -108,10 +112,10 @@ export class Calls {
 			call.running ??= true;
 			break;
 		case 'change':
-			Object.assign(call, { change: event.change, files: event.files, count: event.count });
+			Object.assign(call, { change: event.change, files: event.files, count: event.count, changed: time });
 			break;
 		case 'refused':
-			Object.assign(call, { refused: event.what, why: event.why, subject: call.subject || event.subject });
+			this.#refuse(call, event, time);
 			break;
 		case 'call.end':
 			Object.assign(call, { running: false, stopping: false, ended: time, ok: event.ok, code: event.code, ms: event.ms,
@@ -128,6 +132,15 @@ export class Calls {
 				exitCode: event.exit_code, signal: event.signal, timedOut: event.timed_out });
 			break;
 		}
+		return call;
+	}
+
+	#refuse(call, { what, subject = '', why }, time) {
+		call.subject ||= subject;
+		call.refusals ??= [];
+		if (call.refusals.length < MOST_REFUSALS)
+			call.refusals.push({ what, subject, why });
+		call.refused = time;
 		return call;
 	}
 
@@ -151,9 +164,9 @@ export class Calls {
 		return this.list.filter(call => call.jobRuns || (call.running && (isCommand(call) || now - call.time > 500))).reverse();
 	}
 
-	/** The newest call with this property. */
-	newest(property) {
-		return this.list.findLast(call => call[property]);
+	/** The call that changed something last, or was refused something last: "changed", "refused". */
+	newest(when) {
+		return this.list.reduce((newest, call) => call[when] >= (newest?.[when] ?? 0) ? call : newest, undefined);
 	}
 }
 
@@ -170,8 +183,8 @@ export function matches(call, filter) {
 
 function said(call) {
 	call.said ??= [call.tool, call.subject, call.session, call.client].join('\n').toLowerCase();
-	const rest = call.files.length || call.why ? call.files.map(file => file.path).join('\n') + '\n' + call.why : '';
-	return rest ? call.said + '\n' + rest.toLowerCase() : call.said;
+	const more = [...call.files.map(file => file.path), ...(call.refusals ?? []).flatMap(one => [one.subject, one.why])];
+	return more.length ? call.said + '\n' + more.join('\n').toLowerCase() : call.said;
 }
 
 /** The last line that a command has printed. */

@@ -89,7 +89,7 @@ export class Detail {
 		const known = this.#known ?? {};
 		const [look, words] = outcome(call);
 		refresh(this.#parts.head, [look, words, call.stopping, call.undone, known.undoable, call.subject, this.#act.following(), this.#act.run()].join(), () => this.#head(look, words));
-		refresh(this.#parts.callout, [call.refused, call.why, call.code, known.result].join(), () => this.#callout(known));
+		refresh(this.#parts.callout, [call.refusals?.length, call.code, known.result].join(), () => this.#callout(known));
 		this.#drawOutput();
 		refresh(this.#parts.change, [known.diff?.length, call.count, this.#act.side(), this.#everything].join(), () => this.#change(known));
 		refresh(this.#parts.args, String(Boolean(known.arguments)), () => args(known.arguments, call.subject));
@@ -114,8 +114,9 @@ export class Detail {
 
 	#callout(known) {
 		const call = this.call;
-		if (call.refused)
-			return [el('div', 'callout refused', el('b', '', WHAT[call.refused] ?? 'Refused'), told('span', '', call.why ?? ''))];
+		if (call.refusals)
+			return call.refusals.map(({ what, subject, why }) => el('div', 'callout refused', el('b', '', WHAT[what] ?? 'Refused'),
+				subject && subject !== call.subject ? told('code', '', subject + '\n', false) : null, told('span', '', why)));
 		if (call.timedOut)
 			return [el('div', 'callout failed', el('b', '', 'It took too long'), 'The command was ended with everything that it started.')];
 		if (call.code === 'CANCELLED')
@@ -127,7 +128,7 @@ export class Detail {
 
 	#drawOutput() {
 		const call = this.call, at = this.#parts.output;
-		if (!this.#output.length && !(isCommand(call) && !call.refused && !call.job)) {
+		if (!this.#output.length && !(isCommand(call) && call.ok !== false && !call.job)) {
 			refresh(at, 'job' + call.job, () => call.job ? [part('Output', el('p', 'note', `It runs, or ran, in the background as job ${call.job}. `),
 				button('Show its output', '', () => this.#jobOutput(at)))] : []);
 			return;
@@ -183,7 +184,7 @@ export class Detail {
 		if (known.error || call.run !== this.#act.run())
 			return [el('p', 'note', call.run !== this.#act.run() ? 'This call was made by an earlier run of the server, which kept its details.'
 				: known.error.status === 404 ? 'The server does not keep the details of this call any more.' : known.error.message)];
-		if (!known.result || call.refused || call.ok === false)
+		if (!known.result || call.ok === false)
 			return known.events && !isCommand(call) && !call.change && call.ok ? [el('p', 'note', 'What calls read is not kept.')] : [];
 		const fold = el('details', '', el('summary', 'soft', 'What the caller got (its beginning)'), told('pre', '', known.result));
 		return [el('div', 'part', fold)];
@@ -217,7 +218,8 @@ export async function undoDialog(dialog, call, server, done) {
 	const plan = answer => {
 		const conflicts = (answer.body ?? answer).conflicts ?? [];
 		if (answer instanceof Error) {
-			list.replaceChildren(told('div', 'callout refused', answer.message),
+			list.replaceChildren(told('div', 'callout refused', conflicts.length ? 'Something else has changed this since, and nothing was undone. ' +
+				'It can be overwritten: its present state is kept, and comes back if this undo is undone.' : answer.message),
 				fileList([...conflicts.map(one => ({ path: `${one.path}: ${one.why}`, kind: 'conflict' })),
 					...(answer.body?.paths ?? []).map(one => ({ path: one.path ?? one, kind: 'not saved' }))], 0));
 			if (['CONFLICT', 'NOT_SAVED'].includes(answer.body?.code))
@@ -233,5 +235,5 @@ export async function undoDialog(dialog, call, server, done) {
 	if (!dialog.open)
 		dialog.showModal();
 	await server.post(path, { dryRun: true }).then(plan, plan);
-	menu.lastChild.focus();
+	(menu.querySelector('.main') ?? close).focus();
 }

@@ -151,6 +151,8 @@ function later() {
 function draw() {
 	drawing = 0;
 	drawn = performance.now();
+	if (!known)
+		return;
 	const now = Date.now();
 	const before = shown[0];
 	choose();
@@ -273,12 +275,13 @@ document.addEventListener('keydown', event => {
 	}
 });
 
-let goneSince = 0;
+let goneSince = 0, known = false; // known: the server has told what there is
 
 server.follow({
 	health: health => showHealth(health, at),
 	live() {
 		goneSince = 0;
+		known = true;
 		at.link.className = 'live';
 		at.link.textContent = 'Live';
 		at.notice.hidden = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // top: what is in force, in words; and the three things to see at a glance: what runs, what changed, what was refused.
 import { button, counts, el, say, told } from './view.mjs';
-import { caller, isCommand, lastLine, lines, mainFile, outcome } from './calls.mjs';
+import { caller, isCommand, lastLine, lines, mainFile, matches, outcome } from './calls.mjs';
 import { ago, count, duration, elapsed, size, plain } from './text.mjs';
 
 const MOST_RUNNING = 3; // commands on the card
@@ -89,7 +89,7 @@ function heading(title, ...more) {
 
 export function showNow(node, calls, now, act) {
 	const running = calls.running(now);
-	const last = running.length ? null : calls.list.findLast(call => !call.gap && !call.refused);
+	const last = running.length ? null : calls.list.findLast(call => !call.gap && matches(call, {}));
 	node.className = running.length ? 'running' : '';
 	refresh(node, running.map(call => [call.key, call.stopping, call.jobRuns].join()).join() + '|' + last?.key + last?.running, () => running.length
 		? [heading('Running now', running.length > 1 ? count(running.length, 'call') : ''),
@@ -118,7 +118,7 @@ export function stopButton(call, act) {
 }
 
 export function showChange(node, calls, act) {
-	const call = calls.newest('change');
+	const call = calls.newest('changed');
 	node.className = call ? 'changed' : '';
 	refresh(node, [call?.key, call?.undone, call?.count, call?.running, calls.partly].join(), () => {
 		if (!call)
@@ -135,14 +135,15 @@ export function showChange(node, calls, act) {
 export function showRefused(node, calls, act) {
 	const call = calls.newest('refused');
 	node.className = call ? 'refused' : '';
-	const all = call ? calls.list.reduce((n, one) => n + Boolean(one.refused), 0) : 0;
+	const all = call ? calls.list.reduce((n, one) => n + (one.refusals?.length ?? 0), 0) : 0;
+	const last = call?.refusals.at(-1);
 	refresh(node, [call?.key, all, calls.partly].join(), () => {
 		if (!call)
 			return [heading('Last refused'), el('div', '', calls.partly ? 'None in the calls that are kept.' : 'Nothing was refused.')];
-		const why = told('div', 'soft cut', call.why ?? '', true);
-		why.title = plain(call.why ?? '');
-		return [heading('Last refused', all > 1 ? `${all.toLocaleString('en')} in all · ` : '', ticking('ago', call.time)),
-			el('div', 'line', el('div', '', link(call, call.subject || call.tool, act), why))];
+		const why = told('div', 'soft cut', last.why, true);
+		why.title = plain(last.why);
+		return [heading('Last refused', all > 1 ? `${all.toLocaleString('en')} in all · ` : '', ticking('ago', call.refused)),
+			el('div', 'line', el('div', '', link(call, last.subject || call.subject || call.tool, act), why))];
 	});
 }
 

@@ -82,7 +82,8 @@ export function args(object, subject) {
 
 /** "+3 −1" */
 export function counts(added, removed) {
-	return added || removed ? el('span', 'counts', el('span', 'plus', '+' + added), ' ', el('span', 'minus', '−' + removed)) : '';
+	return added || removed ? el('span', 'counts', added ? el('span', 'plus', '+' + added) : '', ' ',
+		removed ? el('span', 'minus', '−' + removed) : '') : '';
 }
 
 export function fileList(files, more) {
@@ -180,6 +181,8 @@ export function diffView(text, side, everything, all) {
 	const files = parseDiff(text);
 	let room = everything ? Infinity : MOST_LINES;
 	for (const file of files) {
+		if (file.note.startsWith('Directory '))
+			continue; // the list of files has it
 		const lines = file.hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
 		const [view, shown] = oneFile(file, side, room);
 		made.append(view);
