@@ -54,6 +54,7 @@
 	X(ERR_CHANGE_NOT_FOUND, "CHANGE_NOT_FOUND")                                                \
 	X(ERR_CONFLICT, "CONFLICT")                                                                \
 	X(ERR_NOT_SAVED, "NOT_SAVED")                                                              \
+	X(ERR_AUDIT_FAILED, "AUDIT_FAILED")                                                        \
 	X(ERR_DISK_FULL, "DISK_FULL")                                                              \
 	X(ERR_IO_ERROR, "IO_ERROR")                                                                \
 	X(ERR_TOO_BUSY, "TOO_BUSY")                                                                \

@@ -58,6 +58,12 @@ enum {
 	LIMIT_WATCH_GATHER_MS = 20,
 	LIMIT_WATCH_PIECE = 64 << 10,
 
+	/* The audit file: how long lines that no call waits for may not be on disk, and the longest
+	 * line. Its subject may have LIMIT_SUBJECT characters of four bytes, each of them escaped.
+	 */
+	LIMIT_AUDIT_SYNC_MS = 500,
+	LIMIT_AUDIT_LINE = 32 << 10,
+
 	/* What a server says of itself in the directory of running sidecars: three paths in which
 	 * every byte may have to be escaped. */
 	LIMIT_REGISTRY_ENTRY = 96 << 10,
