@@ -90,11 +90,11 @@ static const struct verb verb_mcp = {
 };
 
 static const struct verb *const verbs[] = {
-	&verb_serve, &verb_mcp,	    &verb_read,	    &verb_write, &verb_edit,   &verb_patch,
-	&verb_ls,    &verb_find,    &verb_grep,	    &verb_run,	 &verb_jobs,   &verb_changes,
-	&verb_diff,  &verb_undo,    &verb_call,	    &verb_tools, &verb_health, &verb_doctor,
-	&verb_setup, &verb_config,  &verb_watch,    &verb_ps,	 &verb_ui,     &verb_completion,
-	&verb_help,  &verb_version, &verb_complete, NULL,
+	&verb_serve,	  &verb_mcp,	&verb_read,    &verb_write,    &verb_edit,   &verb_patch,
+	&verb_ls,	  &verb_find,	&verb_grep,    &verb_run,      &verb_jobs,   &verb_changes,
+	&verb_diff,	  &verb_undo,	&verb_call,    &verb_tools,    &verb_health, &verb_doctor,
+	&verb_setup,	  &verb_config, &verb_watch,   &verb_ps,       &verb_ui,     &verb_audit,
+	&verb_completion, &verb_help,	&verb_version, &verb_complete, NULL,
 };
 
 static int run_verb(struct cli *c, const struct verb *v, int argc, char **argv)

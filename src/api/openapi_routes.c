@@ -37,6 +37,7 @@ static void health(struct jw *w, const struct operation *o)
 		"\"pid\":{\"type\":\"integer\"},\"kind\":{\"type\":\"string\",\"enum\":[\"serve\","
 		"\"mcp\",\"local\"]},\"client\":{\"type\":\"string\"},\"calls\":{\"type\":"
 		"\"integer\"},\"running\":{\"type\":\"integer\"},\"event\":{\"type\":\"integer\"},"
+		"\"audit\":{\"type\":\"string\",\"enum\":[\"on\",\"failing\"]},"
 		"\"workspace\":{\"type\":\"string\"}},"
 		"\"required\":[\"ok\",\"version\",\"uptimeMs\",\"pid\",\"kind\",\"calls\","
 		"\"running\",\"workspace\"]}",

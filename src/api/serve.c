@@ -154,6 +154,11 @@ static void front_done(struct front *f)
 	mcp_http_free(f->mcp);
 }
 
+static void reopen_audit(void *service)
+{
+	audit_reopen(((struct service *)service)->audit);
+}
+
 static int run(const struct config *config, struct service *service, struct listeners *listeners,
 	       struct err *e)
 {
@@ -178,6 +183,8 @@ static int run(const struct config *config, struct service *service, struct list
 			   .uids = listeners->uids,
 			   .uid_count = listeners->uid_count },
 		.child_ended = getpid() == 1 ? tree_reap : NULL,
+		.hung_up = service->audit ? reopen_audit : NULL,
+		.arg = service,
 		.grace_ms = config->grace_seconds * 1000,
 	};
 
@@ -216,6 +223,8 @@ int serve(struct config *config, struct err *e)
 	(void)sigaddset(&signals, SIGINT);
 	if (getpid() == 1)
 		(void)sigaddset(&signals, SIGCHLD);
+	if (config->audit)
+		(void)sigaddset(&signals, SIGHUP);
 	service_prepare_process(config, &signals);
 	/* The socket comes before the sandbox, which can hide only what is there. Clients that
 	 * connect meanwhile wait. */

@@ -37,6 +37,8 @@ static int open_signals(struct server *s, struct err *e)
 	(void)sigaddset(&set, SIGINT);
 	if (s->o->child_ended)
 		(void)sigaddset(&set, SIGCHLD);
+	if (s->o->hung_up)
+		(void)sigaddset(&set, SIGHUP);
 	s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (s->signals < 0)
 		return err_errno(e, "Cannot wait for signals");
@@ -51,9 +53,12 @@ static bool signalled(const struct server *s)
 	struct signalfd_siginfo info;
 
 	while (read(s->signals, &info, sizeof info) == (ssize_t)sizeof info) {
-		if (info.ssi_signo != SIGCHLD)
+		if (info.ssi_signo == SIGCHLD)
+			s->o->child_ended();
+		else if (info.ssi_signo == SIGHUP)
+			s->o->hung_up(s->o->arg);
+		else
 			return true;
-		s->o->child_ended();
 	}
 	return false;
 }

@@ -13,8 +13,10 @@
 
 struct server_options {
 	struct workers_options serve;
-	void (*child_ended)(void); /* as process 1: wait for orphans; or NULL */
-	int64_t grace_ms;	   /* how long running calls may take after a signal to stop */
+	void (*child_ended)(void);  /* as process 1: wait for orphans; or NULL */
+	void (*hung_up)(void *arg); /* on SIGHUP; NULL: the signal has its usual effect */
+	void *arg;
+	int64_t grace_ms; /* how long running calls may take after a signal to stop */
 };
 
 /* A call could not be ended: its thread still uses what the service points to, so the process must

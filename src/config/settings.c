@@ -155,6 +155,11 @@ static const struct setting settings[] = {
 	  .listens = true },
 	{ "SIDECAR_EVENTS", "events", SETTING_CHOICE, AT(events), WORDS("off", "on"), .usual = "on",
 	  .help = "whether calls can be watched by /events and /calls (default on)" },
+	{ "SIDECAR_AUDIT", "audit", SETTING_TEXT, AT(audit), "FILE",
+	  .help = "record every call there, in lines that cannot be changed unseen "
+		  "(docs/live.md)" },
+	{ "SIDECAR_AUDIT_KEY_FILE", "audit-key-file", SETTING_TEXT, AT(audit_key_file), "FILE",
+	  .help = "file with the key without which such lines cannot be made" },
 	{ "SIDECAR_WATCHABLE", "watchable", SETTING_CHOICE, AT(watchable), WORDS("off", "on"),
 	  .usual = "on",
 	  .help = "whether \"sidecar mcp\" opens a socket for \"sidecar watch\" and \"sidecar ui\" "

@@ -74,7 +74,8 @@ struct config {
 	int64_t command_seconds, most_seconds; /* of models' commands; 0: as the way in has it */
 	int64_t survivors;		       /* enum proc_survivors */
 	int64_t limit_memory_mb, limit_processes, limit_file_mb, limit_cpu_seconds; /* 0: none */
-	int64_t events;	   /* 0: calls cannot be watched */
+	int64_t events; /* 0: calls cannot be watched */
+	const char *audit, *audit_key_file;
 	int64_t watchable; /* 0: MCP on standard input opens no socket for those who watch */
 	int64_t grace_seconds;
 	int64_t log;	   /* enum config_log */

@@ -81,6 +81,8 @@ int commands_start(const struct config *c, const struct workspace *ws, const cha
 	for (size_t i = 0; i < ARRAY_LEN(c->activated); i++)
 		add(&hide, c->activated[i]);
 	add(&hide, c->token_file);
+	add(&hide, c->audit);
+	add(&hide, c->audit_key_file);
 	add(&hide, journal);
 	for (size_t i = 0; i < ARRAY_LEN(c->files); i++)
 		add(&hide, c->was_read[i] ? c->files[i] : NULL); /* it may contain the token */

@@ -295,6 +295,27 @@ static void begin(struct service *s, const struct dispatch *d, const struct acco
 	live_begin(d->unseen ? &off : &s->live, live, a, &about, c);
 }
 
+/* The record learns of the call. -1: it must not be made. */
+static int record_start(struct service *s, const struct dispatch *d, const struct account *a,
+			struct buf *aside, struct err *e)
+{
+	const bool changes = d->tool && !(d->tool->flags & TOOL_READ_ONLY);
+
+	if (!s->audit || d->unseen)
+		return 0;
+	return audit_begin(s->audit, a, shown(s, d, d->client, aside), d->kind == CALL_MCP, changes,
+			   e);
+}
+
+/* And how it ended. -1: it was made, but that is not recorded. */
+static int record_end(struct service *s, const struct dispatch *d, const struct account *a,
+		      struct err *e)
+{
+	const bool changes = d->tool && !(d->tool->flags & TOOL_READ_ONLY);
+
+	return !s->audit || d->unseen ? 0 : audit_end(s->audit, a, changes, e);
+}
+
 int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct err *e)
 {
 	const int64_t began_us = io_now_us();
@@ -314,7 +335,8 @@ int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct
 	const bool scrubbed = c.scrub && (d->tool->flags & TOOL_SCRUB || s->scrub_files);
 	if (scrubbed)
 		clean(&cleaner, s, &c);
-	int rc = tool_call(d->tool, &c, d->arguments, e);
+	int rc = record_start(s, d, &a, &aside, e) < 0 ? -1
+						       : tool_call(d->tool, &c, d->arguments, e);
 	if (rc < 0 && e->code == ERR_FILE_NOT_FOUND && !e->advice &&
 	    (d->hints || kinds[d->kind].model))
 		suggest_path(&c, path_of(d->arguments), e);
@@ -342,6 +364,12 @@ int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct
 	a.end = c.end;
 	a.bytes = live.bytes + (rc < 0 ? 0 : (int64_t)result_of(&c, before).n);
 	a.change = made.id;
+	struct err unrecorded;
+	if (record_end(s, d, &a, &unrecorded) < 0 && rc == 0) {
+		*e = unrecorded;
+		a.code = e->code;
+		rc = -1;
+	}
 	/* What was only read is not kept a second time: looking for secrets in it would cost more
 	 * than reading it. */
 	live_end(&live, &a, &made, rc < 0 ? e->msg : NULL,
@@ -354,14 +382,19 @@ void dispatch_refused(struct service *s, const struct dispatch *d, struct str na
 		      const struct err *e)
 {
 	AUTO_BUF aside = { .max = LIMIT_SUBJECT_MEMORY };
-	struct account a = open_account(s, d, name, d->session, &aside);
+	/* What the client calls the tool may be anything. */
+	struct account a = open_account(s, d, shown(s, d, name, &aside), d->session, &aside);
 
 	struct live_call live;
 	struct call none = { .cancel = NULL };
 	const struct change made = { .id = 0 };
 
+	struct err unused;
+
 	begin(s, d, &a, &aside, &live, &none);
+	(void)record_start(s, d, &a, &aside, &unused);
 	a.code = e->code;
+	(void)record_end(s, d, &a, &unused);
 	live_end(&live, &a, &made, e->msg, STR(""));
 	note(s, d, &a, 0);
 }

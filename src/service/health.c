@@ -223,6 +223,8 @@ void health_write(struct service *s, struct buf *out)
 		jw_str(&w, "client", str_of(s->client));
 	jw_int(&w, "calls", s->calls);
 	jw_int(&w, "running", service_running(s));
+	if (s->audit)
+		jw_str(&w, "audit", audit_works(s->audit) ? STR("on") : STR("failing"));
 	if (s->live.events)
 		jw_int(&w, "event", (int64_t)events_last(s->live.events));
 	buf_addc(out, ',');
@@ -244,6 +246,9 @@ void health_warn(const struct service *s, const struct config *c)
 			log_event(LOG_WARN, "protection not in force",
 				  LOG_STR("name", str_of(s->sandbox.fact[i].name)),
 				  LOG_STR("note", str_of(s->sandbox.fact[i].note)));
+	if (s->audit && s->runner && s->sandbox.mode == SANDBOX_OFF)
+		log_event(LOG_WARN,
+			  "commands are not held by a sandbox: they can write the audit file");
 	if (s->sandbox.mode != SANDBOX_OFF)
 		commands_log_left_out(c, s->ws);
 	if (!tree_is_listed())

@@ -45,9 +45,9 @@ static bool place_of(const char *parent, struct str workspace, char out[PATH_MAX
 	return n > 0 && n < PATH_MAX;
 }
 
-/* Whether tools or commands can write there: what they can reach they could forge. */
-static bool is_reachable(const struct config *c, const struct path_rules *r, const char *dir)
+bool history_is_reachable(const struct config *c, const struct workspace *ws, const char *dir)
 {
+	const struct path_rules *r = ws_rules(ws);
 	const struct str roots[] = { r->root, r->alias, r->data, r->data_alias,
 				     c->allow_outside && !r->allowed.n ? STR("/") : r->allowed };
 	struct str rest = str_of(c->sandbox_write), one, below;
@@ -74,7 +74,7 @@ static int try_place(const struct config *c, const struct workspace *ws, const c
 		return err_set(e, ERR_INVALID_ARGUMENTS, "%s is not an absolute path", parent);
 	if (!place_of(parent, rules->root, dir))
 		return err_set(e, ERR_INVALID_ARGUMENTS, "%.200s… is too long", parent);
-	if (is_reachable(c, rules, dir))
+	if (history_is_reachable(c, ws, dir))
 		return err_set(e, ERR_PATH_NOT_ALLOWED, "%s lies where tools or commands can write",
 			       parent);
 	const struct store_options o = {

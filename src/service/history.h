@@ -31,6 +31,10 @@ int history_open(const struct config *c, const struct workspace *ws, struct hist
 /* False: a recording still uses the journal and the workspace (journal_free). */
 bool history_done(struct history *h);
 
+/* Whether tools or commands can write at that canonical path: what they can reach they could
+ * forge. */
+bool history_is_reachable(const struct config *c, const struct workspace *ws, const char *path);
+
 /* What one call changes. The recording begins with the first change; most calls have none. */
 struct call_record {
 	struct journal *journal; /* not NULL when something is recorded */

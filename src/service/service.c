@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -257,6 +258,59 @@ struct schema_offer service_mcp_offer(const struct config *c)
 	};
 }
 
+/* The canonical path of a file that need not exist, and whether tools and commands keep off it. */
+static int check_place(const struct service *s, const struct config *c, const char *path,
+		       char out[PATH_MAX], struct err *e)
+{
+	char dir[PATH_MAX], real[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	const int n = snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - path + 1) : 2,
+			       slash ? path : "./");
+
+	if (n >= (int)sizeof dir || !realpath(dir, real))
+		return err_errno(e, "Cannot use %s", path);
+	if (snprintf(out, PATH_MAX, "%s/%s", strcmp(real, "/") == 0 ? "" : real,
+		     slash ? slash + 1 : path) >= PATH_MAX)
+		return err_set(e, ERR_INVALID_PATH, "%s is too long", path);
+	if (history_is_reachable(c, s->ws, out))
+		return err_set(
+			e, ERR_PATH_NOT_ALLOWED,
+			"%s lies where tools or commands can write, so they could change the "
+			"record of what they did: choose a place outside the workspace",
+			path);
+	return 0;
+}
+
+/* Before there are commands: the sandbox hides only what is there. */
+static int open_audit(struct service *s, const struct config *c, struct err *e)
+{
+	char path[PATH_MAX], key[PATH_MAX];
+	const struct audit_options o = { .path = path,
+					 .key_file = c->audit_key_file ? key : NULL,
+					 .workspace = ws_rules(s->ws)->root };
+
+	if (!c->audit && c->audit_key_file)
+		return err_set(e, ERR_INVALID_ARGUMENTS,
+			       "SIDECAR_AUDIT_KEY_FILE needs SIDECAR_AUDIT, the file to record in");
+	if (!c->audit)
+		return 0;
+	if (check_place(s, c, c->audit, path, e) < 0 ||
+	    (c->audit_key_file && check_place(s, c, c->audit_key_file, key, e) < 0))
+		return -1;
+	return audit_open(&o, &s->audit, e);
+}
+
+/* Those who watch, and the record, learn of jobs. */
+static void tell_job(void *arg, const struct job_state *job)
+{
+	struct service *s = arg;
+
+	if (s->live.events)
+		live_job(&s->live, job);
+	if (s->audit)
+		audit_job(s->audit, job);
+}
+
 int service_init(struct service *s, const struct config *c, struct err *e)
 {
 	const struct ws_options options = {
@@ -285,11 +339,13 @@ int service_init(struct service *s, const struct config *c, struct err *e)
 		return -1;
 	/* What is refused depends on the sandbox that the commands have. */
 	if (history_open(c, s->ws, &s->history, e) < 0 || fill_variables(s, c, e) < 0 ||
-	    start_commands(s, c, e) < 0 || make_guards(s, c, e) < 0) {
+	    open_audit(s, c, e) < 0 || start_commands(s, c, e) < 0 || make_guards(s, c, e) < 0) {
 		ws_unmake(s->ws);
 		service_done(s);
 		return -1;
 	}
+	if (s->jobs && s->audit)
+		jobs_tell(s->jobs, tell_job, s);
 	read_excludes(&s->excludes);
 	say_what_holds(s, c);
 	fill_call(s, c);
@@ -301,7 +357,7 @@ int service_show(struct service *s, struct err *e)
 	if (live_open(&s->live, s->secrets, s->history.journal, e) < 0)
 		return -1;
 	if (s->jobs)
-		jobs_tell(s->jobs, live_job, &s->live);
+		jobs_tell(s->jobs, tell_job, s);
 	return 0;
 }
 
@@ -326,6 +382,7 @@ void service_done(struct service *s)
 {
 	jobs_free(s->jobs);
 	runner_free(s->runner);
+	audit_close(s->audit);
 	/* What they changed is known now. */
 	const bool settled = history_done(&s->history);
 	live_done(&s->live);
@@ -339,6 +396,7 @@ void service_done(struct service *s)
 	buf_done(&s->excludes);
 	buf_done(&s->facts);
 	s->jobs = NULL;
+	s->audit = NULL;
 	s->kept = NULL;
 	s->shells = NULL;
 	s->runner = NULL;

@@ -21,6 +21,7 @@
 #include "exec/proc.h"
 #include "sandbox/sandbox.h"
 #include "scrub/scrub.h"
+#include "service/audit.h"
 #include "service/history.h"
 #include "service/live.h"
 #include "service/metrics.h"
@@ -42,6 +43,7 @@ struct service {
 	struct proc_limits limits; /* of every command */
 	struct buf excludes;	   /* the user's own ignore rules */
 	struct history history;	   /* the journal of changes */
+	struct audit *audit;	   /* the record of all calls; or NULL */
 	struct live live;	   /* the calls under way, for those who watch */
 	struct call call;	   /* what every call has in common */
 	struct run_times model_times;

@@ -236,25 +236,27 @@ static int delete_run(struct call *c, const void *args, struct err *e)
 	return ws_remove(c->ws, c->witness, &p, a->recursive, e);
 }
 
-#define FILE_TOOL(id, text, table, function)                                                       \
+#define FILE_TOOL(id, text, table, function, more)                                                 \
 	{                                                                                          \
 		.name = (id), .about = (text), .args = (table),                                    \
-		.args_size = sizeof(struct files_args), .flags = TOOL_ROUTE, .run = (function)     \
+		.args_size = sizeof(struct files_args), .flags = TOOL_ROUTE | (more),              \
+		.run = (function)                                                                  \
 	}
 
 const struct tool tool_upload = FILE_TOOL(
-	"upload", "Replace a file, or make it with its directories.", put_table, upload_run);
+	"upload", "Replace a file, or make it with its directories.", put_table, upload_run, 0);
 const struct tool tool_download =
-	FILE_TOOL("download", "The bytes of a file.", path_table, download_run);
+	FILE_TOOL("download", "The bytes of a file.", path_table, download_run, TOOL_READ_ONLY);
 /* Writes the items of an array that the front end has opened. */
 const struct tool tool_list =
-	FILE_TOOL("list", "The entries of a directory.", path_table, list_run);
-const struct tool tool_exists =
-	FILE_TOOL("exists", "Whether there is such a file or directory.", path_table, exists_run);
-const struct tool tool_get_file = FILE_TOOL(
-	"get_file", "The bytes of a file, or the entries of a directory.", path_table, get_run);
+	FILE_TOOL("list", "The entries of a directory.", path_table, list_run, TOOL_READ_ONLY);
+const struct tool tool_exists = FILE_TOOL("exists", "Whether there is such a file or directory.",
+					  path_table, exists_run, TOOL_READ_ONLY);
+const struct tool tool_get_file =
+	FILE_TOOL("get_file", "The bytes of a file, or the entries of a directory.", path_table,
+		  get_run, TOOL_READ_ONLY);
 const struct tool tool_put_file = FILE_TOOL(
-	"put_file", "Replace a file, or make it with its directories.", put_table, put_run);
+	"put_file", "Replace a file, or make it with its directories.", put_table, put_run, 0);
 /* NOT_A_FILE for a directory that is not empty, unless `recursive` is set. */
 const struct tool tool_delete_file =
-	FILE_TOOL("delete_file", "Remove a file or directory.", remove_table, delete_run);
+	FILE_TOOL("delete_file", "Remove a file or directory.", remove_table, delete_run, 0);

@@ -248,7 +248,7 @@ const struct tool tool_find = {
 	.args = find_table,
 	.args_size = sizeof(struct find_args),
 	.fields = find_fields,
-	.flags = TOOL_WIRE | TOOL_SLOW,
+	.flags = TOOL_WIRE | TOOL_READ_ONLY | TOOL_SLOW,
 	.run = find_run_wire,
 };
 

@@ -190,7 +190,7 @@ const struct tool tool_grep = {
 	.args = grep_table,
 	.args_size = sizeof(struct grep_args),
 	.fields = grep_fields,
-	.flags = TOOL_WIRE | TOOL_SLOW,
+	.flags = TOOL_WIRE | TOOL_READ_ONLY | TOOL_SLOW,
 	.run = grep_run_wire,
 };
 

@@ -310,7 +310,7 @@ const struct tool tool_jobs = {
 	.args = no_arguments,
 	.args_size = 1,
 	.fields = jobs_fields,
-	.flags = TOOL_ROUTE,
+	.flags = TOOL_ROUTE | TOOL_READ_ONLY,
 	.run = list_jobs_run,
 };
 
@@ -345,7 +345,7 @@ const struct tool tool_job = {
 	.args = job_table,
 	.args_size = sizeof(struct job_args),
 	.fields = job_fields,
-	.flags = TOOL_ROUTE | TOOL_SLOW,
+	.flags = TOOL_ROUTE | TOOL_READ_ONLY | TOOL_SLOW,
 	.slow_with = "waitMs",
 	.run = job_run,
 };

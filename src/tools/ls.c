@@ -147,7 +147,7 @@ const struct tool tool_ls = {
 	.args = ls_table,
 	.args_size = sizeof(struct ls_args),
 	.fields = ls_fields,
-	.flags = TOOL_WIRE,
+	.flags = TOOL_WIRE | TOOL_READ_ONLY,
 	.run = ls_run,
 };
 

@@ -147,7 +147,7 @@ const struct tool tool_read = {
 	.args_size = sizeof(struct read_args),
 	.fields = text_fields,
 	.other = image_fields,
-	.flags = TOOL_WIRE,
+	.flags = TOOL_WIRE | TOOL_READ_ONLY,
 	.run = read_run,
 };
 

@@ -3,6 +3,8 @@
 #ifndef WATCH_LIMITS_H
 #define WATCH_LIMITS_H
 
+#include <stdint.h>
+
 enum {
 	/* How long a sidecar may take to say what it is: it does so at once. */
 	LIMIT_ASK_MS = 2000,
@@ -29,6 +31,9 @@ enum {
 	/* The end of a call's output that is kept for that; and calls that are followed at once. */
 	LIMIT_VIEW_TAIL = 8 << 10,
 	LIMIT_VIEW_CALLS = 1024,
+
+	/* An audit file, which is checked in memory: some ten million calls. */
+	LIMIT_AUDIT_FILE = INT32_MAX,
 
 	/* Connections of browsers that are carried at once: a page opens six. One thread each. */
 	LIMIT_PROXIED = 64,

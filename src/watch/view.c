@@ -140,6 +140,20 @@ static void take_output(struct view *v, struct view_call *c, struct str text)
 		buf_reset(&c->output, 0);
 }
 
+/* Whether a guard has refused it, by its code. */
+static bool is_refusal(struct str code)
+{
+	static const struct str codes[] = { STR("PATH_OUTSIDE_WORKSPACE"),
+					    STR("SYMLINK_OUTSIDE_WORKSPACE"),
+					    STR("PATH_NOT_ALLOWED"), STR("COMMAND_BLOCKED"),
+					    STR("READ_ONLY") };
+
+	for (size_t i = 0; i < ARRAY_LEN(codes); i++)
+		if (str_eq(code, codes[i]))
+			return true;
+	return false;
+}
+
 /* How it ended, in one or two words. */
 static void judge(struct view_call *c, const struct json *end)
 {
@@ -148,6 +162,7 @@ static void judge(struct view_call *c, const struct json *end)
 	const int64_t change = cli_number(end, STR("change"), 0);
 	char words[64] = "ok", took[HUMAN_SIZE];
 
+	c->refused = c->refused || is_refusal(code);
 	c->colour = LOG_RED;
 	if (cli_truth(end, STR("timed_out")))
 		(void)snprintf(words, sizeof words, "timed out");
@@ -305,7 +320,7 @@ static void add_ended(struct view *v, const struct view_call *c)
 		add_output(v, c, LIMIT_SHOWN_OUTPUT);
 	else
 		add_lines(v, buf_str(&c->output), LOG_DIM);
-	if (!c->job && (c->changed || c->failed))
+	if (!c->job && v->o.target && (c->changed || c->failed))
 		add_story(v, c);
 }
 

@@ -195,8 +195,9 @@ class Events(SidecarTest):
             for name in ("token", "key", "long", TOKEN, "no" + TOKEN):
                 server.call("read", path=name)
             server.failure("read_file", path="../" + TOKEN)
-            got = w.until(lambda e: e["type"] == "call.end" and e["call"] == 12)
-            shown = json.dumps(got) + "".join(server.request("GET", "/calls/%d" % n).body.decode() for n in range(1, 13))
+            server.failure(TOKEN)
+            got = w.until(lambda e: e["type"] == "call.end" and e["call"] == 13)
+            shown = json.dumps(got) + "".join(server.request("GET", "/calls/%d" % n).body.decode() for n in range(1, 14))
             for secret in (TOKEN, TOKEN[10:], "MIIEowIBAAK", "ghp_a1B2a1B2a"):
                 self.assertNotIn(secret, shown)
             server.stop()

@@ -35,6 +35,7 @@ export type ServerErrorCode =
   | "CHANGE_NOT_FOUND"
   | "CONFLICT"
   | "NOT_SAVED"
+  | "AUDIT_FAILED"
   | "DISK_FULL"
   | "IO_ERROR"
   | "TOO_BUSY"
@@ -229,6 +230,7 @@ export interface HealthResult {
   calls: number;
   running: number;
   event?: number;
+  audit?: "on" | "failing";
   workspace: string;
   [member: string]: unknown;
 }

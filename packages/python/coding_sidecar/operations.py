@@ -40,6 +40,7 @@ ERROR_CODES: FrozenSet[str] = frozenset((
     "CHANGE_NOT_FOUND",
     "CONFLICT",
     "NOT_SAVED",
+    "AUDIT_FAILED",
     "DISK_FULL",
     "IO_ERROR",
     "TOO_BUSY",
@@ -285,6 +286,7 @@ class HealthResult:
     workspace: str
     client: Optional[str] = None
     event: Optional[int] = None
+    audit: Optional[Literal['on', 'failing']] = None
     more: Dict[str, Any] = field(default_factory=dict)
     """What else the server says."""
 
