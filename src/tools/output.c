@@ -8,6 +8,7 @@
 #include "base/human.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "tools/denied.h"
 
 static const char *const limit_words[] = { "none",   "timeout",	  "cpu", "file_size",
 					   "memory", "processes", NULL };
@@ -295,6 +296,14 @@ static void note_survivors(const struct call *c, const struct proc_result *r)
 	}
 }
 
+/* What matters besides how it ended. */
+static void note_rest(const struct call *c, const struct proc_result *end)
+{
+	note_survivors(c, end);
+	if (hint_of(c, end) && !end->survivor_count)
+		call_note(c, "%s", hint_of(c, end));
+}
+
 static int show_text(struct receipt *r, struct call *c, const struct proc_result *end,
 		     struct err *e)
 {
@@ -314,9 +323,7 @@ static int show_text(struct receipt *r, struct call *c, const struct proc_result
 		buf_addc(out, '\n');
 	ends_write(out, &shown, where_it_is(&shown, keep(r, &shown, 1), c->native, where));
 	say_binary(out, s);
-	note_survivors(c, end);
-	if (hint_of(c, end) && !end->survivor_count)
-		call_note(c, "%s", hint_of(c, end));
+	note_rest(c, end);
 	return 0;
 }
 
@@ -372,9 +379,10 @@ static int fit(const struct receipt *r, const struct call *c, struct ends_shown 
 	}
 }
 
-/* Write stdout and stderr. *ret is whether something was left out, *number where all of it is. */
-static int write_streams(struct receipt *r, struct call *c, bool *ret, uint64_t *number,
-			 struct err *e)
+/* Write stdout and stderr, and notes after that. *ret is whether something was left out, *number
+ * where all of it is. */
+static int write_streams(struct receipt *r, struct call *c, struct str notes, bool *ret,
+			 uint64_t *number, struct err *e)
 {
 	static const char *const names[] = { "stdout", "stderr" };
 	AUTO_BUF text = { .max = LIMIT_ANSWER };
@@ -387,6 +395,11 @@ static int write_streams(struct receipt *r, struct call *c, bool *ret, uint64_t 
 	for (int i = PROC_STDOUT; i <= PROC_STDERR; i++) {
 		join(&text, c, &shown[i], *number);
 		say_binary(&text, &r->streams[i]);
+		if (i == PROC_STDERR && notes.n) {
+			buf_add(&text, text.n && text.p[text.n - 1] != '\n' ? STR("\n") : STR(""));
+			buf_add(&text, notes);
+			buf_addc(&text, '\n');
+		}
 		if (text.failed)
 			return err_set(e, ERR_TOO_BUSY, "Not enough memory for the output");
 		jw_str(c->out, names[i], buf_str(&text));
@@ -394,12 +407,22 @@ static int write_streams(struct receipt *r, struct call *c, bool *ret, uint64_t 
 	return 0;
 }
 
-int receipt_write_streams(struct receipt *r, struct call *c, struct err *e)
+int receipt_write_streams(struct receipt *r, struct call *c, const struct proc_result *end,
+			  struct err *e)
 {
+	AUTO_BUF notes = { .max = LIMIT_ANSWER };
+	struct call_text text = { .text = &notes };
+	struct call noting = *c;
 	uint64_t number;
 	bool cut;
 
-	return flush(r, e) < 0 ? -1 : write_streams(r, c, &cut, &number, e);
+	noting.text = &text;
+	note_rest(&noting, end);
+	if (c->denied)
+		denied_show(&notes, LIMIT_RESULT_BYTES, c->denied);
+	if (r->room != RECEIPT_ROOM && r->room < LIMIT_RESULT_NOTES)
+		buf_reset(&notes, 0);
+	return flush(r, e) < 0 ? -1 : write_streams(r, c, buf_str(&notes), &cut, &number, e);
 }
 
 int receipt_show(struct receipt *r, struct call *c, const struct proc_result *end, struct err *e)
@@ -413,7 +436,7 @@ int receipt_show(struct receipt *r, struct call *c, const struct proc_result *en
 		return -1;
 	if (c->text)
 		return show_text(r, c, end, e);
-	if (write_streams(r, c, &cut, &number, e) < 0)
+	if (write_streams(r, c, STR(""), &cut, &number, e) < 0)
 		return -1;
 	if (end->exit_code >= 0 && !end->timed_out)
 		jw_int(c->out, "exit_code", end->exit_code);

@@ -51,8 +51,10 @@ void receipt_done(struct receipt *r);
 
 int receipt_write(void *receipt, enum proc_stream which, struct str piece);
 
-/* The command has ended: write stdout and stderr as members, and nothing else. */
-int receipt_write_streams(struct receipt *r, struct call *c, struct err *e);
+/* The command has ended: write stdout and stderr as members, and nothing else. What a text would
+ * say besides how it ended is at the end of stderr, if there is room. */
+int receipt_write_streams(struct receipt *r, struct call *c, const struct proc_result *end,
+			  struct err *e);
 
 /* The command has ended: write the result of the call. */
 int receipt_show(struct receipt *r, struct call *c, const struct proc_result *end, struct err *e);

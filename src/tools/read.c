@@ -285,6 +285,15 @@ static int beyond_end(int64_t line, int64_t lines, struct err *e)
 		       (long long)line, (long long)lines);
 }
 
+/* How many lines a person sees: a final newline does not begin another one. */
+static int64_t lines_seen(const struct page *p, int fd, const struct stat *st)
+{
+	char last;
+
+	return p->text.total_lines - (p->text.total_lines > 1 &&
+				      pread(fd, &last, 1, st->st_size - 1) == 1 && last == '\n');
+}
+
 /* Read the page that was asked for. */
 static int read_page(struct call *c, int fd, const struct stat *st, const struct read_file_args *a,
 		     struct page *ret, struct err *e)
@@ -305,7 +314,8 @@ static int read_page(struct call *c, int fd, const struct stat *st, const struct
 	if (text_read(fd, &want, c->arena, &p.text, e) < 0)
 		return -1;
 	if (p.text.total_lines < p.first)
-		return beyond_end(p.first, p.text.total_lines, e);
+		return beyond_end(p.first, c->text ? lines_seen(&p, fd, st) : p.text.total_lines,
+				  e);
 	if (p.text.first_too_long && !c->max_bytes) {
 		(void)err_set(e, ERR_FILE_TOO_LARGE, "Line %lld alone is larger than %d bytes.",
 			      (long long)p.first, LIMIT_READ_FILE);
@@ -346,15 +356,6 @@ static struct str number_lines(const struct call *c, const struct page *p)
 		buf_add(&out, line);
 	}
 	return buf_str(&out);
-}
-
-/* How many lines a person sees: a final newline does not begin another one. */
-static int64_t lines_seen(const struct page *p, int fd, const struct stat *st)
-{
-	char last;
-
-	return p->text.total_lines - (p->text.total_lines > 1 &&
-				      pread(fd, &last, 1, st->st_size - 1) == 1 && last == '\n');
 }
 
 static void write_page_text(const struct call *c, const struct page *p, struct str content,

@@ -154,7 +154,7 @@ static int run_one(struct call *c, const struct run_order *order, int64_t room, 
 		return -1;
 	if (run_order(c, order, &sink, &result, e) < 0)
 		return -1;
-	if (receipt_write_streams(&receipt, c, e) < 0)
+	if (receipt_write_streams(&receipt, c, &result, e) < 0)
 		return -1;
 	write_exit(c->out, result.timed_out ? -1 : result.exit_code < 0 ? 1 : result.exit_code);
 	return 0;

@@ -44,7 +44,7 @@ class View(Editor):
             self.assertIn("Invalid `view_range`", self.fails("view", "/src/a.py", view_range=wrong))
         self.assertIn("view_range", self.fails("view", "/src/a.py", view_range="1-2"))
         self.assertRegex(self.fails("view", "/src/a.py", view_range=[9, 10]),
-                         r"Invalid `view_range`: \[9, 10\]. Line 9 is beyond the end of the file \(\d lines\)")
+                         r"Invalid `view_range`: \[9, 10\]. Line 9 is beyond the end of the file \(4 lines\)")
         self.assertIn("directory", self.fails("view", "/src", view_range=[1, 2]))
 
     def test_a_directory_two_levels_deep(self):

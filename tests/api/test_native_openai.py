@@ -106,6 +106,12 @@ class Shell(NativeTest):
                                 ("", "", {"type": "exit", "exit_code": 137}),
                                 (self.server.workspace + "\n", "", {"type": "exit", "exit_code": 0})])
 
+    def test_what_is_left_running_is_named(self):
+        (out, err, _), = self.run_all("sleep 60 > /dev/null 2>&1 & echo $!")
+        pid = out.strip()
+        self.assertEqual(err, "[still running: sleep 60 (pid %s); kill %s ends it]\n" % (pid, pid))
+        self.assertEqual(self.run_all("kill " + pid)[0][2]["exit_code"], 0)
+
     def test_each_command_is_a_shell_of_its_own(self):
         self.assertEqual(self.run_all("A=1; cd /tmp", "echo $A; pwd")[1][0], "\n%s\n" % self.server.workspace)
 
