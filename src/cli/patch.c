@@ -19,9 +19,8 @@ static const char *const patch_words[] = { "auto", "v4a", "unified", "blocks", N
 static const struct option patch_options[] = {
 	{ "dry-run", 'n', OPTION_SWITCH, offsetof(struct cli_patch_args, dry_run), NULL,
 	  "show what would change and change nothing" },
-	{ "format", 'f', OPTION_WORD, offsetof(struct cli_patch_args, format), "WORD",
-	  "what the patch is: auto, v4a (*** Begin Patch), unified (diff -u, git diff), blocks "
-	  "(SEARCH, REPLACE)",
+	{ "format", 'f', OPTION_WORD, offsetof(struct cli_patch_args, format), NULL,
+	  "what it is: *** Begin Patch, a unified diff, or SEARCH/REPLACE blocks (default auto)",
 	  patch_words },
 	{ "strip", 'p', OPTION_TEXT, offsetof(struct cli_patch_args, strip), "N",
 	  "take N directories off the paths of a unified diff (default: a/ and b/)" },
