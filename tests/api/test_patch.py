@@ -2,6 +2,7 @@
 """Patches: three formats, planned as a whole, applied all or nothing, with errors that say where and why."""
 import json
 import os
+import random
 import shutil
 import stat
 import subprocess
@@ -9,7 +10,7 @@ import tempfile
 import threading
 import unittest
 
-from harness import BIN, SidecarTest, environment, needs_two_users
+from harness import BIN, SidecarTest, environment, is_sanitized, needs_two_users
 
 NOTHING = "Nothing was changed."
 
@@ -111,6 +112,61 @@ class ScenarioTest(SidecarTest):
                     self.assertEqual(server.result("patch", patch=patch), shown)
                     self.assertEqual({k: v.encode("latin-1").decode() for k, v in tree(root).items() if v is not None},
                                      after)
+
+
+class PartsTest(SidecarTest):
+    """Patches of random parts, each about what the earlier ones have left, against a model of files in memory."""
+
+    NAMES = ("a", "b", "d/a", "d/b", "d/e/c", "x")
+    ROUNDS = 40 if is_sanitized() else 120
+
+    def part(self, rng, number, files):
+        """The lines of a part, done to the files as well; whether it fits."""
+        kind, name = rng.choice("AUDM"), rng.choice(self.NAMES)
+        if kind == "A":
+            files[name] = "new %d\n" % number
+            return ["*** Add File: " + name, "+new %d" % number], True
+        if kind == "D":
+            return ["*** Delete File: " + name], files.pop(name, None) is not None
+        to = rng.choice(self.NAMES) if kind == "M" else name
+        first, _, rest = files.get(name, "missing\n").partition("\n")
+        lines = ["*** Update File: " + name, *(["*** Move to: " + to] if kind == "M" else []), "@@", "-" + first,
+                 "+changed %d" % number]
+        if name not in files:
+            return lines, False
+        del files[name]
+        files[to] = "changed %d\n" % number + rest
+        return lines, True
+
+    def test_random_parts(self):
+        rng = random.Random(3)
+        done = []
+        for number in range(self.ROUNDS):
+            for name in os.listdir(self.server.workspace):
+                path = self.server.path(name)
+                shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
+            before = {name: "%s\nline\n" % name for name in self.NAMES if rng.random() < 0.6}
+            for name, content in before.items():
+                self.server.put(name, content)
+            after, lines, fits = dict(before), [], True
+            for part in range(rng.randrange(1, 7)):
+                more, fit = self.part(rng, part, after)
+                lines += more
+                fits = fits and fit
+            answer = self.server.call("patch", patch=v4a(*lines))
+            what = (number, before, lines, answer.body)
+            self.assertEqual(answer.json()["ok"], fits, what)
+            self.assertEqual(files_of(self.server.workspace), after if fits else before, what)
+            change = answer.headers.get("sidecar-change")
+            if change:
+                undone = self.server.request("POST", "/changes/%s/undo" % change, "{}", {"Content-Type": "application/json"})
+                self.assertEqual((undone.status, files_of(self.server.workspace)), (200, before), what)
+            done.append(fits)
+        self.assertEqual(set(done), {True, False})
+
+
+def files_of(root):
+    return {name: content for name, content in tree(root).items() if content is not None}
 
 
 class PatchTest(SidecarTest):
