@@ -198,28 +198,27 @@ test("changes and undo", async () => {
 });
 
 test("events, one call, and stopping it", async () => {
-  const seconds = mark();
-  let call, stopped;
-  const started = new AbortController();
-  const command = client.events({}, { signal: started.signal });
-  const first = command.next(); // the stream begins before the command does
-  await client.read({ path: "go" });
-  await first;
-  const run = assert.rejects(client.bash({ command: `sleep ${seconds}` }).then(({ exitCode }) => {
-    if (exitCode !== 0) throw new Error(`exit code ${exitCode}`);
-  }));
-  for await (const event of command) {
-    if (event.type === "call.start" && event.subject === `sleep ${seconds}`) {
+  const command = `sleep ${mark()}`;
+  const run = client.bash({ command }).catch((error) => error);
+  let call;
+  // From the first event on, so that none is missed; leaving the loop closes the stream.
+  for await (const event of client.events({ since: 0 })) {
+    if (call === undefined) assert.notEqual(event.type, "gap");
+    if (event.type === "call.start" && event.subject === command) {
       call = event.call;
       assert.equal((await client.watchedCall({ id: call })).running, true);
-      stopped = client.stopCall({ id: call });
+      await client.stopCall({ id: call });
     }
-    if (event.type === "call.end" && event.call === call) break;
+    if (event.type === "call.end" && event.call === call) {
+      assert.equal(event.ok, false);
+      break;
+    }
   }
-  await stopped;
-  await run;
-  const { value } = await client.events({ since: 0 }).next();
-  assert.equal(value.id, 1);
+  const ended = await run;
+  assert.ok(ended instanceof SidecarError || ended.exitCode !== 0);
+  await assert.rejects(async () => {
+    for await (const _ of client.events({}, { signal: AbortSignal.timeout(50) }));
+  }, failing("CANCELLED", undefined));
 });
 
 test("tools for models", async () => {
