@@ -35,13 +35,17 @@ function standing(call) {
 	if (call.ok === false)
 		return ['failed', 'failed'];
 	if (call.change)
-		return ['changed', KINDS[mainFile(call)?.kind] ?? (call.count ? call.count + ' files' : 'changed')];
+		return ['changed', changeWords(call)];
 	return call.gap ? ['gap', ''] : ['ok', isCommand(call) ? 'exit 0' : 'ok'];
 }
 
 /** The file that a change is about, if it is about one: a new file may come with its directories. */
 export function mainFile(call) {
 	return call.files.find(file => file.path === call.subject) ?? (call.count === 1 ? call.files[0] : undefined);
+}
+
+export function changeWords(call) {
+	return KINDS[mainFile(call)?.kind] ?? (call.count ? call.count + ' files' : 'changed');
 }
 
 /** Lines that a change has added and removed, as far as they were counted. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // top: what is in force, in words; and the three things to see at a glance: what runs, what changed, what was refused.
 import { button, counts, el, say, told } from './view.mjs';
-import { caller, isCommand, lastLine, lines, mainFile, matches, outcome } from './calls.mjs';
+import { caller, changeWords, isCommand, lastLine, lines, mainFile, matches, outcome } from './calls.mjs';
 import { ago, count, duration, elapsed, size, plain } from './text.mjs';
 
 const MOST_RUNNING = 3; // commands on the card
@@ -126,7 +126,7 @@ export function showChange(node, calls, act) {
 		const name = (mainFile(call) ?? call.files[0])?.path ?? call.subject;
 		return [heading('Last change', ticking('ago', call.ended ?? call.time)), el('div', 'line', el('div', '',
 			link(call, name + (call.count > 1 ? ` and ${call.count - 1} more` : ''), act),
-			el('div', 'soft cut', outcome(call)[1] + ' by ', told('span', '', isCommand(call) ? call.subject : call.tool, true),
+			el('div', 'soft cut', changeWords(call) + ' by ', told('span', '', isCommand(call) ? call.subject : call.tool, true),
 				call.undone ? `, undone by change ${call.undone}` : '', ' ', counts(...lines(call)))),
 		call.undone || call.run !== calls.run ? '' : button('Undo…', '', () => act.undo(call)))];
 	});
@@ -164,7 +164,7 @@ export function showRow(row, call, selected) {
 	row.replaceChildren(
 		el('div', '', told('span', 'what mono cut', call.subject || (call.change ? `change ${call.change}` : call.tool || `call ${call.call}`), true),
 			told('span', 'how cut', words, true)),
-		el('div', 'more', told('span', 'cut', call.gap ? '' : who, true), look === 'changed' ? counts(...lines(call)) : '',
+		el('div', 'more', told('span', 'cut', call.gap ? '' : who, true), call.change ? counts(...lines(call)) : '',
 			look === 'running' ? ticking('since', call.time) : call.ms >= 100 ? el('span', '', duration(call.ms)) : '',
 			call.gap ? '' : el('span', '', new Date(call.time).toLocaleTimeString('en-GB'))));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The page GET /ui in Debian's Chromium: what it shows, what it does, and what it must not do. With SIDECAR_PICTURES=DIR
+// The page GET /ui in Debian's Chromium: what it shows, what it does, and what it must not do. With PICTURES=DIR
 // the last test writes the pictures of the documents there.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -11,7 +11,7 @@ import { after, before, test } from 'node:test';
 import { MISSING, launch } from './browser.mjs';
 import { BIN, Sidecar, environment, place, running, until } from './sidecar.mjs';
 
-const PICTURES = process.env.SIDECAR_PICTURES;
+const { PICTURES } = process.env;
 const options = { skip: MISSING };
 let browser;
 
