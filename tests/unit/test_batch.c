@@ -194,13 +194,20 @@ static bool is_of_files(uint64_t number)
 
 enum outcome { OUTCOME_END, OUTCOME_KILLED, OUTCOME_FAILED };
 
-/* Let the child run to its n-th call that has to do with files. Then it is killed (error 0), or the
- * call fails. */
-static enum outcome trace(struct world *w, unsigned how, int n, int error, uint64_t *number)
+/* What happens to the child. */
+struct fate {
+	unsigned how;
+	int n;				 /* at its n-th call that has to do with files … */
+	int error;			 /* … the call fails; 0: it is killed */
+	uint64_t call;			 /* or: before its first call of this number … */
+	void (*disturb)(struct world *); /* … this is done */
+	uint64_t number;		 /* which call it was */
+};
+
+/* Start the child, and stop it before its work. */
+static pid_t begin(struct world *w, unsigned how)
 {
-	struct __ptrace_syscall_info info;
-	int status, seen = 0;
-	bool failing = false, failed = false;
+	int status;
 	const pid_t pid = fork();
 
 	assert_true(pid >= 0);
@@ -212,34 +219,57 @@ static enum outcome trace(struct world *w, unsigned how, int n, int error, uint6
 	assert_true(WIFSTOPPED(status));
 	assert_int_equal(
 		ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL), 0);
-	for (;;) {
-		assert_int_equal(ptrace(PTRACE_SYSCALL, pid, 0, 0), 0);
-		assert_int_equal(waitpid(pid, &status, 0), pid);
-		if (WIFEXITED(status)) {
-			assert_int_equal(WEXITSTATUS(status), 0);
-			return failed ? OUTCOME_FAILED : OUTCOME_END;
-		}
-		assert_true(WIFSTOPPED(status));
-		if (WSTOPSIG(status) != (SIGTRAP | 0x80))
-			fail_msg("the child got signal %d", WSTOPSIG(status));
-		assert_true(ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof info, &info) > 0);
+	return pid;
+}
+
+/* Let it run to the beginning or end of its next call; false if it has ended. */
+static bool go_on(pid_t pid, struct __ptrace_syscall_info *info)
+{
+	int status;
+
+	assert_int_equal(ptrace(PTRACE_SYSCALL, pid, 0, 0), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WIFEXITED(status)) {
+		assert_int_equal(WEXITSTATUS(status), 0);
+		return false;
+	}
+	assert_true(WIFSTOPPED(status));
+	if (WSTOPSIG(status) != (SIGTRAP | 0x80))
+		fail_msg("the child got signal %d", WSTOPSIG(status));
+	assert_true(ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof *info, info) > 0);
+	return true;
+}
+
+static enum outcome trace(struct world *w, struct fate *f)
+{
+	const pid_t pid = begin(w, f->how);
+	struct __ptrace_syscall_info info;
+	int seen = 0, status;
+	bool failing = false, met = false;
+
+	while (go_on(pid, &info)) {
 		if (failing && info.op == PTRACE_SYSCALL_INFO_EXIT) {
-			set_answer(pid, -error);
+			set_answer(pid, -f->error);
 			failing = false;
-			failed = true;
 		}
-		if (info.op != PTRACE_SYSCALL_INFO_ENTRY || !is_of_files(info.entry.nr) ||
-		    seen++ != n)
+		if (info.op != PTRACE_SYSCALL_INFO_ENTRY || !is_of_files(info.entry.nr) || met)
 			continue;
-		*number = info.entry.nr;
-		if (!error) {
+		met = f->disturb ? info.entry.nr == f->call : seen++ == f->n;
+		if (!met)
+			continue;
+		f->number = info.entry.nr;
+		if (f->disturb) {
+			f->disturb(w);
+		} else if (f->error) {
+			set_call(pid, -1);
+			failing = true;
+		} else {
 			(void)kill(pid, SIGKILL);
 			assert_int_equal(waitpid(pid, &status, 0), pid);
 			return OUTCOME_KILLED;
 		}
-		set_call(pid, -1);
-		failing = true;
 	}
+	return met ? OUTCOME_FAILED : OUTCOME_END;
 }
 
 /* A world without a journal: the child opens it. */
@@ -267,14 +297,14 @@ static void kill_at_each_call(unsigned how, int every)
 	for (; !ended; n += step(every)) {
 		struct world w = new_world();
 		char *old = describe(&w);
-		uint64_t number = 0;
-		ended = trace(&w, WITH_JOURNAL | how, n, 0, &number) == OUTCOME_END;
+		struct fate fate = { .how = WITH_JOURNAL | how, .n = n };
+		ended = trace(&w, &fate) == OUTCOME_END;
 		open_journal(&w);
 		(void)recording_recover(w.j);
 		if (!is_new(&w)) {
 			char what[80];
 			(void)snprintf(what, sizeof what, "killed before call %d (%llu)", n,
-				       (unsigned long long)number);
+				       (unsigned long long)fate.number);
 			assert_false(ended);
 			assert_tree(&w, old, what);
 			olds++;
@@ -299,21 +329,26 @@ static void killed_on_a_poor_file_system(void **state)
 	kill_at_each_call(POOR, 3);
 }
 
-/* What a failure may leave: other times of directories, because files were made in them. */
-static void drop_times(char *text)
+/* Leave out the times of directories, which a failure may leave, or all times. */
+static void drop_times(char *text, bool all)
 {
-	bool is_dir = false;
 	char *to = text;
 
 	for (char *line = text; *line;) {
 		char *end = strchr(line, '\n');
-		const int length = (int)(end - line);
-		is_dir = strncmp(line, "root ", 5) == 0 || memmem(line, (size_t)length, " 40", 3);
-		char *cut = is_dir ? memrchr(line, ' ', (size_t)length) : NULL;
-		const size_t keep = (size_t)((cut ? cut : end) - line);
-		memmove(to, line, keep);
-		to += keep;
-		*to++ = '\n';
+		const size_t length = (size_t)(end - line);
+		const bool is_root = strncmp(line, "root ", 5) == 0;
+		const bool is_dir = is_root || memmem(line, length, " 40", 3);
+		char *time = is_root ? line + 4 : strchr(line, ' ');
+		for (int i = 0; !is_root && i < 2; i++)
+			time = strchr(time + 1, ' ');
+		char *rest = memchr(time + 1, ' ', (size_t)(end - time - 1));
+		rest = rest ? rest : end;
+		const size_t before = (size_t)((is_dir || all ? time : rest) - line);
+		memmove(to, line, before);
+		to += before;
+		memmove(to, rest, (size_t)(end + 1 - rest));
+		to += end + 1 - rest;
 		line = end + 1;
 	}
 	*to = '\0';
@@ -327,16 +362,16 @@ static void fail_each_call(unsigned how, int every)
 	for (int n = 0; !ended; n += step(every)) {
 		struct world w = new_world();
 		char *old = describe(&w);
-		uint64_t number = 0;
 		const int error = errors[(size_t)n % ARRAY_LEN(errors)];
-		ended = trace(&w, how, n, error, &number) == OUTCOME_END;
+		struct fate fate = { .how = how, .n = n, .error = error };
+		ended = trace(&w, &fate) == OUTCOME_END;
 		char *now = describe(&w);
-		drop_times(old);
-		drop_times(now);
+		drop_times(old, false);
+		drop_times(now, false);
 		if (said->rc == 0 ? !is_new(&w) : strcmp(old, now) != 0)
 			fail_msg("call %d (%llu) failed with %s: %d %s\n%s%s", n,
-				 (unsigned long long)number, strerror(error), said->rc, said->e.msg,
-				 old, now);
+				 (unsigned long long)fate.number, strerror(error), said->rc,
+				 said->e.msg, old, now);
 		if (said->rc < 0 && !strstr(said->e.msg, "Nothing was changed."))
 			fail_msg("%s", said->e.msg);
 		free(old);
@@ -361,6 +396,83 @@ static void failing_on_a_poor_file_system(void **state)
 {
 	(void)state;
 	fail_each_call(POOR, 5);
+}
+
+static void swap_for_link(struct world *w)
+{
+	assert_int_equal(unlinkat(w->dir, "a", 0), 0);
+	assert_int_equal(symlinkat("z", w->dir, "a"), 0);
+}
+
+static void swap_for_dir(struct world *w)
+{
+	assert_int_equal(unlinkat(w->dir, "a", 0), 0);
+	assert_int_equal(mkdirat(w->dir, "a", 0755), 0);
+}
+
+static void swap_for_file(struct world *w)
+{
+	put(&w->s, "ws/theirs", "theirs\n");
+	assert_int_equal(renameat(w->dir, "theirs", w->dir, "a"), 0);
+}
+
+static void write_to_it(struct world *w)
+{
+	put(&w->s, "ws/a", "theirs, longer\n");
+}
+
+static void take_away(struct world *w)
+{
+	assert_int_equal(unlinkat(w->dir, "a", 0), 0);
+}
+
+static void swap_removed(struct world *w)
+{
+	put(&w->s, "ws/theirs", "theirs\n");
+	assert_int_equal(renameat(w->dir, "theirs", w->dir, "gone"), 0);
+}
+
+static void make_first(struct world *w)
+{
+	put(&w->s, "ws/x/new", "theirs\n");
+}
+
+/* Others change a file in the last moment, before the call that would replace, remove or make it:
+ * what they did stays, and nothing else changes. */
+static void disturbed_at_the_last_moment(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t call;
+		void (*disturb)(struct world *);
+	} rows[] = {
+		{ "link", SYS_renameat2, swap_for_link }, { "dir", SYS_renameat2, swap_for_dir },
+		{ "file", SYS_renameat2, swap_for_file }, { "write", SYS_renameat2, write_to_it },
+		{ "nothing", SYS_renameat2, take_away },  { "removed", SYS_renameat, swap_removed },
+		{ "made", SYS_linkat, make_first },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		for (unsigned how = 0; how <= WITH_JOURNAL; how++) {
+			struct world w = new_world(), other = new_world();
+			struct fate fate = { how, .call = rows[i].call,
+					     .disturb = rows[i].disturb };
+			assert_int_equal(trace(&w, &fate), OUTCOME_FAILED);
+			rows[i].disturb(&other);
+			char *now = describe(&w), *expected = describe(&other);
+			drop_times(now, true);
+			drop_times(expected, true);
+			if (said->rc == 0 || said->e.code != ERR_FILE_CHANGED ||
+			    !strstr(said->e.msg, "Nothing was changed.") || strcmp(now, expected))
+				fail_msg("%s: %d %s\n%s%s", rows[i].name, said->rc, said->e.msg,
+					 expected, now);
+			free(now);
+			free(expected);
+			world_free(&w);
+			world_free(&other);
+		}
+	}
 }
 
 /* One change, which undo takes back, and back again. */
@@ -388,6 +500,7 @@ int main(void)
 		cmocka_unit_test(undone),
 		cmocka_unit_test(killed_at_each_call),
 		cmocka_unit_test(killed_on_a_poor_file_system),
+		cmocka_unit_test(disturbed_at_the_last_moment),
 		cmocka_unit_test(failing_at_each_call),
 		cmocka_unit_test(failing_without_journal),
 		cmocka_unit_test(failing_on_a_poor_file_system),
