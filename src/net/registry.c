@@ -22,17 +22,14 @@ bool registry_place(size_t i, char path[REGISTRY_PATH])
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
 	const bool has_runtime = runtime && *runtime == '/';
-	int n = -1;
+	const bool is_root = geteuid() == 0;
+	int n;
 
-	if (!has_runtime)
-		i++;
-	if (i >= 1 && geteuid() != 0)
-		i++;
-	if (i == 0)
+	if (has_runtime && i == 0)
 		n = snprintf(path, REGISTRY_PATH, "%s/sidecar", runtime);
-	else if (i == 1)
+	else if (!has_runtime && is_root && i == 0)
 		n = snprintf(path, REGISTRY_PATH, "/run/sidecar");
-	else if (i == 2)
+	else if (!has_runtime && i == is_root)
 		n = snprintf(path, REGISTRY_PATH, "/tmp/sidecar-%u", (unsigned)geteuid());
 	else
 		return false;

@@ -2,9 +2,9 @@
 /*
  * registry: how the running sidecars of a user are found.
  *
- * There is one directory: $XDG_RUNTIME_DIR/sidecar, else /run/sidecar for root, else
- * /tmp/sidecar-<uid>. It belongs to the user, no other user may write it, and it is not a link;
- * another one is not used. In it are
+ * There is one directory: $XDG_RUNTIME_DIR/sidecar if that variable is set; else /run/sidecar for
+ * root, and /tmp/sidecar-<uid> for others and where root cannot write /run. It belongs to the user,
+ * no other user may write it, and it is not a link; another one is not used. In it are
  *
  *	serve-<pid>.json	one object: where a server listens. The server holds a lock on the
  *file while it runs. mcp-<pid>.sock		the socket on which an MCP server can be watched.
