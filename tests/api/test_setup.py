@@ -195,6 +195,22 @@ class TestFiles(SetupTest):
         self.assertIn(".claude", self.sidecar("claude", "--only", "--yes", status=1))
         self.assertEqual(self.snapshot(), before)
 
+    @unittest.skipUnless(os.getuid() == 0, "needs root to become another user")
+    def test_the_second_file_may_not_be_written_and_the_first_is_put_back(self):
+        program = shutil.copy(BIN, self.top / "sidecar")
+        self.put(".mcp.json", "{}\n")
+        settings = self.put(".claude/settings.json", "{}\n")
+        for path in (self.top, self.home, self.project, self.project / ".mcp.json"):
+            os.chown(path, 65534, 65534)
+        before = self.snapshot()
+        done = subprocess.run([program, "setup", "claude", "--only", "--yes"], cwd=self.project, env=self.env, user=65534,
+                              group=65534, capture_output=True, text=True, check=False, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn(f"{settings}: ", done.stderr)
+        self.assertIn("nothing was changed", done.stderr)
+        self.assertEqual(self.snapshot(), before)
+        self.assertEqual(list((self.home / ".local").rglob("*.json")), [])
+
     def test_links_modes_and_directories(self):
         dotfiles = self.home / "dotfiles"
         dotfiles.mkdir()
