@@ -11,6 +11,7 @@ from harness import BIN, ROOT
 INLINE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.S)
 # Options of other programs that are named without them.
 FOREIGN = {"--crlf": "ripgrep", "--no-unicode": "ripgrep", "--init": "docker", "--stop-timeout": "docker",
+           "--cap-drop": "docker", "--security-opt": "docker",
            "--cache": "bench/search", "--long": "an example", "--token": "an example", "--strict": "the inspector of MCP",
            **dict.fromkeys(("--dangerously-skip-permissions", "--dangerously-bypass-approvals-and-sandbox", "--settings",
                             "--profile", "--allowed-mcp-server-names", "--approval-mode=yolo"), "agents"),
