@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -86,10 +87,11 @@ bool broker_is_possible(const char **why)
 	if (syscall(SYS_pidfd_getfd, -1, 0, 0) == 0 || errno != EBADF)
 		return false;
 	*why = "process_vm_readv is refused";
-	if (syscall(SYS_process_vm_readv, getpid(), NULL, 0, NULL, 0, 0) < 0)
+	if (process_vm_readv(getpid(), NULL, 0, NULL, 0, 0) < 0)
 		return false;
 	*why = "openat2 is refused";
-	if (syscall(SYS_openat2, -1, NULL, NULL, 0) == 0 || errno == ENOSYS || errno == EPERM)
+	if (syscall(SYS_openat2, -1, NULL, NULL, (size_t)0) == 0 || errno == ENOSYS ||
+	    errno == EPERM)
 		return false;
 	*why = "";
 	return true;

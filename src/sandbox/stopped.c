@@ -177,7 +177,8 @@ static int replace_magic(const struct stopped_call *s, struct stopped_path *p)
 		{ STR("/proc/thread-self/cwd"), "cwd", false },
 		{ STR("/proc/self/root"), "root", false },
 	};
-	const struct str all = str_of(p->text);
+	const struct stopped_path old = *p;
+	const struct str all = str_of(old.text);
 	char target[PATH_MAX], what[32];
 
 	for (size_t i = 0; i < ARRAY_LEN(magic); i++) {
@@ -194,8 +195,6 @@ static int replace_magic(const struct stopped_call *s, struct stopped_path *p)
 			       STR_FMT(str_upto(number, 10)));
 		if (read_link(s, what, target) < 0)
 			return -1;
-		const struct stopped_path old = *p;
-		rest.p = old.text + (rest.p - p->text);
 		if (rest.n == 0) {
 			(void)snprintf(p->text, sizeof p->text, "%s", target);
 			return 0;

@@ -100,10 +100,11 @@ static const char *hint_of(const struct call *c, const struct proc_result *r)
 {
 	/* A text says which ones. */
 	if (c->denied && !c->text)
-		return c->read_only ? "The workspace is read-only: a command can write to /tmp and "
-				      "nowhere else."
-				    : "The sandbox refused what is listed in denied: it is outside "
-				      "the workspace.";
+		return c->read_only
+			       ? "The workspace is read-only: a command can write to /tmp and "
+				 "nowhere else."
+			       : "The sandbox refused what is listed in denied; rule says what "
+				 "is allowed instead.";
 	if (r->timed_out && c->native)
 		return "What takes longer can be started with & and its output sent to a file.";
 	if (r->timed_out)

@@ -360,7 +360,6 @@ static void *connect_once(void *arg)
 {
 	int *error = arg;
 
-	target = "in";
 	*error = act_connect();
 	return NULL;
 }
@@ -371,6 +370,7 @@ static int act_many(void)
 	pthread_t threads[MANY];
 	int errors[MANY];
 
+	target = "in";
 	for (int i = 0; i < MANY; i++)
 		if (pthread_create(&threads[i], NULL, connect_once, &errors[i]) != 0)
 			return 1;
