@@ -61,6 +61,12 @@ def filters():
 
 
 @functools.cache
+def tracing():
+    """Whether a process may be traced by its parent."""
+    return in_child(lambda: LIBC.ptrace(0, 0, None, None) == 0)
+
+
+@functools.cache
 def namespaces():
     """Whether a process gets namespaces for mounts and processes, and may mount a /proc there."""
     def mount(source, where, kind, flags):

@@ -130,6 +130,13 @@ static bool be_poor(void)
 
 enum { WITH_JOURNAL = 1, POOR = 2 };
 
+__attribute__((noreturn)) static void skip_child(const char *why)
+{
+	print_message("SKIP: %s\n", why);
+	(void)fflush(NULL);
+	_exit(SKIPPED);
+}
+
 /* The child: it is traced from here on. */
 static void work(struct world *w, unsigned how)
 {
@@ -138,9 +145,9 @@ static void work(struct world *w, unsigned how)
 	if (how & WITH_JOURNAL)
 		open_journal(w);
 	if (how & POOR && !be_poor())
-		_exit(SKIPPED);
+		skip_child("no system-call filter can be set here");
 	if (ptrace(PTRACE_TRACEME, 0, 0, 0) < 0)
-		_exit(SKIPPED);
+		skip_child("no process can be traced here");
 	(void)raise(SIGSTOP);
 	said->rc = apply(w, &e);
 	said->e = e;
