@@ -155,6 +155,21 @@ test('names and output that look like a page stay text', options, async t => {
 	assert.ok(!(await page.title()).includes('alert'));
 });
 
+test('secrets do not reach the page', options, async t => {
+	const server = await serve(t);
+	const secret = `ghp_${'a1B2'.repeat(9)}`;
+	await server.tool('write_file', { path: 'config', content: `one\nTOKEN=${secret}\n` });
+	await server.tool('run_command', { command: `echo it is ${secret}; cat config >&2` });
+	await server.tool('run_command', { command: `sudo login ${secret}` });
+	const page = await open(server);
+	for (const [row, part, wanted] of [['write_file', '#detail .diff', 'TOKEN='], ['echo it is', '#detail pre .stderr', 'TOKEN='],
+		['sudo', '#detail .callout', 'Command blocked']]) {
+		await choose(page, row);
+		await says(page, part, wanted);
+		assert.ok(!(await page.content()).includes(secret), row);
+	}
+});
+
 test('the token comes with the address, or is asked for once', options, async t => {
 	const server = await serve(t, { env: { SIDECAR_AUTH_TOKEN: 'secret %41' } });
 	const page = await open(server, { at: `/ui#${encodeURIComponent('secret %41')}` });
