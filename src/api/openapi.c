@@ -21,10 +21,11 @@ static const struct {
 	{ "edit", "{\"path\":\"a.txt\",\"oldText\":\"one\",\"newText\":\"two\"}",
 	  "{\"ok\":true,\"result\":{\"ok\":true,\"path\":\"a.txt\",\"diff\":\"-1 one\\n+1 "
 	  "two\"}}" },
-	{ "patch", "{\"patch\":\"--- a.txt\\n+++ a.txt\\n@@ -1 +1 @@\\n-one\\n+two\\n\"}",
-	  "{\"ok\":true,\"result\":{\"files\":[{\"path\":\"a.txt\",\"kind\":\"modified\",\"added\":"
-	  "1,"
-	  "\"removed\":1,\"diff\":\"-1 one\\n+1 two\"}],\"fuzz\":[]}}" },
+	{ "patch",
+	  "{\"patch\":\"*** Begin Patch\\n*** Add File: notes/b.txt\\n+two\\n*** End Patch\\n\"}",
+	  "{\"ok\":true,\"result\":{\"files\":[{\"path\":\"notes/"
+	  "b.txt\",\"kind\":\"created\",\"added\":1,"
+	  "\"removed\":0,\"diff\":\"+1 two\"}],\"fuzz\":[]}}" },
 	{ "ls", "{\"path\":\"src\"}", "{\"ok\":true,\"result\":{\"output\":\"a.c\\nlib/\"}}" },
 	{ "find", "{\"pattern\":\"*.c\"}",
 	  "{\"ok\":true,\"result\":{\"files\":[\"src/a.c\"],\"truncated\":false,\"limit\":1000}}" },
