@@ -115,13 +115,13 @@ static void answer_datagrams(struct program *p, uint32_t number)
 	answer(p, SECCOMP_RET_ALLOW);
 }
 
-/* If it is sendto with an address: stop it. */
-static void answer_sends(struct program *p)
+/* If it is that call: stop it, unless that argument is a null pointer. */
+static void answer_pointer(struct program *p, uint32_t number, unsigned argument)
 {
-	add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sendto, 0, 6));
-	load(p, low_half(4));
+	add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 6));
+	load(p, low_half(argument));
 	add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 2));
-	load(p, low_half(4) + sizeof(uint32_t));
+	load(p, low_half(argument) + sizeof(uint32_t));
 	add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0));
 	answer(p, SECCOMP_RET_USER_NOTIF);
 	answer(p, SECCOMP_RET_ALLOW);
@@ -142,12 +142,14 @@ static void build(struct program *p, unsigned calls)
 		answer_datagrams(p, SYS_socketpair);
 	}
 	if (calls & LISTENER_SENDS)
-		answer_sends(p);
+		answer_pointer(p, SYS_sendto, 4); /* with an address */
 	if (calls & LISTENER_CHANGES) {
 		answer_open(p, SYS_openat, 2);
 #ifdef SYS_open
 		answer_open(p, SYS_open, 1);
 #endif
+		/* Without a path it is by descriptor, which no other call stops for. */
+		answer_pointer(p, SYS_utimensat, 1);
 		for (size_t i = 0; i < ARRAY_LEN(stopped); i++)
 			answer_call(p, stopped[i], SECCOMP_RET_USER_NOTIF);
 	}

@@ -173,7 +173,7 @@ class Change(Text):
         self.assertRegex(self.text("list_changes"), r"^1  \S+  write_file  d/a.txt  2 created$")
         got = self.mcp.call("undo_change", id=1)["result"]["content"][0]["text"]
         self.assertEqual(got, "removed d\nremoved d/a.txt\n"
-                              "[changed: d/a.txt (deleted), d (deleted); undo_change id=2]")
+                              "[changed: d (deleted), d/a.txt (deleted); undo_change id=2]")
         self.assertEqual(os.listdir(self.mcp.workspace), [])
 
     def test_an_edit_shows_its_diff(self):
