@@ -151,6 +151,8 @@ export class Calls {
 	/** Something is missing. If it is not known how much, another server answers now. */
 	#gap(event) {
 		const known = event.lost !== null;
+		if (!known && this.last?.gap === 'run')
+			return this.last; // it is said again until the new server has had an event
 		this.partly = true;
 		const old = this.list.length > 0;
 		if (!known) {
@@ -160,7 +162,7 @@ export class Calls {
 		const words = known ? event.lost.toLocaleString('en') + (old ? ' events are missing here' : ' earlier events are not kept')
 			: 'The server was started again';
 		return this.#add('gap' + this.run + ':' + this.list.length + ':' + this.forgotten,
-			{ gap: true, subject: words, time: this.last?.ended ?? this.last?.time ?? Date.now() });
+			{ gap: known ? 'lost' : 'run', subject: words, time: this.last?.ended ?? this.last?.time ?? Date.now() });
 	}
 
 	/** The calls that run now, newest first; short ones only once they have run for a moment. */

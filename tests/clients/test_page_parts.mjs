@@ -136,6 +136,7 @@ test('what is missing is said, and numbers of another run are not mixed up', () 
 	assert.equal(calls.running(Date.now()).length, 1);
 	assert.equal(lastLine(calls.list[2]), 'b');
 	assert.notEqual(calls.list[0].key, calls.list[4].key);
+	assert.equal(sequence(START, { type: 'gap', lost: null }, { type: 'gap', lost: null }, START).list.length, 3);
 });
 
 test('only the newest calls are remembered', () => {
