@@ -265,7 +265,7 @@ void live_begin(struct live *l, struct live_call *lc, const struct account *a,
 	tap(lc, c);
 	if (!l->events)
 		return;
-	struct event event = {
+	lc->about = (struct event){
 		.type = EVENT_CALL_START,
 		.call = lc->id,
 		.mcp = about->mcp,
@@ -276,10 +276,10 @@ void live_begin(struct live *l, struct live_call *lc, const struct account *a,
 		.session = a->session,
 		.client = str_upto(about->client, LIMIT_LOG_SESSION),
 	};
-	lc->about = event;
 	enter(l, lc, c);
-	event.details = write_arguments(l, about->arguments, a->subject, &small, &large);
-	events_add(l->events, &event);
+	lc->about.details = write_arguments(l, about->arguments, a->subject, &small, &large);
+	events_add(l->events, &lc->about);
+	lc->about.details = STR("");
 }
 
 /* The rest of the output, which nothing can change any more. */
