@@ -108,8 +108,9 @@ struct broker *broker_new(struct denials *d)
 	return k;
 }
 
-static void look_often(const struct connector *c, bool on)
+static void interrupt(void *arg, bool on)
 {
+	const struct connector *c = arg;
 	const struct timespec each = { .tv_nsec = on ? LIMIT_CONNECTOR_LOOK_MS * 1000000L : 0 };
 	const struct itimerspec times = { each, each };
 
@@ -143,7 +144,7 @@ static void *make_connections(void *arg)
 {
 	struct connector *c = arg;
 	struct broker *k = c->broker;
-	const struct connecting wanted = { k->denials, is_wanted, c };
+	const struct connecting wanted = { k->denials, interrupt, is_wanted, c };
 	const bool ready = prepare(c);
 
 	(void)pthread_mutex_lock(&k->lock);
@@ -153,11 +154,7 @@ static void *make_connections(void *arg)
 			continue;
 		}
 		(void)pthread_mutex_unlock(&k->lock);
-		if (ready)
-			look_often(c, true);
 		supervisor_answer(&c->call, 0, ready ? connecting_make(&wanted, &c->call) : EACCES);
-		if (ready)
-			look_often(c, false);
 		(void)pthread_mutex_lock(&k->lock);
 		c->busy = false;
 	}

@@ -39,10 +39,13 @@ static int connect_to(const struct connecting *c, int sock, const struct peer_ad
 	const struct bounds_rights rights = bounds_lower(denials_bounds(c->denials));
 	int error = EACCES;
 
-	if (!rights.failed)
+	if (!rights.failed) {
+		c->interrupt(c->arg, true);
 		do
 			error = connect(sock, &t->at.any, t->size) < 0 ? errno : 0;
 		while (error == EINTR && c->is_wanted(c->arg));
+		c->interrupt(c->arg, false);
+	}
 	bounds_raise(&rights);
 	return error;
 }

@@ -11,7 +11,9 @@
 
 struct connecting {
 	struct denials *denials;
-	/* A signal has interrupted it: is it to go on? */
+	/* From now on, or not any more, a signal interrupts what blocks now and then … */
+	void (*interrupt)(void *arg, bool on);
+	/* … and has done so: is it to go on? */
 	bool (*is_wanted)(void *arg);
 	void *arg;
 };

@@ -44,13 +44,19 @@ static void release(struct supervisor *s)
 
 bool supervisor_is_waiting(const struct stopped_call *call)
 {
-	return ioctl(call->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &call->id) == 0;
+	int bad;
+
+	do
+		bad = ioctl(call->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &call->id);
+	while (bad && errno == EINTR);
+	return bad == 0;
 }
 
 static void answer(int listener, const struct seccomp_notif_resp *r)
 {
-	/* It fails only if the call does not wait any more. */
-	(void)ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, r);
+	/* It fails only if the call does not wait any more, or a signal was in the way. */
+	while (ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, r) < 0 && errno == EINTR)
+		;
 }
 
 void supervisor_answer(const struct stopped_call *call, int64_t value, int error)
