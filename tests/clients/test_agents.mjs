@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whole agents, held by the commands of the README, with a model that is a script: `claude` and `codex`, where they are
-// installed. They are too large to be installed for a test (670 MB). The script first tries the agent's own tools for
+// Whole agents, held by the commands of the README, with a model that is a script, where they are installed: `claude`,
+// `codex`, `gemini`, `opencode` and `qwen`. They are too large to be installed for a test (2 GB). The script first tries the agent's own tools for
 // shell, files and images: nothing may happen. Then it works with the sidecar.
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
@@ -27,18 +27,19 @@ const SCRIPT = [
 const LAST = 'The answer is 42.';
 
 /** A model that streams: `speak` writes the next call of the script, or the last words, as its events. */
-async function model(t, speak) {
+async function model(t, speak, always = () => false) {
 	const heard = [];
 	const http = createServer((req, res) => {
 		let text = '';
 		req.setEncoding('utf8').on('data', part => text += part).on('end', () => {
 			const body = text ? JSON.parse(text) : {};
-			if (!body.tools?.length) // who is there, which models, how many tokens
+			if (!body.tools?.length && !always(body)) // who is there, which models, how many tokens
 				return res.setHeader('Content-Type', 'application/json').end('{"data":[],"models":[],"input_tokens":1}');
-			heard.push(body);
+			if (body.tools?.length)
+				heard.push(body);
 			res.setHeader('Content-Type', 'text/event-stream');
 			for (const [type, data] of speak(body))
-				res.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`);
+				res.write(type ? `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n` : `data: ${data}\n\n`);
 			res.end();
 		});
 	});
@@ -64,9 +65,13 @@ function bait(t) {
 }
 
 /** Runs the README's command for the agent, then the agent, in a project of its own; then takes the command back. */
-async function work(t, { agent, outside }, line, settings, ...words) {
+async function work(t, { agent, outside, config = {}, edits }, line, settings, ...words) {
 	const home = join(agent.folder, 'home'), bin = dirname(BIN);
 	mkdirSync(home);
+	for (const [name, value] of Object.entries(config)) {
+		mkdirSync(dirname(join(agent.folder, name)), { recursive: true });
+		writeFileSync(join(agent.folder, name), JSON.stringify(value));
+	}
 	const before = files(agent.workspace);
 	const env = { ...environment('text'), ...settings, HOME: home, PATH: [bin, process.env.PATH].join(delimiter) };
 	const options = { env, cwd: agent.workspace, timeout: 240_000 };
@@ -85,6 +90,12 @@ async function work(t, { agent, outside }, line, settings, ...words) {
 	await run('sh', ['-c', `${shown[1].replace('--only', '--undo')} --yes`], options);
 	const after = files(agent.workspace);
 	['answer.sh', 'docs/answer.md'].forEach(name => delete after[join(agent.workspace, name)]);
+	if (edits) { // the agent itself adds a schema or a version to this file, so only our part is taken out of it
+		const file = join(agent.workspace, edits), { $schema, $version, ...left } = JSON.parse(after[file]);
+		assert.ok($schema ?? $version);
+		assert.deepEqual(left, JSON.parse(before[file] ?? '{}'));
+		[file, `${file}.orig`].forEach(name => [before, after].forEach(all => delete all[name]));
+	}
 	assert.deepEqual(after, before);
 }
 
@@ -192,4 +203,92 @@ test('Codex', { skip: missing('codex') }, async t => {
 	checkAttempts(texts.slice(0, attempts.length), /unsupported (custom tool )?call|patch rejected/);
 	// It puts a line of its own before each result.
 	check(texts.slice(attempts.length).map(text => text.replace(/^(Wall time: .*\n)?Output:\n?/, '')));
+});
+
+/** What every agent of the next three calls: its own tools, by their names, then the sidecar's. */
+function scriptOf(attempts, prefix, first = []) {
+	return [...attempts, ...first, ...SCRIPT.map(step => ({ ...step, name: prefix + step.name }))];
+}
+
+test('Gemini CLI', { skip: missing('gemini') }, async t => {
+	const results = body => body.contents.flatMap(m => m.parts).filter(part => part.functionResponse);
+	const trap = bait(t);
+	const secret = join(trap.outside, 'secret.txt');
+	const attempts = [
+		{ name: 'run_shell_command', input: { command: `touch ${trap.made}` } },
+		{ name: 'write_file', input: { file_path: trap.made, content: 'x' } },
+		{ name: 'read_file', input: { file_path: secret, absolute_path: secret } },
+		{ name: 'replace', input: { file_path: secret, old_string: 'the', new_string: 'a', instruction: 'try' } },
+	];
+	const script = scriptOf(attempts, 'mcp_sidecar_');
+	const { url, heard } = await model(t, body => {
+		const n = body.tools ? results(body).length : script.length;
+		const part = script[n] ? { functionCall: { name: script[n].name, args: script[n].input, id: `g${n}` } } : { text: LAST };
+		return [[null, JSON.stringify({ candidates: [{ content: { role: 'model', parts: [part] }, finishReason: 'STOP', index: 0 }] })]];
+	});
+	trap.config = { 'home/.gemini/settings.json': { security: { auth: { selectedType: 'gemini-api-key' } },
+		privacy: { usageStatisticsEnabled: false }, general: { enableAutoUpdate: false } } };
+	await work(t, trap, 'Gemini CLI', { GEMINI_API_KEY: 'none', GOOGLE_GEMINI_BASE_URL: url, GEMINI_CLI_TRUST_WORKSPACE: 'true' },
+		'gemini', '-m', 'gemini-2.5-flash', '--approval-mode=yolo', '-p', 'compute it');
+	const texts = results(heard.at(-1)).map(part => JSON.stringify(part.functionResponse.response));
+	assert.equal(texts.length, script.length);
+	checkAttempts(texts.slice(0, attempts.length), /not found/);
+});
+
+/** The wire of opencode and Qwen Code. */
+const chatResults = body => body.messages.filter(message => message.role === 'tool');
+
+function chatModel(t, script) {
+	return model(t, body => {
+		const n = body.tools?.length ? chatResults(body).length : script.length;
+		const call = script[n] && { index: 0, id: `call_${n}`, type: 'function',
+			function: { name: script[n].name, arguments: JSON.stringify(script[n].input) } };
+		const chunk = (delta, finish) => [null, JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'scripted',
+			choices: [{ index: 0, delta, finish_reason: finish }] })];
+		return [chunk(call ? { role: 'assistant', tool_calls: [call] } : { role: 'assistant', content: LAST }, null),
+			chunk({}, call ? 'tool_calls' : 'stop'), [null, '[DONE]']];
+	}, body => body.stream);
+}
+
+test('opencode', { skip: missing('opencode') }, async t => {
+	const trap = bait(t);
+	const attempts = [
+		{ name: 'bash', input: { command: `touch ${trap.made}`, description: 'try' } },
+		{ name: 'write', input: { filePath: trap.made, content: 'x' } },
+		{ name: 'read', input: { filePath: join(trap.outside, 'secret.txt') } },
+		{ name: 'grep', input: { pattern: 'secret', path: trap.outside } },
+	];
+	const script = scriptOf(attempts, 'sidecar_');
+	const { url, heard } = await chatModel(t, script);
+	trap.edits = 'opencode.json';
+	trap.config = { 'ws/opencode.json': { autoupdate: false, share: 'disabled', model: 'mock/scripted', small_model: 'mock/scripted',
+		permission: { bash: 'allow', '*': 'allow' }, // what setup has to take back
+		provider: { mock: { npm: '@ai-sdk/openai-compatible', options: { baseURL: `${url}/v1`, apiKey: 'none' },
+			models: { scripted: { limit: { context: 200000, output: 8000 } } } } } } };
+	await work(t, trap, 'opencode', { OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1' },
+		'opencode', 'run', 'compute it');
+	const texts = chatResults(heard.at(-1)).map(message => textOf(message.content));
+	assert.equal(texts.length, script.length);
+	checkAttempts(texts.slice(0, attempts.length), /unavailable tool/);
+	assert.ok(heard[0].tools.every(tool => tool.function.name.startsWith('sidecar_')));
+});
+
+test('Qwen Code', { skip: missing('qwen') }, async t => {
+	const trap = bait(t);
+	const attempts = [
+		{ name: 'run_shell_command', input: { command: `touch ${trap.made}`, description: 'try', is_background: false } },
+		{ name: 'write_file', input: { file_path: trap.made, content: 'x' } },
+		{ name: 'read_file', input: { file_path: join(trap.outside, 'secret.txt') } },
+		{ name: 'monitor', input: { command: `touch ${trap.made}`, description: 'try' } },
+	];
+	const names = SCRIPT.map(step => `mcp__sidecar__${step.name}`);
+	const script = scriptOf(attempts, 'mcp__sidecar__', [{ name: 'tool_search', input: { query: `select:${names.join()}` } }]);
+	const { url, heard } = await chatModel(t, script);
+	trap.edits = '.qwen/settings.json';
+	trap.config = { 'home/.qwen/settings.json': { security: { auth: { selectedType: 'openai' } }, privacy: { usageStatisticsEnabled: false } } };
+	await work(t, trap, 'Qwen Code', { OPENAI_API_KEY: 'none', OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: 'scripted' },
+		'qwen', '--approval-mode=yolo', '-p', 'compute it');
+	const texts = chatResults(heard.at(-1)).map(message => textOf(message.content));
+	assert.equal(texts.length, script.length);
+	checkAttempts(texts.slice(0, attempts.length), /declined|not found/);
 });
