@@ -204,6 +204,12 @@ void native_answer(struct exchange *x, const struct native_call *call, struct er
 	struct dispatch d = exchange_call(x, CALL_NATIVE, call->kind->tool, call->arguments);
 	char header[48];
 
+	if (x->front->service->tool_set == TOOL_CORE) {
+		d.arguments = NULL;
+		(void)err_set(e, ERR_UNKNOWN_TOOL,
+			      "This server offers its five tools only (--tool-set core), not %s",
+			      call->kind->tool->name);
+	}
 	d.session = call->session;
 	d.sized = true;
 	d.text = call->kind->text ? &shown : NULL;

@@ -404,6 +404,11 @@ int schema_choose(struct str format, struct str set_name, unsigned set, struct s
 		return err_set(e, ERR_INVALID_ARGUMENTS,
 			       "format must be ollama, openai, openai-strict, openai-responses, "
 			       "anthropic, gemini, mcp, anthropic-native or openai-native");
+	if (only_core && dialect >= SCHEMA_ANTHROPIC_NATIVE)
+		return err_set(
+			e, ERR_INVALID_ARGUMENTS,
+			"This server offers its five tools only (--tool-set core), not those "
+			"of a provider");
 	if (!set)
 		set = schema_default_set(dialect);
 	if (set_name.n)

@@ -55,6 +55,13 @@ class Patch(NativeTest):
         self.assertFalse(os.path.exists(self.server.path("gone.txt")))
         self.assertIn("FILE_NOT_FOUND", self.fails(type="delete_file", path="gone.txt"))
 
+    def test_the_core_set_has_no_such_tools(self):
+        core = self.start(env={"SIDECAR_TOOL_SET": "core"})
+        status, output = self.apply(server=core, type="create_file", path="new", diff="+a\n")
+        self.assertEqual((status, output[:13]), ("failed", "UNKNOWN_TOOL:"))
+        self.assertFalse(os.path.exists(core.path("new")))
+        self.assertEqual(core.request("GET", "/tools?format=openai-native").status, 400)
+
     def test_an_operation_is_about_its_own_file(self):
         self.server.put("mine", "a\n")
         self.server.put("other", "b\n")
