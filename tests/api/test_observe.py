@@ -88,6 +88,10 @@ def settled(server):
     return until(closed, "every change ends")[0]
 
 
+needs_listener = unittest.skipUnless(machine.listener(), "system calls cannot be passed on here")
+
+
+@needs_listener
 class CommandsTest(SidecarTest):
     """Whatever a command did, undo restores the tree, and redo does it again."""
 
@@ -251,6 +255,7 @@ class NamespacesTest(CommandsTest):
     env = {"SIDECAR_SANDBOX": "workspace"}
 
 
+@needs_listener
 class ReachTest(unittest.TestCase):
     """Which commands are observed, and what is said of it."""
 
