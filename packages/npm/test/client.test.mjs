@@ -326,14 +326,19 @@ test("a server that starts late, and again", async (t) => {
   assert.equal((await patient.read({ path: "a" })).content, "1");
   assert.equal((await patient.write({ path: "a", content: "22" })).bytes, 2);
 
-  // A command that was running is not run again.
-  const command = "echo x >> count; exec sleep 1000";
-  const run = assert.rejects(patient.bash({ command }), failing("CONNECTION_LOST", undefined));
-  while (!existsSync(join(there.workspace, "count"))) await sleep(10);
-  await server.stop("SIGKILL");
-  server = serve(t, there);
-  await run;
-  assert.equal((await patient.read({ path: "count" })).content, "x\n");
+  // A command that was running is not run again, whether its answer had begun or not; a read is.
+  for (const call of [(command) => patient.bash({ command }), (command) => patient.tool("run_command", { command })]) {
+    const run = assert.rejects(call("echo x >> count; exec sleep 1000"), failing("CONNECTION_LOST", undefined));
+    const { jobId } = await patient.startJob({ command: "exec sleep 1000" });
+    const read = assert.rejects(patient.job({ id: jobId, waitMs: 60_000 }), failing("INVALID_ARGUMENTS", 400));
+    while (!existsSync(join(there.workspace, "count"))) await sleep(10);
+    await server.stop("SIGKILL");
+    server = serve(t, there);
+    await run;
+    await read; // the new server does not know the job
+    assert.equal((await patient.read({ path: "count" })).content, "x\n");
+    await patient.bash({ command: "rm count" });
+  }
 });
 
 test("waiting for what does not come", async (t) => {

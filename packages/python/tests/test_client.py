@@ -260,19 +260,23 @@ class Connections(unittest.TestCase):
         self.assertEqual(client.read("a").content, "1")  # the kept connection is dead
         self.assertEqual(client.write("a", "22").bytes, 2)
 
-        # A command that was running is not run again.
+        # A command that was running is not run again, whether its answer had begun or not.
         count = place.workspace / "count"
+        servers.append(server)
 
         def kill():
             while not count.exists():
                 time.sleep(0.01)
-            place.stop(server, signal.SIGKILL)
-            place.serve()
-        killer = threading.Thread(target=kill)
-        killer.start()
-        self.fails("CONNECTION_LOST", None, client.bash, "echo x >> count; exec sleep 1000")
-        killer.join()
-        self.assertEqual(client.read("count").content, "x\n")
+            place.stop(servers[-1], signal.SIGKILL)
+            servers.append(place.serve())
+        command = "echo x >> count; exec sleep 1000"
+        for call in (lambda: client.bash(command), lambda: client.tool("run_command", command=command)):
+            killer = threading.Thread(target=kill)
+            killer.start()
+            self.fails("CONNECTION_LOST", None, call)
+            killer.join()
+            self.assertEqual(client.read("count").content, "x\n")
+            count.unlink()
 
     def test_addresses(self):
         for url, place in (("http://h", ("h", 80, False, "")), ("https://h/box/", ("h", 443, True, "/box")),
