@@ -364,13 +364,12 @@ static void tell_refusal(struct live *l, uint64_t call, const char *what, struct
 	events_add(l->events, &event);
 }
 
-void live_denied(struct live *l, uint64_t call, const char *path, const char *why)
+void live_denied(struct live *l, uint64_t call, const char *what, const char *path, const char *why)
 {
 	AUTO_BUF aside = { .max = LIMIT_SUBJECT_MEMORY };
 
 	if (l->events)
-		tell_refusal(l, call, "sandbox", account_clean(l->secrets, str_of(path), &aside),
-			     why);
+		tell_refusal(l, call, what, account_clean(l->secrets, str_of(path), &aside), why);
 }
 
 void live_refused(struct live *l, const char *what, struct str subject, const char *why)

@@ -77,7 +77,8 @@ void live_end(struct live_call *lc, const struct account *a, const struct change
 	      const char *why, struct str result);
 
 /* The sandbox has refused something to the command of a call. */
-void live_denied(struct live *l, uint64_t call, const char *path, const char *why);
+void live_denied(struct live *l, uint64_t call, const char *what, const char *path,
+		 const char *why);
 
 /* A change has ended after its call. */
 void live_change(struct live *l, uint64_t call, const struct change *change);

@@ -182,11 +182,12 @@ static void say_what_holds(struct service *s, const struct config *c)
 				       : "");
 }
 
-static void note_refusal(void *service, uint64_t call, const char *path, const char *why)
+static void note_refusal(void *service, uint64_t call, const char *what, const char *path,
+			 const char *why)
 {
 	struct service *s = service;
 
-	live_denied(&s->live, call, path, why);
+	live_denied(&s->live, call, what, path, why);
 }
 
 /* A change that ended after its call: a job's, or of processes that went on. */

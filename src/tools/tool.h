@@ -133,7 +133,8 @@ struct call {
 	/* Told of a change that ended after its call; or NULL. */
 	void (*changed)(void *arg, uint64_t call, const struct change *change);
 	/* Told of what the sandbox has refused, when it happens; or NULL. */
-	void (*refused)(void *arg, uint64_t call, const char *path, const char *why);
+	void (*refused)(void *arg, uint64_t call, const char *what, const char *path,
+			const char *why);
 	void *changed_arg;
 	bool sync; /* changes are on disk before they are answered */
 

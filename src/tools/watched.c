@@ -23,7 +23,8 @@ struct watched {
 	bool records;		 /* … and that is used */
 	struct denials *denials; /* NULL: there is no sandbox */
 	struct broker *broker;	 /* NULL: connections are not stopped */
-	void (*refused)(void *arg, uint64_t call, const char *path, const char *why);
+	void (*refused)(void *arg, uint64_t call, const char *what, const char *path,
+			const char *why);
 	struct supervisor *supervisor; /* of the proc; NULL: there was no listener */
 	uint64_t call;
 	void (*changed)(void *arg, uint64_t call, const struct change *c);
@@ -83,7 +84,8 @@ static void tell_refusal(void *arg, const struct denial *d)
 	buf_addc(&why, '\0');
 	(void)pthread_mutex_lock(&w->lock);
 	if (w->refused && !why.failed && (w->awaited || w->recording.journal))
-		w->refused(w->changed_arg, w->call, d->path, why.p);
+		w->refused(w->changed_arg, w->call,
+			   d->by == DENIED_BY_NETWORK ? "network" : "sandbox", d->path, why.p);
 	(void)pthread_mutex_unlock(&w->lock);
 }
 

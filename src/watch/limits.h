@@ -27,6 +27,7 @@ enum {
 	LIMIT_SHOWN_OUTPUT = 5,
 	LIMIT_SHOWN_DIFF = 16,
 	LIMIT_SHOWN_CALLS = 4,
+	LIMIT_SHOWN_REASONS = 3,
 
 	/* The end of a call's output that is kept for that; and calls that are followed at once. */
 	LIMIT_VIEW_TAIL = 8 << 10,

@@ -28,6 +28,7 @@ struct view_call {
 	enum log_colour colour;
 	struct buf output; /* the end of it; elsewhere than on a terminal what is not printed yet */
 	int64_t dropped;   /* lines before that */
+	int64_t reasons;   /* why something was refused: how many `why` has, and more */
 	bool refused, changed, failed, ended;
 	bool headed; /* it has been announced, because its output came before its end */
 };
@@ -162,11 +163,14 @@ static void judge(struct view_call *c, const struct json *end)
 	const int64_t change = cli_number(end, STR("change"), 0);
 	char words[64] = "ok", took[HUMAN_SIZE];
 
-	c->refused = c->refused || is_refusal(code);
+	/* The sandbox may have refused something to a command that ran all the same. */
+	const bool refused = is_refusal(code);
+
+	c->refused = c->refused || refused;
 	c->colour = LOG_RED;
 	if (cli_truth(end, STR("timed_out")))
 		(void)snprintf(words, sizeof words, "timed out");
-	else if (c->refused) {
+	else if (refused) {
 		(void)snprintf(words, sizeof words, "refused");
 		c->colour = LOG_YELLOW;
 	} else if (str_eq(code, STR("CANCELLED")))
@@ -184,7 +188,7 @@ static void judge(struct view_call *c, const struct json *end)
 	if (c->colour == LOG_GREEN && change)
 		(void)snprintf(words, sizeof words, "change %" PRId64, change);
 	/* The sidecar has a sentence about it. */
-	c->failed = code.n && !c->refused && !cli_truth(end, STR("timed_out")) &&
+	c->failed = code.n && !refused && !cli_truth(end, STR("timed_out")) &&
 		    !str_eq(code, STR("CANCELLED"));
 	c->changed = change > 0;
 	c->ended = true;
@@ -314,8 +318,7 @@ static void add_story(struct view *v, const struct view_call *c)
 static void add_ended(struct view *v, const struct view_call *c)
 {
 	add_head(v, c);
-	if (c->why.n)
-		add_text(v, c->why, LOG_YELLOW);
+	add_lines(v, c->why, LOG_YELLOW);
 	if (v->o.terminal)
 		add_output(v, c, LIMIT_SHOWN_OUTPUT);
 	else
@@ -405,6 +408,19 @@ static void take_end(struct view *v, struct view_call *c, const struct json *eve
 	drop(v, at);
 }
 
+/* One more reason; the first few are shown. */
+static void take_why(struct view_call *c, struct str why)
+{
+	AUTO_BUF all = { .max = 8 << 10 };
+
+	if (c->reasons++ >= LIMIT_SHOWN_REASONS)
+		return;
+	buf_add(&all, c->why);
+	buf_add(&all, c->why.n ? STR("\n") : STR(""));
+	buf_add(&all, why);
+	c->why = copy(c, buf_str(&all));
+}
+
 static void take_people(struct view *v, const struct json *event, struct str type)
 {
 	const int64_t job = cli_number(event, STR("job"), 0);
@@ -424,7 +440,7 @@ static void take_people(struct view *v, const struct json *event, struct str typ
 		take_output(v, c, json_text(event, STR("text")));
 	else if (str_eq(type, STR("refused"))) {
 		c->refused = true;
-		c->why = copy(c, json_text(event, STR("why")));
+		take_why(c, json_text(event, STR("why")));
 	} else if (str_ends(type, STR(".end")))
 		take_end(v, c, event);
 }

@@ -18,7 +18,7 @@ import termios
 import threading
 import unittest
 
-from harness import BIN, PATIENCE, SidecarTest, UnixConnection, environment, needs_two_users, until
+from harness import BIN, PATIENCE, SidecarTest, UnixConnection, environment, needs_sandbox, needs_two_users, until
 from mcp_client import Stdio, call, initialize
 
 CONNECT = """
@@ -256,6 +256,27 @@ class Watch(Running):
         self.assertRegex(text, r"(?m)^.*run_command +sudo true +refused +\d+ ms\n    Command blocked")
         self.assertRegex(text, r"(?m)^.*read_file +absent +file not found +\d+ ms\n    File not found")
         self.assertRegex(text, r"(?m)^.*run_command +echo out; exit 3 +exit 3 +\d+ ms\n    out$")
+
+    @needs_sandbox
+    def test_what_the_sandbox_refuses_to_a_command(self):
+        server = self.serve(env={"SIDECAR_SANDBOX": "workspace", "SIDECAR_NETWORK": "none"})
+        server.output("run_command", command="echo x 2>&1 > /etc/hostname-of-test; echo went on")
+        server.put("connect.py", "import socket\ntry: socket.create_connection(('192.0.2.1', 9), 1)\nexcept OSError: print('no')\n")
+        server.output("run_command", command="python3 connect.py")
+        server.output("run_command", command="echo last")
+        text = "\n".join(self.lines(self.watch(), "    last"))
+        refused = [json.loads(line) for line in self.cli_lines(server)]
+        kinds = {e["what"] for e in refused}
+        self.assertLessEqual(kinds, {"sandbox", "network"})
+        self.assertIn("sandbox", kinds)
+        self.assertRegex(text, r"(?m)^.*run_command +echo x .* (ok|exit \d+) +\d+ ms\n    .*/etc/hostname-of-test is not allowed")
+        if any("192.0.2.1" in e["subject"] for e in refused):
+            self.assertIn("network", kinds)
+
+    def cli_lines(self, server):
+        """The refusals of the past, as JSON."""
+        process = self.watch("--json", "--since", "1h", "--socket", server.socket)
+        return [line for line in self.lines(process, '"call":3,"ok"') if '"type":"refused"' in line]
 
     def test_output_comes_while_the_command_runs(self):
         server = self.serve()
