@@ -108,6 +108,8 @@ static bool names(struct str quoted, struct str name)
 	const struct json *v;
 	struct err e;
 
+	if (!quoted.n)
+		return false;
 	if (!memchr(quoted.p, '\\', quoted.n))
 		return str_eq(str_from(str_upto(quoted, quoted.n - 1), 1), name);
 	return json_parse(quoted, &memory, &v, &e) == 0 && str_eq(v->string, name);

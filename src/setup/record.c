@@ -36,7 +36,7 @@ static int read_file(const struct json *v, struct arena *memory, struct record_f
 
 	ret->path = arena_dup(memory, json_text(v, STR("path")));
 	ret->made = arena_dup(memory, json_text(v, STR("made")));
-	if (n < 0 || !ret->path.n || after.n >= sizeof ret->after || !existed)
+	if (n < 0 || !ret->path.n || !after.p || after.n >= sizeof ret->after || !existed)
 		return -1;
 	ret->existed = existed->boolean;
 	ret->before = (struct str){ bytes, (size_t)n };

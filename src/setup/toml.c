@@ -28,19 +28,19 @@ struct reading {
 	struct str text;
 	size_t at;
 	unsigned depth;
-	struct arena *memory;
+	struct arena memory;
 	struct defined *list;
 	size_t count, room;
 	struct str table; /* the way of the current table */
 	size_t head;	  /* its number, counted from 1 */
+	struct buf way;	  /* of what is looked for */
 	struct err *e;
 };
 
 static int fail(struct reading *r, const char *what)
 {
-	const size_t line = bytes_count(str_upto(r->text, r->at), '\n') + 1;
-
-	return err_set(r->e, ERR_INVALID_CONFIG, "line %zu: %s", line, what);
+	return err_set(r->e, ERR_INVALID_CONFIG, "line %zu: %s",
+		       bytes_count(str_upto(r->text, r->at), '\n') + 1, what);
 }
 
 static char peek(const struct reading *r)
@@ -135,7 +135,7 @@ static int read_name(struct reading *r, struct buf *way)
 		if (read_string(r) < 0)
 			return -1;
 		const struct str raw = { r->text.p + begin, r->at - begin };
-		if (quote == '"' && json_parse(raw, r->memory, &v, &e) == 0)
+		if (quote == '"' && json_parse(raw, &r->memory, &v, &e) == 0)
 			buf_add(way, v->string);
 		else
 			buf_add(way, str_from(str_upto(raw, raw.n - 1), 1));
@@ -167,7 +167,7 @@ static struct defined *define(struct reading *r, struct defined d)
 {
 	if (r->count == r->room) {
 		struct defined *list =
-			arena_grow(r->memory, r->list, &r->room, sizeof(struct defined));
+			arena_grow(&r->memory, r->list, &r->room, sizeof(struct defined));
 		if (!list)
 			return NULL;
 		r->list = list;
@@ -234,7 +234,7 @@ static int read_pair(struct reading *r, struct str around, bool inside)
 		return fail(r, "an equals sign is missing");
 	r->at++;
 	skip_blanks(r);
-	struct defined d = { .way = arena_dup(r->memory, buf_str(&way)), .begin = begin };
+	struct defined d = { .way = arena_dup(&r->memory, buf_str(&way)), .begin = begin };
 	const size_t value = r->at;
 	if (!d.way.p || !define(r, d))
 		return fail(r, "the text is too large");
@@ -265,7 +265,7 @@ static int read_head(struct reading *r)
 	if (!ahead(r, array ? STR("]]") : STR("]")))
 		return fail(r, "a bracket is not closed");
 	r->at += array ? 2 : 1;
-	d.way = arena_dup(r->memory, buf_str(&way));
+	d.way = arena_dup(&r->memory, buf_str(&way));
 	for (size_t i = 0; i < r->count; i++)
 		if (r->list[i].kind == TOML_IN_ARRAY && is_below(d.way, r->list[i].way))
 			d.kind = TOML_IN_ARRAY;
@@ -297,7 +297,7 @@ static int read_all(struct reading *r)
 			r->list[first].end = r->at;
 		}
 	}
-	return r->memory->failed ? fail(r, "the text is too large") : 0;
+	return r->memory.failed ? fail(r, "the text is too large") : 0;
 }
 
 static void join(const struct key_path *at, struct buf *out)
@@ -318,20 +318,33 @@ static const struct defined *find(const struct reading *r, enum kind kind, struc
 	return NULL;
 }
 
-#define READING(text_, e_)                                                                         \
-	AUTO_ARENA memory_ = { .max = LIMIT_CLIENT_MEMORY };                                       \
-	AUTO_BUF way_ = { .max = LIMIT_CONFIG_FILE };                                              \
-	struct reading r = { .text = (text_), .memory = &memory_, .e = (e_) }
+static void reading_done(struct reading *r)
+{
+	arena_done(&r->memory);
+	buf_done(&r->way);
+}
+
+#define AUTO_READING CLEANUP(reading_done) struct reading
+
+/* Read the text, and join the names of what is looked for. */
+static int begin(struct reading *r, struct str text, const struct key_path *at, struct err *e)
+{
+	*r = (struct reading){ .text = text,
+			       .memory = { .max = LIMIT_CLIENT_MEMORY },
+			       .way = { .max = LIMIT_CONFIG_FILE },
+			       .e = e };
+	join(at, &r->way);
+	return read_all(r);
+}
 
 int toml_find(struct str text, const struct key_path *at, struct str *ret, struct err *e)
 {
-	READING(text, e);
+	AUTO_READING r;
 
-	if (read_all(&r) < 0)
+	if (begin(&r, text, at, e) < 0)
 		return -1;
-	join(at, &way_);
-	const struct defined *d = find(&r, TOML_VALUE, buf_str(&way_));
-	const struct defined *table = find(&r, TOML_TABLE, buf_str(&way_));
+	const struct defined *d = find(&r, TOML_VALUE, buf_str(&r.way));
+	const struct defined *table = find(&r, TOML_TABLE, buf_str(&r.way));
 	*ret = d ? d->value : (struct str){ table ? text.p + table->begin : NULL, 0 };
 	return 0;
 }
@@ -342,16 +355,15 @@ bool toml_name(struct str text, const struct key_path *at, size_t i, struct aren
 	struct err e;
 	struct str seen[64];
 	size_t count = 0;
-	READING(text, &e);
+	AUTO_READING r;
 
-	if (read_all(&r) < 0)
+	if (begin(&r, text, at, &e) < 0)
 		return false;
-	join(at, &way_);
 	for (size_t k = 0; k < r.count && count < ARRAY_LEN(seen); k++) {
 		struct str rest, key, more;
-		if (r.list[k].kind == TOML_IN_ARRAY || !is_below(r.list[k].way, buf_str(&way_)))
+		if (r.list[k].kind == TOML_IN_ARRAY || !is_below(r.list[k].way, buf_str(&r.way)))
 			continue;
-		rest = str_from(r.list[k].way, way_.n + (way_.n > 0));
+		rest = str_from(r.list[k].way, r.way.n + (r.way.n > 0));
 		(void)str_cut(rest, BETWEEN, &key, &more);
 		size_t known = 0;
 		while (known < count && !str_eq(seen[known], key))
@@ -429,7 +441,7 @@ static void add_inline(struct str text, const struct defined *d, const struct ke
 	while (inside.n && strchr(" \t\r\n", text.p[end - 1]))
 		end--;
 	buf_add(out, str_upto(text, end));
-	buf_add(out, !inside.n ? STR(" ") : str_ends(inside, STR(",")) ? STR(" ") : STR(", "));
+	buf_add(out, !inside.n || str_ends(inside, STR(",")) ? STR(" ") : STR(", "));
 	add_names(out, at, from, at->n);
 	buf_add(out, STR(" = "));
 	buf_add(out, value);
@@ -521,17 +533,16 @@ static int checked(const struct buf *out, struct err *e)
 int toml_set(struct str text, const struct key_path *at, struct str value, struct buf *out,
 	     struct err *e)
 {
-	READING(text, e);
+	AUTO_READING r;
 
-	if (read_all(&r) < 0)
+	if (begin(&r, text, at, e) < 0)
 		return -1;
-	join(at, &way_);
-	const struct defined *d = find(&r, TOML_VALUE, buf_str(&way_));
-	if (!d && find(&r, TOML_TABLE, buf_str(&way_)))
+	const struct defined *d = find(&r, TOML_VALUE, buf_str(&r.way));
+	if (!d && find(&r, TOML_TABLE, buf_str(&r.way)))
 		return err_set(e, ERR_INVALID_CONFIG, "%.*s is a table, not a value",
 			       STR_FMT(at->key[at->n - 1]));
 	if (!d) {
-		if (add_value(&r, at, buf_str(&way_), value, out) < 0)
+		if (add_value(&r, at, buf_str(&r.way), value, out) < 0)
 			return -1;
 		return checked(out, e);
 	}
@@ -553,13 +564,12 @@ static bool is_empty(const struct reading *r, const struct defined *table)
 
 int toml_remove(struct str text, const struct key_path *at, struct buf *out, struct err *e)
 {
-	READING(text, e);
+	AUTO_READING r;
 
-	if (read_all(&r) < 0)
+	if (begin(&r, text, at, e) < 0)
 		return -1;
-	join(at, &way_);
-	const struct defined *d = find(&r, TOML_VALUE, buf_str(&way_));
-	const struct defined *table = d ? NULL : find(&r, TOML_TABLE, buf_str(&way_));
+	const struct defined *d = find(&r, TOML_VALUE, buf_str(&r.way));
+	const struct defined *table = d ? NULL : find(&r, TOML_TABLE, buf_str(&r.way));
 	if (table && is_empty(&r, table))
 		d = table;
 	if (!d) {
