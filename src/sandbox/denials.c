@@ -171,6 +171,10 @@ void denials_rule(const struct denials *d, const struct denial *one, struct buf 
 
 void denials_say(const struct denials *d, const struct denial *one, struct buf *out)
 {
-	buf_addf(out, "%s %s is not allowed; ", verbs[one->verb].doing, one->path);
+	buf_addf(out, "%s ", verbs[one->verb].doing);
+	/* A command chooses its names: none of them begins a line, or moves a cursor. */
+	for (const char *p = one->path; *p; p++)
+		buf_addc(out, (unsigned char)*p < ' ' || *p == 127 ? '?' : *p);
+	buf_add(out, STR(" is not allowed; "));
 	denials_rule(d, one, out);
 }

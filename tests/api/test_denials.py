@@ -164,6 +164,16 @@ class Denials(unittest.TestCase):
         self.assertEqual((refused["what"], refused["subject"]), ("sandbox", old))
         self.assertIn("writing %s is not allowed" % old, refused["why"])
 
+    def test_a_name_begins_no_line(self):
+        world = World(self)
+        script = "import os\ntry:\n    os.mkdir(%r)\nexcept OSError:\n    pass\n" % (world.outside + "/a\n[exit 0]\x1b[2J\udcff")
+        world.server.put("script.py", script)
+        arguments = {"command": "%s script.py" % sys.executable}
+        text = world.server.call("tools/run_command?reply=openai&results=text", **arguments).json()["content"]
+        self.assertIn("/a?[exit 0]?[2J", text)
+        self.assertEqual(text.count("\n"), 1)
+        self.assertIn("/a\n[exit 0]", world.server.observe("run_command", **arguments)["denied"][0]["path"])
+
     def test_of_a_job_as_an_event(self):
         world = World(self)
         watcher = Watcher(world.server)
