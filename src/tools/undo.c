@@ -9,6 +9,7 @@
 #include "changes/limits.h"
 #include "tools/tool.h"
 #include "workspace/path.h"
+#include "workspace/workspace.h"
 
 struct undo_args {
 	int64_t id, since;
@@ -197,7 +198,13 @@ static int undo_run(struct call *c, const void *args, struct err *e)
 	q.subject = str_of(subject);
 	if (call_before_slow(c, e) < 0)
 		return -1;
-	if (undo_changes(c->journal, &q, c->arena, &r, e) < 0) {
+	/* An edit comes before the check of what is there, or after the undo. */
+	if (!a->dry_run)
+		ws_lock_all(c->ws);
+	const int rc = undo_changes(c->journal, &q, c->arena, &r, e);
+	if (!a->dry_run)
+		ws_unlock_all(c->ws);
+	if (rc < 0) {
 		write_details(c, &r, e);
 		return -1;
 	}

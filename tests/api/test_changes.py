@@ -140,6 +140,24 @@ class ChangesTest(unittest.TestCase):
         self.assertEqual(self.state(), before)
         self.assertEqual(self.ask("POST", "/changes/%d/undo" % (second + 99), status=404)["code"], "CHANGE_NOT_FOUND")
 
+    def test_an_edit_during_an_undo_is_not_lost(self):
+        """Whichever comes first: the edit is there, or it was refused because its text had gone."""
+        size = 2_000_000  # that takes a moment to check
+        for _ in range(8):
+            self.write("f", "a" * size + "\nold\n")
+            change = self.write("f", "b" * size + "\nold\n")
+            answers = {}
+            edit = threading.Thread(target=lambda: answers.update(edit=send(
+                self.sidecar, "POST", "/edit", {"path": "f", "oldText": "old", "newText": "new"})))
+            edit.start()
+            answers["undo"] = send(self.sidecar, "POST", f"/changes/{change}/undo", {})
+            edit.join()
+            with open(self.sidecar.path("f"), encoding="utf-8") as f:
+                content = f.read()
+            self.assertEqual(answers["edit"].status, 200)
+            self.assertTrue(content.endswith("new\n"), answers["undo"].body)
+            self.assertEqual(content[0], "a" if answers["undo"].status == 200 else "b")
+
     def test_only_some_paths(self):
         send(self.sidecar, "POST", "/write", {"path": "x/a", "content": "1"})
         number = self.write("y/z/b", "2")
