@@ -176,7 +176,8 @@ static const struct json *body_of(struct exchange *x, const struct http_request 
 
 void changes_undo(struct exchange *x, const struct http_request *r, struct str id)
 {
-	static const struct str names[] = { STR("dryRun"), STR("force"), STR("paths") };
+	static const struct str names[] = { STR("dryRun"), STR("force"), STR("paths"),
+					    STR("sessionId") };
 	struct json members[1 + ARRAY_LEN(names)];
 	const struct json *body = body_of(x, r);
 	size_t n = 1;

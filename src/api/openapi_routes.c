@@ -11,6 +11,7 @@ struct params {
 	bool recursive;
 };
 
+static const char *const results[] = { "text", NULL };
 static const char *const replies[] = { "ollama", "openai", "anthropic", "gemini", NULL };
 
 static const struct arg list_params[] = {
@@ -22,6 +23,8 @@ static const struct arg list_params[] = {
 static const struct arg call_params[] = {
 	A_CHOICE(struct params, reply, "reply", RARE, 0, replies,
 		 "Answer with the message to feed back to this provider's model"),
+	A_CHOICE(struct params, set, "results", RARE, 0, results,
+		 "With reply: the result as text, instead of JSON in it"),
 	A_STR(struct params, path, "session", 0, "The session, if the call names none"),
 	A_END,
 };
@@ -117,6 +120,41 @@ static const struct arg call_id[] = {
 	A_END,
 };
 
+static const struct arg change_id[] = {
+	A_INT(struct params, format, "id", 0, 1, INT64_MAX, "Which change"),
+	A_END,
+};
+
+#define UNDO_HOW                                                                                   \
+	"\"dryRun\":{\"type\":\"boolean\",\"description\":\"Only say what would be done\"},"       \
+	"\"force\":{\"type\":\"boolean\",\"description\":\"Overwrite what has changed since, and " \
+	"restore what was saved\"}"
+
+static void undo_one(struct jw *w, const struct operation *o)
+{
+	(void)o;
+	openapi_content(
+		w, "application/json",
+		"{\"type\":\"object\",\"properties\":{\"paths\":{\"type\":\"array\","
+		"\"items\":{\"type\":\"string\"},\"description\":\"Only these paths and what "
+		"is below them\"}," UNDO_HOW "}}",
+		NULL);
+}
+
+static void undo_many(struct jw *w, const struct operation *o)
+{
+	(void)o;
+	openapi_content(
+		w, "application/json",
+		"{\"type\":\"object\",\"properties\":{\"ids\":{\"type\":\"array\","
+		"\"items\":{\"type\":\"integer\"},\"description\":\"Which changes\"},"
+		"\"since\":{\"type\":\"integer\",\"description\":\"Or this one and all after "
+		"it\"},\"session\":{\"type\":\"string\",\"description\":\"Or all of this "
+		"session\"},\"paths\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},"
+		"\"description\":\"Only these paths and what is below them\"}," UNDO_HOW "}}",
+		NULL);
+}
+
 static void events(struct jw *w, const struct operation *o)
 {
 	(void)o;
@@ -157,10 +195,10 @@ const struct operation openapi_operations[] = {
 	  .answer = openapi_result },
 	{ "/changes/{id}/diff", "get", "changeDiff", "changes", NULL, .tool = &tool_change_diff,
 	  .answer = metrics },
-	{ "/changes/{id}/undo", "post", "undoChange", "changes", NULL, .tool = &tool_undo,
-	  .answer = openapi_result },
-	{ "/changes/undo", "post", "undo", "changes", NULL, .tool = &tool_undo,
-	  .answer = openapi_result },
+	{ "/changes/{id}/undo", "post", "undoChange", "changes", NULL, change_id, &tool_undo,
+	  undo_one, openapi_result },
+	{ "/changes/undo", "post", "undo", "changes", NULL, NULL, &tool_undo, undo_many,
+	  openapi_result },
 	{ "/jobs", "get", "jobs", "jobs", NULL, .tool = &tool_jobs, .answer = openapi_result },
 	{ "/jobs/{id}", "get", "job", "jobs", NULL, .tool = &tool_job, .answer = openapi_result },
 	{ "/jobs/{id}/stop", "post", "stopJob", "jobs", NULL, .tool = &tool_stop_job,

@@ -810,10 +810,12 @@ export interface UndoChangeArguments {
   dryRun?: boolean;
   /** Overwrite what has changed since, and restore what was saved. */
   force?: boolean;
+  /** A name for the log and the read tracker. */
+  sessionId?: string;
 }
 
 export interface UndoArguments {
-  /** Or several. */
+  /** Which changes. */
   ids?: number[];
   /** Or this one and all after it. */
   since?: number;
@@ -825,6 +827,8 @@ export interface UndoArguments {
   dryRun?: boolean;
   /** Overwrite what has changed since, and restore what was saved. */
   force?: boolean;
+  /** A name for the log and the read tracker. */
+  sessionId?: string;
 }
 
 export interface JobArguments {

@@ -674,31 +674,34 @@ class Operations:
         return self._call(str, "GET", "/changes/{id}/diff", {"id": id}, timeout, repeatable=True)
 
     def undo_change(self, id: int, *, paths: Optional[List[str]] = None, dry_run: Optional[bool] = None,
-            force: Optional[bool] = None, timeout: Optional[float] = None) -> UndoResult:
+            force: Optional[bool] = None, session_id: Optional[str] = None,
+            timeout: Optional[float] = None) -> UndoResult:
         """Take changes back, all of them or none.
 
         id: Which change.
         paths: Only these paths and what is below them.
         dry_run: Only say what would be done.
         force: Overwrite what has changed since, and restore what was saved.
+        session_id: A name for the log and the read tracker.
         """
         return self._call(UndoResult, "POST", "/changes/{id}/undo", {"id": id, "paths": paths, "dryRun": dry_run,
-            "force": force}, timeout, repeatable=False)
+            "force": force, "sessionId": session_id}, timeout, repeatable=False)
 
     def undo(self, ids: Optional[List[int]] = None, *, since: Optional[int] = None, session: Optional[str] = None,
             paths: Optional[List[str]] = None, dry_run: Optional[bool] = None, force: Optional[bool] = None,
-            timeout: Optional[float] = None) -> UndoResult:
+            session_id: Optional[str] = None, timeout: Optional[float] = None) -> UndoResult:
         """Take changes back, all of them or none.
 
-        ids: Or several.
+        ids: Which changes.
         since: Or this one and all after it.
         session: Or all of this session.
         paths: Only these paths and what is below them.
         dry_run: Only say what would be done.
         force: Overwrite what has changed since, and restore what was saved.
+        session_id: A name for the log and the read tracker.
         """
         return self._call(UndoResult, "POST", "/changes/undo", {"ids": ids, "since": since, "session": session,
-            "paths": paths, "dryRun": dry_run, "force": force}, timeout, repeatable=False)
+            "paths": paths, "dryRun": dry_run, "force": force, "sessionId": session_id}, timeout, repeatable=False)
 
     def jobs(self, *, timeout: Optional[float] = None) -> JobsResult:
         """List the commands that run, or ran, in the background, and what others left running."""
@@ -917,31 +920,36 @@ class AsyncOperations:
         return await self._call(str, "GET", "/changes/{id}/diff", {"id": id}, timeout, repeatable=True)
 
     async def undo_change(self, id: int, *, paths: Optional[List[str]] = None, dry_run: Optional[bool] = None,
-            force: Optional[bool] = None, timeout: Optional[float] = None) -> UndoResult:
+            force: Optional[bool] = None, session_id: Optional[str] = None,
+            timeout: Optional[float] = None) -> UndoResult:
         """Take changes back, all of them or none.
 
         id: Which change.
         paths: Only these paths and what is below them.
         dry_run: Only say what would be done.
         force: Overwrite what has changed since, and restore what was saved.
+        session_id: A name for the log and the read tracker.
         """
         return await self._call(UndoResult, "POST", "/changes/{id}/undo", {"id": id, "paths": paths,
-            "dryRun": dry_run, "force": force}, timeout, repeatable=False)
+            "dryRun": dry_run, "force": force, "sessionId": session_id}, timeout, repeatable=False)
 
     async def undo(self, ids: Optional[List[int]] = None, *, since: Optional[int] = None,
             session: Optional[str] = None, paths: Optional[List[str]] = None, dry_run: Optional[bool] = None,
-            force: Optional[bool] = None, timeout: Optional[float] = None) -> UndoResult:
+            force: Optional[bool] = None, session_id: Optional[str] = None,
+            timeout: Optional[float] = None) -> UndoResult:
         """Take changes back, all of them or none.
 
-        ids: Or several.
+        ids: Which changes.
         since: Or this one and all after it.
         session: Or all of this session.
         paths: Only these paths and what is below them.
         dry_run: Only say what would be done.
         force: Overwrite what has changed since, and restore what was saved.
+        session_id: A name for the log and the read tracker.
         """
         return await self._call(UndoResult, "POST", "/changes/undo", {"ids": ids, "since": since,
-            "session": session, "paths": paths, "dryRun": dry_run, "force": force}, timeout, repeatable=False)
+            "session": session, "paths": paths, "dryRun": dry_run, "force": force, "sessionId": session_id},
+            timeout, repeatable=False)
 
     async def jobs(self, *, timeout: Optional[float] = None) -> JobsResult:
         """List the commands that run, or ran, in the background, and what others left running."""
