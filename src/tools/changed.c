@@ -141,9 +141,7 @@ bool changed_size(struct journal *j, const struct change_item *item, int64_t max
 		  struct diff_size *ret)
 {
 	AUTO_BUF old = { .max = (size_t)max_bytes }, new = { .max = (size_t)max_bytes };
-	AUTO_BUF diff = { .max = 4 * (size_t)max_bytes };
 	AUTO_ARENA memory = { .max = 64 * (size_t)max_bytes };
-	struct err e;
 
 	if ((item->before.type != STATE_FILE && item->before.type != STATE_NONE) ||
 	    (item->after.type != STATE_FILE && item->after.type != STATE_NONE) ||
@@ -154,10 +152,7 @@ bool changed_size(struct journal *j, const struct change_item *item, int64_t max
 		*ret = (struct diff_size){ 0 };
 		return true;
 	}
-	if (!content_before(j, item, &old) || !content_after(j, item, &new) ||
-	    str_index(buf_str(&old), '\0') >= 0 || str_index(buf_str(&new), '\0') >= 0 ||
-	    diff_unified(buf_str(&old), buf_str(&new), &memory, &diff, &e) < 0)
-		return false;
-	*ret = diff_size(buf_str(&diff));
-	return true;
+	return content_before(j, item, &old) && content_after(j, item, &new) &&
+	       str_index(buf_str(&old), '\0') < 0 && str_index(buf_str(&new), '\0') < 0 &&
+	       diff_count(buf_str(&old), buf_str(&new), &memory, ret);
 }

@@ -4,6 +4,7 @@
 #include "workspace/diff.h"
 
 #include <stdio.h>
+#include <xxhash.h>
 
 #include "base/bytes.h"
 
@@ -400,4 +401,98 @@ int diff_unified(struct str old, struct str new, struct arena *a, struct buf *ou
 	if (out->failed)
 		return err_set(e, ERR_FILE_TOO_LARGE, "The change is too large to be shown");
 	return 0;
+}
+
+/* The lines between the start and the end that both texts have in common. */
+static void trim(struct text_lines *x, struct text_lines *y)
+{
+	const int64_t start = follow(x, y, 0, 0);
+
+	*x = (struct text_lines){ x->line + start, x->n - start };
+	*y = (struct text_lines){ y->line + start, y->n - start };
+	const int64_t end = same_end(x, y);
+	x->n -= end;
+	y->n -= end;
+}
+
+static uint64_t hash_of(struct str line)
+{
+	return XXH3_64bits(line.p, line.n) | 1; /* 0 is a free place of a table */
+}
+
+/* Where the hash is in a table, whose size is a power of two, or where it belongs. */
+static uint64_t *place_of(uint64_t *table, size_t size, uint64_t hash)
+{
+	size_t at = (hash >> 1) & (size - 1);
+
+	while (table[at] && table[at] != hash)
+		at = (at + 1) & (size - 1);
+	return &table[at];
+}
+
+/* Keep the lines of x that y has, too: no comparison can pair the others. */
+static int keep_shared(const struct text_lines *x, const struct text_lines *y, struct arena *a,
+		       struct text_lines *ret)
+{
+	size_t size = 2;
+
+	while (size < 2 * (size_t)y->n)
+		size *= 2;
+	uint64_t *const table = arena_array(a, size, sizeof *table);
+	ret->line = arena_array(a, (size_t)x->n + 1, sizeof *ret->line);
+	ret->n = 0;
+	if (!table || !ret->line)
+		return -1;
+	for (int64_t i = 0; i < y->n; i++) {
+		const uint64_t hash = hash_of(y->line[i]);
+		*place_of(table, size, hash) = hash;
+	}
+	for (int64_t i = 0; i < x->n; i++)
+		if (*place_of(table, size, hash_of(x->line[i])))
+			ret->line[ret->n++] = x->line[i];
+	return 0;
+}
+
+/* The length of the shortest edit script; -1 if it is longer than MAX_EDITS or there is no memory.
+ */
+static int64_t count_edits(const struct text_lines *x, const struct text_lines *y, struct arena *a)
+{
+	const int64_t most = x->n + y->n < MAX_EDITS ? x->n + y->n : MAX_EDITS;
+	int64_t *const all = arena_array(a, (size_t)(2 * most + 3), sizeof *all);
+
+	if (!all)
+		return -1;
+	int64_t *const v = all + most + 1; /* the furthest old line on each diagonal */
+	for (int64_t d = 0; d <= most; d++) {
+		for (int64_t k = -d; k <= d; k += 2) {
+			int64_t i = d == 0					 ? 0
+				    : k == -d || (k != d && v[k - 1] < v[k + 1]) ? v[k + 1]
+										 : v[k - 1] + 1;
+			/* Beyond the end of a text there is nothing to follow. */
+			if (i <= x->n && i - k <= y->n)
+				i = follow(x, y, i, i - k);
+			v[k] = i;
+			if (i >= x->n && i - k >= y->n)
+				return d;
+		}
+	}
+	return -1;
+}
+
+bool diff_count(struct str old, struct str new, struct arena *a, struct diff_size *ret)
+{
+	struct text_lines x, y, shared_x, shared_y;
+
+	if (split(old, a, &x) < 0 || split(new, a, &y) < 0)
+		return false;
+	trim(&x, &y);
+	if (keep_shared(&x, &y, a, &shared_x) < 0 || keep_shared(&y, &x, a, &shared_y) < 0)
+		return false;
+	const int64_t edits = count_edits(&shared_x, &shared_y, a);
+	if (edits < 0)
+		return false;
+	/* What is neither removed nor added is in both. */
+	const int64_t same = (shared_x.n + shared_y.n - edits) / 2;
+	*ret = (struct diff_size){ .added = y.n - same, .removed = x.n - same };
+	return true;
 }

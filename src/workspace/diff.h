@@ -11,6 +11,7 @@
 #ifndef WORKSPACE_DIFF_H
 #define WORKSPACE_DIFF_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
@@ -28,6 +29,10 @@ struct diff_size {
 };
 
 struct diff_size diff_size(struct str diff);
+
+/* The same of two texts, without making the diff. False if there are more than a thousand
+ * differences between lines that both have, or no memory. */
+bool diff_count(struct str old, struct str new, struct arena *a, struct diff_size *ret);
 
 /* The beginning of a diff, and what is left out of it. */
 struct diff_head {

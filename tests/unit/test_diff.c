@@ -156,6 +156,27 @@ static void it_is_true_and_the_shortest(void **state)
 	}
 }
 
+static void counting_is_as_exact_as_the_diff(void **state)
+{
+	(void)state;
+	srand(2);
+	for (int round = 0; round < 3000; round++) {
+		char x[MOST], y[MOST], old[2 * MOST], new[2 * MOST];
+		const int letters = 1 + rand() % 20;
+		const size_t n = random_lines(x, MOST, letters), m = random_lines(y, MOST, letters);
+		AUTO_BUF out = { .max = 1 << 20 };
+		AUTO_ARENA a = { .max = 1 << 20 };
+		struct diff_size counted;
+
+		const struct str was = { old, join(x, n, old) }, is = { new, join(y, m, new) };
+		diff(was, is, &out);
+		const struct diff_size shown = diff_size(buf_str(&out));
+		assert_true(diff_count(was, is, &a, &counted));
+		assert_int_equal(counted.added, shown.added);
+		assert_int_equal(counted.removed, shown.removed);
+	}
+}
+
 static void number_lines(struct buf *b, const char *word, int from, int to)
 {
 	for (int i = from; i < to; i++)
@@ -250,6 +271,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_is_shown_as_the_contract_says),
 		cmocka_unit_test(it_is_true_and_the_shortest),
+		cmocka_unit_test(counting_is_as_exact_as_the_diff),
 		cmocka_unit_test(thousands_of_edits_leave_the_equal_end_alone),
 		cmocka_unit_test(what_does_not_fit_is_an_error),
 		cmocka_unit_test(a_long_diff_is_cut_at_a_hunk),
