@@ -31,7 +31,7 @@ export async function launch() {
 	return {
 		/** A page at an address. `faults` collects what it must not do: errors, dialogs, violations of its policy, requests to
 		 * others. */
-		async open(url, { width = 1280, height = 800, dark = false, touch = false } = {}) {
+		async open(url, { width = 1280, height = 800, dark = false, touch = false, scale = 1 } = {}) {
 			const page = await (await browser.createBrowserContext()).newPage();
 			page.faults = [];
 			page.asked = [];
@@ -51,7 +51,7 @@ export async function launch() {
 				window.violations = [];
 				document.addEventListener('securitypolicyviolation', event => window.violations.push(event.violatedDirective + ' ' + event.sample));
 			});
-			await page.setViewport({ width, height, hasTouch: touch, isMobile: touch });
+			await page.setViewport({ width, height, deviceScaleFactor: scale, hasTouch: touch, isMobile: touch });
 			await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }]);
 			await page.goto(url);
 			return page;

@@ -20,10 +20,11 @@ const PATIENCE = 90_000; // milliseconds after which something is taken never to
 const STATE = mkdtempSync(join(tmpdir(), 'sidecar-state-'));
 process.on('exit', () => rmSync(STATE, { recursive: true, force: true }));
 
-/** A directory with a workspace in it, which goes with `remove`. */
-export function place(name = 'ws') {
+/** A directory with a workspace in it, which goes with `remove`. A workspace with a name is beside it, where pictures
+ * can show its path; there must be none yet. */
+export function place(name) {
 	const folder = realpathSync(mkdtempSync(join(tmpdir(), 'sidecar-clients-')));
-	const workspace = join(folder, name);
+	const workspace = name ? join(dirname(folder), name) : join(folder, 'ws');
 	mkdirSync(workspace);
 	return {
 		folder, workspace,
@@ -33,7 +34,7 @@ export function place(name = 'ws') {
 		},
 		clear: () => readdirSync(workspace).forEach(name => rmSync(join(workspace, name), { recursive: true })),
 		read: name => readFileSync(join(workspace, name), 'utf8'),
-		remove: () => rmSync(folder, { recursive: true, force: true }),
+		remove: () => [folder, workspace].forEach(one => rmSync(one, { recursive: true, force: true })),
 	};
 }
 

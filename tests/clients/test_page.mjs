@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The page GET /ui in Debian's Chromium: what it shows, what it does, and what it must not do. With PICTURES=DIR
-// the last test writes the pictures of the documents there.
+// the last test writes the pictures of the documents there, which needs tmux.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
@@ -10,6 +10,7 @@ import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { MISSING, launch } from './browser.mjs';
 import { BIN, Sidecar, environment, place, running, until } from './sidecar.mjs';
+import { portrait, screen } from './terminal.mjs';
 
 const { PICTURES } = process.env;
 const options = { skip: MISSING };
@@ -428,19 +429,29 @@ async function work(server) {
 
 PICTURES && test('pictures for the documents', options, async t => {
 	mkdirSync(PICTURES, { recursive: true });
-	const server = await serve(t, { name: 'web-shop', flags: ['--sandbox', 'workspace', '--network', 'none'] });
+	const { folder, remove } = place(); // where `sidecar watch` finds this sidecar alone
+	t.after(remove);
+	const server = await serve(t, { name: 'web-shop', env: { XDG_RUNTIME_DIR: folder },
+		flags: ['--sandbox', 'workspace', '--network', 'none'] });
 	const last = work(server);
+	const save = async (name, shown) => {
+		const path = join(PICTURES, `${name}.png`);
+		await shown.screenshot({ path, omitBackground: true });
+		spawnSync('pngquant', ['64', '--force', '--ext', '.png', '--strip', path]); // a third of its size, where that is installed
+	};
 	const shoot = async (name, look, show) => {
 		const page = await open(server, look);
 		await says(page, '#detail pre', 'is slow');
 		await show?.(page);
-		const path = join(PICTURES, `${name}.png`);
-		await page.screenshot({ path });
-		spawnSync('pngquant', ['--force', '--ext', '.png', '--strip', path]); // a third of its size, where that is installed
+		await save(name, page);
 	};
 	await shoot('page', {}, page => choose(page, 'multi_edit').then(() => says(page, '#detail .diff', '127.0.0.1')));
 	await shoot('page-dark', { dark: true });
 	await shoot('page-phone', { width: 390, height: 844, touch: true });
+
+	const shown = await screen([BIN, 'watch'], 'is slow', { folder, env: server.env, rows: 26 });
+	const page = await open(server, { url: portrait(shown, 'web-shop — sidecar watch'), at: '', scale: 2 });
+	await save('watch', await page.$('main'));
 	await server.post('/calls/9/stop', {});
 	await last;
 });
