@@ -95,5 +95,5 @@ for (const [i, { title, open, results, read }] of WAYS.entries())
 		assert.equal((await connection.list()).tools.length, declared[results].length);
 		server.place.put(`${i}-gate`, '');
 		const answers = await Promise.all(calls);
-		assert.deepEqual(answers.map(result => Number(read('run_command', result).text)), numbers);
+		assert.deepEqual(answers.map(result => Number.parseInt(read('run_command', result).text, 10)), numbers);
 	});
