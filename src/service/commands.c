@@ -61,6 +61,20 @@ static bool can_do_without(const struct config *c)
 					       c->sandbox == SANDBOX_OFF));
 }
 
+/* What commands must not see. */
+static void add_hidden(struct list *to, const struct config *c, const char *journal)
+{
+	add(to, c->socket);
+	for (size_t i = 0; i < ARRAY_LEN(c->activated); i++)
+		add(to, c->activated[i]);
+	add(to, c->token_file);
+	add(to, c->audit);
+	add(to, c->audit_key_file);
+	add(to, journal);
+	for (size_t i = 0; i < ARRAY_LEN(c->files); i++)
+		add(to, c->was_read[i] ? c->files[i] : NULL); /* it may contain the token */
+}
+
 int commands_start(const struct config *c, const struct workspace *ws, const char *journal,
 		   struct runner **ret, struct err *refused, struct err *e)
 {
@@ -77,15 +91,7 @@ int commands_start(const struct config *c, const struct workspace *ws, const cha
 	    split("SIDECAR_SANDBOX_SOCKETS", c->sandbox_sockets, &sockets, e) < 0)
 		return -1;
 	add(&write, ws_rules(ws)->data.p);
-	add(&hide, c->socket);
-	for (size_t i = 0; i < ARRAY_LEN(c->activated); i++)
-		add(&hide, c->activated[i]);
-	add(&hide, c->token_file);
-	add(&hide, c->audit);
-	add(&hide, c->audit_key_file);
-	add(&hide, journal);
-	for (size_t i = 0; i < ARRAY_LEN(c->files); i++)
-		add(&hide, c->was_read[i] ? c->files[i] : NULL); /* it may contain the token */
+	add_hidden(&hide, c, journal);
 	if (sandboxed && scratch_new(scratch, sizeof scratch, e) < 0)
 		return -1;
 	struct runner_config config = {
