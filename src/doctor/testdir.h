@@ -29,6 +29,7 @@ void testdir_remove(struct testdir *d);
 
 /* These work in an open directory; 0 (testdir_open: a descriptor) or -1 with errno. */
 int testdir_put(int dir, const char *name, const char *content); /* make a new file */
+int testdir_copy_program(int dir, const char *name);		 /* make a copy of this program */
 int testdir_open(int dir, const char *name);			 /* make a directory and open it */
 int testdir_link(int dir, const char *name, const char *to);
 int testdir_swap(int dir, const char *one, const char *other); /* exchange two names */
