@@ -8,7 +8,7 @@
 
 enum { GZIP_HEAD = 10, GZIP_TAIL = 8 }; /* bytes around the deflate stream */
 
-/* The page loads nothing, is in no frame, and nobody learns where it was. */
+/* The page loads nothing, is in no frame, and tells no other site where it was. */
 #define HEADERS                                                                                    \
 	"Content-Security-Policy: " PAGE_POLICY "\r\n"                                             \
 	"X-Content-Type-Options: nosniff\r\n"                                                      \

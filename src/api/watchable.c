@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* watchable: workers behind a socket of the registry, and a thread that looks at their deadlines.
- */
+/* watchable: workers that serve a socket of the registry, and a thread for their deadlines. */
 
 #include "api/watchable.h"
 

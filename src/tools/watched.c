@@ -89,7 +89,8 @@ static void tell_refusal(void *arg, const struct denial *d)
 	(void)pthread_mutex_unlock(&w->lock);
 }
 
-/* In the supervisor's thread, at its end: whoever is left finishes the recording. */
+/* In the supervisor's thread, at its end: the call finishes the recording, or this thread if the
+ * call has left. */
 static void end_watch(void *arg)
 {
 	struct watched *w = arg;
