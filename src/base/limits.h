@@ -443,6 +443,9 @@ enum {
 
 	/* A socket on which a server still listens after this long belongs to a living server. */
 	LIMIT_STALE_MS = 500,
+
+	/* How often to open a path whose ".." a rename elsewhere has made doubtful. */
+	LIMIT_OPEN_TRIES = 64,
 };
 
 #endif

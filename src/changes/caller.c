@@ -177,5 +177,12 @@ int caller_open(struct caller *c, struct str dir)
 	AUTO_FD root = openat(c->proc, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
 		return -1;
-	return (int)syscall(SYS_openat2, root, *text ? text : "/", &how, sizeof how);
+	/* EAGAIN: a rename elsewhere made the kernel unsure about a "..". */
+	int fd;
+	for (int i = 0; i < LIMIT_OPEN_TRIES; i++) {
+		fd = (int)syscall(SYS_openat2, root, *text ? text : "/", &how, sizeof how);
+		if (fd >= 0 || errno != EAGAIN)
+			break;
+	}
+	return fd;
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/limits.h"
 #include "base/own.h"
 #include "base/str.h"
 
@@ -233,5 +234,13 @@ int stopped_open(int root, const char *absolute, int flags)
 	struct open_how how = { .flags = (uint64_t)(unsigned)(O_PATH | O_CLOEXEC | flags),
 				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
 
-	return (int)syscall(SYS_openat2, root, absolute, &how, sizeof how);
+	int fd;
+
+	/* EAGAIN: a rename elsewhere made the kernel unsure about a "..". */
+	for (int i = 0; i < LIMIT_OPEN_TRIES; i++) {
+		fd = (int)syscall(SYS_openat2, root, absolute, &how, sizeof how);
+		if (fd >= 0 || errno != EAGAIN)
+			break;
+	}
+	return fd;
 }

@@ -287,7 +287,10 @@ static void note_survivors(const struct call *c, const struct proc_result *r)
 		for (size_t j = 0, n = 0; j < s->ports.count && n < sizeof ports; j++)
 			n += (size_t)snprintf(ports + n, sizeof ports - n, "%s%d",
 					      j ? ", " : ", port ", s->ports.port[j]);
-		if (r->job && c->native)
+		/* A command in a sandbox cannot signal what an earlier one has left. */
+		if (r->job && c->native && runner_is_sandboxed(c->runner))
+			(void)snprintf(job, sizeof job, "; it ends with the sidecar");
+		else if (r->job && c->native)
 			(void)snprintf(job, sizeof job, "; kill %d ends it", s->pid);
 		else if (r->job)
 			(void)snprintf(job, sizeof job, "; job_output or job_stop job_id=\"%llu\"",

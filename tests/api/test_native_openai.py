@@ -4,7 +4,7 @@ import os
 import subprocess
 import unittest
 
-from harness import BIN, is_sanitized
+from harness import BIN, is_sanitized, needs_sandbox
 from native_client import JSON, NativeTest
 from processes import MARK, wait_until_gone
 
@@ -114,10 +114,17 @@ class Shell(NativeTest):
                                 (self.server.workspace + "\n", "", {"type": "exit", "exit_code": 0})])
 
     def test_what_is_left_running_is_named(self):
-        (out, err, _), = self.run_all("sleep 60 > /dev/null 2>&1 & echo $!")
+        server = self.start(env={"SIDECAR_SANDBOX": "off"})
+        (out, err, _), = self.run_all("sleep 60 > /dev/null 2>&1 & echo $!", server=server)
         pid = out.strip()
         self.assertEqual(err, "[still running: sleep 60 (pid %s); kill %s ends it]\n" % (pid, pid))
-        self.assertEqual(self.run_all("kill " + pid)[0][2]["exit_code"], 0)
+        self.assertEqual(self.run_all("kill " + pid, server=server)[0][2]["exit_code"], 0)
+
+    @needs_sandbox
+    def test_a_sandboxed_command_is_not_told_to_kill_it(self):
+        server = self.start(env={"SIDECAR_SANDBOX": "workspace"})
+        (out, err, _), = self.run_all("sleep 60 > /dev/null 2>&1 & echo $!", server=server)
+        self.assertEqual(err, "[still running: sleep 60 (pid %s); it ends with the sidecar]\n" % out.strip())
 
     def test_each_command_is_a_shell_of_its_own(self):
         self.assertEqual(self.run_all("A=1; cd /tmp", "echo $A; pwd")[1][0], "\n%s\n" % self.server.workspace)

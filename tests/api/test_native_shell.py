@@ -226,7 +226,7 @@ class Ends(Shell):
 
 
 class Processes(Shell):
-    flags = ("--command-timeout", "2")
+    flags = ("--command-timeout", "2", "--sandbox", "off")
 
     def test_a_time_out_ends_everything_and_keeps_the_state(self):
         self.out("A=1; cd /tmp")
