@@ -14,7 +14,7 @@ run: ## install what is missing, build, start a demo (WORKSPACE=dir: serve that 
 	@$(MAKE) --no-print-directory build
 	@scripts/run-demo
 
-demo: ## watch a scripted agent fix a failing test, and fail to get out (no network)
+demo: ## watch a scripted agent fix a test, fail to get out, and have its rm -rf undone (no network)
 	@scripts/deps run
 	@$(MAKE) --no-print-directory build
 	@scripts/demo
