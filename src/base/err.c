@@ -40,6 +40,7 @@ static const struct {
 	{ EMFILE, ERR_TOO_BUSY, "too many files are open, try again" },
 	{ ENFILE, ERR_TOO_BUSY, "too many files are open on this machine, try again" },
 	{ ENOMEM, ERR_TOO_BUSY, "not enough memory, try again" },
+	{ ESTALE, ERR_FILE_CHANGED, "another process has changed it" },
 	{ EIO, ERR_IO_ERROR, "input/output error" },
 };
 

@@ -130,7 +130,8 @@ void entry_look(int dir, const char *name, struct arena *a, struct path_state *r
 	}
 }
 
-/* Open the file that the state speaks of; it is not waited for. -1 if it is another one now. */
+/* Open the file that the state speaks of; it is not waited for. -1 with errno: ESTALE if it is
+ * another one now. */
 static int open_file(int dir, const char *name, const struct path_state *st)
 {
 	const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
@@ -140,9 +141,15 @@ static int open_file(int dir, const char *name, const struct path_state *st)
 	/* Only the owner may leave the time of access alone. */
 	if (fd < 0 && errno == EPERM)
 		fd = openat(dir, name, flags);
-	if (fd < 0 || fstat(fd, &now) < 0 || !S_ISREG(now.st_mode) || now.st_ino != st->ino ||
-	    now.st_size != st->size)
+	/* Nothing, or a link, is there now. */
+	if (fd < 0 && (errno == ENOENT || errno == ELOOP))
+		errno = ESTALE;
+	if (fd < 0 || fstat(fd, &now) < 0)
 		return -1;
+	if (!S_ISREG(now.st_mode) || now.st_ino != st->ino || now.st_size != st->size) {
+		errno = ESTALE;
+		return -1;
+	}
 	return TAKE(fd, -1);
 }
 
@@ -154,65 +161,73 @@ void entry_hash(int dir, const char *name, int64_t max_file, struct path_state *
 	st->hashed = fd >= 0 && blobs_hash(fd, st->size, st->hash) == 0;
 }
 
-static bool keep_copy(const struct entry_store *s, int dir, const char *name, struct path_state *st)
+/* 0, or -1 with errno. */
+static int keep_copy(const struct entry_store *s, int dir, const char *name, struct path_state *st)
 {
-	AUTO_FD fd = st->type == STATE_FILE ? open_file(dir, name, st) : -1;
-
+	if (st->type != STATE_FILE) {
+		errno = EINVAL;
+		return -1;
+	}
+	AUTO_FD fd = open_file(dir, name, st);
 	if (fd < 0 || blobs_keep_file(s->blobs, s->change, fd, st->size, st->hash, &st->place) < 0)
-		return false;
+		return -1;
 	st->hashed = true;
 	st->kept = KEPT_BLOB;
-	return true;
+	return 0;
 }
 
-static bool keep_link(const struct entry_store *s, int dir, const char *name, struct path_state *st)
+/* 0, or -1 with errno. */
+static int keep_link(const struct entry_store *s, int dir, const char *name, struct path_state *st)
 {
 	struct stat found;
 
 	if (store_link(s->blobs->store, dir, name, st->size, &st->place) < 0)
-		return false;
+		return -1;
 	/* The name may have got another object meanwhile. And by its time one sees later whether
 	 * the link was written to; if that was changed since the state was taken, one would not. */
 	if (store_stat_link(s->blobs->store, st->place, &found) == 0 && found.st_ino == st->ino &&
 	    ns_of(&found.st_mtim) == st->mtime_ns) {
 		st->kept = KEPT_LINK;
-		return true;
+		return 0;
 	}
 	store_unlink(s->blobs->store, st->place);
-	return false;
+	errno = ESTALE;
+	return -1;
 }
 
-void entry_keep(const struct entry_store *s, int dir, const char *name, enum entry_keep how,
-		struct path_state *st)
+int entry_keep(const struct entry_store *s, int dir, const char *name, enum entry_keep how,
+	       struct path_state *st)
 {
 	const uint64_t link = st->place;
 
-	if ((st->type != STATE_FILE && st->type != STATE_SOCKET) || st->size > s->max_file)
-		return;
-	if (st->kept == KEPT_LINK && how == ENTRY_COPY && keep_copy(s, dir, name, st))
+	if (st->type != STATE_FILE && st->type != STATE_SOCKET)
+		return 0;
+	if (st->kept == KEPT_NOT && st->size > s->max_file) {
+		errno = EFBIG;
+		return -1;
+	}
+	if (st->kept == KEPT_LINK && how == ENTRY_COPY && keep_copy(s, dir, name, st) == 0)
 		store_unlink(s->blobs->store, link);
 	if (st->kept != KEPT_NOT)
-		return;
+		return 0;
 	/* A copy of a small file costs less than a name. A file with several names must stay the
 	 * inode that it is. */
 	const bool copy_first =
 		st->type == STATE_FILE && st->nlink == 1 && st->size <= LIMIT_JOURNAL_SMALL;
 	if (how == ENTRY_COPY || copy_first) {
-		if (keep_copy(s, dir, name, st) || how == ENTRY_COPY)
-			return;
-		(void)keep_link(s, dir, name, st);
-		return;
+		if (keep_copy(s, dir, name, st) == 0)
+			return 0;
+		return how == ENTRY_COPY ? -1 : keep_link(s, dir, name, st);
 	}
 	struct path_state copy = *st;
-	if (!keep_link(s, dir, name, st)) {
-		(void)keep_copy(s, dir, name, st);
-		return;
-	}
+	if (keep_link(s, dir, name, st) < 0)
+		return keep_copy(s, dir, name, st);
 	/* The link leaves the store when it is restored; a copy of a small file stays. */
-	if (st->size <= LIMIT_JOURNAL_SMALL && keep_copy(s, dir, name, &copy)) {
+	if (st->size <= LIMIT_JOURNAL_SMALL && keep_copy(s, dir, name, &copy) == 0) {
 		memcpy(st->hash, copy.hash, sizeof st->hash);
 		st->hashed = true;
 	}
+	return 0;
 }
 
 bool entry_same_content(const struct path_state *a, const struct path_state *b)

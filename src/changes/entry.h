@@ -33,11 +33,12 @@ struct entry_store {
 	uint64_t change;
 };
 
-/* Keep the content of a file that entry_look has seen there: sets kept, place and perhaps hash. If
- * it cannot be kept, it is KEPT_NOT. What is kept already stays as it is, except that a link is
- * replaced by a copy if the inode is about to be written to. */
-void entry_keep(const struct entry_store *s, int dir, const char *name, enum entry_keep how,
-		struct path_state *st);
+/* Keep the content of a file that entry_look has seen there: sets kept, place and perhaps hash.
+ * What is kept already stays as it is, except that a link is replaced by a copy if the inode is
+ * about to be written to. -1 with errno if it cannot be kept, and is KEPT_NOT: ESTALE if another
+ * file, or none, is there now. */
+int entry_keep(const struct entry_store *s, int dir, const char *name, enum entry_keep how,
+	       struct path_state *st);
 
 /* Set the hash of a file that is there now, unless it is larger than max_file or cannot be read. */
 void entry_hash(int dir, const char *name, int64_t max_file, struct path_state *st);

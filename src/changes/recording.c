@@ -215,14 +215,15 @@ static enum entry_keep way_of(const struct recording *r, enum touch_care care)
 	return care == TOUCH_LAST && r->about.flags & CHANGE_COMMAND ? ENTRY_LINK : ENTRY_COPY;
 }
 
-/* An atomic change must not overwrite what it could not put back. 0, or -1 with errno. */
-static int check_kept(const struct recording *r, enum touch_care care, const struct path_state *st)
+/* Keep the content of what is there. 0, or -1 with errno: an atomic change must not overwrite what
+ * it could not put back. */
+static int keep(const struct recording *r, int dir, const char *name, enum touch_care care,
+		struct path_state *st)
 {
-	if (!(r->about.flags & CHANGE_ATOMIC) || care == TOUCH_META || st->type != STATE_FILE ||
-	    st->kept != KEPT_NOT)
-		return 0;
-	errno = ENOSPC;
-	return -1;
+	const struct entry_store s = store_of(r);
+	const int rc = entry_keep(&s, dir, name, way_of(r, care), st);
+
+	return r->about.flags & CHANGE_ATOMIC && st->type == STATE_FILE ? rc : 0;
 }
 
 /* Whether the content that was there first would be lost. A link in the store is the same object:
@@ -240,7 +241,6 @@ static bool is_at_risk(const struct touched *t, enum touch_care care)
 static void keep_moved(struct recording *r, int dir, const char *name, enum touch_care care)
 {
 	struct recorded *k = r->kept;
-	const struct entry_store s = store_of(r);
 	struct stat st;
 
 	if (!k->movable || care == TOUCH_META || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
@@ -249,7 +249,7 @@ static void keep_moved(struct recording *r, int dir, const char *name, enum touc
 	if (!t)
 		return;
 	if (is_at_risk(t, care))
-		entry_keep(&s, dir, name, way_of(r, care), &t->before);
+		(void)keep(r, dir, name, care, &t->before);
 	t->gone |= care == TOUCH_LAST;
 }
 
@@ -259,13 +259,10 @@ static int touch_again(struct recording *r, struct touched_dir *d, const char *n
 		       enum touch_care care)
 {
 	const int dir = d->fd;
-	const struct entry_store s = store_of(r);
 	struct path_state now;
 
 	entry_look(dir, name, &r->kept->memory, &now);
-	if (care != TOUCH_META)
-		entry_keep(&s, dir, name, way_of(r, care), &now);
-	if (check_kept(r, care, &now) < 0)
+	if (care != TOUCH_META && keep(r, dir, name, care, &now) < 0)
 		return -1;
 	return write_touch(r, d, name, &now, dirs_mtime(dir));
 }
@@ -312,7 +309,6 @@ static int touch(struct recording *r, struct touched_dir *d, const char *name, e
 	const int dir = d->fd;
 	/* Only an atomic change is taken back step by step. */
 	const int64_t dir_mtime_ns = r->about.flags & CHANGE_ATOMIC ? dirs_mtime(dir) : d->mtime_ns;
-	const struct entry_store s = store_of(r);
 	struct touched *t = touches_find(&k->touches, d, str_of(name));
 	const bool is_new = !t;
 	if (is_new && !(t = new_touch(r, dir, d, name))) {
@@ -321,10 +317,8 @@ static int touch(struct recording *r, struct touched_dir *d, const char *name, e
 	}
 	*may_be_link = !is_new || t->before.type == STATE_LINK;
 	const bool there = is_new || (care != TOUCH_META && is_still_there(dir, t));
-	const bool keep = there && is_at_risk(t, care);
-	if (keep)
-		entry_keep(&s, dir, name, way_of(r, care), &t->before);
-	if (is_new && check_kept(r, care, &t->before) < 0)
+	const bool at_risk = there && is_at_risk(t, care);
+	if (at_risk && keep(r, dir, name, care, &t->before) < 0 && is_new)
 		return -1;
 	k->movable |= t->before.kept == KEPT_NOT || t->before.kept == KEPT_LINK;
 	t->gone |= care == TOUCH_LAST && there;
@@ -332,7 +326,7 @@ static int touch(struct recording *r, struct touched_dir *d, const char *name, e
 		keep_moved(r, dir, name, care);
 	if (!is_new && r->about.flags & CHANGE_ATOMIC)
 		return touch_again(r, d, name, care);
-	return is_new || keep ? write_touch(r, d, name, &t->before, dir_mtime_ns) : 0;
+	return is_new || at_risk ? write_touch(r, d, name, &t->before, dir_mtime_ns) : 0;
 }
 
 static bool begin(struct recording *r)

@@ -64,6 +64,8 @@ static int touch(const struct swap *s, struct swap_room *room, int dir, const ch
 {
 	if (recording_touch(room->r, dir, name, care, e) == 0)
 		return 0;
+	if (e->code == ERR_FILE_CHANGED)
+		return fail_changed(s, e);
 	const bool full = e->code == ERR_DISK_FULL;
 	(void)err_set(e, e->code, "The journal cannot keep what %.*s is now%s.",
 		      STR_FMT(s->f->shown), full ? ": it has no space" : "");

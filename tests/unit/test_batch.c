@@ -205,9 +205,9 @@ enum outcome { OUTCOME_END, OUTCOME_KILLED, OUTCOME_FAILED };
 struct fate {
 	unsigned how;
 	int n;				 /* at its n-th call that has to do with files … */
-	int error;			 /* … the call fails; 0: it is killed */
-	uint64_t call;			 /* or: before its first call of this number … */
-	void (*disturb)(struct world *); /* … this is done */
+	uint64_t call;			 /* or, if this is given, the first of this number … */
+	int error;			 /* … the call fails; 0: it is killed … */
+	void (*disturb)(struct world *); /* … or this is done before it */
 	uint64_t number;		 /* which call it was */
 };
 
@@ -261,7 +261,7 @@ static enum outcome trace(struct world *w, struct fate *f)
 		}
 		if (info.op != PTRACE_SYSCALL_INFO_ENTRY || !is_of_files(info.entry.nr) || met)
 			continue;
-		met = f->disturb ? info.entry.nr == f->call : seen++ == f->n;
+		met = f->call ? info.entry.nr == f->call : seen++ == f->n;
 		if (!met)
 			continue;
 		f->number = info.entry.nr;
@@ -482,6 +482,34 @@ static void disturbed_at_the_last_moment(void **state)
 	}
 }
 
+/* Another file gets the name at any moment: if that is too early, the error says that and nothing
+ * else, and what they made stays. */
+static void disturbed_at_each_call(void **state)
+{
+	enum outcome outcome = OUTCOME_FAILED;
+	int refused = 0;
+
+	(void)state;
+	for (int n = 0; outcome == OUTCOME_FAILED; n++) {
+		struct world w = new_world();
+		struct fate fate = { WITH_JOURNAL, .n = n, .disturb = swap_for_file };
+		outcome = trace(&w, &fate);
+		if (said->rc < 0) {
+			if (said->e.code != ERR_FILE_CHANGED ||
+			    !strstr(said->e.msg, "Nothing was changed."))
+				fail_msg("before call %d (%llu): %s", n,
+					 (unsigned long long)fate.number, said->e.msg);
+			assert_string_equal(get(&w.s, "ws/a"), "theirs\n");
+			assert_string_equal(get(&w.s, "ws/z"), "old z\n");
+			refused++;
+		} else {
+			assert_string_equal(get(&w.s, "ws/z"), "new z\n");
+		}
+		world_free(&w);
+	}
+	assert_true(refused > 10);
+}
+
 /* One change, which undo takes back, and back again. */
 static void undone(void **state)
 {
@@ -508,6 +536,7 @@ int main(void)
 		cmocka_unit_test(killed_at_each_call),
 		cmocka_unit_test(killed_on_a_poor_file_system),
 		cmocka_unit_test(disturbed_at_the_last_moment),
+		cmocka_unit_test(disturbed_at_each_call),
 		cmocka_unit_test(failing_at_each_call),
 		cmocka_unit_test(failing_without_journal),
 		cmocka_unit_test(failing_on_a_poor_file_system),
