@@ -21,17 +21,21 @@ struct swap swap_of(const struct swap_file *f)
 	return (struct swap){ .f = f, .at = { .dir = -1 }, .beside = -1, .temp = TEMP_NONE };
 }
 
-static int fail(const struct swap *s, const char *what, struct err *e)
-{
-	return err_errno(e, "Cannot %s %.*s", what, STR_FMT(s->f->shown));
-}
-
 static int fail_changed(const struct swap *s, struct err *e)
 {
 	(void)err_set(e, ERR_FILE_CHANGED,
 		      "Another process has changed %.*s while this call was at work.",
 		      STR_FMT(s->f->shown));
 	return err_advise(e, "Read it again.");
+}
+
+/* The file was there when the change was planned: if nothing, a link, a directory or a socket is
+ * there now, another process has put it there. */
+static int fail(const struct swap *s, const char *what, struct err *e)
+{
+	if (s->f->was && (errno == ENOENT || errno == ELOOP || errno == EISDIR || errno == ENXIO))
+		return fail_changed(s, e);
+	return err_errno(e, "Cannot %s %.*s", what, STR_FMT(s->f->shown));
 }
 
 /* Whether it is the file that was read, and has not been written to. */
@@ -48,7 +52,7 @@ static int check(const struct swap *s, const char *name, struct err *e)
 	struct stat now;
 
 	if (fstatat(s->at.dir, name, &now, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT ? fail_changed(s, e) : fail(s, "look at", e);
+		return fail(s, "look at", e);
 	return is_the_one(s->f, &now) ? 0 : fail_changed(s, e);
 }
 
@@ -368,8 +372,6 @@ static int replace(struct swap *s, struct swap_room *room, struct err *e)
 		return fail(s, "write", e);
 	memcpy(s->temp.name, s->aside, sizeof s->aside);
 	if (renameat2(dir, s->aside, dir, s->at.name, RENAME_EXCHANGE) < 0) {
-		if (errno == ENOENT)
-			return fail_changed(s, e);
 		if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP)
 			return fail(s, "replace", e);
 		if (exchange_by_link(s, room, e) < 0)
@@ -390,7 +392,7 @@ static int set_aside(struct swap *s, struct swap_room *room, struct err *e)
 	if (before_aside(s, room, e) < 0)
 		return -1;
 	if (renameat(s->at.dir, s->at.name, s->at.dir, s->aside) < 0)
-		return errno == ENOENT ? fail_changed(s, e) : fail(s, "remove", e);
+		return fail(s, "remove", e);
 	s->done = true;
 	return check(s, s->aside, e);
 }
