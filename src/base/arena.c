@@ -96,7 +96,9 @@ void *arena_array(struct arena *a, size_t count, size_t size)
 
 void *arena_grow(struct arena *a, const void *old, size_t *room, size_t size)
 {
-	const size_t more = *room ? *room * 2 : 64;
+	enum { FIRST = 4096 }; /* bytes of the first array */
+	const size_t first = FIRST / size;
+	const size_t more = *room ? *room * 2 : first < 2 ? 2 : first < 64 ? first : 64;
 	void *p = arena_array(a, more, size);
 
 	if (!p)

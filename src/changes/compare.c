@@ -40,12 +40,20 @@ static struct str path_after(const struct comparison *c, const struct touch_end 
 	return dirs_join(c->a, o->t->dir->now, str_of(o->t->name));
 }
 
+/* Where they are now. A command may have moved them in ways that were not seen; a file tool has
+ * done nothing since but what it was to do. */
 static void look_at_dirs(const struct comparison *c, struct str root)
 {
-	char text[PATH_MAX];
+	const bool may_move = c->c->flags & (CHANGE_ATOMIC | CHANGE_COMMAND);
+	char text[PATH_MAX] UNINITIALISED;
 	struct str now;
 
 	for (struct touched_dir *d = c->touches->first_dir; d; d = d->next) {
+		if (!may_move && d->moves == c->touches->moves) {
+			d->is_there = true;
+			d->now = arena_dup(c->a, d->text);
+			continue;
+		}
 		d->is_there = dirs_text(d->fd, root, text, &now);
 		if (d->is_there)
 			d->now = arena_dup(c->a, now);
@@ -79,6 +87,19 @@ static bool needs_hash(const struct comparison *c, const struct path_state *befo
 		(before->kept == KEPT_NOT && !before->hashed));
 }
 
+/* What a tool says that it has written. If another process was faster, that is not what is there:
+ * then undo will find a conflict. */
+static void take_left(const struct touched *t, struct path_state *after)
+{
+	const struct left_content *left = t->left;
+
+	if (!left || after->type != STATE_FILE || after->size != left->size)
+		return;
+	memcpy(after->hash, left->hash, sizeof after->hash);
+	after->hashed = true;
+	after->text = left->text;
+}
+
 static struct touch_end look(const struct comparison *c, struct touched *t)
 {
 	struct touch_end o = { .t = t };
@@ -87,6 +108,7 @@ static struct touch_end look(const struct comparison *c, struct touched *t)
 		o.before = t->before;
 	if (t->dir->is_there)
 		entry_look(t->dir->fd, t->name, c->a, &o.after);
+	take_left(t, &o.after);
 	o.stayed = entry_same_object(&o.before, &o.after);
 	/* What was not in danger, and has its size and time, has its content. */
 	const bool same = o.stayed && !o.before.hashed && o.before.size == o.after.size &&
@@ -139,6 +161,12 @@ static struct touch_end *find_moved(const struct comparison *c, const struct tou
 	return NULL;
 }
 
+/* Texts live as long as the recording; the change outlives it. */
+static struct str dup_text(struct arena *a, struct str text)
+{
+	return text.p ? arena_dup(a, text) : text;
+}
+
 static void add_item(struct comparison *c, const struct change_item *item)
 {
 	struct change *to = c->c;
@@ -151,7 +179,10 @@ static void add_item(struct comparison *c, const struct change_item *item)
 		to->flags |= CHANGE_INCOMPLETE | CHANGE_UNSAVED;
 		return;
 	}
-	to->items[to->item_count++] = *item;
+	struct change_item *new = &to->items[to->item_count++];
+	*new = *item;
+	new->before.text = dup_text(c->a, item->before.text);
+	new->after.text = dup_text(c->a, item->after.text);
 	to->counts[item->kind]++;
 	if (lost)
 		to->flags |= CHANGE_UNSAVED;

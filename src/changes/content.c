@@ -63,6 +63,12 @@ static bool fits(const struct path_state *s, const struct buf *out)
 	return s->type == STATE_FILE && (uint64_t)s->size + SHA256_SIZE < out->max - out->n;
 }
 
+static bool add_text(const struct path_state *s, struct buf *out)
+{
+	buf_add(out, s->text);
+	return !out->failed;
+}
+
 bool content_before(struct journal *j, const struct change_item *item, struct buf *out)
 {
 	const struct path_state *s = &item->before;
@@ -71,6 +77,8 @@ bool content_before(struct journal *j, const struct change_item *item, struct bu
 		return s->type == STATE_NONE;
 	if (!fits(s, out))
 		return false;
+	if (s->text.p)
+		return add_text(s, out);
 	if (s->kept == KEPT_BLOB)
 		return read_blob(j, s->place, s, out);
 	AUTO_FD fd = s->kept == KEPT_LINK ? store_open_link(journal_store(j), s->place) : -1;
@@ -108,6 +116,8 @@ bool content_after(struct journal *j, const struct change_item *item, struct buf
 		return s->type == STATE_NONE;
 	if (!fits(s, out))
 		return false;
+	if (s->text.p)
+		return add_text(s, out);
 	AUTO_FD fd = open_present(j, item->path);
 	if (fd >= 0 && read_file(fd, s, out))
 		return true;

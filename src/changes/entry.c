@@ -161,6 +161,20 @@ void entry_hash(int dir, const char *name, int64_t max_file, struct path_state *
 	st->hashed = fd >= 0 && blobs_hash(fd, st->size, st->hash) == 0;
 }
 
+/* Keep the bytes of a small file in memory as well. 0, or -1 with errno. */
+static int keep_text(const struct entry_store *s, int fd, struct path_state *st)
+{
+	const size_t size = (size_t)st->size;
+	char *to = arena_alloc(s->texts, size + 1);
+
+	if (!to || io_pread_full(fd, to, size, 0) != (ssize_t)size) {
+		errno = to ? ESTALE : ENOMEM;
+		return -1;
+	}
+	st->text = (struct str){ to, size };
+	return blobs_keep(s->blobs, s->change, st->text, st->hash, &st->place);
+}
+
 /* 0, or -1 with errno. */
 static int keep_copy(const struct entry_store *s, int dir, const char *name, struct path_state *st)
 {
@@ -169,7 +183,13 @@ static int keep_copy(const struct entry_store *s, int dir, const char *name, str
 		return -1;
 	}
 	AUTO_FD fd = open_file(dir, name, st);
-	if (fd < 0 || blobs_keep_file(s->blobs, s->change, fd, st->size, st->hash, &st->place) < 0)
+	if (fd < 0)
+		return -1;
+	const int rc =
+		s->texts && st->size <= LIMIT_JOURNAL_SMALL
+			? keep_text(s, fd, st)
+			: blobs_keep_file(s->blobs, s->change, fd, st->size, st->hash, &st->place);
+	if (rc < 0)
 		return -1;
 	st->hashed = true;
 	st->kept = KEPT_BLOB;

@@ -31,6 +31,7 @@ struct entry_store {
 	struct pending *pending; /* notes temporary names (workspace/pending.h) */
 	int64_t max_file;	 /* the largest whose content is kept */
 	uint64_t change;
+	struct arena *texts; /* for copies of small contents in memory; NULL: there are none */
 };
 
 /* Keep the content of a file that entry_look has seen there: sets kept, place and perhaps hash.

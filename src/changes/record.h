@@ -96,6 +96,7 @@ struct path_state {
 	uint8_t hash[SHA256_SIZE]; /* of a file's content, if `hashed` */
 	struct str link;	   /* the text of a symbolic link */
 	struct str xattrs;	   /* for each: name, NUL, four bytes of length, value */
+	struct str text;	   /* the content of a small file, if it is in memory; not stored */
 };
 
 enum item_kind {

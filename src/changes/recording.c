@@ -25,7 +25,6 @@ struct recorded {
 	uint64_t id;
 	int64_t time_ms;
 	uint64_t steps;
-	uint64_t moves; /* how often a directory may have been moved, and 1 */
 	uint32_t pin;
 	bool movable;		 /* an object's content is not kept, or not apart from it, and the
 				  * object may be elsewhere */
@@ -42,7 +41,6 @@ static struct recorded *recorded_new(struct recording *r)
 		return NULL;
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	k->memory.max = LIMIT_CHANGE_MEMORY;
-	k->moves = 1;
 	k->root = ws_rules(journal_workspace(r->journal))->root;
 	k->time_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 	return k;
@@ -148,7 +146,7 @@ static struct touched_dir *dir_of(struct recording *r, int dir)
 		return NULL;
 	}
 	d->path = d->text = arena_dup(&k->memory, now);
-	d->moves = k->moves;
+	d->moves = k->touches.moves;
 	if (k->touches.first)
 		touches_find_origin(&k->touches, &k->memory, dir, now, d);
 	return d;
@@ -163,6 +161,9 @@ static struct entry_store store_of(const struct recording *r)
 		.max_file =
 			r->about.flags & CHANGE_ATOMIC ? INT64_MAX : journal_max_file(r->journal),
 		.change = r->kept->id,
+		/* A file tool changes few, and those who watch it want to know by how much. */
+		.texts =
+			r->about.flags & (CHANGE_ATOMIC | CHANGE_COMMAND) ? NULL : &r->kept->memory,
 	};
 }
 
@@ -173,13 +174,13 @@ static bool dir_text(struct recording *r, struct touched_dir *d)
 	char text[PATH_MAX] UNINITIALISED;
 	struct str now;
 
-	if (d->moves == k->moves && (k->steps == 0 || !(r->about.flags & CHANGE_ATOMIC)))
+	if (d->moves == k->touches.moves && (k->steps == 0 || !(r->about.flags & CHANGE_ATOMIC)))
 		return true;
 	if (present_path(k, d->fd, text, &now) < 0)
 		return false;
 	if (!str_eq(d->text, now))
 		d->text = arena_dup(&k->memory, now);
-	d->moves = k->moves;
+	d->moves = k->touches.moves;
 	return d->text.p;
 }
 
@@ -316,6 +317,7 @@ static int touch(struct recording *r, struct touched_dir *d, const char *name, e
 		return -1;
 	}
 	*may_be_link = !is_new || t->before.type == STATE_LINK;
+	k->touches.moves += care == TOUCH_LAST && t->before.type == STATE_DIR;
 	const bool there = is_new || (care != TOUCH_META && is_still_there(dir, t));
 	const bool at_risk = there && is_at_risk(t, care);
 	if (at_risk && keep(r, dir, name, care, &t->before) < 0 && is_new)
@@ -374,7 +376,7 @@ bool recording_touch_in(struct recording *r, struct touched_dir *d, const char *
 void recording_note_move(struct recording *r)
 {
 	if (r->kept)
-		r->kept->moves++;
+		r->kept->touches.moves++;
 }
 
 int recording_touch(struct recording *r, int dir, const char *name, enum touch_care care,
@@ -389,6 +391,22 @@ int recording_touch(struct recording *r, int dir, const char *name, enum touch_c
 	struct touched_dir *d = dir_of(r, dir);
 	bool ignored;
 	return d && touch(r, d, name, care, &ignored) < 0 ? fail(r, name, e) : 0;
+}
+
+void recording_note_content(struct recording *r, int dir, const char *name, struct str content)
+{
+	struct recorded *k = r->kept;
+	const struct touched_dir *d = k ? touches_find_dir(&k->touches, dir) : NULL;
+	struct touched *t = d ? touches_find(&k->touches, d, str_of(name)) : NULL;
+	struct left_content *left = t ? arena_alloc(&k->memory, sizeof *left) : NULL;
+
+	if (!left)
+		return;
+	*left = (struct left_content){ .size = (int64_t)content.n };
+	sha256_of(content, left->hash);
+	if (content.n <= LIMIT_JOURNAL_SMALL)
+		left->text = arena_dup(&k->memory, content);
+	t->left = left;
 }
 
 /* One end of a move: the path of the name, empty in the stage. */

@@ -25,7 +25,7 @@ struct touched_dir {
 	int64_t mtime_ns; /* when it was first seen */
 	bool is_new;	  /* it did not exist before the change */
 	struct str path;  /* before the change, relative to the workspace */
-	struct str text;  /* where it was when the recording had seen so many moves: */
+	struct str text;  /* where it was when there had been so many moves: */
 	uint64_t moves;
 
 	/* Set at the end, by compare.h: */
@@ -34,12 +34,20 @@ struct touched_dir {
 	bool is_listed; /* the change has an item for the directory itself */
 };
 
+/* A content that a file was given. */
+struct left_content {
+	int64_t size;
+	uint8_t hash[SHA256_SIZE];
+	struct str text; /* of a small one */
+};
+
 struct touched {
 	struct touched *chain, *next;
 	struct touched *object_chain; /* of those whose object has this number */
 	struct touched_dir *dir;
 	const char *name;
 	struct path_state before;
+	struct left_content *left; /* what a tool has written there; NULL: not known */
 	bool gone; /* the object may have been removed: its number may belong to another one now */
 };
 
@@ -48,6 +56,7 @@ struct touches {
 	struct touched_dir **dirs, *first_dir, *last_dir;
 	struct touched **names, **objects, *first, *last;
 	size_t dir_count, dir_room, count, room;
+	uint64_t moves; /* how often a directory may have got or lost a name */
 };
 
 /* Close the directories. */

@@ -325,7 +325,7 @@ int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct
 	AUTO_BUF aside = { .max = LIMIT_SUBJECT_MEMORY };
 	struct account a = open_account(s, d, str_of(d->tool->name), c.session, &aside);
 	struct call_record record = { s->history.journal, d->tool, a.subject, c.session };
-	const struct witness witness = { .before = history_before, .arg = &record };
+	const struct witness witness = { history_before, history_wrote, &record };
 	const size_t before = jw_length(out);
 	struct live_call live;
 

@@ -171,6 +171,13 @@ void history_before(void *record, int dir, const char *name, enum witness_act ac
 			      &e);
 }
 
+void history_wrote(void *record, int dir, const char *name, struct str content)
+{
+	struct call_record *r = record;
+
+	recording_note_content(&r->recording, dir, name, content);
+}
+
 bool history_end(struct call_record *r, struct arena *a, struct change *ret)
 {
 	const bool changed = recording_finish(&r->recording, a, ret);

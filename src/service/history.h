@@ -43,8 +43,9 @@ struct call_record {
 	struct recording recording; /* its journal is NULL as long as nothing was touched */
 };
 
-/* The function of a witness whose argument is a struct call_record. */
+/* The functions of a witness whose argument is a struct call_record. */
 void history_before(void *record, int dir, const char *name, enum witness_act act);
+void history_wrote(void *record, int dir, const char *name, struct str content);
 
 /* The call is over, and something was touched: true if that has changed. */
 bool history_end(struct call_record *r, struct arena *a, struct change *ret);

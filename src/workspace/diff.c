@@ -4,6 +4,7 @@
 #include "workspace/diff.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <xxhash.h>
 
 #include "base/bytes.h"
@@ -40,11 +41,11 @@ static int split(struct str s, struct arena *a, struct text_lines *ret)
 	ret->line = arena_alloc(a, (bytes_count(s, '\n') + 1) * sizeof *ret->line);
 	if (!ret->line)
 		return -1;
-	while (s.n) {
-		const ptrdiff_t i = str_index(s, '\n');
-		const size_t length = i < 0 ? s.n : (size_t)i + 1;
-		ret->line[n++] = str_upto(s, length);
-		s = str_from(s, length);
+	for (const char *at = s.p, *end = s.p + s.n; at < end;) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+		const char *next = newline ? newline + 1 : end;
+		ret->line[n++] = (struct str){ at, (size_t)(next - at) };
+		at = next;
 	}
 	ret->n = n;
 	return 0;
@@ -403,16 +404,49 @@ int diff_unified(struct str old, struct str new, struct arena *a, struct buf *ou
 	return 0;
 }
 
-/* The lines between the start and the end that both texts have in common. */
-static void trim(struct text_lines *x, struct text_lines *y)
-{
-	const int64_t start = follow(x, y, 0, 0);
+enum { STEP = 64 }; /* bytes that are compared at once */
 
-	*x = (struct text_lines){ x->line + start, x->n - start };
-	*y = (struct text_lines){ y->line + start, y->n - start };
-	const int64_t end = same_end(x, y);
-	x->n -= end;
-	y->n -= end;
+/* How many bytes two texts have in common at their starts. */
+static size_t same_start(struct str x, struct str y)
+{
+	const size_t most = x.n < y.n ? x.n : y.n;
+	size_t n = 0;
+
+	while (n + STEP <= most && memcmp(x.p + n, y.p + n, STEP) == 0)
+		n += STEP;
+	while (n < most && x.p[n] == y.p[n])
+		n++;
+	return n;
+}
+
+/* How many they have in common at their ends. */
+static size_t same_tail(struct str x, struct str y)
+{
+	const size_t most = x.n < y.n ? x.n : y.n;
+	const char *x_end = x.p + x.n, *y_end = y.p + y.n;
+	size_t n = 0;
+
+	while (n + STEP <= most && memcmp(x_end - n - STEP, y_end - n - STEP, STEP) == 0)
+		n += STEP;
+	while (n < most && x_end[-1 - (ptrdiff_t)n] == y_end[-1 - (ptrdiff_t)n])
+		n++;
+	return n;
+}
+
+/* Leave out whole lines that both texts begin or end with: most changes are small. */
+static void trim(struct str *x, struct str *y)
+{
+	const size_t start = same_start(*x, *y);
+	const char *last = start ? memrchr(x->p, '\n', start) : NULL;
+	const size_t cut = last ? (size_t)(last - x->p) + 1 : 0;
+
+	*x = str_from(*x, cut);
+	*y = str_from(*y, cut);
+	const struct str tail = str_from(*x, x->n - same_tail(*x, *y));
+	const ptrdiff_t first = str_index(tail, '\n');
+	const size_t whole = first < 0 ? 0 : tail.n - (size_t)first - 1;
+	x->n -= whole;
+	y->n -= whole;
 }
 
 static uint64_t hash_of(struct str line)
@@ -430,8 +464,18 @@ static uint64_t *place_of(uint64_t *table, size_t size, uint64_t hash)
 	return &table[at];
 }
 
+static uint64_t *hash_all(const struct text_lines *x, struct arena *a)
+{
+	uint64_t *const hash = arena_alloc(a, ((size_t)x->n + 1) * sizeof *hash);
+
+	for (int64_t i = 0; hash && i < x->n; i++)
+		hash[i] = hash_of(x->line[i]);
+	return hash;
+}
+
 /* Keep the lines of x that y has, too: no comparison can pair the others. */
-static int keep_shared(const struct text_lines *x, const struct text_lines *y, struct arena *a,
+static int keep_shared(const struct text_lines *x, const uint64_t *x_hash,
+		       const struct text_lines *y, const uint64_t *y_hash, struct arena *a,
 		       struct text_lines *ret)
 {
 	size_t size = 2;
@@ -443,12 +487,10 @@ static int keep_shared(const struct text_lines *x, const struct text_lines *y, s
 	ret->n = 0;
 	if (!table || !ret->line)
 		return -1;
-	for (int64_t i = 0; i < y->n; i++) {
-		const uint64_t hash = hash_of(y->line[i]);
-		*place_of(table, size, hash) = hash;
-	}
+	for (int64_t i = 0; i < y->n; i++)
+		*place_of(table, size, y_hash[i]) = y_hash[i];
 	for (int64_t i = 0; i < x->n; i++)
-		if (*place_of(table, size, hash_of(x->line[i])))
+		if (*place_of(table, size, x_hash[i]))
 			ret->line[ret->n++] = x->line[i];
 	return 0;
 }
@@ -483,10 +525,12 @@ bool diff_count(struct str old, struct str new, struct arena *a, struct diff_siz
 {
 	struct text_lines x, y, shared_x, shared_y;
 
+	trim(&old, &new);
 	if (split(old, a, &x) < 0 || split(new, a, &y) < 0)
 		return false;
-	trim(&x, &y);
-	if (keep_shared(&x, &y, a, &shared_x) < 0 || keep_shared(&y, &x, a, &shared_y) < 0)
+	const uint64_t *const x_hash = hash_all(&x, a), *const y_hash = hash_all(&y, a);
+	if (!x_hash || !y_hash || keep_shared(&x, x_hash, &y, y_hash, a, &shared_x) < 0 ||
+	    keep_shared(&y, y_hash, &x, x_hash, a, &shared_y) < 0)
 		return false;
 	const int64_t edits = count_edits(&shared_x, &shared_y, a);
 	if (edits < 0)

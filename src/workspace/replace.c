@@ -102,6 +102,7 @@ static int write_in_place(struct replace *r, struct str content, struct err *e)
 		return fail(r, "set the mode of", e);
 	if (r->flags & REPLACE_SYNC && fsync(r->old) < 0)
 		return fail(r, "write", e);
+	witness_tell_content(r->witness, r->at.dir, r->at.name, content);
 	return 0;
 }
 
@@ -174,6 +175,7 @@ int replace_commit(struct replace *r, struct str content, struct err *e)
 		if (dir < 0 || fsync(dir) < 0)
 			return fail(r, "write", e);
 	}
+	witness_tell_content(r->witness, r->at.dir, r->at.name, content);
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * witness: is told of everything in the workspace that is about to change, before it does.
+ * witness: is told of everything in the workspace that is about to change, before it does; and of
+ * the content that a file was given.
  *
  * What makes, replaces or removes files takes a witness, or NULL. The witness cannot refuse, and it
  * may be told of a change that fails afterwards.
@@ -10,6 +11,8 @@
 
 #include <stddef.h>
 
+#include "base/str.h"
+
 enum witness_act {
 	WITNESS_MAKE,	 /* the name does not exist, and will */
 	WITNESS_WRITE,	 /* the file of that name is written in place */
@@ -18,6 +21,7 @@ enum witness_act {
 
 struct witness {
 	void (*before)(void *arg, int dir, const char *name, enum witness_act act);
+	void (*wrote)(void *arg, int dir, const char *name, struct str content); /* or NULL */
 	void *arg;
 };
 
@@ -26,6 +30,14 @@ static inline void witness_tell(const struct witness *w, int dir, const char *na
 {
 	if (w)
 		w->before(w->arg, dir, name, act);
+}
+
+/* The file that it was told of last has this content now. */
+static inline void witness_tell_content(const struct witness *w, int dir, const char *name,
+					struct str content)
+{
+	if (w && w->wrote)
+		w->wrote(w->arg, dir, name, content);
 }
 
 #endif
