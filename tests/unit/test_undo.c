@@ -447,6 +447,39 @@ static void conflicts_change_nothing(void **state)
 	world_free(&w);
 }
 
+/* A file tool says what it has written. If that is not what is there, another process was faster:
+ * what that wrote is not overwritten. */
+static void what_a_tool_has_written_need_not_be_read(void **state)
+{
+	static const struct {
+		const char *noted, *there;
+		enum err_code expected;
+	} rows[] = { { "changed", "changed", ERR_NONE }, { "changed", "by them", ERR_CONFLICT } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct world w = world_new();
+		struct err e;
+		fill(&w);
+		char *old = describe(&w);
+		struct recording r =
+			recording_of(w.j, &(struct recording_about){ .tool = STR("write") });
+		assert_int_equal(recording_touch(&r, w.dir, "a", TOUCH_CONTENT, &e), 0);
+		put(&w.s, "ws/a", rows[i].there);
+		recording_note_content(&r, w.dir, "a", str_of(rows[i].noted));
+		struct change c;
+		assert_true(recording_finish(&r, &w.a, &c));
+		assert_int_equal(c.counts[ITEM_MODIFIED], 1);
+		assert_true(str_eq(c.items[0].after.text, str_of(rows[i].noted)));
+		char *now = describe(&w);
+		(void)undo_all(&w, &c.id, 1, rows[i].expected);
+		assert_tree(&w, rows[i].expected == ERR_NONE ? old : now, rows[i].there);
+		free(old);
+		free(now);
+		world_free(&w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -455,6 +488,7 @@ int main(void)
 		cmocka_unit_test(any_series_of_changes_is_undone_one_by_one_and_at_once),
 		cmocka_unit_test(an_undo_that_dies_is_taken_back_or_complete),
 		cmocka_unit_test(conflicts_change_nothing),
+		cmocka_unit_test(what_a_tool_has_written_need_not_be_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
