@@ -13,10 +13,9 @@
 #define CHANGES_OBSERVER_H
 
 #include "base/err.h"
-#include "changes/caller.h"
 #include "changes/recording.h"
 #include "changes/touches.h"
-#include "sandbox/supervisor.h"
+#include "sandbox/intent.h"
 
 /* A directory by the text with which a caller named it. */
 struct seen_dir {
@@ -31,7 +30,8 @@ enum { OBSERVER_DIRS = 8 };
 /* Its fields are for this module alone. */
 struct observer {
 	struct recording *recording;
-	struct caller caller;
+	int proc;	 /* the caller's directory in /proc, O_PATH; or -1 */
+	pid_t proc_of;	 /* whose it is */
 	int root;	 /* of the workspace, O_PATH */
 	struct str path; /* its path, the same for the caller */
 	/* The directories that were named last: most calls are about the same few. Forgotten when

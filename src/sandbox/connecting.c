@@ -91,9 +91,10 @@ static int connect_by_path(const struct connecting *c, const struct stopped_call
 	struct stat st;
 	struct statvfs mount;
 
-	if (stopped_absolute(s, AT_FDCWD, path, &way) < 0)
+	AUTO_FD proc = stopped_proc(s);
+	if (proc < 0 || stopped_absolute(proc, AT_FDCWD, path, &way) < 0)
 		return errno == EPERM ? EACCES : errno;
-	AUTO_FD root = stopped_root(s);
+	AUTO_FD root = stopped_root(proc);
 	if (root < 0)
 		return EACCES;
 	const struct bounds_rights rights = bounds_lower(denials_bounds(c->denials));

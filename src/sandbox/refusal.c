@@ -77,10 +77,11 @@ static enum found find(const struct stopped_call *s, const struct intent_path *p
 {
 	struct stopped_path way;
 	char last[NAME_MAX + 1], dir[PATH_MAX], target[PATH_MAX];
+	AUTO_FD proc = *path->text ? stopped_proc(s) : -1;
 
-	if (!*path->text || stopped_absolute(s, path->dir, path->text, &way) < 0)
+	if (proc < 0 || stopped_absolute(proc, path->dir, path->text, &way) < 0)
 		return NOT_FOUND;
-	AUTO_FD root = stopped_root(s);
+	AUTO_FD root = stopped_root(proc);
 	if (root < 0)
 		return NOT_FOUND;
 	for (int hops = 0; hops < LIMIT_LINK_HOPS; hops++) {

@@ -58,7 +58,7 @@ bool stopped_is_signalled(const struct stopped_call *s)
 /* Up to n bytes, as many as are mapped; page by page, because a page may be missing. */
 static ssize_t read_some(const struct stopped_call *s, uint64_t address, void *to, size_t n)
 {
-	struct iovec remote[PATH_MAX / PAGE + 2];
+	struct iovec remote[PATH_MAX / PAGE + 2] UNINITIALISED;
 	const struct iovec local = { to, n };
 	size_t count = 0, left = n;
 
@@ -130,13 +130,19 @@ bool stopped_name(int fd, char name[PATH_MAX])
 	return name[0] == '/';
 }
 
-/* What a link of the caller in /proc leads to, if that has a name. */
-static int read_link(const struct stopped_call *s, const char *what, char to[PATH_MAX])
+int stopped_proc(const struct stopped_call *s)
 {
-	char name[96];
+	char name[32];
 
-	(void)snprintf(name, sizeof name, "/proc/%d/%s", (int)s->pid, what);
-	const ssize_t n = readlink(name, to, PATH_MAX - 1);
+	(void)snprintf(name, sizeof name, "/proc/%d", (int)s->pid);
+	return open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* What a link of the caller in /proc leads to, if that has a name. */
+static int read_link(int proc, const char *what, char to[PATH_MAX])
+{
+	const ssize_t n = readlinkat(proc, what, to, PATH_MAX - 1);
+
 	if (n < 0) {
 		if (errno == ENOENT)
 			errno = EBADF;
@@ -151,17 +157,31 @@ static int read_link(const struct stopped_call *s, const char *what, char to[PAT
 
 static int join(struct stopped_path *ret, struct str start, struct str rest)
 {
-	const int n =
-		snprintf(ret->text, sizeof ret->text, "%.*s/%.*s", STR_FMT(start), STR_FMT(rest));
+	if (str_eq(start, STR("/")))
+		start.n = 0;
+	if (start.n + rest.n + 2 > sizeof ret->text) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	if (start.n)
+		memcpy(ret->text, start.p, start.n);
+	ret->text[start.n] = '/';
+	if (rest.n)
+		memcpy(ret->text + start.n + 1, rest.p, rest.n);
+	ret->n = start.n + 1 + rest.n;
+	ret->text[ret->n] = '\0';
+	return 0;
+}
 
-	if (n > 0 && (size_t)n < sizeof ret->text)
-		return 0;
-	errno = ENAMETOOLONG;
-	return -1;
+static struct str without_slashes(struct str s)
+{
+	while (s.n && s.p[0] == '/')
+		s = str_from(s, 1);
+	return s;
 }
 
 /* The names in /proc and /dev by which a process reaches what it has itself. */
-static int replace_magic(const struct stopped_call *s, struct stopped_path *p)
+static int replace_magic(int proc, struct stopped_path *p)
 {
 	static const struct {
 		struct str start;
@@ -177,56 +197,59 @@ static int replace_magic(const struct stopped_call *s, struct stopped_path *p)
 		{ STR("/proc/self/cwd"), "cwd", false },
 		{ STR("/proc/thread-self/cwd"), "cwd", false },
 		{ STR("/proc/self/root"), "root", false },
+		{ STR("/proc/thread-self/root"), "root", false },
 	};
-	const struct stopped_path old = *p;
-	const struct str all = str_of(old.text);
-	char target[PATH_MAX], what[32];
+	const struct str all = { p->text, p->n };
 
+	if (!str_starts(all, STR("/proc/")) && !str_starts(all, STR("/dev/")))
+		return 0;
 	for (size_t i = 0; i < ARRAY_LEN(magic); i++) {
 		struct str number = STR(""), rest = str_from(all, magic[i].start.n);
+		char target[PATH_MAX] UNINITIALISED, what[32];
 		if (!str_starts(all, magic[i].start))
 			continue;
 		if (magic[i].numbered)
 			(void)str_cut(rest, '/', &number, &rest);
 		else if (rest.n && rest.p[0] != '/')
 			continue;
-		while (rest.n && rest.p[0] == '/')
-			rest = str_from(rest, 1);
+		rest = without_slashes(rest);
 		(void)snprintf(what, sizeof what, "%s%.*s", magic[i].what,
 			       STR_FMT(str_upto(number, 10)));
-		if (read_link(s, what, target) < 0)
+		if (read_link(proc, what, target) < 0)
 			return -1;
-		if (rest.n == 0) {
-			(void)snprintf(p->text, sizeof p->text, "%s", target);
-			return 0;
-		}
-		return join(p, str_of(strcmp(target, "/") == 0 ? "" : target), rest);
+		struct stopped_path new UNINITIALISED;
+		if (join(&new, str_of(target), rest) < 0)
+			return -1;
+		if (rest.n == 0 && new.n > 1) /* without the slash between them */
+			new.text[--new.n] = '\0';
+		*p = new;
+		return 0;
 	}
 	return 0;
 }
 
-int stopped_absolute(const struct stopped_call *s, int dirfd, const char *path,
-		     struct stopped_path *ret)
+int stopped_absolute(int proc, int dirfd, const char *path, struct stopped_path *ret)
 {
-	char base[PATH_MAX], what[32] = "cwd";
+	char base[PATH_MAX] UNINITIALISED, what[32] = "cwd";
 
 	if (*path == '/')
-		return join(ret, STR(""), str_of(path + strspn(path, "/"))) < 0
-			       ? -1
-			       : replace_magic(s, ret);
+		return stopped_follow(proc, STR(""), path, ret);
 	if (dirfd != AT_FDCWD)
 		(void)snprintf(what, sizeof what, "fd/%d", dirfd);
-	if (read_link(s, what, base) < 0)
-		return -1;
-	return join(ret, str_of(strcmp(base, "/") == 0 ? "" : base), str_of(path));
+	return read_link(proc, what, base) < 0 ? -1 : join(ret, str_of(base), str_of(path));
 }
 
-int stopped_root(const struct stopped_call *s)
+int stopped_follow(int proc, struct str dir, const char *target, struct stopped_path *ret)
 {
-	char name[32];
+	const struct str start = *target == '/' ? STR("") : dir;
 
-	(void)snprintf(name, sizeof name, "/proc/%d/root", (int)s->pid);
-	return open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return join(ret, start, without_slashes(str_of(target))) < 0 ? -1
+								     : replace_magic(proc, ret);
+}
+
+int stopped_root(int proc)
+{
+	return openat(proc, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
 int stopped_open(int root, const char *absolute, int flags)

@@ -19,11 +19,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/str.h"
 #include "sandbox/supervisor.h"
 
-/* An absolute path as the caller sees it; longer ones do not exist. */
+/* An absolute path as the caller sees it, with links and dots in it; longer ones do not exist. */
 struct stopped_path {
 	char text[2 * PATH_MAX];
+	size_t n;
 };
 
 /* Has the caller a signal to handle, for which the kernel would have interrupted the call? */
@@ -38,14 +40,19 @@ int stopped_text(const struct stopped_call *s, uint64_t address, char to[PATH_MA
 /* A duplicate of one of its descriptors, close-on-exec. */
 int stopped_take(const struct stopped_call *s, int fd);
 
+/* Its directory in /proc, O_PATH. If its number is given to another process, this one is empty. */
+int stopped_proc(const struct stopped_call *s);
+
 /* Make a path absolute, relative to a directory descriptor of the caller or AT_FDCWD. Links are not
  * followed, except those in /proc by which a process reaches its own descriptors and directories:
  * only the process itself could follow them. */
-int stopped_absolute(const struct stopped_call *s, int dirfd, const char *path,
-		     struct stopped_path *ret);
+int stopped_absolute(int proc, int dirfd, const char *path, struct stopped_path *ret);
+
+/* Where a link leads that lies in that directory, which is an absolute path. */
+int stopped_follow(int proc, struct str dir, const char *target, struct stopped_path *ret);
 
 /* Its root directory, O_PATH. */
-int stopped_root(const struct stopped_call *s);
+int stopped_root(int proc);
 
 /* Open what an absolute path means to the caller, in that root and its mounts, with these flags and
  * O_PATH: links are followed (the last one unless O_NOFOLLOW is given), magic ones are refused. */
