@@ -102,8 +102,8 @@ static enum found find(const struct stopped_call *s, const struct intent_path *p
 		if (n < 0)
 			return FOUND;
 		target[n] = '\0';
-		(void)snprintf(way.text, sizeof way.text, "%s%s%s", *target == '/' ? "" : dir,
-			       *target == '/' ? "" : "/", target);
+		if (stopped_follow(proc, str_of(dir), target, &way) < 0)
+			return NOT_FOUND;
 	}
 	return NOT_FOUND;
 }
