@@ -410,8 +410,9 @@ int journal_find(struct journal *j, uint64_t id, struct change_entry *ret, struc
 		       (unsigned long long)id);
 }
 
-static int read_open(struct journal *j, const struct change_entry *at, struct arena *a,
-		     struct change *ret, struct err *e)
+/* False: it is not open any more. */
+static bool read_open(struct journal *j, const struct change_entry *at, struct arena *a,
+		      struct change *ret)
 {
 	(void)pthread_mutex_lock(&j->lock);
 	const struct open_change *o = find_open(j, at->id);
@@ -422,18 +423,20 @@ static int read_open(struct journal *j, const struct change_entry *at, struct ar
 		ret->session = arena_dup(a, o->about.session);
 	}
 	(void)pthread_mutex_unlock(&j->lock);
-	return o ? 0
-		 : err_set(e, ERR_CHANGE_NOT_FOUND, "Change %llu ends at this moment: ask again",
-			   (unsigned long long)at->id);
+	return o;
 }
 
-int journal_read(struct journal *j, const struct change_entry *at, bool whole, struct arena *a,
+int journal_read(struct journal *j, struct change_entry *at, bool whole, struct arena *a,
 		 struct change *ret, struct err *e)
 {
 	AUTO_BUF content = { .max = LIMIT_CHANGE_MEMORY };
 
-	if (at->flags & CHANGE_OPEN)
-		return read_open(j, at, a, ret, e);
+	if (at->flags & CHANGE_OPEN) {
+		if (read_open(j, at, a, ret))
+			return 0;
+		if (journal_find(j, at->id, at, e) < 0)
+			return -1;
+	}
 	if (store_read(j->store, at->at, RECORD_COMMIT, whole ? 0 : RECORD_SUMMARY, &content) < 0)
 		return err_set(e, ERR_CHANGE_NOT_FOUND, "The record of change %llu %s",
 			       (unsigned long long)at->id,

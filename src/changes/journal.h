@@ -79,8 +79,9 @@ uint64_t journal_session(struct str name);
 /* The entry of a number. -1 with CHANGE_NOT_FOUND. */
 int journal_find(struct journal *j, uint64_t id, struct change_entry *ret, struct err *e);
 
-/* Read a change into the arena; without `whole` its items are left out. */
-int journal_read(struct journal *j, const struct change_entry *at, bool whole, struct arena *a,
+/* Read a change into the arena; without `whole` its items are left out. If one that was open has
+ * ended meanwhile, *at becomes what it is now. */
+int journal_read(struct journal *j, struct change_entry *at, bool whole, struct arena *a,
 		 struct change *ret, struct err *e);
 
 /* One undo at a time. */

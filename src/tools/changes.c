@@ -75,7 +75,7 @@ static int list_entries(const struct call *c, const struct changes_args *a,
 	return 0;
 }
 
-static void show_list(const struct call *c, const struct change_entry *entries, size_t count)
+static void show_list(const struct call *c, struct change_entry *entries, size_t count)
 {
 	struct buf *out = c->text->text;
 

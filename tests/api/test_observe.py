@@ -104,6 +104,8 @@ class CommandsTest(SidecarTest):
         cls.server = Sidecar(env=cls.env, prefix=cls.prefix)
 
     def setUp(self):
+        # A command may have left directories that only root could empty.
+        subprocess.run(["chmod", "-R", "u+rwX", self.server.workspace], check=True)
         for path in pathlib.Path(self.server.workspace).iterdir():
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
         fill(self.server.workspace)
@@ -214,6 +216,28 @@ class CommandsTest(SidecarTest):
         after, = [c for c in settled(self.server) if c["id"] == change["id"]]
         self.assertEqual((after["deleted"], after["tool"]), (2, "run_command"))
         self.assertTrue(done["success"])
+
+    def test_a_change_that_ends_is_always_listed(self):
+        """Who lists the changes while commands end sees each of them, open or over, from its beginning on."""
+        seen, lost, over = set(), [], threading.Event()
+
+        def look():
+            while not over.is_set():
+                before = set(seen)
+                answer = send(self.server, "GET", "/changes?limit=1000&since=%d" % self.last)
+                listed = {c["id"] for c in answer.json()["result"]["changes"]}
+                lost.extend(before - listed)
+                seen.update(listed)
+
+        threads = [threading.Thread(target=look) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for i in range(60):
+            run(self.server, "echo x > made%d" % i)
+        over.set()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(lost, [])
 
     def test_what_a_timeout_ended_is_a_change(self):
         before = tree(self.server.workspace)
