@@ -260,7 +260,9 @@ class Watch(Running):
     @needs_sandbox
     def test_what_the_sandbox_refuses_to_a_command(self):
         server = self.serve(env={"SIDECAR_SANDBOX": "workspace", "SIDECAR_NETWORK": "none"})
-        server.output("run_command", command="echo x 2>&1 > /etc/hostname-of-test; echo went on")
+        outside = tempfile.mkdtemp(prefix="sidecar-test-", dir="/var/tmp")
+        self.addCleanup(shutil.rmtree, outside, True)
+        server.output("run_command", command="echo x 2>&1 > %s/f; echo went on" % outside)
         server.put("connect.py", "import socket\ntry: socket.create_connection(('192.0.2.1', 9), 1)\nexcept OSError: print('no')\n")
         server.output("run_command", command="python3 connect.py")
         server.output("run_command", command="echo last")
@@ -269,7 +271,7 @@ class Watch(Running):
         kinds = {e["what"] for e in refused}
         self.assertLessEqual(kinds, {"sandbox", "network"})
         self.assertIn("sandbox", kinds)
-        self.assertRegex(text, r"(?m)^.*run_command +echo x .* (ok|exit \d+) +\d+ ms\n    .*/etc/hostname-of-test is not allowed")
+        self.assertRegex(text, r"(?m)^.*run_command +echo x .* (ok|exit \d+) +\d+ ms\n    .*/f is not allowed")
         if any("192.0.2.1" in e["subject"] for e in refused):
             self.assertIn("network", kinds)
 
