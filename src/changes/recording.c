@@ -396,7 +396,8 @@ int recording_touch(struct recording *r, int dir, const char *name, enum touch_c
 void recording_note_content(struct recording *r, int dir, const char *name, struct str content)
 {
 	struct recorded *k = r->kept;
-	const struct touched_dir *d = k ? touches_find_dir(&k->touches, dir) : NULL;
+	const bool small = k && (int64_t)content.n <= journal_max_file(r->journal);
+	const struct touched_dir *d = small ? touches_find_dir(&k->touches, dir) : NULL;
 	struct touched *t = d ? touches_find(&k->touches, d, str_of(name)) : NULL;
 	struct left_content *left = t ? arena_alloc(&k->memory, sizeof *left) : NULL;
 
