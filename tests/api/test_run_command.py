@@ -1,8 +1,10 @@
 """run_command: how a command's end is told, and both ends of its output."""
 import os
 import re
+import shutil
 import socket
 import sys
+import tempfile
 import unittest
 
 from harness import SandboxTest, SidecarTest, is_sanitized, needs_namespaces, until
@@ -197,7 +199,9 @@ class Policy(SidecarTest):
 
 class Sandbox(SandboxTest):
     def test_a_refused_write_is_named(self):
-        out = self.server.output("run_command", command="touch /usr/sidecar-test-must-not-exist && rm /usr/sidecar-test-must-not-exist")
+        outside = tempfile.mkdtemp(prefix="sidecar-test-", dir="/var/tmp")
+        self.addCleanup(shutil.rmtree, outside, True)
+        out = self.server.output("run_command", command="touch %s/f" % outside)
         self.assertNotEqual(out["exit_code"], 0)
         self.assertIn("sandbox refused", out["hint"])
 

@@ -147,11 +147,8 @@ class SetUp(SidecarTest):
 
     def test_socket_mode_whatever_the_umask(self):
         for mask in (0o000, 0o027, 0o777):
-            old = os.umask(mask)
-            try:
-                server = Sidecar(workspace=self.server.workspace)
-            finally:
-                os.umask(old)
+            command = 'umask %03o; exec "$@"' % mask
+            server = Sidecar(workspace=self.server.workspace, prefix=["sh", "-c", command, "sh"])
             try:
                 self.assertEqual(stat.S_IMODE(os.stat(server.socket).st_mode), 0o660)
                 server.result("write", path="mode-%o" % mask, content="")
