@@ -16,13 +16,9 @@ static const char *const type_names[EVENT_TYPES] = {
 	[EVENT_JOB_END] = "job.end",
 };
 
-struct str *event_text(struct event *e, size_t i)
-{
-	struct str *const all[EVENT_TEXTS] = { &e->tool,   &e->subject, &e->session,
-					       &e->client, &e->text,	&e->details };
-
-	return all[i];
-}
+_Static_assert(offsetof(struct event, details) ==
+		       offsetof(struct event, texts[EVENT_TEXTS - 1]),
+	       "every text is in the array");
 
 static void write_start(struct jw *w, const struct event *e)
 {

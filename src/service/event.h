@@ -28,6 +28,8 @@ enum event_type {
 	EVENT_TYPES,
 };
 
+enum { EVENT_TEXTS = 6 };
+
 struct event {
 	enum event_type type;
 	bool mcp;	/* the call came by MCP */
@@ -43,18 +45,19 @@ struct event {
 	int64_t count;	 /* paths that a change has */
 	struct call_end end;
 
-	struct str tool; /* of a refusal: what was refused */
-	struct str subject, session;
-	struct str client;  /* its name */
-	struct str text;    /* of an output; of a refusal: why */
-	struct str details; /* JSON: the files of a change; else only for who asks for one call: its
-			     * arguments, or a text with the beginning of its result */
+	union {
+		struct str texts[EVENT_TEXTS];
+		struct {
+			struct str tool; /* of a refusal: what was refused */
+			struct str subject, session;
+			struct str client; /* its name */
+			struct str text;   /* of an output; of a refusal: why */
+			/* JSON: the files of a change; else only for who asks for one call: its
+			 * arguments, or a text with the beginning of its result. The last one. */
+			struct str details;
+		};
+	};
 };
-
-enum { EVENT_TEXTS = 6 };
-
-/* Its texts, one by one, `details` last. */
-struct str *event_text(struct event *e, size_t i);
 
 /* Write the members, without the details of a call. */
 void event_write(struct jw *w, const struct event *e);

@@ -106,10 +106,10 @@ void events_add(struct events *e, struct event *event)
 	size_t size = sizeof *event;
 
 	for (size_t i = 0; i < EVENT_TEXTS; i++)
-		size += event_text(event, i)->n;
+		size += event->texts[i].n;
 	if (size > LARGEST) {
 		for (size_t i = 0; i < EVENT_TEXTS; i++)
-			*event_text(event, i) = STR("");
+			event->texts[i] = STR("");
 		size = sizeof *event;
 	}
 	const bool is_call = event->type == EVENT_CALL_START || event->type == EVENT_CALL_END;
@@ -127,7 +127,7 @@ void events_add(struct events *e, struct event *event)
 	memcpy(to, event, sizeof *event);
 	to += sizeof *event;
 	for (size_t i = 0; i < EVENT_TEXTS; i++) {
-		const struct str text = *event_text(event, i);
+		const struct str text = event->texts[i];
 		if (text.n)
 			memcpy(to, text.p, text.n);
 		to += text.n;
@@ -195,7 +195,7 @@ bool events_next(struct events_batch *b, struct event *ret)
 	memcpy(ret, at, sizeof *ret);
 	at += sizeof *ret;
 	for (size_t i = 0; i < EVENT_TEXTS; i++) {
-		struct str *text = event_text(ret, i);
+		struct str *text = &ret->texts[i];
 		text->p = at;
 		at += text->n;
 	}
