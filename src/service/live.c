@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/own.h"
 #include "base/utf8.h"
+#include "service/values.h"
 #include "tools/changed.h"
 
 int live_open(struct live *l, const struct scrub *secrets, struct journal *journal, struct err *e)
@@ -158,102 +159,6 @@ static void leave(struct live *l, struct live_call *lc)
 	cancel_done(&lc->own);
 }
 
-/* Values of a client, without secrets. */
-struct value_cleaner {
-	const struct scrub *secrets;
-	struct str clean; /* a value that is known to have no secret */
-	struct buf aside;
-	size_t longest; /* a longer text is cut; 0: none is */
-	bool failed;
-};
-
-static struct str clean_value(void *arg, struct str value)
-{
-	struct value_cleaner *c = arg;
-
-	if (value.p == c->clean.p && value.n == c->clean.n)
-		return value;
-	if (c->longest && value.n > c->longest) {
-		const struct str cut = str_upto(value, c->longest);
-		value = str_upto(cut, scrub_decided(c->secrets, cut));
-	}
-	const struct str clean = scrub_text(c->secrets, NULL, value, &c->aside);
-	c->failed = c->failed || c->aside.failed;
-	return clean;
-}
-
-static void write_value(struct jw *w, const struct json *v, bool named, int depth)
-{
-	enum { DEEPEST = 16 };
-	char room[256] UNINITIALISED;
-	const char *name = NULL;
-
-	if (named) {
-		const struct str cut = str_upto(v->name, sizeof room - 1);
-		if (cut.n)
-			memcpy(room, cut.p, cut.n);
-		room[cut.n] = '\0';
-		name = room;
-	}
-	switch (v->type) {
-	case JSON_STRING:
-		jw_str(w, name, v->string);
-		return;
-	case JSON_BOOL:
-		jw_bool(w, name, v->boolean);
-		return;
-	case JSON_NUMBER:
-		if (v->whole)
-			jw_int(w, name, v->integer);
-		else
-			jw_num(w, name, v->number);
-		return;
-	case JSON_NULL:
-		jw_null(w, name);
-		return;
-	case JSON_ARRAY:
-	case JSON_OBJECT:
-		break;
-	}
-	(v->type == JSON_OBJECT ? jw_object : jw_array)(w, name);
-	for (const struct json *item = depth < DEEPEST ? v->first : NULL; item; item = item->next)
-		write_value(w, item, v->type == JSON_OBJECT, depth + 1);
-	jw_end(w);
-}
-
-/* Write the arguments; texts longer than `longest` are cut. False: they do not fit. */
-static bool try_arguments(const struct live *l, const struct json *arguments, struct str clean,
-			  size_t longest, struct buf *out)
-{
-	struct value_cleaner c = { .secrets = l->secrets,
-				   .clean = clean,
-				   .aside = { .max = LIMIT_ANSWER },
-				   .longest = longest };
-	const struct jw_filter filter = { .apply = clean_value, .arg = &c };
-	struct jw w = jw_to(out);
-
-	buf_reset(out, SIZE_MAX);
-	jw_set_filter(&w, &filter);
-	write_value(&w, arguments, false, 0);
-	buf_done(&c.aside);
-	return !out->failed && !c.failed;
-}
-
-/* The arguments as JSON: whole, or with long texts cut, or none. Most are short, and need only
- * `small`. `clean` is one of their values that has no secret. */
-static struct str write_arguments(const struct live *l, const struct json *arguments,
-				  struct str clean, struct buf *small, struct buf *large)
-{
-	static const size_t longest[] = { 0, 4096, 256 };
-
-	if (try_arguments(l, arguments, clean, 0, small))
-		return buf_str(small);
-	for (size_t i = 0; i < ARRAY_LEN(longest); i++)
-		if (try_arguments(l, arguments, clean, longest[i], large))
-			return buf_str(large);
-	return STR("null");
-}
-
 void live_begin(struct live *l, struct live_call *lc, const struct account *a,
 		const struct live_about *about, struct call *c)
 {
@@ -277,7 +182,7 @@ void live_begin(struct live *l, struct live_call *lc, const struct account *a,
 		.client = str_upto(about->client, LIMIT_LOG_SESSION),
 	};
 	enter(l, lc, c);
-	lc->about.details = write_arguments(l, about->arguments, a->subject, &small, &large);
+	lc->about.details = values_write(l->secrets, about->arguments, a->subject, &small, &large);
 	events_add(l->events, &lc->about);
 	lc->about.details = STR("");
 }
@@ -315,7 +220,7 @@ static void tell_change(struct live *l, uint64_t call, const struct change *chan
 {
 	AUTO_BUF files = { .max = LIMIT_ANSWER };
 	struct value_cleaner c = { .secrets = l->secrets, .aside = { .max = LIMIT_ANSWER } };
-	const struct jw_filter filter = { .apply = clean_value, .arg = &c };
+	const struct jw_filter filter = { .apply = value_clean, .arg = &c };
 	struct jw w = jw_to(&files);
 	int64_t count = 0, left = LIMIT_EVENT_DIFFS;
 
