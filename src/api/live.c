@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/own.h"
 #include "net/http_url.h"
+#include "service/values.h"
 
 /* Where to begin, from "41" or "<boot>-41". A number that has not come yet, like another boot, is
  * that of another server. False: it is neither. */
@@ -88,7 +89,7 @@ struct story {
 static void tell_story(struct story *s, char *room, struct jw *w, struct arena *a)
 {
 	struct events_query q = { .call = s->call, .details = true };
-	struct str arguments = STR("null"), result = STR("");
+	struct str arguments = STR(""), subject = STR(""), result = STR("");
 	struct events_batch b;
 	struct event event;
 
@@ -102,8 +103,11 @@ static void tell_story(struct story *s, char *room, struct jw *w, struct arena *
 		while (events_next(&b, &event)) {
 			s->known = true;
 			s->change = event.change ? event.change : s->change;
-			if (event.type == EVENT_CALL_START)
-				arguments = arena_dup(a, event.details);
+			if (event.type == EVENT_CALL_START) {
+				subject = arena_dup(a, event.subject);
+				if (subject.n == event.subject.n)
+					arguments = arena_dup(a, event.details);
+			}
 			if (event.type == EVENT_CALL_END)
 				result = arena_dup(a, event.details);
 			jw_object(w, NULL);
@@ -112,7 +116,7 @@ static void tell_story(struct story *s, char *room, struct jw *w, struct arena *
 		}
 	} while (!jw_failed(w));
 	jw_end(w);
-	jw_raw(w, "arguments", arguments.n ? arguments : STR("null"));
+	values_show(w, "arguments", arguments, subject);
 	jw_str(w, "result", result);
 }
 

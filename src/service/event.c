@@ -16,8 +16,7 @@ static const char *const type_names[EVENT_TYPES] = {
 	[EVENT_JOB_END] = "job.end",
 };
 
-_Static_assert(offsetof(struct event, details) ==
-		       offsetof(struct event, texts[EVENT_TEXTS - 1]),
+_Static_assert(offsetof(struct event, details) == offsetof(struct event, texts[EVENT_TEXTS - 1]),
 	       "every text is in the array");
 
 static void write_start(struct jw *w, const struct event *e)

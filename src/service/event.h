@@ -52,8 +52,9 @@ struct event {
 			struct str subject, session;
 			struct str client; /* its name */
 			struct str text;   /* of an output; of a refusal: why */
-			/* JSON: the files of a change; else only for who asks for one call: its
-			 * arguments, or a text with the beginning of its result. The last one. */
+			/* The files of a change as JSON; else only for who asks for one call: its
+			 * arguments (values_show), or a text with the beginning of its result. The
+			 * last one. */
 			struct str details;
 		};
 	};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* values: a tree of values is written again, its texts through the scrubber. */
+/* values: a tree of values is written again, its texts through the scrubber; or its members one
+ * after another in a row of bytes. */
 
 #include "service/values.h"
 
@@ -78,6 +79,118 @@ static bool try_write(const struct scrub *secrets, const struct json *value, str
 	write_value(&w, value, false, 0);
 	buf_done(&c.aside);
 	return !out->failed && !c.failed;
+}
+
+/*
+ * The packed form: PACKED, which no JSON begins with, and the members. A member is its kind, the
+ * size of its name, that of its text (two bytes), the name, and the text, which for a number is the
+ * integer itself. The text of PACKED_CLEAN is kept by someone else.
+ */
+enum packed { PACKED = 1, PACKED_CLEAN, PACKED_TEXT, PACKED_NUMBER, PACKED_TRUE, PACKED_FALSE };
+
+struct packed_head {
+	uint8_t kind, name_n;
+	uint16_t text_n;
+};
+
+struct packing {
+	char *to;
+	size_t left;
+};
+
+static bool put(struct packing *p, enum packed kind, struct str name, struct str text)
+{
+	const struct packed_head h = { (uint8_t)kind, (uint8_t)name.n, (uint16_t)text.n };
+	char *to = p->to;
+
+	if (name.n > UINT8_MAX || text.n > UINT16_MAX || p->left < sizeof h + name.n + text.n)
+		return false;
+	p->left -= sizeof h + name.n + text.n;
+	memcpy(to, &h, sizeof h);
+	to += sizeof h;
+	if (name.n)
+		memcpy(to, name.p, name.n);
+	to += name.n;
+	if (text.n)
+		memcpy(to, text.p, text.n);
+	p->to = to + text.n;
+	return true;
+}
+
+static bool put_cleaned(struct packing *p, const struct scrub *secrets, const struct json *v)
+{
+	AUTO_BUF aside = { .max = LIMIT_SUBJECT_MEMORY };
+
+	/* It would not fit, and looking for secrets would be in vain. */
+	if (v->string.n > p->left)
+		return false;
+	const struct str clean = scrub_text(secrets, NULL, v->string, &aside);
+	return !aside.failed && put(p, PACKED_TEXT, v->name, clean);
+}
+
+static bool put_member(struct packing *p, const struct scrub *secrets, const struct json *v,
+		       struct str clean)
+{
+	const struct str integer = { (const char *)&v->integer, sizeof v->integer };
+
+	if (v->type == JSON_STRING && v->string.p == clean.p && v->string.n == clean.n)
+		return put(p, PACKED_CLEAN, v->name, STR(""));
+	if (v->type == JSON_STRING)
+		return put_cleaned(p, secrets, v);
+	if (v->type == JSON_NUMBER && v->whole)
+		return put(p, PACKED_NUMBER, v->name, integer);
+	if (v->type == JSON_BOOL)
+		return put(p, v->boolean ? PACKED_TRUE : PACKED_FALSE, v->name, STR(""));
+	return false;
+}
+
+bool values_pack(const struct scrub *secrets, const struct json *value, struct str clean,
+		 char room[static VALUES_PACKED], struct str *ret)
+{
+	struct packing p = { room + 1, VALUES_PACKED - 1 };
+
+	if (value->type != JSON_OBJECT)
+		return false;
+	for (const struct json *v = value->first; v; v = v->next)
+		if (!put_member(&p, secrets, v, clean))
+			return false;
+	room[0] = PACKED;
+	*ret = (struct str){ room, (size_t)(p.to - room) };
+	return true;
+}
+
+/* Write the member at *at, and go on to the next. */
+static void show_member(struct jw *w, const char **at, struct str clean)
+{
+	struct packed_head h;
+	char name[UINT8_MAX + 1] UNINITIALISED;
+	int64_t number = 0;
+
+	memcpy(&h, *at, sizeof h);
+	memcpy(name, *at + sizeof h, h.name_n);
+	name[h.name_n] = '\0';
+	const struct str text = { *at + sizeof h + h.name_n, h.text_n };
+	*at = text.p + text.n;
+	if (h.kind == PACKED_NUMBER) {
+		memcpy(&number, text.p, sizeof number);
+		jw_int(w, name, number);
+	} else if (h.kind == PACKED_TRUE || h.kind == PACKED_FALSE) {
+		jw_bool(w, name, h.kind == PACKED_TRUE);
+	} else {
+		jw_str(w, name, h.kind == PACKED_CLEAN ? clean : text);
+	}
+}
+
+void values_show(struct jw *w, const char *name, struct str kept, struct str clean)
+{
+	if (!kept.n || kept.p[0] != PACKED) {
+		jw_raw(w, name, kept.n ? kept : STR("null"));
+		return;
+	}
+	jw_object(w, name);
+	for (const char *at = kept.p + 1; at < kept.p + kept.n;)
+		show_member(w, &at, clean);
+	jw_end(w);
 }
 
 struct str values_write(const struct scrub *secrets, const struct json *value, struct str clean,

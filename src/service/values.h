@@ -26,6 +26,17 @@ struct value_cleaner {
 /* The apply function of a jw_filter, whose arg is a value_cleaner. */
 struct str value_clean(void *cleaner, struct str value);
 
+/* Keep a small object as it is, without secrets and without writing JSON: most calls have such
+ * arguments, and nobody asks for them. False: it is not small, or has containers. The text `clean`,
+ * which has no secret, is left out if it is one of the values; who shows the object gives it again.
+ */
+enum { VALUES_PACKED = 512 };
+bool values_pack(const struct scrub *secrets, const struct json *value, struct str clean,
+		 char room[static VALUES_PACKED], struct str *ret);
+
+/* Write what values_pack or values_write made, as JSON. */
+void values_show(struct jw *w, const char *name, struct str kept, struct str clean);
+
 /* The value as JSON: whole, or with long texts cut, or "null" if nothing else fits. Most values are
  * short, and need only `small`; the others are in `large`, which has the limit. `clean` is as in
  * the cleaner. */
