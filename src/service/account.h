@@ -28,6 +28,7 @@ struct account {
 	int64_t id;
 	struct str tool, subject, session; /* without secrets, cut */
 	int64_t uid, pid;		   /* of the caller; -1: not known */
+	int64_t began_us, ended_us;	   /* by io_now_us */
 	int64_t ms;
 	enum err_code code;  /* ERR_NONE: the tool succeeded */
 	struct call_end end; /* of its command */

@@ -191,11 +191,11 @@ static struct str path_of(const struct json *arguments)
 	return path.n ? path : json_text(arguments, STR("cwd"));
 }
 
-static void note(struct service *s, const struct dispatch *d, const struct account *a, int64_t us)
+static void note(struct service *s, const struct dispatch *d, const struct account *a)
 {
 	if (d->unseen)
 		return;
-	count(s, d->tool, a->code, us);
+	count(s, d->tool, a->code, a->ended_us - a->began_us);
 	if (!s->quiet)
 		account_log(a);
 }
@@ -204,8 +204,9 @@ static void note(struct service *s, const struct dispatch *d, const struct accou
 static struct str shown(struct service *s, const struct dispatch *d, struct str text,
 			struct buf *aside)
 {
+	if (!text.n)
+		return text;
 	const struct str clean = account_clean(s->secrets, text, aside);
-
 	/* What was changed is in `aside`, which the next text needs. */
 	return clean.p == text.p ? clean : arena_dup(d->arena, clean);
 }
@@ -214,14 +215,15 @@ static struct str shown(struct service *s, const struct dispatch *d, struct str 
 static struct account open_account(struct service *s, const struct dispatch *d, struct str tool,
 				   struct str session, struct buf *aside)
 {
+	const int64_t began_us = io_now_us();
 	const struct str subject = d->arguments ? account_subject(d->arguments, d->arena) : STR("");
 
 	return (struct account){
+		.began_us = began_us,
 		.id = d->unseen ? 0 : ++s->calls,
 		.tool = tool,
 		.subject = shown(s, d, subject, aside),
-		.session = session.n ? str_upto(shown(s, d, session, aside), LIMIT_LOG_SESSION)
-				     : session,
+		.session = str_upto(shown(s, d, session, aside), LIMIT_LOG_SESSION),
 		.uid = d->uid,
 		.pid = d->pid,
 	};
@@ -283,16 +285,16 @@ static void begin(struct service *s, const struct dispatch *d, const struct acco
 		  struct buf *aside, struct live_call *live, struct call *c)
 {
 	static struct live off;
-	const struct live_about about = {
+
+	live->about = (struct live_about){
 		.arguments = d->arguments ? d->arguments : &json_empty,
 		.mcp = d->kind == CALL_MCP,
 		.client = shown(s, d, d->client, aside),
 	};
-
 	c->number = (uint64_t)a->id;
 	c->tool = a->tool;
 	c->subject = a->subject;
-	live_begin(d->unseen ? &off : &s->live, live, a, &about, c);
+	live_begin(d->unseen ? &off : &s->live, live, a, c);
 }
 
 /* The record learns of the call. -1: it must not be made. */
@@ -318,7 +320,6 @@ static int record_end(struct service *s, const struct dispatch *d, const struct 
 
 int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct err *e)
 {
-	const int64_t began_us = io_now_us();
 	struct call c = make_call(s, d, out);
 	CLEANUP(cleaner_done) struct cleaner cleaner = { 0 };
 	struct change made = { .id = 0 };
@@ -327,7 +328,7 @@ int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct
 	struct call_record record = { s->history.journal, d->tool, a.subject, c.session };
 	const struct witness witness = { history_before, history_wrote, &record };
 	const size_t before = jw_length(out);
-	struct live_call live;
+	struct live_call live UNINITIALISED;
 
 	begin(s, d, &a, &aside, &live, &c);
 	c.witness = s->history.journal ? &witness : NULL;
@@ -358,8 +359,8 @@ int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct
 		rc = err_set(e, ERR_EXECUTION_ERROR, "The answer is too large: ask for less");
 	if (d->end)
 		*d->end = c.end;
-	const int64_t us = io_now_us() - began_us;
-	a.ms = us / 1000;
+	a.ended_us = io_now_us();
+	a.ms = (a.ended_us - a.began_us) / 1000;
 	a.code = rc < 0 ? e->code : code_of(&c.end);
 	a.end = c.end;
 	a.bytes = live.bytes + (rc < 0 ? 0 : (int64_t)result_of(&c, before).n);
@@ -374,7 +375,7 @@ int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct
 	 * than reading it. */
 	live_end(&live, &a, &made, rc < 0 ? e->msg : NULL,
 		 c.end.ran || made.id ? result_of(&c, before) : STR(""));
-	note(s, d, &a, us);
+	note(s, d, &a);
 	return rc;
 }
 
@@ -385,7 +386,7 @@ void dispatch_refused(struct service *s, const struct dispatch *d, struct str na
 	/* What the client calls the tool may be anything. */
 	struct account a = open_account(s, d, shown(s, d, name, &aside), d->session, &aside);
 
-	struct live_call live;
+	struct live_call live UNINITIALISED;
 	struct call none = { .cancel = NULL };
 	const struct change made = { .id = 0 };
 
@@ -394,7 +395,8 @@ void dispatch_refused(struct service *s, const struct dispatch *d, struct str na
 	begin(s, d, &a, &aside, &live, &none);
 	(void)record_start(s, d, &a, &aside, &unused);
 	a.code = e->code;
+	a.ended_us = a.began_us;
 	(void)record_end(s, d, &a, &unused);
 	live_end(&live, &a, &made, e->msg, STR(""));
-	note(s, d, &a, 0);
+	note(s, d, &a);
 }

@@ -20,7 +20,8 @@ enum { ALIGN = 16, LARGEST = LIMIT_EVENT_BYTES / 4 };
  * does not go around its end. */
 struct record {
 	uint64_t at, call;
-	size_t size, private; /* private: how many bytes at its end are for who asks for the call */
+	uint32_t size;
+	uint32_t private; /* how many bytes at its end are for who asks for the call */
 };
 
 struct events {
@@ -28,8 +29,10 @@ struct events {
 	pthread_mutex_t lock; /* protects all below */
 	int watch;	      /* -1: no client watches */
 	bool armed;
-	uint64_t first, next; /* numbers of the oldest event, and of the one to come */
-	uint64_t end;	      /* the place after the newest record */
+	uint64_t first, next;  /* numbers of the oldest event, and of the one to come */
+	uint64_t end;	       /* the place after the newest record */
+	int64_t date_us;       /* what a time of io_now_us lacks to the date … */
+	int64_t date_until_us; /* … and until when that is believed */
 	struct record records[LIMIT_EVENTS];
 	_Alignas(ALIGN) char bytes[LIMIT_EVENT_BYTES];
 };
@@ -78,12 +81,23 @@ static uint64_t make_room(struct events *e, size_t size)
 	return at;
 }
 
-static int64_t now_ms(void)
+static void ask_date(struct events *e)
 {
 	struct timespec t;
 
 	(void)clock_gettime(CLOCK_REALTIME, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+	const int64_t now_us = io_now_us();
+	e->date_us = (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000 - now_us;
+	e->date_until_us = now_us + LIMIT_EVENT_DATE_MS * 1000;
+}
+
+/* The date of a time of io_now_us. Asking for the date each time would be a good part of the cost
+ * of an event, so it is asked for again only when a while has passed: someone may have set it. */
+static int64_t date_ms(struct events *e, int64_t now_us)
+{
+	if (now_us >= e->date_until_us)
+		ask_date(e);
+	return (now_us + e->date_us) / 1000;
 }
 
 static void wake(struct events *e)
@@ -101,40 +115,62 @@ static size_t round_up(size_t n)
 	return (n + ALIGN - 1) / ALIGN * ALIGN;
 }
 
+static char *put(char *to, struct str s)
+{
+	if (s.n)
+		memcpy(to, s.p, s.n);
+	return to + s.n;
+}
+
+void events_hold(struct events *e)
+{
+	(void)pthread_mutex_lock(&e->lock);
+}
+
+void events_release(struct events *e)
+{
+	(void)pthread_mutex_unlock(&e->lock);
+}
+
 void events_add(struct events *e, struct event *event)
 {
-	size_t size = sizeof *event;
+	const int64_t now_us = io_now_us();
 
-	for (size_t i = 0; i < EVENT_TEXTS; i++)
-		size += event->texts[i].n;
+	events_hold(e);
+	events_add_held(e, event, now_us);
+	events_release(e);
+}
+
+void events_add_held(struct events *e, struct event *event, int64_t now_us)
+{
+	size_t size = sizeof *event + event->tool.n + event->subject.n + event->session.n +
+		      event->client.n + event->text.n + event->details.n;
+
 	if (size > LARGEST) {
 		for (size_t i = 0; i < EVENT_TEXTS; i++)
 			event->texts[i] = STR("");
 		size = sizeof *event;
 	}
 	const bool is_call = event->type == EVENT_CALL_START || event->type == EVENT_CALL_END;
-	event->time_ms = now_ms();
-	(void)pthread_mutex_lock(&e->lock);
+	event->time_ms = date_ms(e, now_us);
 	const uint64_t at = make_room(e, round_up(size));
 	event->id = e->next++;
 	*record_of(e, event->id) = (struct record){
 		.at = at,
 		.call = event->call,
-		.size = size,
-		.private = is_call ? event->details.n : 0,
+		.size = (uint32_t)size,
+		.private = is_call ? (uint32_t)event->details.n : 0,
 	};
 	char *to = e->bytes + at % LIMIT_EVENT_BYTES;
-	memcpy(to, event, sizeof *event);
-	to += sizeof *event;
-	for (size_t i = 0; i < EVENT_TEXTS; i++) {
-		const struct str text = event->texts[i];
-		if (text.n)
-			memcpy(to, text.p, text.n);
-		to += text.n;
-	}
+	to = put(to, (struct str){ (const char *)event, sizeof *event });
+	to = put(to, event->tool);
+	to = put(to, event->subject);
+	to = put(to, event->session);
+	to = put(to, event->client);
+	to = put(to, event->text);
+	(void)put(to, event->details);
 	e->end = at + round_up(size);
 	wake(e);
-	(void)pthread_mutex_unlock(&e->lock);
 }
 
 uint64_t events_last(struct events *e)

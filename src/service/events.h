@@ -34,6 +34,13 @@ const char *events_boot(const struct events *e);
  * caller makes, loses its texts. */
 void events_add(struct events *e, struct event *event);
 
+/* Keep other threads out, for who adds an event together with something of its own that other
+ * threads must see at the same time. In between only events_add_held may be called; it adds what
+ * happened at a time of io_now_us. */
+void events_hold(struct events *e);
+void events_release(struct events *e);
+void events_add_held(struct events *e, struct event *event, int64_t now_us);
+
 /* The number of the newest one; 0: there is none. */
 uint64_t events_last(struct events *e);
 

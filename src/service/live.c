@@ -19,20 +19,23 @@ int live_open(struct live *l, const struct scrub *secrets, struct journal *journ
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory to keep events");
 	l->secrets = secrets;
 	l->journal = journal;
-	(void)pthread_mutex_init(&l->lock, NULL);
 	return 0;
 }
 
 void live_done(struct live *l)
 {
-	if (l->events)
-		(void)pthread_mutex_destroy(&l->lock);
 	events_free(l->events);
 	l->events = NULL;
 }
 
-/* Tell the output that is ready. The caller holds the call's lock. */
-static void tell_output(struct live_call *lc, int64_t now)
+/* Whether output waits to be told. The caller holds the call's lock. */
+static bool output_waits(const struct live_call *lc)
+{
+	return lc->output[0].clean.n || lc->output[1].clean.n;
+}
+
+/* Tell the output that is ready. The caller holds the ring and the call's lock. */
+static void tell_output(struct live_call *lc, int64_t now_us)
 {
 	for (int i = 0; i < 2; i++) {
 		struct buf *text = &lc->output[i].clean;
@@ -44,20 +47,42 @@ static void tell_output(struct live_call *lc, int64_t now)
 			.is_stderr = i == 1,
 			.text = buf_str(text),
 		};
-		events_add(lc->live->events, &event);
+		events_add_held(lc->live->events, &event, now_us);
 		text->n = 0;
-		lc->told_ms = now;
+		lc->told_us = now_us;
 	}
+}
+
+static void start_output(struct live_call *lc)
+{
+	(void)pthread_mutex_init(&lc->lock, NULL);
+	for (int i = 0; i < 2; i++)
+		lc->output[i] = (struct live_output){
+			.scrubber = { .rules = lc->live->secrets },
+			.clean = { .max = LIMIT_EVENT_OUTPUT + 2 * LIMIT_SCRUB_HELD },
+		};
+	lc->taken = lc->dropped = lc->told_us = 0;
+	lc->has_output = true;
+}
+
+static void tell_waiting(struct live_call *lc, int64_t now_us)
+{
+	events_hold(lc->live->events);
+	(void)pthread_mutex_lock(&lc->lock);
+	tell_output(lc, now_us);
+	(void)pthread_mutex_unlock(&lc->lock);
+	events_release(lc->live->events);
 }
 
 /* Take output on its way. Of what is not in the ring only the length is known. */
 static void take_output(struct live_call *lc, bool is_stderr, struct str piece)
 {
 	struct live_output *o = &lc->output[is_stderr];
-	const int64_t now = io_now_ms();
+	const int64_t now_us = io_now_us();
 
+	if (!lc->has_output)
+		start_output(lc);
 	(void)pthread_mutex_lock(&lc->lock);
-	lc->has_output = true;
 	const struct str kept = str_upto(piece, (size_t)(LIMIT_EVENT_OUTPUT - lc->taken));
 	const struct str whole = kept.n < piece.n ? str_upto(kept, utf8_whole(kept)) : kept;
 	lc->taken += (int64_t)whole.n;
@@ -66,13 +91,15 @@ static void take_output(struct live_call *lc, bool is_stderr, struct str piece)
 		lc->taken = LIMIT_EVENT_OUTPUT;
 	if (whole.n)
 		scrubber_feed(&o->scrubber, whole, &o->clean);
-	const bool due = now - lc->told_ms >= LIMIT_EVENT_JOIN_MS;
-	const bool waits = o->clean.n > 0 && !due;
-	if (due)
-		tell_output(lc, now);
+	const bool waits = output_waits(lc);
+	const bool due = now_us - lc->told_us >= LIMIT_EVENT_JOIN_MS * 1000;
 	(void)pthread_mutex_unlock(&lc->lock);
+	if (!waits)
+		return;
 	/* Who watches tells it when its time has come, if no more output does. */
-	if (waits)
+	if (due)
+		tell_waiting(lc, now_us);
+	else
 		events_wake(lc->live->events);
 }
 
@@ -122,78 +149,102 @@ static void tap(struct live_call *lc, struct call *c)
 	if (c->progress && c->progress->seen)
 		lc->tap_progress.seen = tap_seen;
 	c->progress = &lc->tap_progress;
-	for (int i = 0; i < 2; i++)
-		lc->output[i] = (struct live_output){
-			.scrubber = { .rules = lc->live->secrets },
-			.clean = { .max = LIMIT_EVENT_OUTPUT + 2 * LIMIT_SCRUB_HELD },
-		};
 }
 
-static void enter(struct live *l, struct live_call *lc, struct call *c)
+/* From now on it is in the list, and its start in the ring. */
+static void enter(struct live *l, struct live_call *lc, struct event *start)
 {
-	lc->own = (struct cancel)CANCEL_INIT;
-	if (!c->cancel)
-		c->cancel = &lc->own;
-	lc->cancel = c->cancel;
-	(void)pthread_mutex_init(&lc->lock, NULL);
-	(void)pthread_mutex_lock(&l->lock);
+	events_hold(l->events);
 	lc->before = NULL;
 	lc->next = l->first;
 	if (l->first)
 		l->first->before = lc;
 	l->first = lc;
-	(void)pthread_mutex_unlock(&l->lock);
+	events_add_held(l->events, start, lc->account->began_us);
+	events_release(l->events);
 }
 
-static void leave(struct live *l, struct live_call *lc)
+static void leave(struct live *l, struct live_call *lc, struct event *end, int64_t now_us)
 {
-	(void)pthread_mutex_lock(&l->lock);
+	events_hold(l->events);
 	if (lc->next)
 		lc->next->before = lc->before;
 	if (lc->before)
 		lc->before->next = lc->next;
 	else
 		l->first = lc->next;
-	(void)pthread_mutex_unlock(&l->lock);
+	events_add_held(l->events, end, now_us);
+	events_release(l->events);
 	/* No other thread knows of it any more. */
-	cancel_done(&lc->own);
+	if (lc->has_output)
+		(void)pthread_mutex_destroy(&lc->lock);
+	if (lc->cancel == &lc->own)
+		cancel_done(&lc->own);
 }
 
-void live_begin(struct live *l, struct live_call *lc, const struct account *a,
-		const struct live_about *about, struct call *c)
+/* What the start of a call tells, without its arguments. */
+static struct event start_of(const struct live_call *lc)
 {
-	char room[512] UNINITIALISED;
-	struct buf small = buf_over(room, sizeof room);
-	AUTO_BUF large = { .max = LIMIT_EVENT_ARGUMENTS };
+	const struct account *a = lc->account;
 
-	*lc = (struct live_call){ .live = l, .id = (uint64_t)a->id };
-	tap(lc, c);
-	if (!l->events)
-		return;
-	lc->about = (struct event){
+	return (struct event){
 		.type = EVENT_CALL_START,
 		.call = lc->id,
-		.mcp = about->mcp,
+		.mcp = lc->about.mcp,
 		.uid = a->uid,
 		.pid = a->pid,
 		.tool = str_upto(a->tool, LIMIT_SUBJECT),
 		.subject = a->subject,
 		.session = a->session,
-		.client = str_upto(about->client, LIMIT_LOG_SESSION),
+		.client = str_upto(lc->about.client, LIMIT_LOG_SESSION),
 	};
-	enter(l, lc, c);
-	lc->about.details = values_write(l->secrets, about->arguments, a->subject, &small, &large);
-	events_add(l->events, &lc->about);
-	lc->about.details = STR("");
+}
+
+/* Tell the start of a call whose arguments are not small. */
+static void enter_large(struct live *l, struct live_call *lc, struct event *start)
+{
+	char room[512] UNINITIALISED;
+	struct buf small = buf_over(room, sizeof room);
+	AUTO_BUF large = { .max = LIMIT_EVENT_ARGUMENTS };
+
+	start->details =
+		values_write(l->secrets, lc->about.arguments, start->subject, &small, &large);
+	enter(l, lc, start);
+}
+
+void live_begin(struct live *l, struct live_call *lc, const struct account *a, struct call *c)
+{
+	char room[VALUES_PACKED] UNINITIALISED;
+
+	lc->live = l;
+	lc->bytes = 0;
+	tap(lc, c);
+	if (!l->events)
+		return;
+	lc->id = (uint64_t)a->id;
+	lc->account = a;
+	if (!c->cancel) {
+		lc->own = (struct cancel)CANCEL_INIT;
+		c->cancel = &lc->own;
+	}
+	lc->cancel = c->cancel;
+	atomic_init(&lc->has_output, false);
+	struct event start = start_of(lc);
+	if (values_pack(l->secrets, lc->about.arguments, a->subject, room, &start.details))
+		enter(l, lc, &start);
+	else
+		enter_large(l, lc, &start);
 }
 
 /* The rest of the output, which nothing can change any more. */
 static void end_output(struct live_call *lc)
 {
 	(void)pthread_mutex_lock(&lc->lock);
-	for (int i = 0; i < 2 && lc->has_output; i++)
+	for (int i = 0; i < 2; i++)
 		scrubber_end(&lc->output[i].scrubber, &lc->output[i].clean);
-	tell_output(lc, io_now_ms());
+	(void)pthread_mutex_unlock(&lc->lock);
+	tell_waiting(lc, io_now_us());
+	(void)pthread_mutex_lock(&lc->lock);
 	for (int i = 0; i < 2; i++) {
 		scrubber_done(&lc->output[i].scrubber);
 		buf_done(&lc->output[i].clean);
@@ -308,25 +359,9 @@ static struct str excerpt(struct str result, char room[static LIMIT_EVENT_RESULT
 	return (struct str){ room, n };
 }
 
-void live_end(struct live_call *lc, const struct account *a, const struct change *change,
-	      const char *why, struct str result)
+/* What is kept of the result must have no secrets. */
+static void tell_end(struct live_call *lc, const struct account *a, struct str kept, int64_t now_us)
 {
-	struct live *l = lc->live;
-	char room[LIMIT_EVENT_RESULT] UNINITIALISED;
-	AUTO_BUF aside = { .max = LIMIT_SUBJECT_MEMORY };
-
-	if (!l->events)
-		return;
-	leave(l, lc);
-	end_output(lc);
-	(void)pthread_mutex_destroy(&lc->lock);
-	if (why && account_refusal(a->code))
-		tell_refusal(l, lc->id, account_refusal(a->code), a->subject, why);
-	if (change->id && !(change->flags & CHANGE_OPEN))
-		tell_change(l, lc->id, change);
-	struct str text = why ? str_of(why) : excerpt(result, room);
-	if (text.n == LIMIT_EVENT_RESULT)
-		text = str_upto(text, scrub_decided(l->secrets, text));
 	struct event event = {
 		.type = EVENT_CALL_END,
 		.call = lc->id,
@@ -334,11 +369,43 @@ void live_end(struct live_call *lc, const struct account *a, const struct change
 		.end = a->end,
 		.ms = a->ms,
 		.bytes = a->bytes,
-		.dropped = lc->dropped,
+		.dropped = lc->has_output ? lc->dropped : 0,
 		.change = a->change,
-		.details = scrub_text(l->secrets, NULL, text, &aside),
+		.details = kept,
 	};
-	events_add(l->events, &event);
+
+	leave(lc->live, lc, &event, now_us);
+}
+
+/* The end of a call of which there is more to tell. The times of its events are in their order. */
+static void tell_all(struct live_call *lc, const struct account *a, const struct change *change,
+		     const char *why, struct str result)
+{
+	struct live *l = lc->live;
+	char room[LIMIT_EVENT_RESULT] UNINITIALISED;
+	AUTO_BUF aside = { .max = LIMIT_SUBJECT_MEMORY };
+
+	if (lc->has_output)
+		end_output(lc);
+	if (why && account_refusal(a->code))
+		tell_refusal(l, lc->id, account_refusal(a->code), a->subject, why);
+	if (change->id && !(change->flags & CHANGE_OPEN))
+		tell_change(l, lc->id, change);
+	struct str text = why ? str_of(why) : excerpt(result, room);
+	if (text.n == LIMIT_EVENT_RESULT)
+		text = str_upto(text, scrub_decided(l->secrets, text));
+	tell_end(lc, a, scrub_text(l->secrets, NULL, text, &aside), io_now_us());
+}
+
+void live_end(struct live_call *lc, const struct account *a, const struct change *change,
+	      const char *why, struct str result)
+{
+	if (!lc->live->events)
+		return;
+	if (lc->has_output || change->id || why || result.n)
+		tell_all(lc, a, change, why, result);
+	else
+		tell_end(lc, a, STR(""), a->ended_us);
 }
 
 static struct live_call *find(struct live *l, uint64_t call)
@@ -354,18 +421,18 @@ static struct live_call *find(struct live *l, uint64_t call)
 static void tell_job_start(struct live *l, const struct job_state *job)
 {
 	AUTO_BUF aside = { .max = LIMIT_SUBJECT_MEMORY };
-	struct event event = { .uid = -1 };
+	const struct str subject = account_clean(l->secrets, str_of(job->command), &aside);
+	const int64_t now_us = io_now_us();
 
-	(void)pthread_mutex_lock(&l->lock);
+	events_hold(l->events);
 	const struct live_call *lc = find(l, job->call);
-	if (lc)
-		event = lc->about;
+	struct event event = lc ? start_of(lc) : (struct event){ .uid = -1 };
 	event.type = EVENT_JOB_START;
 	event.call = job->call;
 	event.job = job->id;
-	event.subject = account_clean(l->secrets, str_of(job->command), &aside);
-	events_add(l->events, &event);
-	(void)pthread_mutex_unlock(&l->lock);
+	event.subject = subject;
+	events_add_held(l->events, &event, now_us);
+	events_release(l->events);
 }
 
 void live_job(void *live, const struct job_state *job)
@@ -396,23 +463,25 @@ void live_job(void *live, const struct job_state *job)
 
 int live_tell_output(struct live *l)
 {
-	const int64_t now = io_now_ms();
-	int64_t wait = -1;
+	const int64_t now_us = io_now_us();
+	int64_t wait_ms = -1;
 
-	(void)pthread_mutex_lock(&l->lock);
+	events_hold(l->events);
 	for (struct live_call *lc = l->first; lc; lc = lc->next) {
+		if (!lc->has_output)
+			continue;
 		(void)pthread_mutex_lock(&lc->lock);
-		const int64_t left = lc->told_ms + LIMIT_EVENT_JOIN_MS - now;
-		if (lc->output[0].clean.n == 0 && lc->output[1].clean.n == 0)
+		const int64_t left = LIMIT_EVENT_JOIN_MS - (now_us - lc->told_us) / 1000;
+		if (!output_waits(lc))
 			;
 		else if (left <= 0)
-			tell_output(lc, now);
-		else if (wait < 0 || left < wait)
-			wait = left;
+			tell_output(lc, now_us);
+		else if (wait_ms < 0 || left < wait_ms)
+			wait_ms = left;
 		(void)pthread_mutex_unlock(&lc->lock);
 	}
-	(void)pthread_mutex_unlock(&l->lock);
-	return (int)wait;
+	events_release(l->events);
+	return (int)wait_ms;
 }
 
 struct str live_clean(const struct live *l, struct str text, struct buf *aside)
@@ -422,11 +491,11 @@ struct str live_clean(const struct live *l, struct str text, struct buf *aside)
 
 bool live_stop(struct live *l, uint64_t call)
 {
-	(void)pthread_mutex_lock(&l->lock);
+	events_hold(l->events);
 	struct live_call *lc = find(l, call);
 	if (lc)
 		cancel_ask(lc->cancel);
-	(void)pthread_mutex_unlock(&l->lock);
+	events_release(l->events);
 	return lc;
 }
 
@@ -434,17 +503,17 @@ int64_t live_running(struct live *l)
 {
 	int64_t n = 0;
 
-	(void)pthread_mutex_lock(&l->lock);
+	events_hold(l->events);
 	for (const struct live_call *lc = l->first; lc; lc = lc->next)
 		n++;
-	(void)pthread_mutex_unlock(&l->lock);
+	events_release(l->events);
 	return n;
 }
 
 bool live_is_running(struct live *l, uint64_t call)
 {
-	(void)pthread_mutex_lock(&l->lock);
+	events_hold(l->events);
 	const bool found = find(l, call);
-	(void)pthread_mutex_unlock(&l->lock);
+	events_release(l->events);
 	return found;
 }

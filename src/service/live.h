@@ -12,6 +12,7 @@
 #define SERVICE_LIVE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/cancel.h"
 #include "base/json.h"
@@ -26,8 +27,7 @@ struct live {
 	struct events *events; /* NULL: events are off */
 	const struct scrub *secrets;
 	struct journal *journal; /* what changes were made; or NULL */
-	pthread_mutex_t lock;	 /* of the list */
-	struct live_call *first;
+	struct live_call *first; /* who looks at the list holds the ring (events_hold) */
 };
 
 /* From now on events are kept. *secrets and *journal, which may be NULL, must outlive it. */
@@ -40,26 +40,6 @@ struct live_output {
 	struct buf clean;
 };
 
-/* One call. It must not be moved. */
-struct live_call {
-	struct live *live;
-	struct live_call *next, *before;
-	uint64_t id;
-	struct event about;		      /* what its start has told */
-	struct cancel *cancel, own;	      /* own: if the front end gave none */
-	const struct call_stream *stream;     /* the front end's … */
-	const struct call_progress *progress; /* … or NULL */
-	struct call_stream tap_stream;	      /* what the tool gets instead */
-	struct call_progress tap_progress;
-	int64_t bytes; /* that were streamed */
-	bool has_output;
-
-	pthread_mutex_t lock; /* of all below */
-	struct live_output output[2];
-	int64_t taken, dropped; /* bytes of output */
-	int64_t told_ms;	/* when output was told last */
-};
-
 /* What dispatch knows of a call besides its account. */
 struct live_about {
 	const struct json *arguments;
@@ -67,9 +47,31 @@ struct live_about {
 	struct str client; /* its name, if it has one */
 };
 
-/* The call begins: it is told, and *c gets a cancel and the taps. */
-void live_begin(struct live *l, struct live_call *lc, const struct account *a,
-		const struct live_about *about, struct call *c);
+/* One call. It must not be moved. */
+struct live_call {
+	struct live *live;
+	struct live_call *next, *before;
+	uint64_t id;
+	struct live_about about;	      /* the caller sets it before live_begin */
+	const struct account *account;	      /* the caller's */
+	struct cancel *cancel, own;	      /* own: if the front end gave none */
+	const struct call_stream *stream;     /* the front end's … */
+	const struct call_progress *progress; /* … or NULL */
+	struct call_stream tap_stream;	      /* what the tool gets instead */
+	struct call_progress tap_progress;
+	int64_t bytes; /* that were streamed */
+
+	/* There was output: its thread has made all below. Most calls have none. */
+	atomic_bool has_output;
+	pthread_mutex_t lock; /* of all below; who needs the ring too holds that first */
+	struct live_output output[2];
+	int64_t taken, dropped; /* bytes of output */
+	int64_t told_us;	/* when output was told last */
+};
+
+/* The call begins: it is told, and *c gets a cancel and the taps. *a must stay until it
+ * has ended. */
+void live_begin(struct live *l, struct live_call *lc, const struct account *a, struct call *c);
 
 /* The call has ended. `change` is what it changed (id 0: nothing), `why` the sentence of a failure
  * or NULL, `result` its result, of which the beginning is kept. */

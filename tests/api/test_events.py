@@ -1,4 +1,5 @@
 """Those who watch: /events as a stream and as lines, /calls/<id>, and stopping a call."""
+import datetime
 import http.client
 import json
 import os
@@ -288,6 +289,60 @@ class Events(SidecarTest):
         self.assertEqual(server.request("GET", "/calls/x").status, 400)
         server.stop()
         self.assertEqual(len([line for line in server.log_lines() if "request_id" in line]), 2)
+
+    def test_arguments_are_kept_until_someone_asks(self):
+        """Small ones are kept as they came; they are shown as JSON, without secrets, in the same way."""
+        server = self.serve()
+        server.put("f", "one\n")
+        server.put('a "q" ä', "one\n")
+        calls = [
+            ("read", {"path": "f"}),
+            ("read", {"path": 'a "q" ä'}),
+            ("read", {"path": "f", "offset": 1, "limit": 2, "sessionId": "my session"}),
+            ("grep", {"pattern": "o", "path": "f", "ignoreCase": True, "literal": False}),
+            ("ls", {}),
+            ("read", {"path": "f", "more": [1, {"two": None}], "half": 0.5}),
+            ("read", {"path": "f", "text": "x" * 600}),
+        ]
+        for tool, arguments in calls:
+            server.call(tool, **arguments)
+        server.call("read", path="f", note="token " + TOKEN, n=1)
+        server.call("read", path=TOKEN, path2=TOKEN)
+        for n, (_, arguments) in enumerate(calls):
+            got = server.request("GET", "/calls/%d" % (n + 1)).json()["result"]
+            self.assertEqual(got["arguments"], arguments)
+        shown = [server.request("GET", "/calls/%d" % (len(calls) + n)).body.decode() for n in (1, 2)]
+        self.assertIn('"arguments":{"path":"f","note":"token [REDACTED:', shown[0])
+        self.assertIn('"arguments":{"path":"[REDACTED:', shown[1])
+        self.assertNotIn(TOKEN[10:], "".join(shown))
+
+    def test_calls_after_the_ring_has_moved_on(self):
+        server = self.serve()
+        server.put("f", "one\n")
+        server.call("read", path="f")
+        with server.connect(timeout=PATIENCE) as s, s.makefile("rb") as stream:
+            for n in range(5000):
+                s.sendall(post("/read", json.dumps({"path": "f", "offset": n})))
+                read_answer(stream)
+        self.assertEqual(server.request("GET", "/calls/1").status, 404)
+        for call in (2, 2500, 5001):
+            got = server.request("GET", "/calls/%d" % call).json()["result"]
+            self.assertEqual(got["arguments"], {"path": "f", "offset": call - 2})
+            self.assertEqual([e["id"] for e in got["events"]], [2 * call - 1, 2 * call])
+
+    def test_the_times_of_events_are_in_order_and_now(self):
+        server = self.serve()
+        first = datetime.datetime.now(datetime.timezone.utc)
+        server.call("bash", command="echo a; sleep 0.2; echo b")
+        server.call("write", path="f", content="x")
+        server.call("read", path="f")
+        server.failure("read_file", path="../f")
+        last = datetime.datetime.now(datetime.timezone.utc)
+        got = self.watch(server, since=0).until(lambda e: e["type"] == "call.end" and e["call"] == 4)
+        times = [datetime.datetime.fromisoformat(e["time"].replace("Z", "+00:00")) for e in got]
+        self.assertEqual(times, sorted(times))
+        slack = datetime.timedelta(milliseconds=2)
+        self.assertTrue(first - slack <= times[0] and times[-1] <= last + slack, (first, times, last))
 
     def test_stop_ends_the_whole_tree(self):
         server = self.serve()

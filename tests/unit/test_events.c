@@ -3,7 +3,12 @@
 
 #include "unit.h"
 
+#include <pthread.h>
+#include <time.h>
+
+#include "base/io.h"
 #include "base/limits.h"
+#include "base/own.h"
 #include "service/events.h"
 
 static char room[EVENTS_ROOM] __attribute__((aligned(16)));
@@ -94,12 +99,81 @@ static void one_call_has_its_details(void **state)
 	events_free(ring);
 }
 
+static int64_t date_ms(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void the_time_is_a_date(void **state)
+{
+	struct events *ring = events_new();
+	struct event now = { .type = EVENT_OUTPUT }, before = { .type = EVENT_OUTPUT };
+
+	(void)state;
+	const int64_t first = date_ms();
+	events_add(ring, &now);
+	events_hold(ring);
+	events_add_held(ring, &before, io_now_us() - 60000000);
+	events_release(ring);
+	const int64_t last = date_ms();
+	assert_in_range(now.time_ms, first - 1, last + 1);
+	assert_in_range(before.time_ms, first - 60001, last - 59999);
+	assert_int_equal(before.id, now.id + 1);
+	events_free(ring);
+}
+
+/* Each thread adds pairs that nobody may come between. */
+static void *add_pairs(void *arg)
+{
+	struct events *ring = arg;
+
+	for (int i = 0; i < 3000; i++) {
+		struct event e = { .type = EVENT_CALL_START, .details = STR("{}") };
+		events_hold(ring);
+		events_add_held(ring, &e, io_now_us());
+		e.call = e.id;
+		e.type = EVENT_CALL_END;
+		events_add_held(ring, &e, io_now_us());
+		events_release(ring);
+	}
+	return NULL;
+}
+
+static void who_holds_it_is_alone(void **state)
+{
+	struct events *ring = events_new();
+	struct events_query q = { .after = 0 };
+	pthread_t threads[4];
+	struct events_batch b;
+	struct event e;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(threads); i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, add_pairs, ring), 0);
+	do {
+		events_take(ring, &q, room, sizeof room, &b);
+		q.after = b.next;
+		while (events_next(&b, &e))
+			if (e.type == EVENT_CALL_END)
+				assert_int_equal(e.call, e.id - 1);
+	} while (q.after < ARRAY_LEN(threads) * 6000);
+	for (size_t i = 0; i < ARRAY_LEN(threads); i++)
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+	assert_int_equal(events_last(ring), ARRAY_LEN(threads) * 6000);
+	events_free(ring);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_newest_are_kept_whole_and_in_order),
 		cmocka_unit_test(small_ones_are_counted),
 		cmocka_unit_test(one_call_has_its_details),
+		cmocka_unit_test(the_time_is_a_date),
+		cmocka_unit_test(who_holds_it_is_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
