@@ -529,8 +529,13 @@ bool diff_count(struct str old, struct str new, struct arena *a, struct diff_siz
 	if (split(old, a, &x) < 0 || split(new, a, &y) < 0)
 		return false;
 	const uint64_t *const x_hash = hash_all(&x, a), *const y_hash = hash_all(&y, a);
-	if (!x_hash || !y_hash || keep_shared(&x, x_hash, &y, y_hash, a, &shared_x) < 0 ||
-	    keep_shared(&y, y_hash, &x, x_hash, a, &shared_y) < 0)
+	if (!x_hash || !y_hash || keep_shared(&x, x_hash, &y, y_hash, a, &shared_x) < 0)
+		return false;
+	if (shared_x.n == 0) {
+		*ret = (struct diff_size){ .added = y.n, .removed = x.n };
+		return true;
+	}
+	if (keep_shared(&y, y_hash, &x, x_hash, a, &shared_y) < 0)
 		return false;
 	const int64_t edits = count_edits(&shared_x, &shared_y, a);
 	if (edits < 0)
