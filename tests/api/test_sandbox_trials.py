@@ -250,6 +250,26 @@ class Trials(unittest.TestCase):
         return bodies
 
     @needs_namespaces
+    def test_the_servers_own_files_are_hidden(self):
+        """A command sees neither the token nor the record of calls nor what the journal has kept."""
+        own = tempfile.mkdtemp(prefix="sidecar-test-", dir="/var/tmp")
+        self.addCleanup(shutil.rmtree, own, True)
+        token = pathlib.Path(own, "token")
+        token.write_text("not for commands\n")
+        token.chmod(0o600)
+        server = Sidecar(env={"SIDECAR_SANDBOX": "workspace", "SIDECAR_TOKEN_FILE": str(token), "SIDECAR_REQUIRE_AUTH": "false",
+                              "SIDECAR_AUDIT": own + "/audit", "XDG_STATE_HOME": own})
+        self.addCleanup(server.close)
+        for content in ("kept by the journal", "new"):
+            server.result("write", path="f", content=content)
+        seen = server.call("bash", command="cat %s/token %s/audit; find %s -type f -exec cat {} +" % (own, own, own)).body
+        self.assertIn(b'"exitCode":', seen)
+        for secret in (b"not for commands", b"write", b"kept by the journal"):
+            self.assertNotIn(secret, seen)
+        kept = b"".join(p.read_bytes() for p in pathlib.Path(own).rglob("*.log"))
+        self.assertIn(b"kept by the journal", kept, "the journal is where the command has looked")
+
+    @needs_namespaces
     def test_a_spawner_started_again_is_not_weaker(self):
         """Whatever an earlier command left in the private /tmp, where mounts have their places."""
         server = self.private_tmp()
