@@ -92,13 +92,24 @@ int64_t dirs_mtime(int dir)
 	return (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
 }
 
+struct str dirs_join_to(char *to, struct str dir, struct str name)
+{
+	size_t n = dir.n;
+
+	if (n) {
+		memcpy(to, dir.p, n);
+		to[n++] = '/';
+	}
+	if (name.n)
+		memcpy(to + n, name.p, name.n);
+	n += name.n;
+	to[n] = '\0';
+	return (struct str){ to, n };
+}
+
 struct str dirs_join(struct arena *a, struct str dir, struct str name)
 {
 	char *to = arena_alloc(a, dir.n + name.n + 2);
 
-	if (!to)
-		return (struct str){ NULL, 0 };
-	const int n = snprintf(to, dir.n + name.n + 2, "%.*s%s%.*s", STR_FMT(dir), dir.n ? "/" : "",
-			       STR_FMT(name));
-	return (struct str){ to, (size_t)n };
+	return to ? dirs_join_to(to, dir, name) : (struct str){ NULL, 0 };
 }

@@ -26,7 +26,10 @@ int dirs_open_parent(int root, struct str path, char name[NAME_MAX + 1]);
  * elsewhere, or removed. */
 bool dirs_text(int dir, struct str root, char out[PATH_MAX], struct str *ret);
 
-/* The path of a name in a directory, in the arena; a NULL pointer if that is full. */
+/* The path of a name in a directory, in dir.n + name.n + 2 bytes. */
+struct str dirs_join_to(char *to, struct str dir, struct str name);
+
+/* The same in the arena; a NULL pointer if that is full. */
 struct str dirs_join(struct arena *a, struct str dir, struct str name);
 
 /* The modification time of an open directory; 0 if it cannot be told. */

@@ -9,13 +9,20 @@
 
 #define MARK 0x314a4353U /* "SCJ1" */
 
-static void put_number(struct buf *out, uint64_t v, size_t bytes)
+/* Write the lowest bytes of a number, and return where the next one goes. */
+static inline char *add_number(char *to, uint64_t v, size_t bytes)
 {
-	char to[8];
-
 	for (size_t i = 0; i < bytes; i++)
 		to[i] = (char)(v >> (8 * i));
-	buf_add(out, (struct str){ to, bytes });
+	return to + bytes;
+}
+
+static void put_number(struct buf *out, uint64_t v, size_t bytes)
+{
+	char room[sizeof v];
+
+	(void)add_number(room, v, bytes);
+	buf_add(out, (struct str){ room, bytes });
 }
 
 static void put_text(struct buf *out, struct str s)
@@ -120,18 +127,20 @@ static void put_state(struct buf *out, const struct path_state *s)
 	put_number(out, s->type, 1);
 	if (s->type == STATE_NONE)
 		return;
-	put_number(out, s->kept, 1);
-	put_number(out, s->hashed, 1);
-	put_number(out, s->mode, 4);
-	put_number(out, s->uid, 4);
-	put_number(out, s->gid, 4);
-	put_number(out, s->nlink, 4);
-	put_number(out, s->dev, 8);
-	put_number(out, s->ino, 8);
-	put_number(out, s->rdev, 8);
-	put_number(out, (uint64_t)s->size, 8);
-	put_number(out, (uint64_t)s->mtime_ns, 8);
-	put_number(out, s->place, 8);
+	char fixed[2 * 1 + 4 * 4 + 6 * 8], *to = fixed;
+	to = add_number(to, s->kept, 1);
+	to = add_number(to, s->hashed, 1);
+	to = add_number(to, s->mode, 4);
+	to = add_number(to, s->uid, 4);
+	to = add_number(to, s->gid, 4);
+	to = add_number(to, s->nlink, 4);
+	to = add_number(to, s->dev, 8);
+	to = add_number(to, s->ino, 8);
+	to = add_number(to, s->rdev, 8);
+	to = add_number(to, (uint64_t)s->size, 8);
+	to = add_number(to, (uint64_t)s->mtime_ns, 8);
+	(void)add_number(to, s->place, 8);
+	buf_add(out, (struct str){ fixed, sizeof fixed });
 	if (s->hashed)
 		buf_add(out, (struct str){ (const char *)s->hash, sizeof s->hash });
 	put_text(out, s->link);

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -187,21 +186,23 @@ static bool dir_text(struct recording *r, struct touched_dir *d)
 static int write_touch(struct recording *r, struct touched_dir *d, const char *name,
 		       const struct path_state *before, int64_t dir_mtime_ns)
 {
-	char path[PATH_MAX + NAME_MAX] UNINITIALISED;
+	char path[PATH_MAX + NAME_MAX + 2] UNINITIALISED;
 	AUTO_BUF content = { .max = LIMIT_CHANGE_MEMORY };
 
 	if (!dir_text(r, d))
 		return 0;
-	const int n = snprintf(path, sizeof path, "%.*s%s%s", STR_FMT(d->text),
-			       d->text.n ? "/" : "", name);
+	if (d->text.n + strlen(name) + 2 > sizeof path) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
 	const struct touch_record record = {
 		.number = r->kept->steps,
 		.dir_mtime_ns = dir_mtime_ns,
-		.path = { path, n < 0 ? 0 : (size_t)n },
+		.path = dirs_join_to(path, d->text, str_of(name)),
 		.before = *before,
 	};
 	record_put_touch(&content, &record);
-	if (content.failed || n < 0 || (size_t)n >= sizeof path) {
+	if (content.failed) {
 		errno = ENOMEM;
 		return -1;
 	}
