@@ -94,19 +94,21 @@ void *arena_array(struct arena *a, size_t count, size_t size)
 	return p ? memset(p, 0, total) : NULL;
 }
 
-void *arena_grow(struct arena *a, const void *old, size_t *room, size_t size)
+bool arena_grow(struct arena *a, void *array, size_t *room, size_t size)
 {
 	enum { FIRST = 4096 }; /* bytes of the first array */
 	const size_t first = FIRST / size;
 	const size_t more = *room ? *room * 2 : first < 2 ? 2 : first < 64 ? first : 64;
-	void *p = arena_array(a, more, size);
+	void *p = arena_array(a, more, size), *old;
 
 	if (!p)
-		return NULL;
+		return false;
+	memcpy(&old, array, sizeof old);
 	if (*room)
 		memcpy(p, old, *room * size);
+	memcpy(array, &p, sizeof p);
 	*room = more;
-	return p;
+	return true;
 }
 
 struct str arena_dup(struct arena *a, struct str s)

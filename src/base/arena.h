@@ -33,9 +33,9 @@ void *arena_alloc(struct arena *a, size_t size);
 /* Get room for count objects, zeroed; or NULL (also when the product overflows). */
 void *arena_array(struct arena *a, size_t count, size_t size);
 
-/* Copy a full array of *room objects to one with room for twice as many (the first one has room for
- * some kilobytes), and set *room. NULL if there is no memory: then the old array stays in use. */
-void *arena_grow(struct arena *a, const void *old, size_t *room, size_t size);
+/* Make more room in a full array of *room objects, which `array` is the address of: twice as much,
+ * at first some kilobytes. False if there is no memory: then everything stays as it is. */
+bool arena_grow(struct arena *a, void *array, size_t *room, size_t size);
 
 /* A copy with a NUL after it, for system calls; { NULL, 0 } if there is no memory. */
 struct str arena_dup(struct arena *a, struct str s);

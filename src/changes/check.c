@@ -184,10 +184,9 @@ static struct path_state present(struct checking *c, struct str path, bool with_
 
 #define ADD(c, list, count, room, ...)                                                             \
 	do {                                                                                       \
-		if ((c)->said->count == (c)->said->room)                                           \
-			(c)->said->list = arena_grow((c)->a, (c)->said->list, &(c)->said->room,    \
-						     sizeof *(c)->said->list);                     \
-		if ((c)->said->list)                                                               \
+		if ((c)->said->count < (c)->said->room ||                                          \
+		    arena_grow((c)->a, &(c)->said->list, &(c)->said->room,                         \
+			       sizeof *(c)->said->list))                                           \
 			(c)->said->list[(c)->said->count++] =                                      \
 				(__typeof__(*(c)->said->list))__VA_ARGS__;                         \
 	} while (0)
@@ -332,9 +331,8 @@ static void pretend(struct checking *c, const struct change *change, size_t inde
 		const struct change_item *item = &change->items[i];
 		if (item->kind != ITEM_RENAMED || item->before.type != STATE_DIR)
 			continue;
-		if (c->move_count == c->move_room)
-			c->moves = arena_grow(c->a, c->moves, &c->move_room, sizeof *c->moves);
-		if (!c->moves)
+		if (c->move_count == c->move_room &&
+		    !arena_grow(c->a, &c->moves, &c->move_room, sizeof *c->moves))
 			return;
 		c->moves[c->move_count++] = (struct virtual_move){ index, item->path, item->from };
 	}

@@ -49,7 +49,7 @@ static void look_at_dirs(const struct comparison *c, struct str root)
 	struct str now;
 
 	for (struct touched_dir *d = c->touches->first_dir; d; d = d->next) {
-		if (!may_move && d->moves == c->touches->moves) {
+		if (!may_move && c->touches->moves == 0) {
 			d->is_there = true;
 			d->now = arena_dup(c->a, d->text);
 			continue;
@@ -115,7 +115,9 @@ static struct touch_end look(const struct comparison *c, struct touched *t)
 			  o.before.mtime_ns == o.after.mtime_ns;
 	if (o.after.type == STATE_FILE && !same && needs_hash(c, &o.before, &o.after))
 		entry_hash(t->dir->fd, t->name, c->store->max_file, &o.after);
-	settle_hash(&o.before, &o.after);
+	/* What a tool has written was in danger. */
+	if (!t->left)
+		settle_hash(&o.before, &o.after);
 	/* It was to be removed, and was not. */
 	if (o.stayed && o.before.kept == KEPT_LINK) {
 		store_unlink(c->store->blobs->store, o.before.place);
@@ -173,9 +175,8 @@ static void add_item(struct comparison *c, const struct change_item *item)
 	const bool lost = item->before.type == STATE_FILE && item->before.kept == KEPT_NOT &&
 			  !entry_same_content(&item->before, &item->after);
 
-	if (to->item_count == c->room)
-		to->items = arena_grow(c->a, to->items, &c->room, sizeof *to->items);
-	if (!to->items || !item->path.p) {
+	if (!item->path.p || (to->item_count == c->room &&
+			      !arena_grow(c->a, &to->items, &c->room, sizeof *to->items))) {
 		to->flags |= CHANGE_INCOMPLETE | CHANGE_UNSAVED;
 		return;
 	}

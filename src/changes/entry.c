@@ -141,8 +141,8 @@ static int open_file(int dir, const char *name, const struct path_state *st)
 	/* Only the owner may leave the time of access alone. */
 	if (fd < 0 && errno == EPERM)
 		fd = openat(dir, name, flags);
-	/* Nothing, or a link, is there now. */
-	if (fd < 0 && (errno == ENOENT || errno == ELOOP))
+	/* Nothing, a link or a socket is there now. */
+	if (fd < 0 && (errno == ENOENT || errno == ELOOP || errno == ENXIO))
 		errno = ESTALE;
 	if (fd < 0 || fstat(fd, &now) < 0)
 		return -1;
@@ -171,8 +171,11 @@ static int keep_text(const struct entry_store *s, int fd, struct path_state *st)
 		errno = to ? ESTALE : ENOMEM;
 		return -1;
 	}
-	st->text = (struct str){ to, size };
-	return blobs_keep(s->blobs, s->change, st->text, st->hash, &st->place);
+	const struct str text = { to, size };
+	if (blobs_keep(s->blobs, s->change, text, st->hash, &st->place) < 0)
+		return -1;
+	st->text = text;
+	return 0;
 }
 
 /* 0, or -1 with errno. */

@@ -492,10 +492,10 @@ static void collect(void *arg, uint64_t at, const struct record_head *h, struct 
 		u->back = back.number;
 	if (h->type != RECORD_TOUCH && h->type != RECORD_MOVE)
 		return;
-	if (u->count == u->room)
-		u->steps = arena_grow(c->a, u->steps, &u->room, sizeof *u->steps);
+	if (u->count == u->room && !arena_grow(c->a, &u->steps, &u->room, sizeof *u->steps))
+		return;
 	const struct str kept = arena_dup(c->a, content);
-	if (u->steps && kept.p)
+	if (kept.p)
 		u->steps[u->count++] = (struct unfinished_step){ h->type, kept };
 }
 

@@ -39,6 +39,9 @@ enum {
 	LIMIT_CHANGE_DIRS = 32 << 10,
 	LIMIT_CHANGE_MEMORY = 256 << 20,
 
+	/* If it has used so many, the contents of small files do not stay in memory any more. */
+	LIMIT_CHANGE_TEXTS = 256 << 10,
+
 	/* How long an answer waits until everything that a command changed is known, and the end of
 	 * the server for changes that are still open. Longer than this takes only a thread that was
 	 * made to read memory which does not answer. */

@@ -76,7 +76,13 @@ static int open_dir(struct observer *o, struct str dir, int *outside)
 		return -1;
 	(void)snprintf(text, sizeof text, "%.*s", STR_FMT(dir));
 	AUTO_FD root = stopped_root(o->proc);
-	AUTO_FD found = root < 0 ? -1 : stopped_open(root, *text ? text : "/", O_DIRECTORY);
+	/* The held directory may be that of a process which has ended. */
+	if (root < 0) {
+		o->recording->missed = true;
+		o->proc_of = 0;
+		return -1;
+	}
+	AUTO_FD found = stopped_open(root, *text ? text : "/", O_DIRECTORY);
 	if (found < 0)
 		return -1;
 	if (dirs_text(found, o->path, text, &below))

@@ -102,10 +102,10 @@ static int write_step(struct recording *r, enum record_type type, struct str con
 
 	if (r->about.flags & CHANGE_ATOMIC) {
 		struct unfinished *u = &k->done;
-		if (u->count == u->room)
-			u->steps = arena_grow(&k->memory, u->steps, &u->room, sizeof *u->steps);
+		const bool fits = u->count < u->room ||
+				  arena_grow(&k->memory, &u->steps, &u->room, sizeof *u->steps);
 		const struct str kept = arena_dup(&k->memory, content);
-		if (!u->steps || !kept.p) {
+		if (!fits || !kept.p) {
 			errno = ENOMEM;
 			return -1;
 		}
@@ -151,6 +151,14 @@ static struct touched_dir *dir_of(struct recording *r, int dir)
 	return d;
 }
 
+/* Those who watch a file tool want to know how many lines it has changed; but it may also remove a
+ * directory with everything in it. */
+static bool has_room_for_text(const struct recording *r)
+{
+	return !(r->about.flags & (CHANGE_ATOMIC | CHANGE_COMMAND)) &&
+	       r->kept->memory.total < LIMIT_CHANGE_TEXTS;
+}
+
 static struct entry_store store_of(const struct recording *r)
 {
 	return (struct entry_store){
@@ -160,9 +168,7 @@ static struct entry_store store_of(const struct recording *r)
 		.max_file =
 			r->about.flags & CHANGE_ATOMIC ? INT64_MAX : journal_max_file(r->journal),
 		.change = r->kept->id,
-		/* A file tool changes few, and those who watch it want to know by how much. */
-		.texts =
-			r->about.flags & (CHANGE_ATOMIC | CHANGE_COMMAND) ? NULL : &r->kept->memory,
+		.texts = has_room_for_text(r) ? &r->kept->memory : NULL,
 	};
 }
 
@@ -406,7 +412,7 @@ void recording_note_content(struct recording *r, int dir, const char *name, stru
 		return;
 	*left = (struct left_content){ .size = (int64_t)content.n };
 	sha256_of(content, left->hash);
-	if (content.n <= LIMIT_JOURNAL_SMALL)
+	if (content.n <= LIMIT_JOURNAL_SMALL && has_room_for_text(r))
 		left->text = arena_dup(&k->memory, content);
 	t->left = left;
 }

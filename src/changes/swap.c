@@ -369,7 +369,7 @@ static int replace(struct swap *s, struct swap_room *room, struct err *e)
 	if (before_aside(s, room, e) < 0)
 		return -1;
 	if (nameless && temp_link(&s->temp, dir, s->aside) < 0)
-		return fail(s, "write", e);
+		return err_errno(e, "Cannot write %.*s", STR_FMT(s->f->shown));
 	memcpy(s->temp.name, s->aside, sizeof s->aside);
 	if (renameat2(dir, s->aside, dir, s->at.name, RENAME_EXCHANGE) < 0) {
 		if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP)

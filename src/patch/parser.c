@@ -37,14 +37,10 @@ struct patch_file *patch_add_file(struct patch_parser *p, enum patch_kind kind, 
 			      (long long)p->in.line, LIMIT_PATCH_FILES);
 		return NULL;
 	}
-	if (p->patch->count == p->room) {
-		struct patch_file *more =
-			arena_grow(p->arena, p->patch->files, &p->room, sizeof *more);
-		if (!more) {
-			(void)fail_memory(p->e);
-			return NULL;
-		}
-		p->patch->files = more;
+	if (p->patch->count == p->room &&
+	    !arena_grow(p->arena, &p->patch->files, &p->room, sizeof *p->patch->files)) {
+		(void)fail_memory(p->e);
+		return NULL;
 	}
 	struct patch_file *f = &p->patch->files[p->patch->count++];
 	*f = (struct patch_file){ .kind = kind, .path = path, .line = p->in.line };

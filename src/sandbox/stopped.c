@@ -164,7 +164,7 @@ static int join(struct stopped_path *ret, struct str start, struct str rest)
 		return -1;
 	}
 	if (start.n)
-		memcpy(ret->text, start.p, start.n);
+		memmove(ret->text, start.p, start.n); /* it may be its own beginning */
 	ret->text[start.n] = '/';
 	if (rest.n)
 		memcpy(ret->text + start.n + 1, rest.p, rest.n);

@@ -366,7 +366,7 @@ bool service_stop_call(struct service *s, uint64_t call)
 {
 	const bool job = s->jobs && jobs_stop_call(s->jobs, call);
 
-	return live_stop(&s->live, call) || job;
+	return (s->live.events && live_stop(&s->live, call)) || job;
 }
 
 int64_t service_running(struct service *s)

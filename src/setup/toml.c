@@ -165,13 +165,8 @@ static int read_names(struct reading *r, struct buf *way)
 
 static struct defined *define(struct reading *r, struct defined d)
 {
-	if (r->count == r->room) {
-		struct defined *list =
-			arena_grow(&r->memory, r->list, &r->room, sizeof(struct defined));
-		if (!list)
-			return NULL;
-		r->list = list;
-	}
+	if (r->count == r->room && !arena_grow(&r->memory, &r->list, &r->room, sizeof *r->list))
+		return NULL;
 	d.table = r->head;
 	r->list[r->count] = d;
 	return &r->list[r->count++];

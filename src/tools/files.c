@@ -121,10 +121,10 @@ static int add_entry(void *arg, struct str name, unsigned char type, struct err 
 	(void)type;
 	if (n < 0 || (size_t)n >= sizeof p.name || ws_stat(l->c->ws, &p, &st, &why) < 0)
 		return 0;
-	if (l->count == l->room)
-		l->entries = arena_grow(l->c->arena, l->entries, &l->room, sizeof *l->entries);
+	const bool fits = l->count < l->room ||
+			  arena_grow(l->c->arena, &l->entries, &l->room, sizeof *l->entries);
 	const struct str copy = arena_dup(l->c->arena, name);
-	if (!l->entries || !copy.p)
+	if (!fits || !copy.p)
 		return err_set(e, ERR_TOO_BUSY,
 			       "The directory has more names than one answer can hold");
 	l->entries[l->count++] = (struct file_entry){ copy, st };

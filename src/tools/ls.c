@@ -51,10 +51,10 @@ static int add(void *arg, struct str name, unsigned char type, struct err *e)
 {
 	struct listing *l = arg;
 
-	if (l->count == l->room)
-		l->entries = arena_grow(l->arena, l->entries, &l->room, sizeof *l->entries);
+	const bool fits = l->count < l->room ||
+			  arena_grow(l->arena, &l->entries, &l->room, sizeof *l->entries);
 	const struct str copy = arena_dup(l->arena, name);
-	if (!l->entries || !copy.p)
+	if (!fits || !copy.p)
 		return err_set(e, ERR_TOO_BUSY,
 			       "The directory has more names than one answer can hold");
 	l->entries[l->count++] = (struct ls_entry){ .name = copy, .directory = type == DT_DIR };

@@ -131,15 +131,16 @@ static void an_array_grows_with_what_is_in_it(void **unused)
 
 	for (int i = 0; i < 1000; i++) {
 		if ((size_t)i == room)
-			list = arena_grow(&a, list, &room, sizeof *list);
-		assert_non_null(list);
+			assert_true(arena_grow(&a, &list, &room, sizeof *list));
 		list[i] = i;
 	}
 	assert_int_equal(room, 1024);
 	for (int i = 0; i < 1000; i++)
 		assert_int_equal(list[i], i);
-	assert_null(arena_grow(&a, list, &room, SIZE_MAX / 1024));
+	const int *before = list;
+	assert_false(arena_grow(&a, &list, &room, SIZE_MAX / 1024));
 	assert_int_equal(room, 1024);
+	assert_ptr_equal(list, before);
 }
 
 static void a_copy_ends_in_nul(void **unused)

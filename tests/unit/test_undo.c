@@ -480,6 +480,80 @@ static void what_a_tool_has_written_need_not_be_read(void **state)
 	}
 }
 
+static struct recording start_tool(const struct world *w)
+{
+	return recording_of(w->j, &(struct recording_about){ .tool = STR("delete_file") });
+}
+
+/* A file tool may remove a large tree: that must not need memory for all that was in it, and if
+ * there is too little, what is known of the change says so. */
+static void a_tool_removes_many_files(void **state)
+{
+	enum { FILES = 200, SIZE = 20000 };
+	static const struct {
+		size_t memory;
+		size_t least, most; /* how many of them are listed */
+	} rows[] = { { 4 << 20, FILES, FILES }, { 40 << 10, 0, FILES - 1 } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct world w = world_new();
+		AUTO_ARENA a = { .max = rows[i].memory };
+		static char content[SIZE + 1];
+		char name[32];
+		struct err e;
+		memset(content, 'x', SIZE);
+		put_dir(&w.s, "ws/d");
+		for (int n = 0; n < FILES; n++) {
+			(void)snprintf(name, sizeof name, "ws/d/%d", n);
+			(void)snprintf(content, 8, "%07d", n);
+			content[7] = 'x';
+			put(&w.s, name, content);
+		}
+		char *old = describe(&w);
+		struct recording r = start_tool(&w);
+		AUTO_FD d = openat(w.dir, "d", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		assert_int_equal(recording_touch(&r, w.dir, "d", TOUCH_LAST, &e), 0);
+		for (int n = 0; n < FILES; n++) {
+			(void)snprintf(name, sizeof name, "%d", n);
+			assert_int_equal(recording_touch(&r, d, name, TOUCH_LAST, &e), 0);
+			assert_int_equal(unlinkat(d, name, 0), 0);
+		}
+		assert_int_equal(unlinkat(w.dir, "d", AT_REMOVEDIR), 0);
+		struct change c;
+		(void)recording_finish(&r, &a, &c);
+		assert_in_range(c.counts[ITEM_DELETED], rows[i].least, rows[i].most + 1);
+		assert_int_equal(!(c.flags & CHANGE_INCOMPLETE), rows[i].least == FILES);
+		/* The time of what is gone is nobody's. */
+		for (size_t n = 0; n < c.item_count; n++)
+			assert_true(c.items[n].kind != ITEM_TIMES || !c.items[n].path.n);
+		if (rows[i].least == FILES) {
+			(void)undo(&w, c.id);
+			assert_tree(&w, old, "the directory is back");
+		}
+		free(old);
+		world_free(&w);
+	}
+}
+
+/* What was overwritten and could not be kept is lost, though the new content has its size. */
+static void a_tool_overwrites_what_was_not_kept(void **state)
+{
+	struct world w = world_new();
+	struct change c;
+	struct err e;
+
+	(void)state;
+	put(&w.s, "ws/f", "before!");
+	struct recording r = start_tool(&w);
+	assert_int_equal(recording_touch(&r, w.dir, "f", TOUCH_META, &e), 0);
+	put(&w.s, "ws/f", "changed");
+	recording_note_content(&r, w.dir, "f", STR("changed"));
+	assert_true(recording_finish(&r, &w.a, &c));
+	assert_true(c.flags & CHANGE_UNSAVED);
+	world_free(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -489,6 +563,8 @@ int main(void)
 		cmocka_unit_test(an_undo_that_dies_is_taken_back_or_complete),
 		cmocka_unit_test(conflicts_change_nothing),
 		cmocka_unit_test(what_a_tool_has_written_need_not_be_read),
+		cmocka_unit_test(a_tool_removes_many_files),
+		cmocka_unit_test(a_tool_overwrites_what_was_not_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
