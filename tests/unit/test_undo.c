@@ -506,8 +506,8 @@ static void a_tool_removes_many_files(void **state)
 		put_dir(&w.s, "ws/d");
 		for (int n = 0; n < FILES; n++) {
 			(void)snprintf(name, sizeof name, "ws/d/%d", n);
-			(void)snprintf(content, 8, "%07d", n);
-			content[7] = 'x';
+			content[0] = (char)('a' + n % 26);
+			content[1] = (char)('a' + n / 26);
 			put(&w.s, name, content);
 		}
 		char *old = describe(&w);
