@@ -50,7 +50,7 @@ enum {
 	/* Output of a command waits for more of it this long: 20 events a second for two streams.
 	 */
 	LIMIT_EVENT_JOIN_MS = 100,
-	/* Someone sets the clock: so long the times of events may not show it. */
+	/* After the clock was set, events may carry the old time for this long. */
 	LIMIT_EVENT_DATE_MS = 1000,
 
 	/* Who watches: how many, how often they hear that nothing happens, how long news are

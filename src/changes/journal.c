@@ -405,9 +405,10 @@ int journal_find(struct journal *j, uint64_t id, struct change_entry *ret, struc
 	(void)pthread_mutex_unlock(&j->lock);
 	if (entry || open)
 		return 0;
-	return err_set(e, ERR_CHANGE_NOT_FOUND,
-		       "There is no change %llu: it never was, or it is too old to be kept",
-		       (unsigned long long)id);
+	(void)err_set(e, ERR_CHANGE_NOT_FOUND,
+		      "There is no change %llu: it never was, or it is too old to be kept.",
+		      (unsigned long long)id);
+	return err_advise(e, "List the changes to see which there are.");
 }
 
 /* False: it is not open any more. */

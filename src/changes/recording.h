@@ -75,7 +75,7 @@ struct touched_dir *recording_dir(struct recording *r, int dir);
 bool recording_touch_in(struct recording *r, struct touched_dir *d, const char *name,
 			enum touch_care care);
 
-/* The name has been given a file with this content: nobody has to read it again. */
+/* The name has been given a file with this content: it need not be read again. */
 void recording_note_content(struct recording *r, int dir, const char *name, struct str content);
 
 /* A directory may have been moved: the paths of directories are asked again. */

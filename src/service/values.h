@@ -27,8 +27,8 @@ struct value_cleaner {
 struct str value_clean(void *cleaner, struct str value);
 
 /* Keep a small object as it is, without secrets and without writing JSON: most calls have such
- * arguments, and nobody asks for them. False: it is not small, or has containers. The text `clean`,
- * which has no secret, is left out if it is one of the values; who shows the object gives it again.
+ * arguments, and few of them are ever shown. False: it is not small, or has containers. The text
+ * `clean`, which has no secret, is left out if it is one of the values; values_show gets it again.
  */
 enum { VALUES_PACKED = 512 };
 bool values_pack(const struct scrub *secrets, const struct json *value, struct str clean,

@@ -138,7 +138,9 @@ class ChangesTest(unittest.TestCase):
         self.assertEqual([self.sidecar.get(name) for name in "ab"], [b"old", b"old"])
         self.ask("POST", "/changes/%d/undo" % done["change"])
         self.assertEqual(self.state(), before)
-        self.assertEqual(self.ask("POST", "/changes/%d/undo" % (second + 99), status=404)["code"], "CHANGE_NOT_FOUND")
+        missing = self.ask("POST", "/changes/%d/undo" % (second + 99), status=404)
+        self.assertEqual(missing["code"], "CHANGE_NOT_FOUND")
+        self.assertIn("List the changes", missing["error"])
 
     def test_an_edit_during_an_undo_is_not_lost(self):
         """Whichever comes first: the edit is there, or it was refused because its text had gone."""

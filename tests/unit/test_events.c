@@ -125,7 +125,7 @@ static void the_time_is_a_date(void **state)
 	events_free(ring);
 }
 
-/* Each thread adds pairs that nobody may come between. */
+/* Each thread adds pairs, and no event of another thread may come between. */
 static void *add_pairs(void *arg)
 {
 	struct events *ring = arg;

@@ -524,7 +524,7 @@ static void a_tool_removes_many_files(void **state)
 		(void)recording_finish(&r, &a, &c);
 		assert_in_range(c.counts[ITEM_DELETED], rows[i].least, rows[i].most + 1);
 		assert_int_equal(!(c.flags & CHANGE_INCOMPLETE), rows[i].least == FILES);
-		/* The time of what is gone is nobody's. */
+		/* A directory that is gone has no time in the record. */
 		for (size_t n = 0; n < c.item_count; n++)
 			assert_true(c.items[n].kind != ITEM_TIMES || !c.items[n].path.n);
 		if (rows[i].least == FILES) {
