@@ -17,6 +17,7 @@
 
 #include "base/io.h"
 #include "base/own.h"
+#include "base/sha256.h"
 
 enum { AS_DIR = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK };
 
@@ -50,16 +51,33 @@ static const char *next_name(DIR *d)
 	return f ? f->d_name : NULL;
 }
 
-void room_remove(int dir, const char *name)
+void room_name(struct str workspace, char out[ROOM_NAME])
 {
-	const char *entry;
+	const char *slash = memrchr(workspace.p, '/', workspace.n);
+	const struct str last =
+		slash ? str_from(workspace, (size_t)(slash - workspace.p) + 1) : workspace;
+	uint8_t hash[SHA256_SIZE];
+	char hex[SHA256_TEXT];
 
-	if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
-		return;
-	AUTO_DIR d = entries(dir, name);
-	while (d && (entry = next_name(d)))
-		room_remove(dirfd(d), entry);
-	(void)unlinkat(dir, name, AT_REMOVEDIR);
+	sha256_of(workspace, hash);
+	(void)snprintf(out, ROOM_NAME, "%.*s-%.16s", STR_FMT(str_upto(last, 64)),
+		       sha256_text(hash, hex).p);
+}
+
+static bool is_hex(const char *name)
+{
+	return *name && strspn(name, "0123456789abcdef") == strlen(name);
+}
+
+void room_remove_links(int links, const char *segment)
+{
+	AUTO_DIR d = entries(links, segment);
+	const char *name;
+
+	while (d && (name = next_name(d)))
+		if (is_hex(name))
+			(void)unlinkat(dirfd(d), name, 0);
+	(void)unlinkat(links, segment, AT_REMOVEDIR);
 }
 
 /* Make the directory and its parents. 0, or -1 with errno. */
@@ -180,6 +198,29 @@ static bool is_segment(const char *name, uint32_t *number)
 	return strlen(name) == 12 && end == name + 8 && strcmp(end, ".log") == 0 && v > 0;
 }
 
+static const char *const own_files[] = { "workspace", "key", "lock" };
+static const char *const own_dirs[] = { "links", "stage" };
+
+void room_remove(int dir, int parent, const char *name)
+{
+	const char *entry;
+	uint32_t number;
+
+	AUTO_DIR links = entries(dir, "links");
+	while (links && (entry = next_name(links)))
+		if (is_hex(entry))
+			room_remove_links(dirfd(links), entry);
+	AUTO_DIR segments = entries(dir, ".");
+	while (segments && (entry = next_name(segments)))
+		if (is_segment(entry, &number))
+			(void)unlinkat(dir, entry, 0);
+	for (size_t i = 0; i < ARRAY_LEN(own_dirs); i++)
+		(void)unlinkat(dir, own_dirs[i], AT_REMOVEDIR);
+	for (size_t i = 0; i < ARRAY_LEN(own_files); i++)
+		(void)unlinkat(dir, own_files[i], 0);
+	(void)unlinkat(parent, name, AT_REMOVEDIR);
+}
+
 size_t room_segments(int dir, uint32_t *to, size_t max)
 {
 	AUTO_DIR d = entries(dir, ".");
@@ -227,11 +268,60 @@ bool room_find_inode(int links, uint32_t segment, uint64_t ino, uint32_t *number
 	return false;
 }
 
+/* Whether it is of this user, and as a store makes it; "" is the directory itself. */
+static bool is_private(int dir, const char *name, mode_t mode)
+{
+	struct stat st;
+
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) == 0 &&
+	       st.st_uid == geteuid() && (st.st_mode & (S_IFMT | 0777)) == mode;
+}
+
+/* Whether nothing is in it but what a store puts there. The stage must be empty: what an
+ * interrupted undo has left in it are somebody's files. */
+static bool has_only_own_names(int dir)
+{
+	AUTO_DIR stage = entries(dir, "stage");
+	AUTO_DIR d = entries(dir, ".");
+	const char *name;
+	uint32_t number;
+
+	if (!d || !stage || next_name(stage))
+		return false;
+	while ((name = next_name(d))) {
+		bool known = is_segment(name, &number);
+		for (size_t i = 0; i < ARRAY_LEN(own_files); i++)
+			known |= strcmp(name, own_files[i]) == 0;
+		for (size_t i = 0; i < ARRAY_LEN(own_dirs); i++)
+			known |= strcmp(name, own_dirs[i]) == 0;
+		if (!known)
+			return false;
+	}
+	return true;
+}
+
+/* Whether the directory is the room of a workspace, which `workspace` gets: by its owner, its mode,
+ * its files, and its name, which has the hash of that path. */
+static bool is_room(const char *name, int dir, char workspace[PATH_MAX])
+{
+	char wanted[ROOM_NAME], key[sizeof(uint64_t) + 2];
+
+	if (!is_private(dir, "", S_IFDIR | 0700) || !has_only_own_names(dir))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(own_files); i++)
+		if (!is_private(dir, own_files[i], S_IFREG | 0600))
+			return false;
+	if (read_small(dir, "key", key, sizeof key) != (int)sizeof(uint64_t) ||
+	    read_small(dir, "workspace", workspace, PATH_MAX) <= 0)
+		return false;
+	room_name(str_of(workspace), wanted);
+	return strcmp(name, wanted) == 0;
+}
+
 /* Whether the room's newest segment is from before that time, and its workspace has gone or the
  * time is that of its last change. */
-static bool is_stale(int dir, int64_t now_s, int64_t max_age_s)
+static bool is_stale(int dir, const char *workspace, int64_t now_s, int64_t max_age_s)
 {
-	char workspace[PATH_MAX];
 	uint32_t numbers[64];
 	struct stat st;
 	int64_t newest = fstat(dir, &st) == 0 ? st.st_mtim.tv_sec : now_s;
@@ -243,24 +333,25 @@ static bool is_stale(int dir, int64_t now_s, int64_t max_age_s)
 		if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_mtim.tv_sec > newest)
 			newest = st.st_mtim.tv_sec;
 	}
-	const bool gone = read_small(dir, "workspace", workspace, sizeof workspace) > 0 &&
-			  stat(workspace, &st) < 0 && errno == ENOENT;
+	const bool gone = stat(workspace, &st) < 0 && errno == ENOENT;
 	return now_s - newest > (gone ? 24 * 3600 : max_age_s);
 }
 
 void room_tidy(const char *parent, int64_t max_age_ms)
 {
 	struct timespec now;
+	char workspace[PATH_MAX];
 	const char *name;
 	AUTO_DIR d = entries(AT_FDCWD, parent);
 
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	while (d && max_age_ms && (name = next_name(d))) {
 		AUTO_FD dir = openat(dirfd(d), name, AS_DIR);
-		AUTO_FD lock = dir < 0 ? -1 : openat(dir, "lock", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-		/* A directory without a lock is not a room. */
+		if (dir < 0 || !is_room(name, dir, workspace))
+			continue;
+		AUTO_FD lock = openat(dir, "lock", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 		if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0 &&
-		    is_stale(dir, now.tv_sec, max_age_ms / 1000))
-			room_remove(dirfd(d), name);
+		    is_stale(dir, workspace, now.tv_sec, max_age_ms / 1000))
+			room_remove(dir, dirfd(d), name);
 	}
 }

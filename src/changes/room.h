@@ -21,11 +21,20 @@ struct room {
  * for the operator. */
 int room_open(const char *path, struct str workspace, struct room *ret, struct err *e);
 
-/* Remove a directory with everything in it, or a file. */
-void room_remove(int dir, const char *name);
+/* "/home/me/project" → "project-0123456789abcdef": the name of its room. */
+enum { ROOM_NAME = 96 };
+void room_name(struct str workspace, char out[ROOM_NAME]);
 
-/* Remove rooms beside this one that no server uses, whose newest record is older than that, or
- * whose workspace does not exist any more and that are a day old. */
+/* Remove the room that `dir` is open on, which is called `name` in `parent`, file by file: what a
+ * store does not put there stays, and the directory with it. */
+void room_remove(int dir, int parent, const char *name);
+
+/* Remove the links of a segment. */
+void room_remove_links(int links, const char *segment);
+
+/* Remove rooms in `parent` that no server uses, whose newest record is older than that, or whose
+ * workspace does not exist any more and that are a day old. A directory that is not provably a
+ * room is left alone, and so is one with a file that is none of a store's. */
 void room_tidy(const char *parent, int64_t max_age_ms);
 
 /* The numbers of the segments in the directory, in no order; at most `max`. */

@@ -80,7 +80,7 @@ static void remove_oldest(struct store *s)
 
 	segment_name(g->number, name);
 	(void)snprintf(links, sizeof links, "%x", g->number);
-	room_remove(s->links, links);
+	room_remove_links(s->links, links);
 	(void)unlinkat(s->dir, name, 0);
 	fd_closep(&g->fd);
 	memmove(g, g + 1, --s->count * sizeof *g);
@@ -556,7 +556,7 @@ void store_free(struct store *s)
 	for (size_t i = 0; i < s->count; i++)
 		fd_closep(&s->segments[i].fd);
 	if (empty && s->dir >= 0)
-		room_remove(AT_FDCWD, s->path);
+		room_remove(s->dir, AT_FDCWD, s->path);
 	fd_closep(&s->stage);
 	fd_closep(&s->links);
 	fd_closep(&s->dir);

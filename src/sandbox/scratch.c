@@ -16,14 +16,27 @@
 #include "base/own.h"
 #include "sandbox/canonical.h"
 
+static const char prefix[] = "sidecar-";
+enum { RANDOM = 6 };
+
+const char *scratch_parent(void)
+{
+	const char *dir = getenv("TMPDIR");
+
+	return dir && dir[0] == '/' ? dir : "/tmp";
+}
+
+bool scratch_is_name(const char *name)
+{
+	return strncmp(name, prefix, strlen(prefix)) == 0 &&
+	       strcspn(name + strlen(prefix), "/") == RANDOM;
+}
+
 int scratch_new(char *path, size_t size, struct err *e)
 {
-	const char *base = getenv("TMPDIR");
 	char name[PATH_MAX];
 
-	if (!base || base[0] != '/')
-		base = "/tmp";
-	const int n = snprintf(path, size, "%s/sidecar-XXXXXX", base);
+	const int n = snprintf(path, size, "%s/%sXXXXXX", scratch_parent(), prefix);
 	if (n < 0 || (size_t)n >= size)
 		return err_set(e, ERR_INVALID_PATH, "The name in TMPDIR is too long");
 	if (!mkdtemp(path) || !canonical_name(path, NULL, name))

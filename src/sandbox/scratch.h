@@ -7,10 +7,17 @@
 #ifndef SANDBOX_SCRATCH_H
 #define SANDBOX_SCRATCH_H
 
+#include <stdbool.h>
+
 #include "base/err.h"
 
-/* Make a directory that only its owner can enter, below $TMPDIR or /tmp, and write its name to
- * path. */
+/* The directory in which they are made: $TMPDIR or /tmp. */
+const char *scratch_parent(void);
+
+/* Whether the first part of a path below that directory is the name of one. */
+bool scratch_is_name(const char *path);
+
+/* Make a directory that only its owner can enter, and write its name to path. */
 int scratch_new(char *path, size_t size, struct err *e);
 
 /* Protect it from programs that remove what has not been used for days: they leave a locked

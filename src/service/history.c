@@ -11,9 +11,10 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/sha256.h"
 #include "changes/limits.h"
 #include "changes/room.h"
+#include "sandbox/canonical.h"
+#include "sandbox/scratch.h"
 
 /* The directory in which each workspace has its own: the user's, or the system's. */
 static bool usual_place(int choice, char out[PATH_MAX])
@@ -30,53 +31,109 @@ static bool usual_place(int choice, char out[PATH_MAX])
 	return n > 0 && n < PATH_MAX;
 }
 
-/* "/home/me/project" → "project-0123456789abcdef", in the directory. */
-static bool place_of(const char *parent, struct str workspace, char out[PATH_MAX])
-{
-	const char *slash = memrchr(workspace.p, '/', workspace.n);
-	const struct str name =
-		slash ? str_from(workspace, (size_t)(slash - workspace.p) + 1) : workspace;
-	uint8_t hash[SHA256_SIZE];
-	char hex[SHA256_TEXT];
+/* How a path and a directory in which tools or commands can write lie to each other. */
+typedef bool place_relation(struct str writable, struct str path);
 
-	sha256_of(workspace, hash);
-	const int n = snprintf(out, PATH_MAX, "%s/%.*s-%.16s", parent, STR_FMT(str_upto(name, 64)),
-			       sha256_text(hash, hex).p);
-	return n > 0 && n < PATH_MAX;
+static bool is_below(struct str writable, struct str path)
+{
+	struct str below;
+
+	return path_within(writable, path, &below);
 }
 
-bool history_is_reachable(const struct config *c, const struct workspace *ws, const char *dir)
+static bool is_above(struct str writable, struct str path)
+{
+	struct str below;
+
+	return path_within(path, writable, &below);
+}
+
+/* Whether that is true of one of the directories in which tools or commands can write. */
+static bool is_near(const struct config *c, const struct workspace *ws, struct str path,
+		    place_relation *is)
 {
 	const struct path_rules *r = ws_rules(ws);
-	const struct str roots[] = { r->root, r->alias, r->data, r->data_alias,
-				     c->allow_outside && !r->allowed.n ? STR("/") : r->allowed };
-	struct str rest = str_of(c->sandbox_write), one, below;
+	const struct str roots[] = {
+		r->root,	 r->alias,
+		r->data,	 r->data_alias,
+		STR("/dev/shm"), c->allow_outside && !r->allowed.n ? STR("/") : r->allowed
+	};
+	struct str rest = str_of(c->sandbox_write), one;
+	char name[PATH_MAX], real[PATH_MAX];
 
 	for (size_t i = 0; i < ARRAY_LEN(roots); i++)
-		if (roots[i].n && path_within(roots[i], str_of(dir), &below))
+		if (roots[i].n && is(roots[i], path))
 			return true;
 	while (rest.n) {
 		(void)str_cut(rest, ':', &one, &rest);
-		if (one.n && path_within(one, str_of(dir), &below))
+		if (!one.n || snprintf(name, sizeof name, "%.*s", STR_FMT(one)) >= PATH_MAX)
+			continue;
+		if (is(one, path) || (canonical_name(name, NULL, real) && is(str_of(real), path)))
 			return true;
 	}
 	return false;
 }
 
+bool history_is_reachable(const struct config *c, const struct workspace *ws, const char *path)
+{
+	char parent[PATH_MAX];
+	struct str below;
+
+	return is_near(c, ws, str_of(path), is_below) ||
+	       (canonical_name(scratch_parent(), NULL, parent) &&
+		path_within(str_of(parent), str_of(path), &below) && scratch_is_name(below.p));
+}
+
+/* Whether old journals would be looked for beside something that commands can write. */
+static bool is_above_reachable(const struct config *c, const struct workspace *ws, const char *path)
+{
+	char parent[PATH_MAX];
+
+	return is_near(c, ws, str_of(path), is_above) ||
+	       (canonical_name(scratch_parent(), NULL, parent) &&
+		is_above(str_of(parent), str_of(path)));
+}
+
+/* The path without links. What does not exist yet is taken as it is written. */
+static bool resolve(const char *path, char out[PATH_MAX])
+{
+	char head[PATH_MAX], real[PATH_MAX] = "", joined[2 * PATH_MAX];
+	size_t n = strlen(path);
+
+	if (n >= sizeof head)
+		return false;
+	memcpy(head, path, n + 1);
+	while (n && !canonical_name(head, NULL, real)) {
+		n = (size_t)(strrchr(head, '/') - head);
+		head[n] = '\0';
+	}
+	if (snprintf(joined, sizeof joined, "%s/%s", n ? real : "", path + n) >= PATH_MAX)
+		return false;
+	(void)path_normalise(str_of(joined), out);
+	return true;
+}
+
 /* Try one directory. */
-static int try_place(const struct config *c, const struct workspace *ws, const char *parent,
+static int try_place(const struct config *c, const struct workspace *ws, const char *asked,
 		     struct history *h, struct err *e)
 {
 	const struct path_rules *rules = ws_rules(ws);
-	char dir[PATH_MAX];
+	char parent[PATH_MAX], dir[PATH_MAX], name[ROOM_NAME];
 
-	if (*parent != '/')
-		return err_set(e, ERR_INVALID_ARGUMENTS, "%s is not an absolute path", parent);
-	if (!place_of(parent, rules->root, dir))
-		return err_set(e, ERR_INVALID_ARGUMENTS, "%.200s… is too long", parent);
+	if (*asked != '/')
+		return err_set(e, ERR_INVALID_ARGUMENTS, "%s is not an absolute path", asked);
+	room_name(rules->root, name);
+	if (!resolve(asked, parent) ||
+	    snprintf(dir, sizeof dir, "%s/%s", parent, name) >= (int)sizeof dir)
+		return err_set(e, ERR_INVALID_ARGUMENTS, "%.200s… is too long", asked);
 	if (history_is_reachable(c, ws, dir))
 		return err_set(e, ERR_PATH_NOT_ALLOWED, "%s lies where tools or commands can write",
-			       parent);
+			       asked);
+	if (is_above_reachable(c, ws, parent))
+		return err_set(e, ERR_PATH_NOT_ALLOWED,
+			       "%s contains a directory in which tools or commands can write; "
+			       "choose one that holds nothing else",
+			       asked);
 	const struct store_options o = {
 		.dir = dir,
 		.workspace = rules->root,

@@ -221,11 +221,19 @@ class Audit(SidecarTest):
         (work / "key").chmod(0o600)
         (self.dir / "text").write_text("not an audit file\n")
         (self.dir / "elsewhere").symlink_to(self.dir / "target")
-        env = {"WORKSPACE_ROOT": str(work), "SOCKET_PATH": str(self.dir / "s"), "SIDECAR_SANDBOX_WRITE": str(self.dir / "more")}
+        env = {"WORKSPACE_ROOT": str(work), "SOCKET_PATH": str(self.dir / "s"), "SIDECAR_SANDBOX_WRITE": str(self.dir / "to-written") + ":" + str(self.dir / "more")}
+        (self.dir / "written").mkdir()
+        (self.dir / "to-written").symlink_to(self.dir / "written")
+        private = pathlib.Path(tempfile.gettempdir(), "sidecar-" + self.dir.name[-6:])  # as that of a server is called
+        private.mkdir()
+        self.addCleanup(shutil.rmtree, private)
         for flags, said in ((["--audit", str(work / "a")], "outside the workspace"),
                             (["--audit", str(work / "deep/a")], "outside the workspace"),
                             (["--audit", str(self.dir / "link/a")], "outside the workspace"),
                             (["--audit", str(self.dir / "more/a")], "can write"),
+                            (["--audit", str(self.dir / "written/a")], "can write"),
+                            (["--audit", "/dev/shm/sidecar-test-audit"], "can write"),
+                            (["--audit", str(private / "a")], "can write"),
                             (["--audit", str(self.dir / "none/a")], "Cannot use"),
                             (["--audit", str(self.dir / "text")], "not an audit file"),
                             (["--audit", str(self.dir / "elsewhere")], "Cannot open"),

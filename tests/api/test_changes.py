@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -253,6 +254,95 @@ class StoreTest(unittest.TestCase):
             self.assertIn("tools or commands can write", str(caught.exception))
         finally:
             server.close()
+
+    def refused(self, journal, **options):
+        """The sentence with which a server that is to keep its journal there refuses to start."""
+        with self.assertRaises(RuntimeError) as caught:
+            Sidecar(flags=["--journal", journal, *options.pop("flags", ())], **options)
+        return str(caught.exception)
+
+    def test_a_store_above_what_commands_write_is_refused(self):
+        with tempfile.TemporaryDirectory() as top:
+            home, work = os.path.join(top, "home"), os.path.join(top, "home", "me", "work")
+            data, more = os.path.join(top, "data", "mine"), os.path.join(top, "more", "mine")
+            for directory in (work, data, more, os.path.join(top, "else")):
+                os.makedirs(directory)
+            os.symlink(home, os.path.join(top, "link"))
+            # What a command can plant in its workspace, so that it looks like an old journal.
+            open(os.path.join(work, "lock"), "w", encoding="utf-8").close()
+            os.utime(work, (0, 0))
+            for journal in (work, os.path.dirname(work), home, top, os.path.join(top, "link", "me"),
+                            os.path.join(top, "link", "new", "..", "me")):
+                self.assertRegex(self.refused(journal, workspace=work), "tools or commands can write", journal)
+                self.assertTrue(os.path.exists(os.path.join(work, "lock")), journal)
+            for journal, flags in ((os.path.dirname(data), ["--data-dir", data]),
+                                   (os.path.dirname(more), ["--sandbox-write", more])):
+                self.assertRegex(self.refused(journal, workspace=work, flags=flags), "contains a directory", journal)
+            Sidecar(workspace=work, flags=["--journal", os.path.join(top, "else")]).close()
+
+    def test_a_store_where_commands_write_is_refused(self):
+        with tempfile.TemporaryDirectory() as top:
+            more = os.path.join(top, "more")
+            os.mkdir(more)
+            os.symlink(more, os.path.join(top, "link"))
+            os.symlink("/dev/shm", os.path.join(top, "shm"))
+            private = os.path.join(tempfile.gettempdir(), "sidecar-abcdef", "state")
+            for journal in (more, os.path.join(top, "link", "new"), os.path.join(top, "shm", "sidecar-test"), private):
+                said = self.refused(journal, flags=["--sandbox-write", os.path.join(top, "link")])
+                self.assertIn("lies where tools or commands can write", said, journal)
+                self.assertFalse(os.path.exists(os.path.join(journal, "lock")), journal)
+
+    def old_journal(self, top):
+        """A journal of a workspace that has gone, all of it ten days old: its directory."""
+        server = Sidecar(flags=["--journal", top])
+        server.put("a", "old")
+        send(server, "POST", "/bash", {"command": "rm a"})
+        send(server, "POST", "/write", {"path": "a", "content": "x"})
+        server.close()
+        (found,) = (os.path.join(top, name) for name in os.listdir(top))
+        return found
+
+    def age(self, *directories):
+        for top in directories:
+            for path in [*(os.path.join(d, f) for d, _, files in os.walk(top) for f in files), top]:
+                os.utime(path, (time.time() - 864000,) * 2, follow_symlinks=False)
+
+    def test_an_old_journal_is_removed(self):
+        with tempfile.TemporaryDirectory() as top:
+            self.age(self.old_journal(top))
+            Sidecar(flags=["--journal", top]).close()
+            self.assertEqual(os.listdir(top), [])
+
+    def test_what_is_not_a_journal_stays(self):
+        """Each directory lacks one thing that a journal has, or has one that no journal has."""
+        with tempfile.TemporaryDirectory() as top:
+            journal = self.old_journal(top)
+            breaks = {
+                "a foreign file": lambda d: open(os.path.join(d, "thesis.txt"), "w", encoding="utf-8").close(),
+                "a foreign directory": lambda d: os.mkdir(os.path.join(d, "src")),
+                "what an undo has left": lambda d: os.mkdir(os.path.join(d, "stage", "7f")),
+                "no key": lambda d: os.unlink(os.path.join(d, "key")),
+                "a short key": lambda d: os.truncate(os.path.join(d, "key"), 4),
+                "another workspace": lambda d: os.truncate(os.path.join(d, "workspace"), 4),
+                "others may enter": lambda d: os.chmod(d, 0o755),
+                "others may read": lambda d: os.chmod(os.path.join(d, "key"), 0o644),
+            }
+            if os.geteuid() == 0:
+                breaks["another owner"] = lambda d: os.chown(d, 12345, 12345)
+            for what, change in breaks.items():
+                with self.subTest(what):
+                    shutil.copytree(journal, os.path.join(top, "kept"), symlinks=True)
+                    change(journal)
+                    self.age(journal)
+                    before = sorted(os.walk(journal))
+                    Sidecar(flags=["--journal", top]).close()
+                    self.assertEqual(sorted(os.walk(journal)), before)
+                    shutil.rmtree(journal)
+                    os.rename(os.path.join(top, "kept"), journal)
+            self.age(journal)
+            os.rename(journal, os.path.join(top, "project"))
+            Sidecar(flags=["--journal", top]).close()
+            self.assertEqual(os.listdir(top), ["project"])
 
     @needs_namespaces
     def test_commands_do_not_see_it(self):
