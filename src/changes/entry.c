@@ -26,6 +26,7 @@ static enum state_type type_of(mode_t mode)
 	       : S_ISLNK(mode)	? STATE_LINK
 	       : S_ISFIFO(mode) ? STATE_FIFO
 	       : S_ISSOCK(mode) ? STATE_SOCKET
+	       : S_ISBLK(mode)	? STATE_BLOCK_DEVICE
 				: STATE_DEVICE;
 }
 
@@ -259,7 +260,7 @@ bool entry_same_content(const struct path_state *a, const struct path_state *b)
 		return false;
 	if (a->type == STATE_LINK)
 		return str_eq(a->link, b->link);
-	if (a->type == STATE_DEVICE)
+	if (a->type == STATE_DEVICE || a->type == STATE_BLOCK_DEVICE)
 		return a->rdev == b->rdev;
 	if (a->type != STATE_FILE)
 		return true;
@@ -321,11 +322,10 @@ bool entry_is_kept(const struct entry_store *s, const struct path_state *st)
 
 static struct timespec time_of(int64_t ns)
 {
-	int64_t rest = ns % 1000000000;
+	const int64_t rest = ns % 1000000000, before = rest < 0;
 
-	if (rest < 0)
-		rest += 1000000000;
-	return (struct timespec){ .tv_sec = (ns - rest) / 1000000000, .tv_nsec = rest };
+	return (struct timespec){ .tv_sec = ns / 1000000000 - before,
+				  .tv_nsec = rest + before * 1000000000 };
 }
 
 int entry_set_mtime(int dir, const char *name, int64_t mtime_ns)
@@ -345,7 +345,7 @@ static bool is_ours(const char *name)
 static void drop_xattrs(const char *path, const struct path_state *st)
 {
 	char names[LIMIT_XATTR_NAMES];
-	const ssize_t n = llistxattr(path, names, sizeof names);
+	const ssize_t n = listxattr(path, names, sizeof names);
 
 	for (const char *at = names; n > 0 && at < names + n; at += strlen(at) + 1) {
 		struct str left = st->xattrs, value;
@@ -354,7 +354,7 @@ static void drop_xattrs(const char *path, const struct path_state *st)
 		while (!stays && next_xattr(&left, &name, &value))
 			stays = strcmp(name, at) == 0;
 		if (!stays)
-			(void)lremovexattr(path, at);
+			(void)removexattr(path, at);
 	}
 }
 
@@ -365,10 +365,10 @@ static int set_xattrs(const char *path, const struct path_state *st)
 
 	while (next_xattr(&left, &name, &value)) {
 		char now[LIMIT_XATTR] UNINITIALISED;
-		const ssize_t n = lgetxattr(path, name, now, sizeof now);
+		const ssize_t n = getxattr(path, name, now, sizeof now);
 		if (n >= 0 && str_eq((struct str){ now, (size_t)n }, value))
 			continue;
-		if (lsetxattr(path, name, value.p, value.n, 0) < 0 && is_ours(name))
+		if (setxattr(path, name, value.p, value.n, 0) < 0 && is_ours(name))
 			return -1;
 	}
 	return 0;
@@ -377,7 +377,7 @@ static int set_xattrs(const char *path, const struct path_state *st)
 /* Owner first, because it clears set-id bits; then what may change the permissions. */
 int entry_set_meta(int dir, const char *name, const struct path_state *st)
 {
-	char path[NAME_MAX + 64];
+	char self[NAME_MAX + 64];
 	struct stat now;
 	AUTO_FD fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
@@ -390,14 +390,12 @@ int entry_set_meta(int dir, const char *name, const struct path_state *st)
 	if (now.st_uid != st->uid || now.st_gid != st->gid)
 		(void)fchownat(fd, "", st->uid, st->gid, AT_EMPTY_PATH); /* where it is allowed */
 	if (st->type != STATE_LINK) {
-		char self[NAME_MAX + 64];
-		/* chmod follows the magic link to the object itself. */
+		/* What follows links leads by this one to the object itself. */
 		(void)proc_name(fd, "", self);
-		(void)proc_name(dir, name, path);
-		drop_xattrs(path, st);
+		drop_xattrs(self, st);
 		if (fstat(fd, &now) < 0 ||
 		    ((now.st_mode & 07777) != st->mode && chmod(self, st->mode) < 0) ||
-		    set_xattrs(path, st) < 0)
+		    set_xattrs(self, st) < 0)
 			return -1;
 	}
 	return st->type == STATE_DIR ? 0 : entry_set_mtime(dir, name, st->mtime_ns);
@@ -453,9 +451,10 @@ static int make_temp(const struct entry_store *s, int dir, const char *temp,
 		(void)snprintf(target, sizeof target, "%.*s", STR_FMT(st->link));
 		return symlinkat(target, dir, temp);
 	}
-	const mode_t kind = st->type == STATE_FIFO     ? S_IFIFO
-			    : st->type == STATE_SOCKET ? S_IFSOCK
-						       : S_IFCHR;
+	const mode_t kind = st->type == STATE_FIFO	     ? S_IFIFO
+			    : st->type == STATE_SOCKET	     ? S_IFSOCK
+			    : st->type == STATE_BLOCK_DEVICE ? S_IFBLK
+							     : S_IFCHR;
 	return mknodat(dir, temp, kind | 0600, st->rdev);
 }
 

@@ -170,6 +170,7 @@ static struct path_state get_state(struct reader *r)
 		memcpy(s.hash, hash.p, hash.n);
 	s.link = get_text(r);
 	s.xattrs = get_text(r);
+	r->bad |= s.size < 0;
 	return s;
 }
 

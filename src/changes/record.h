@@ -69,7 +69,8 @@ enum state_type {
 	STATE_LINK,
 	STATE_FIFO,
 	STATE_SOCKET,
-	STATE_DEVICE,
+	STATE_DEVICE, /* of characters */
+	STATE_BLOCK_DEVICE,
 	STATE_TYPES,
 };
 

@@ -185,9 +185,10 @@ const struct tool tool_list_changes = {
 static void write_state(struct jw *w, const char *name, const struct path_state *s)
 {
 	static const char *const types[STATE_TYPES] = {
-		[STATE_NONE] = "none",	   [STATE_FILE] = "file", [STATE_DIR] = "directory",
-		[STATE_LINK] = "link",	   [STATE_FIFO] = "fifo", [STATE_SOCKET] = "socket",
-		[STATE_DEVICE] = "device",
+		[STATE_NONE] = "none",	   [STATE_FILE] = "file",
+		[STATE_DIR] = "directory", [STATE_LINK] = "link",
+		[STATE_FIFO] = "fifo",	   [STATE_SOCKET] = "socket",
+		[STATE_DEVICE] = "device", [STATE_BLOCK_DEVICE] = "device",
 	};
 	char text[SHA256_TEXT];
 
@@ -253,12 +254,12 @@ static int change_run(struct call *c, const void *args, struct err *e)
 	for (size_t i = 0; i < ch.item_count; i++) {
 		if (ch.items[i].kind == ITEM_TIMES)
 			continue;
-		if (n >= a->offset && n < a->offset + a->limit)
+		if (n >= a->offset && n - a->offset < a->limit)
 			write_item(c, &ch.items[i]);
 		n++;
 	}
 	jw_end(c->out);
-	jw_bool(c->out, "more", n > a->offset + a->limit);
+	jw_bool(c->out, "more", n - a->limit > a->offset);
 	return 0;
 }
 

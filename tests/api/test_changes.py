@@ -216,6 +216,12 @@ class ChangesTest(unittest.TestCase):
         again = send(self.sidecar, "POST", "/tools/undo_change", {"id": 1}).json()
         self.assertEqual(again["error"]["code"], "CONFLICT")
 
+    def test_any_offset(self):
+        number = self.write("a", "x")
+        for offset, paths in ((0, 1), (1, 0), (2 ** 63 - 1, 0)):
+            found = self.ask("GET", "/changes/%d?offset=%d" % (number, offset))
+            self.assertEqual((len(found["paths"]), found["more"]), (paths, False), offset)
+
     def test_it_survives_a_restart(self):
         self.put("a", "old")
         before = self.state()
@@ -258,7 +264,7 @@ class StoreTest(unittest.TestCase):
     def refused(self, journal, **options):
         """The sentence with which a server that is to keep its journal there refuses to start."""
         with self.assertRaises(RuntimeError) as caught:
-            Sidecar(flags=["--journal", journal, *options.pop("flags", ())], **options)
+            Sidecar(flags=["--journal", journal, *options.pop("flags", ())], **options).close()
         return str(caught.exception)
 
     def test_a_store_above_what_commands_write_is_refused(self):

@@ -254,6 +254,22 @@ static void only_one_server_uses_it(void **state)
 	scratch_free(&s);
 }
 
+static void a_negative_size_is_no_record(void **state)
+{
+	static const int64_t sizes[] = { 0, 1, INT64_MAX, -1, INT64_MIN };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+		const struct touch_record t = {
+			.path = STR("a"), .before = { .type = STATE_FILE, .size = sizes[i] }
+		};
+		struct touch_record read;
+		AUTO_BUF out = { .max = 1 << 10 };
+		record_put_touch(&out, &t);
+		assert_int_equal(record_get_touch(buf_str(&out), &read), sizes[i] >= 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -261,6 +277,7 @@ int main(void)
 		cmocka_unit_test(an_undo_is_undone_and_done_again),
 		cmocka_unit_test(the_oldest_go_first_and_the_same_is_kept_once),
 		cmocka_unit_test(only_one_server_uses_it),
+		cmocka_unit_test(a_negative_size_is_no_record),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,8 @@
 
 #include "changes_unit.h"
 
+#include <sys/sysmacros.h>
+
 /* The operations of a command, each touched before it happens. */
 static int parent(const struct world *w, const char *path, char name[NAME_MAX + 1])
 {
@@ -248,6 +250,29 @@ static void act_links(const struct world *w, struct recording *r)
 	drop(w, r, "d/h");
 	link_hard(w, r, "b", "d/b");
 	write_text(w, r, "d/b", "through its second name");
+}
+
+static void a_removed_device_comes_back_as_it_was(void **state)
+{
+	static const mode_t kinds[] = { S_IFCHR, S_IFBLK };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		struct world w = world_new();
+		struct stat st;
+		if (mknodat(w.dir, "device", kinds[i] | 0600, makedev(240, 77)) < 0) {
+			world_free(&w);
+			skip(); /* only root makes devices */
+		}
+		struct recording r = start(&w);
+		drop(&w, &r, "device");
+		const uint64_t id = finish(&w, &r);
+		(void)undo_all(&w, &id, 1, ERR_NONE);
+		assert_int_equal(fstatat(w.dir, "device", &st, AT_SYMLINK_NOFOLLOW), 0);
+		assert_int_equal(st.st_mode, kinds[i] | 0600);
+		assert_int_equal(st.st_rdev, makedev(240, 77));
+		world_free(&w);
+	}
 }
 
 static void every_kind_of_change_goes_there_and_back(void **state)
@@ -558,6 +583,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_of_change_goes_there_and_back),
+		cmocka_unit_test(a_removed_device_comes_back_as_it_was),
 		cmocka_unit_test(what_changes_nothing_is_not_a_change),
 		cmocka_unit_test(any_series_of_changes_is_undone_one_by_one_and_at_once),
 		cmocka_unit_test(an_undo_that_dies_is_taken_back_or_complete),
