@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/own.h"
 #include "net/http_url.h"
+#include "service/audit.h"
 #include "service/values.h"
 
 /* Where to begin, from "41" or "<boot>-41". A number that has not come yet, like another boot, is
@@ -233,6 +234,8 @@ void live_stop_call(struct exchange *x, const struct http_request *r, struct str
 		refuse_call(x, call, "is not running");
 		return;
 	}
+	audit_stop(x->front->service->audit, call, x->uid == (uid_t)-1 ? -1 : (int64_t)x->uid,
+		   x->pid);
 	jw_object(&w, NULL);
 	jw_bool(&w, "ok", true);
 	jw_object(&w, "result");

@@ -265,6 +265,19 @@ void audit_job(struct audit *a, const struct job_state *job)
 	(void)pthread_mutex_unlock(&a->lock);
 }
 
+void audit_stop(struct audit *a, uint64_t call, int64_t uid, int64_t pid)
+{
+	if (!a)
+		return;
+	(void)pthread_mutex_lock(&a->lock);
+	struct jw w = begin_line(a, "call.stop");
+	jw_int(&w, "call", (int64_t)call);
+	jw_int(&w, "uid", uid);
+	jw_int(&w, "pid", pid);
+	(void)finish(a, false);
+	(void)pthread_mutex_unlock(&a->lock);
+}
+
 bool audit_works(struct audit *a)
 {
 	(void)pthread_mutex_lock(&a->lock);
@@ -449,6 +462,9 @@ void audit_close(struct audit *a)
 		(void)put_own_line(a, "audit.stop", STR(""), NULL);
 	(void)ftruncate(a->fd, a->size);
 	(void)fdatasync(a->fd);
+	char last[SHA256_TEXT + 24];
+	(void)snprintf(last, sizeof last, "%lld:%s", (long long)a->chain.seq, a->chain.mac);
+	log_event(LOG_INFO, "the audit file is closed", LOG_STR("last", str_of(last)));
 	(void)pthread_mutex_unlock(&a->lock);
 	fd_closep(&a->fd);
 	(void)pthread_mutex_destroy(&a->lock);

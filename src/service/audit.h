@@ -33,7 +33,8 @@ struct audit_options {
 /* Open the file, or go on with one that is there. */
 int audit_open(const struct audit_options *o, struct audit **ret, struct err *e);
 
-/* Write the last line and close. Accepts NULL. */
+/* Write the last line and close; the log has its number and code, with which `sidecar audit verify
+ * --last` finds a file whose end was cut off. Accepts NULL. */
 void audit_close(struct audit *a);
 
 /* The file may have been put aside: open it again, by its name. */
@@ -48,6 +49,9 @@ int audit_end(struct audit *a, const struct account *call, bool changes, struct 
 
 /* A job has started, or ended. */
 void audit_job(struct audit *a, const struct job_state *job);
+
+/* A client (uid and pid; -1 if they are not known) has stopped a call. Accepts NULL. */
+void audit_stop(struct audit *a, uint64_t call, int64_t uid, int64_t pid);
 
 /* Whether lines can be written at present. */
 bool audit_works(struct audit *a);

@@ -17,13 +17,15 @@
 #include "watch/view.h"
 
 struct audit_args {
-	const char *key_file, *tool;
+	const char *key_file, *last, *tool;
 	bool refused;
 };
 
 static const struct option audit_options[] = {
 	{ "key-file", 'k', OPTION_TEXT, offsetof(struct audit_args, key_file), "FILE",
 	  "verify: the key that the lines were made with" },
+	{ "last", 0, OPTION_TEXT, offsetof(struct audit_args, last), "SEQ:MAC",
+	  "verify: a line that must be there, as the server's log names the last one" },
 	{ "tool", 0, OPTION_TEXT, offsetof(struct audit_args, tool), "NAME",
 	  "show: only calls of this tool" },
 	{ "refused", 0, OPTION_SWITCH, offsetof(struct audit_args, refused), NULL,
@@ -41,6 +43,8 @@ struct verifying {
 	struct jw w; /* with --json */
 	const char *name;
 	int64_t faults;
+	char wanted[2][SHA256_TEXT + 32]; /* --last: how the line begins and ends, or "" */
+	bool found;			  /* that line */
 };
 
 static void tell_people(struct verifying *v, const struct chain_finding *f)
@@ -133,6 +137,43 @@ static void sum_up_people(struct verifying *v, const struct chain_report *r, boo
 			 v->name);
 }
 
+/* Understand --last. False if it is not SEQ:MAC. */
+static bool parse_last(struct verifying *v, const char *text)
+{
+	struct str number, mac;
+	int64_t seq;
+
+	if (!str_cut(str_of(text), ':', &number, &mac) || !str_int(number, &seq) || seq <= 0 ||
+	    mac.n != SHA256_TEXT - 1)
+		return false;
+	(void)snprintf(v->wanted[0], sizeof v->wanted[0], "{\"seq\":%" PRId64 ",", seq);
+	(void)snprintf(v->wanted[1], sizeof v->wanted[1], "\"mac\":\"%.*s\"}", STR_FMT(mac));
+	return true;
+}
+
+static void look_for_last(struct verifying *v, struct str text)
+{
+	struct str line;
+
+	while (*v->wanted[0] && !v->found && str_cut(text, '\n', &line, &text))
+		v->found = str_starts(line, str_of(v->wanted[0])) &&
+			   str_ends(line, str_of(v->wanted[1]));
+}
+
+static void sum_up_last(struct verifying *v, const char *last)
+{
+	if (!last)
+		return;
+	v->faults += !v->found;
+	if (v->cli->json)
+		jw_bool(&v->w, "last", v->found);
+	else if (!v->found)
+		buf_addf(&v->out,
+			 "the line %.*s is not there: the end was cut off, or this is another "
+			 "record\n",
+			 (int)strcspn(last, ":"), last);
+}
+
 static int verify_file(struct verifying *v, const char *name, struct err *e)
 {
 	AUTO_BUF text = { .max = LIMIT_AUDIT_FILE };
@@ -153,6 +194,7 @@ static int verify_file(struct verifying *v, const char *name, struct err *e)
 		return EXIT_FAILED;
 	}
 	const bool closed = is_closed(buf_str(&text), &unclosed);
+	look_for_last(v, buf_str(&text));
 	if (!v->cli->json) {
 		/* With the wrong key there is nothing to be said of single lines. */
 		if (report.good == 0)
@@ -177,6 +219,9 @@ static int verify(struct cli *c, const struct audit_args *a)
 	int status = EXIT_OK;
 	struct err e;
 
+	if (a->last && !parse_last(&v, a->last))
+		return cli_misused(c, "--last needs the number and the code of a line, "
+				      "as in 41:0f3a…");
 	if (a->key_file && cli_read_input(c, a->key_file, &key) < 0)
 		return EXIT_USAGE;
 	v.chain = chain_begin(str_trim(buf_str(&key)));
@@ -187,8 +232,10 @@ static int verify(struct cli *c, const struct audit_args *a)
 	}
 	for (int i = 1; i < c->argc && status == EXIT_OK; i++)
 		status = verify_file(&v, c->argv[i], &e);
-	if (c->json && status == EXIT_OK) {
+	if (c->json)
 		jw_end(&v.w);
+	sum_up_last(&v, a->last);
+	if (c->json && status == EXIT_OK) {
 		jw_bool(&v.w, "ok", v.faults == 0);
 		jw_end(&v.w);
 		buf_addc(&v.out, '\n');
@@ -285,6 +332,7 @@ const struct verb verb_audit = {
 	.about = "check the record of calls that --audit has made, or show it",
 	.operands = "verify|show FILE...",
 	.examples = "  sidecar audit verify audit.log --key-file audit.key\n"
+		    "  sidecar audit verify audit.log --key-file audit.key --last 41:0f3a…\n"
 		    "  sidecar audit verify audit.log.1 audit.log\n"
 		    "  sidecar audit show audit.log\n",
 	.options = audit_options,

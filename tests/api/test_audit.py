@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import (BIN, PATIENCE, SidecarTest, environment, is_sanitized, needs_namespaces, needs_sandbox,
+from harness import (BIN, PATIENCE, SidecarTest, environment, is_sanitized, needs_namespaces, needs_sandbox, post,
                      run_expecting_failure, until)
 from mcp_client import Stdio, initialize
 
@@ -98,6 +98,38 @@ class Audit(SidecarTest):
         server.stop()
         for secret in (TOKEN, TOKEN[10:], KEY):
             self.assertNotIn(secret, self.file.read_text())
+
+    def test_a_file_that_was_cut_is_found_by_the_log(self):
+        server = self.serve()
+        server.call("read", path="f")
+        server.stop()
+        closed = server.log_lines()[-1]
+        self.assertEqual(closed["msg"], "the audit file is closed")
+        good = self.file.read_bytes()
+        end = json.loads(good.splitlines()[-1])
+        self.assertEqual(closed["last"], "%d:%s" % (end["seq"], end["mac"]))
+        check = ("verify", self.file, "--key-file", self.key, "--last", closed["last"])
+        self.assertEqual(self.audit(*check).returncode, 0)
+        self.assertEqual(self.audit(*check[:-1], "1:" + json.loads(good.splitlines()[0])["mac"]).returncode, 0)
+        self.file.write_bytes(b"".join(good.splitlines(keepends=True)[:-1]))
+        self.assertEqual(self.verify().returncode, 0)
+        done = self.audit(*check)
+        self.assertEqual((done.returncode, "the line %d is not there" % end["seq"] in done.stdout), (1, True), done.stdout)
+        said = json.loads(self.audit(*check, "--json").stdout)
+        self.assertEqual((said["ok"], said["last"]), (False, False))
+        for last in ("", "4", "4:", "x:" + end["mac"], "4:" + end["mac"][1:]):
+            self.assertEqual(self.audit(*check[:-1], last).returncode, 2, last)
+
+    def test_who_stopped_a_call(self):
+        server = self.serve()
+        with server.connect() as client:
+            client.sendall(post("/bash", json.dumps({"command": "sleep 1000"})))
+            until(lambda: server.request("GET", "/health").json()["running"], "the command runs")
+            self.assertEqual(server.request("POST", "/calls/1/stop").status, 200)
+            self.assertTrue(client.recv(1))
+        server.stop()
+        (stop,) = [line for line in self.lines() if line["type"] == "call.stop"]
+        self.assertEqual((stop["call"], stop["uid"], stop["pid"]), (1, os.geteuid(), os.getpid()))
 
     def test_every_changed_byte_is_found(self):
         server = self.serve()
