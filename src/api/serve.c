@@ -107,6 +107,19 @@ static struct listener on_a_file(const struct listeners *l)
 	return (struct listener){ .fd = -1 };
 }
 
+/* What the sandbox has to know of them. */
+static void note_listeners(const struct listeners *l, struct config *c)
+{
+	size_t ports = 0;
+
+	for (size_t i = 0; i < l->count; i++) {
+		if (l->activated)
+			c->activated[i] = l->list[i].path;
+		if (l->list[i].tcp)
+			c->ports[ports++] = l->list[i].port;
+	}
+}
+
 static void write_entry(const struct config *c, const struct service *s, const struct listening *at,
 			struct buf *out)
 {
@@ -230,8 +243,7 @@ int serve(struct config *config, struct err *e)
 	 * connect meanwhile wait. */
 	if (open_listeners(config, &listeners, e) < 0)
 		return -1;
-	for (size_t i = 0; listeners.activated && i < listeners.count; i++)
-		config->activated[i] = listeners.list[i].path;
+	note_listeners(&listeners, config);
 	if (service_init(&service, config, e) < 0)
 		return -1;
 	service.kind = "serve";

@@ -87,6 +87,7 @@ struct config {
 			      * them; NULL: this one */
 	int64_t open_files;  /* of commands; our own limit is higher (process.h). 0: the same */
 	const char *activated[CONFIG_ACTIVATED]; /* socket files that a service manager has made */
+	uint16_t ports[CONFIG_ACTIVATED];	 /* on which the server listens; then zeros */
 
 	/* Texts that members above point to. */
 	char default_socket[108], token_text[4096], tcp_text[256];

@@ -81,6 +81,7 @@ static int read_setup(struct keeper *k)
 		.hide = list_of(s, &at, setup.hide_count),
 		.sockets = list_of(s, &at, setup.socket_count),
 	};
+	memcpy(k->config.ports, setup.ports, sizeof(setup.ports));
 	fd_closep(&fds[KEEPER_STRINGS]);
 	return 0;
 }

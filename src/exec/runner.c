@@ -104,6 +104,7 @@ static int keep_config(struct runner *r, const struct runner_config *c, struct e
 		.brokered = c->brokers,
 		.open_files = c->open_files,
 	};
+	memcpy(r->setup.ports, sb->ports, sizeof(sb->ports));
 	r->setup.write_count = add_list(&r->strings, sb->write, sb->workspace);
 	r->setup.read_count = add_list(&r->strings, sb->read, sb->workspace);
 	r->setup.hide_count = add_list(&r->strings, sb->hide, NULL);
@@ -274,7 +275,7 @@ static int keep_bounds(struct runner *r, const struct sandbox_report *report)
 		return -1;
 	for (size_t i = 0; i < count; i++, next += strlen(next) + 1)
 		string[i] = next;
-	const struct sandbox_config config = {
+	struct sandbox_config config = {
 		.mode = report->mode,
 		.no_network = s->no_network || report->mode == SANDBOX_STRICT,
 		.read_only = s->read_only,
@@ -285,6 +286,7 @@ static int keep_bounds(struct runner *r, const struct sandbox_report *report)
 		.hide = list_of(string, &at, s->hide_count),
 		.sockets = list_of(string, &at, s->socket_count),
 	};
+	memcpy(config.ports, s->ports, sizeof(s->ports));
 	r->bounds = bounds_new(&config, report->namespaces);
 	mem_free(string);
 	return r->bounds ? 0 : -1;

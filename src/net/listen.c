@@ -165,6 +165,12 @@ int listen_unix(const char *path, mode_t mode, struct listener *ret, struct err 
 	return -1;
 }
 
+/* The port is at the same place in both families. */
+static uint16_t port_of(const struct sockaddr_storage *address)
+{
+	return ntohs(((const struct sockaddr_in *)address)->sin_port);
+}
+
 int listen_tcp(const char *host, int64_t *port, struct listener *ret, struct err *e)
 {
 	struct sockaddr_storage address;
@@ -188,9 +194,9 @@ int listen_tcp(const char *host, int64_t *port, struct listener *ret, struct err
 	size = sizeof address;
 	if (getsockname(fd, (struct sockaddr *)&address, &size) < 0)
 		return err_errno(e, "Cannot read the listener's address");
-	/* The port is at the same place in both families. */
-	*port = ntohs(((const struct sockaddr_in *)&address)->sin_port);
+	*port = port_of(&address);
 	*ret = (struct listener){ .fd = TAKE(fd, -1),
+				  .port = (uint16_t)*port,
 				  .tcp = true,
 				  .local = address_is_loopback(&address) };
 	return 0;
@@ -225,6 +231,7 @@ int listen_activated(int i, struct listener *ret, struct err *e)
 		return err_errno(e, "Cannot use activated descriptor %d", fd);
 	const bool tcp = address.ss_family != AF_UNIX;
 	*ret = (struct listener){ .fd = fd,
+				  .port = tcp ? port_of(&address) : 0,
 				  .tcp = tcp,
 				  .local = !tcp || address_is_loopback(&address) };
 	if (!tcp && *local->sun_path == '/' && stat(local->sun_path, &st) == 0) {

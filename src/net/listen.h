@@ -18,6 +18,7 @@
 
 struct listener {
 	int fd;		/* -1: not open */
+	uint16_t port;	/* of TCP; else 0 */
 	bool tcp;	/* browsers can reach it, so Origin and Host are checked */
 	bool local;	/* only this machine can reach it */
 	char path[108]; /* the socket file; "" if there is none */

@@ -144,40 +144,79 @@ static int connect_locally(const struct connecting *c, const struct stopped_call
 	return *path ? connect_by_path(c, s, sock, path) : refuse_abstract(c, t);
 }
 
-/* The address in words, if it is one of the network outside: not of the loopback. */
-static bool describe_outside(const struct peer_address *t, char text[INET6_ADDRSTRLEN + 16])
+/* The address in words. */
+enum { SHOWN = INET6_ADDRSTRLEN + 16 };
+static void describe(const struct peer_address *t, char text[SHOWN])
 {
-	char ip[INET6_ADDRSTRLEN];
+	const bool six = t->at.any.sa_family == AF_INET6;
+	char ip[INET6_ADDRSTRLEN] = "";
 
-	if (t->at.any.sa_family == AF_INET && t->size >= sizeof t->at.four) {
-		const uint32_t number = ntohl(t->at.four.sin_addr.s_addr);
-		if (number >> 24 == IN_LOOPBACKNET || number == INADDR_ANY ||
-		    !inet_ntop(AF_INET, &t->at.four.sin_addr, ip, sizeof ip))
-			return false;
-		(void)snprintf(text, INET6_ADDRSTRLEN + 16, "%s:%u", ip,
-			       ntohs(t->at.four.sin_port));
-		return true;
-	}
-	if (t->at.any.sa_family == AF_INET6 && t->size >= sizeof t->at.six) {
-		const struct in6_addr *a = &t->at.six.sin6_addr;
-		if (IN6_IS_ADDR_LOOPBACK(a) || IN6_IS_ADDR_UNSPECIFIED(a) ||
-		    (IN6_IS_ADDR_V4MAPPED(a) && a->s6_addr[12] == IN_LOOPBACKNET) ||
-		    !inet_ntop(AF_INET6, a, ip, sizeof ip))
-			return false;
-		(void)snprintf(text, INET6_ADDRSTRLEN + 16, "[%s]:%u", ip,
-			       ntohs(t->at.six.sin6_port));
-		return true;
-	}
-	return false;
+	(void)inet_ntop(six ? AF_INET6 : AF_INET,
+			six ? (const void *)&t->at.six.sin6_addr : &t->at.four.sin_addr, ip,
+			sizeof ip);
+	/* The port is at the same place in both families. */
+	(void)snprintf(text, SHOWN, six ? "[%s]:%u" : "%s:%u", ip, ntohs(t->at.four.sin_port));
+}
+
+/* Is it an address of the network outside, not of the loopback? */
+static bool is_outside(const struct peer_address *t)
+{
+	const struct in6_addr *a = &t->at.six.sin6_addr;
+	const uint32_t number = ntohl(t->at.four.sin_addr.s_addr);
+
+	if (t->at.any.sa_family == AF_INET && t->size >= sizeof t->at.four)
+		return number >> 24 != IN_LOOPBACKNET && number != INADDR_ANY;
+	return t->at.any.sa_family == AF_INET6 && t->size >= sizeof t->at.six &&
+	       !IN6_IS_ADDR_LOOPBACK(a) && !IN6_IS_ADDR_UNSPECIFIED(a) &&
+	       !(IN6_IS_ADDR_V4MAPPED(a) && a->s6_addr[12] == IN_LOOPBACKNET);
 }
 
 static void note_network(struct denials *d, enum intent_verb verb, const struct peer_address *t)
 {
-	char text[INET6_ADDRSTRLEN + 16];
+	char text[SHOWN];
 	const struct denial denial = { .verb = verb, .by = DENIED_BY_NETWORK, .path = text };
 
-	if (denials_bounds(d)->config.no_network && describe_outside(t, text))
-		denials_add(d, &denial);
+	if (!denials_bounds(d)->config.no_network || !is_outside(t))
+		return;
+	describe(t, text);
+	denials_add(d, &denial);
+}
+
+static bool is_own_port(const struct sandbox_config *c, in_port_t port)
+{
+	for (size_t i = 0; i < SANDBOX_PORTS && c->ports[i]; i++)
+		if (htons(c->ports[i]) == port)
+			return true;
+	return false;
+}
+
+/* Does the server listen there? It may do so at every address of this machine, and those are the
+ * ones that can be bound. A network of its own has other ones. */
+static bool is_own(const struct connecting *c, int sock, const struct peer_address *t)
+{
+	const struct sandbox_config *config = &denials_bounds(c->denials)->config;
+	struct peer_address local = *t;
+	int type = SOCK_STREAM;
+	socklen_t n = sizeof type;
+
+	(void)getsockopt(sock, SOL_SOCKET, SO_TYPE, &type, &n);
+	if (config->no_network || type != SOCK_STREAM || !is_own_port(config, t->at.four.sin_port))
+		return false;
+	AUTO_FD probe = socket(t->at.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	local.at.four.sin_port = 0;
+	return bind(probe, &local.at.any, local.size) == 0 || errno != EADDRNOTAVAIL;
+}
+
+static int refuse_own(const struct connecting *c, const struct peer_address *t)
+{
+	char text[SHOWN];
+	const struct denial d = {
+		.verb = INTENT_CONNECT, .by = DENIED_BY_SECCOMP, .own = true, .path = text
+	};
+
+	describe(t, text);
+	denials_add(c->denials, &d);
+	return EACCES;
 }
 
 /* Copy the address of a call. 0 or an errno. */
@@ -203,6 +242,8 @@ static int connect_taken(const struct connecting *c, const struct stopped_call *
 	if (domain == AF_UNIX && t->size >= sizeof t->at.any.sa_family &&
 	    t->at.any.sa_family == AF_UNIX)
 		return connect_locally(c, s, sock, t);
+	if (is_own(c, sock, t))
+		return refuse_own(c, t);
 	const int error = connect_to(c, sock, t);
 	if (error == ENETUNREACH || error == EHOSTUNREACH || error == EADDRNOTAVAIL)
 		note_network(c->denials, INTENT_CONNECT, t);

@@ -157,6 +157,10 @@ void denials_rule(const struct denials *d, const struct denial *one, struct buf 
 		buf_add(out, STR("network: none"));
 		return;
 	}
+	if (one->own) {
+		buf_add(out, STR("this server listens there"));
+		return;
+	}
 	if (one->verb == INTENT_SOCKET) {
 		buf_add(out, STR("it could send to every program; stream sockets can be used"));
 		return;

@@ -23,6 +23,7 @@ struct denial {
 	enum intent_verb verb;
 	enum denial_by by;
 	bool hidden;	  /* the place is another one to commands */
+	bool own;	  /* the server itself is there */
 	const char *path; /* or an address */
 };
 

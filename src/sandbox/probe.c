@@ -270,6 +270,18 @@ static int attempt_all(int rules, const struct sandbox_config *c, bool stopped[A
 	return n == (ssize_t)size ? 0 : -1;
 }
 
+/* It is in force, and takes more from commands than was asked for. */
+static void note(struct sandbox_report *report, bool (*probe)(const struct attempt *a),
+		 const char *text)
+{
+	for (size_t i = 0; i < ARRAY_LEN(probes); i++) {
+		if (probes[i].stopped != probe)
+			continue;
+		report->fact[i].in_force = true;
+		(void)snprintf(report->fact[i].note, sizeof(report->fact[i].note), "%s", text);
+	}
+}
+
 int probe_run(int rules, const struct sandbox_config *c, bool namespaces,
 	      struct sandbox_report *report, struct err *e)
 {
@@ -295,11 +307,14 @@ int probe_run(int rules, const struct sandbox_config *c, bool namespaces,
 		if (!f->in_force)
 			(void)snprintf(f->note, sizeof(f->note), "%s", p->note);
 	}
-	if (!sandbox_knows_sockets(c))
-		(void)snprintf(report->fact[ARRAY_LEN(probes) - 1].note,
-			       sizeof(report->fact[0].note),
-			       "commands cannot use Unix sockets at all: no process can judge "
-			       "which are theirs");
 	report->count = ARRAY_LEN(probes);
+	if (!sandbox_knows_sockets(c))
+		note(report, cannot_reach_sockets,
+		     "commands cannot use Unix sockets at all: no process can judge which are "
+		     "theirs");
+	if (!sandbox_knows_ports(c))
+		note(report, cannot_reach_network,
+		     "commands have no network: this server listens on TCP, and no process can "
+		     "keep them from it");
 	return 0;
 }

@@ -120,6 +120,11 @@ bool sandbox_knows_sockets(const struct sandbox_config *c)
 	return c->brokered || landlock_abi() >= LANDLOCK_UNIX;
 }
 
+bool sandbox_knows_ports(const struct sandbox_config *c)
+{
+	return c->brokered || c->no_network || !c->ports[0];
+}
+
 bool sandbox_is_device(const char *name, bool namespaces)
 {
 	for (size_t i = 0; i < ARRAY_LEN(devices); i++)

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 
@@ -22,6 +23,8 @@ struct path_list {
 	const char *const *item;
 	size_t count;
 };
+
+enum { SANDBOX_PORTS = 16 };
 
 /* What the operator asked for. All paths are canonical (sandbox/canonical.h), except in the lists
  * given to runner_new, which makes them canonical. */
@@ -39,8 +42,9 @@ struct sandbox_config {
 				 * below a private directory such as /tmp */
 	struct path_list hide;	/* with namespaces: made invisible (socket, token file) */
 	struct path_list
-		sockets; /* of other programs, which commands may use
-			  * (SIDECAR_SANDBOX_SOCKETS): sockets, and directories with them */
+		sockets;	       /* of other programs, which commands may use
+					* (SIDECAR_SANDBOX_SOCKETS): sockets, and directories with them */
+	uint16_t ports[SANDBOX_PORTS]; /* on which the server listens by TCP; then zeros */
 };
 
 /* One protection, and whether an attempt against it failed as it should. */
@@ -94,6 +98,10 @@ int sandbox_rules(const struct sandbox_config *config, bool namespaces, struct e
 /* Is another program's socket refused to commands, and their own is not? Either the server makes
  * their connections, or the kernel knows which sockets they may use. */
 bool sandbox_knows_sockets(const struct sandbox_config *config);
+
+/* Are commands kept from the server's own ports, and from nothing else? Otherwise they have no
+ * Internet sockets: no process could judge where a connection leads. */
+bool sandbox_knows_ports(const struct sandbox_config *config);
 
 /* Is it one of the devices that every command may write? */
 bool sandbox_is_device(const char *name, bool namespaces);

@@ -116,6 +116,27 @@ static int refuse_sockets(scmp_filter_ctx f, unsigned flags)
 	return bad;
 }
 
+/* Refuse to connect by sending: only `connect` is looked at. The answer is that of a kernel on
+ * which it is turned off. */
+static int refuse_fast_open(scmp_filter_ctx f)
+{
+	static const struct {
+		int call;
+		unsigned flags;
+	} sends[] = { { SCMP_SYS(sendto), 3 },
+		      { SCMP_SYS(sendmsg), 2 },
+		      { SCMP_SYS(sendmmsg), 3 } };
+	int bad = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(sends); i++) {
+		const struct scmp_arg_cmp cmp = { sends[i].flags, SCMP_CMP_MASKED_EQ, MSG_FASTOPEN,
+						  MSG_FASTOPEN };
+		bad |= seccomp_rule_add_array(f, SCMP_ACT_ERRNO(EOPNOTSUPP), sends[i].call, 1,
+					      &cmp);
+	}
+	return bad;
+}
+
 /* Refuse to change the priority of the spawner, into which this filter is loaded: every later
  * command would inherit it. A command may change its own priority and that of other processes. */
 static int refuse_priorities(scmp_filter_ctx f)
@@ -158,7 +179,7 @@ static int fill(scmp_filter_ctx f, unsigned flags)
 	bad |= seccomp_rule_add_array(f, eperm, SCMP_SYS(prlimit64), 1, &other);
 	/* A filter cannot read its flags, which are in memory; C libraries fall back to clone. */
 	bad |= seccomp_rule_add(f, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
-	return bad | refuse_priorities(f) | refuse_sockets(f, flags);
+	return bad | refuse_priorities(f) | refuse_sockets(f, flags) | refuse_fast_open(f);
 }
 
 int seccomp_load_filter(unsigned flags, struct err *e)

@@ -114,6 +114,8 @@ int commands_start(const struct config *c, const struct workspace *ws, const cha
 		.open_files = c->open_files,
 		.program = c->program,
 	};
+	_Static_assert(sizeof config.sandbox.ports == sizeof c->ports, "all ports");
+	memcpy(config.sandbox.ports, c->ports, sizeof c->ports);
 	if (runner_new(&config, ret, &failed) == 0)
 		return 0;
 	scratch_remove(scratch);

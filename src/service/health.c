@@ -241,9 +241,11 @@ void health_warn(const struct service *s, const struct config *c)
 		log_event(LOG_WARN, "commands are not held by a sandbox",
 			  LOG_STR("why", str_of(s->sandbox.why)));
 	for (size_t i = 0; i < s->sandbox.count; i++)
-		if (!s->sandbox.fact[i].in_force &&
+		if (*s->sandbox.fact[i].note &&
 		    strcmp(s->sandbox.fact[i].note, SANDBOX_NOT_ASKED) != 0)
-			log_event(LOG_WARN, "protection not in force",
+			log_event(LOG_WARN,
+				  s->sandbox.fact[i].in_force ? "protection takes more than asked"
+							      : "protection not in force",
 				  LOG_STR("name", str_of(s->sandbox.fact[i].name)),
 				  LOG_STR("note", str_of(s->sandbox.fact[i].note)));
 	if (s->audit && s->runner && s->sandbox.mode == SANDBOX_OFF)
