@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 #include "mcp/http.h"
 #include "net/listen.h"
 #include "net/registry.h"
+#include "sandbox/container.h"
 #include "service/banner.h"
 #include "service/health.h"
 #include "service/service.h"
@@ -107,6 +109,15 @@ static struct listener on_a_file(const struct listeners *l)
 	return (struct listener){ .fd = -1 };
 }
 
+/* A token that is not required may be left out if no other machine can connect. */
+static bool are_local(const struct listeners *l)
+{
+	for (size_t i = 0; i < l->count; i++)
+		if (!l->list[i].local)
+			return false;
+	return true;
+}
+
 /* What the sandbox has to know of them. */
 static void note_listeners(const struct listeners *l, struct config *c)
 {
@@ -117,6 +128,47 @@ static void note_listeners(const struct listeners *l, struct config *c)
 			c->activated[i] = l->list[i].path;
 		if (l->list[i].tcp)
 			c->ports[ports++] = l->list[i].port;
+	}
+}
+
+/* On a bare host every user and every program can connect by TCP. In a container those of the
+ * container can, and the clients of the Node sidecar have no token. */
+static int make_token(struct config *c, const struct listeners *l, struct registry_entry *ret,
+		      struct err *e)
+{
+	if (!c->ports[0] || c->token || config_waives_auth(c) || container_evidence(""))
+		return 0;
+	if (l->activated)
+		return err_set(
+			e, ERR_INVALID_ARGUMENTS,
+			"Every user of this machine can connect to the activated socket: "
+			"set SIDECAR_AUTH_TOKEN, or SIDECAR_REQUIRE_AUTH=false to do without");
+	if (registry_make_token(c->tcp_host, c->ports[0], c->token_text, ret, e) < 0)
+		return -1;
+	c->token = c->token_text;
+	c->token_file = ret->path;
+	return 0;
+}
+
+/* The token itself is never in the log, which others may read. */
+static void log_token(const struct config *c, const struct registry_entry *made)
+{
+	char connect[512];
+	const bool six = strchr(c->tcp_host ? c->tcp_host : "", ':');
+
+	if (*made->path) {
+		(void)snprintf(connect, sizeof connect,
+			       "curl -H \"Authorization: Bearer $(cat '%s')\" "
+			       "http://%s%s%s:%u/health",
+			       made->path, six ? "[" : "", c->tcp_host, six ? "]" : "",
+			       c->ports[0]);
+		log_event(LOG_INFO, "TCP needs a token, so one was made; \"sidecar\" finds it",
+			  LOG_STR("token_file", str_of(made->path)),
+			  LOG_STR("connect", str_of(connect)));
+	} else if (c->ports[0] && !c->token && !config_waives_auth(c)) {
+		log_event(LOG_WARN,
+			  "every program in this container can connect by TCP: set "
+			  "SIDECAR_AUTH_TOKEN, or SIDECAR_REQUIRE_AUTH=false if that is meant");
 	}
 }
 
@@ -173,7 +225,7 @@ static void reopen_audit(void *service)
 }
 
 static int run(const struct config *config, struct service *service, struct listeners *listeners,
-	       struct err *e)
+	       struct registry_entry *token, struct err *e)
 {
 	const struct listener shown = on_a_file(listeners);
 	const struct listening at = { shown.path, shown.mode, listeners->tcp_port };
@@ -182,7 +234,7 @@ static int run(const struct config *config, struct service *service, struct list
 		.service = service,
 		.auth = { .token = str_of(config->token),
 			  .required = config->require_auth,
-			  .tcp_optional = config_waives_auth(config),
+			  .tcp_optional = config_waives_auth(config) && are_local(listeners),
 			  .tcp_host = str_of(config->tcp_host),
 			  .origins = str_of(config->allowed_origins),
 			  .hosts = str_of(config->allowed_hosts) },
@@ -215,11 +267,13 @@ static int run(const struct config *config, struct service *service, struct list
 		return -1;
 	enter(config, service, &at, &entry);
 	(log_is_for_people() ? banner_log : health_log)(service, config, &at);
+	log_token(config, token);
 	const int rc = server_run(&server, e);
 	log_stop();
 	/* The keeper ends what is left when we are gone. */
 	if (rc == SERVER_STUCK) {
 		registry_leave(&entry);
+		registry_leave(token);
 		_exit(0);
 	}
 	return rc;
@@ -229,6 +283,7 @@ int serve(struct config *config, struct err *e)
 {
 	CLEANUP(service_done) struct service service = { 0 };
 	CLEANUP(listeners_done) struct listeners listeners = { .count = 0 };
+	CLEANUP(registry_leave) struct registry_entry token = { .lock = -1 };
 	sigset_t signals;
 
 	(void)sigemptyset(&signals);
@@ -244,8 +299,8 @@ int serve(struct config *config, struct err *e)
 	if (open_listeners(config, &listeners, e) < 0)
 		return -1;
 	note_listeners(&listeners, config);
-	if (service_init(&service, config, e) < 0)
+	if (make_token(config, &listeners, &token, e) < 0 || service_init(&service, config, e) < 0)
 		return -1;
 	service.kind = "serve";
-	return run(config, &service, &listeners, e);
+	return run(config, &service, &listeners, &token, e);
 }

@@ -181,7 +181,8 @@ static void say_error(const struct cli *c, const struct sidecar_error *error)
 	else
 		cli_say(c, "%s", message);
 	if (strcmp(error->code, "UNAUTHORIZED") == 0)
-		cli_say(c, "a token is given with --token-file, or in SIDECAR_AUTH_TOKEN");
+		cli_say(c, "a token is given with --token-file, or in SIDECAR_AUTH_TOKEN; "
+			   "one that the server has made is in the file that its log names");
 	if (strcmp(error->code, "BINARY_FILE") == 0)
 		cli_say(c, "to get its bytes: sidecar run -- base64 FILE | base64 -d > FILE");
 }

@@ -166,6 +166,8 @@ static int send_request(struct conn *c, const struct request *q, struct str fiel
 	buf_add(&head, str_of(q->target));
 	buf_add(&head, STR(" HTTP/1.1\r\n"));
 	buf_add(&head, fields);
+	if (*c->token)
+		buf_addf(&head, "Authorization: Bearer %s\r\n", c->token);
 	if (q->body.p)
 		buf_addf(&head, "Content-Type: application/json\r\nContent-Length: %zu\r\n",
 			 q->body.n);

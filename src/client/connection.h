@@ -16,12 +16,14 @@
 #include "base/err.h"
 #include "client/limits.h"
 #include "client/request.h"
+#include "net/registry.h"
 
 struct conn {
 	int fd;
-	struct buf in;	       /* received and not used yet */
-	pid_t owner;	       /* the process that made it */
-	int64_t idle_since_ms; /* while it is kept for the next call */
+	struct buf in;			/* received and not used yet */
+	pid_t owner;			/* the process that made it */
+	int64_t idle_since_ms;		/* while it is kept for the next call */
+	char token[REGISTRY_TOKEN + 1]; /* to send with each request; or empty */
 };
 
 /* How long to wait for the other side. */

@@ -17,6 +17,7 @@
 #include "client/connection.h"
 #include "client/limits.h"
 #include "net/dial.h"
+#include "net/registry.h"
 
 /*
  * Connections kept for the next call.
@@ -34,7 +35,8 @@ struct remote {
 	const char *address;
 	struct str fields; /* header lines of every request */
 	int64_t wait_ms, timeout_ms;
-	bool no_wait; /* for a sidecar that is not there */
+	bool no_wait;	  /* for a sidecar that is not there */
+	bool finds_token; /* none was given: of each connection, the one that its server has made */
 
 	struct pool pool;
 	_Atomic bool ready; /* the sidecar said so, and no connection to it was lost since */
@@ -160,6 +162,7 @@ struct remote *remote_new(const struct sidecar_settings *settings, struct err *e
 			settings->wait_for_ready_ms ? settings->wait_for_ready_ms : LIMIT_READY_MS,
 		.timeout_ms = settings->timeout_ms,
 		.no_wait = settings->no_wait,
+		.finds_token = settings->host && !settings->token,
 	};
 	r->target = (struct dial_target){
 		.path = copy(r, settings->socket_path),
@@ -262,6 +265,8 @@ static int try_connect(struct remote *r, struct cancel *cancel, int64_t deadline
 	struct conn *c = conn_new(fd);
 	if (!c)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory for a connection");
+	if (r->finds_token)
+		(void)registry_find_token(r->target.host, r->target.port, c->token);
 	const int rc = r->ready ? 1 : check_health(r, c, cancel, deadline_ms, e);
 	if (rc == 1) {
 		r->ready = true;

@@ -27,8 +27,7 @@ static enum config_origin origin_of(const struct config *c, size_t member)
 
 bool config_waives_auth(const struct config *c)
 {
-	return !c->require_auth && ORIGIN_OF(c, require_auth) != CONFIG_DEFAULT && c->tcp_host &&
-	       address_host_is_loopback(c->tcp_host);
+	return !c->require_auth && ORIGIN_OF(c, require_auth) != CONFIG_DEFAULT;
 }
 
 /* Replace every occurrence of a word in the sentence. */

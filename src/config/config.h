@@ -44,7 +44,7 @@ int config_load_client(struct config *ret, struct err *e);
 
 void config_done(struct config *c);
 
-/* Did the operator say that a token is not required, and is TCP listened on by loopback only? */
+/* Did the operator say that a token is not required? */
 bool config_waives_auth(const struct config *c);
 
 /* In a sentence about settings, write flags instead of the names of variables, unless the operator

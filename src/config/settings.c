@@ -37,7 +37,9 @@ static const struct setting settings[] = {
 	{ "SIDECAR_TOKEN_FILE", "token-file", SETTING_TEXT, AT(token_file), "FILE",
 	  .help = "file with that token", .client = true, .listens = true },
 	{ "SIDECAR_REQUIRE_AUTH", "require-auth", SETTING_SWITCH, AT(require_auth),
-	  .help = "refuse requests without a token, also on the Unix socket", .listens = true },
+	  .help = "refuse requests without a token, also on the Unix socket; false: TCP on "
+		  "loopback needs none",
+	  .listens = true },
 	{ "SIDECAR_ALLOWED_UIDS", "allowed-uids", SETTING_TEXT, AT(allowed_uids), "UID,...",
 	  .help = "only these users may connect to the Unix socket", .listens = true },
 	{ "SIDECAR_ALLOWED_ORIGINS", "allowed-origins", SETTING_TEXT, AT(allowed_origins),

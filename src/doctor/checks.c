@@ -22,6 +22,7 @@
 
 #include "base/io.h"
 #include "base/own.h"
+#include "sandbox/container.h"
 #include "sandbox/landlock.h"
 #include "sandbox/listener.h"
 #include "sandbox/sandbox.h"
@@ -264,7 +265,15 @@ static void check_token(struct report *r, const struct config *c)
 {
 	struct stat st;
 
-	if (!c->token)
+	if (!c->token && c->tcp_host && !config_waives_auth(c) && !container_evidence(""))
+		report_add(r, FOUND_OK, "token",
+			   "not set: a server makes one for TCP at each start, and its log names "
+			   "the file");
+	else if (!c->token && c->tcp_host)
+		report_add(
+			r, FOUND_WARN, "token",
+			"not set: every user and program here can connect by TCP (--token-file)");
+	else if (!c->token)
 		report_add(r, FOUND_OFF, "token",
 			   "not set: every user who may open the socket may use it (--token-file)");
 	else if (c->token_file && stat(c->token_file, &st) == 0 && (st.st_mode & S_IROTH))

@@ -3,6 +3,7 @@
 
 #include "net/registry.h"
 
+#include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/address.h"
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
@@ -85,22 +87,22 @@ static int make_place(char path[REGISTRY_PATH], struct err *e)
 	return err_errno(e, "Cannot use the directory %s", *first ? first : "of running sidecars");
 }
 
-int registry_enter(struct str object, struct registry_entry *ret, struct err *e)
+/* Make a file that is locked as long as the entry is there. */
+static int enter_file(const char *name, struct str text, struct registry_entry *ret, struct err *e)
 {
 	struct registry_entry entry = { .lock = -1 };
-	char dir[REGISTRY_PATH], made[32], name[32];
+	char dir[REGISTRY_PATH], made[REGISTRY_PATH];
 
 	AUTO_FD place = make_place(dir, e);
 	if (place < 0)
 		return -1;
-	(void)snprintf(made, sizeof made, ".serve-%d", (int)getpid());
-	(void)snprintf(name, sizeof name, "serve-%d.json", (int)getpid());
+	(void)snprintf(made, sizeof made, ".%s", name);
 	if (snprintf(entry.path, sizeof entry.path, "%s/%s", dir, name) >= REGISTRY_PATH)
 		return err_set(e, ERR_INVALID_PATH, "%s is too long", dir);
 	(void)unlinkat(place, made, 0);
 	AUTO_FD fd = openat(place, made, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 ||
-	    io_write_all(fd, object, IO_FOREVER) < 0 || renameat(place, made, place, name) < 0) {
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || io_write_all(fd, text, IO_FOREVER) < 0 ||
+	    renameat(place, made, place, name) < 0) {
 		(void)err_errno(e, "Cannot write %s", entry.path);
 		(void)unlinkat(place, made, 0);
 		return -1;
@@ -108,6 +110,46 @@ int registry_enter(struct str object, struct registry_entry *ret, struct err *e)
 	entry.lock = TAKE(fd, -1);
 	*ret = entry;
 	return 0;
+}
+
+int registry_enter(struct str object, struct registry_entry *ret, struct err *e)
+{
+	char name[32];
+
+	(void)snprintf(name, sizeof name, "serve-%d.json", (int)getpid());
+	return enter_file(name, object, ret, e);
+}
+
+/* The name of the file with the token of the server there; false: that is not an address. Another
+ * user may listen at another address of the same port, so the name has both. */
+static bool token_name(const char *host, int64_t port, char name[REGISTRY_PATH])
+{
+	struct sockaddr_storage address;
+	char ip[INET6_ADDRSTRLEN];
+
+	if (address_parse(host, port, &address) == 0)
+		return false;
+	const void *at = address.ss_family == AF_INET6
+				 ? (const void *)&((struct sockaddr_in6 *)&address)->sin6_addr
+				 : &((struct sockaddr_in *)&address)->sin_addr;
+	if (!inet_ntop(address.ss_family, at, ip, sizeof ip))
+		return false;
+	(void)snprintf(name, REGISTRY_PATH, "tcp-%s-%d.token", ip, (int)port);
+	return true;
+}
+
+int registry_make_token(const char *host, int64_t port, char token[REGISTRY_TOKEN + 1],
+			struct registry_entry *ret, struct err *e)
+{
+	char name[REGISTRY_PATH];
+	unsigned char random[REGISTRY_TOKEN / 2];
+
+	if (!token_name(host, port, name))
+		return err_set(e, ERR_INVALID_ARGUMENTS, "%s is not an address", host);
+	io_random(random, sizeof random);
+	for (size_t i = 0; i < sizeof random; i++)
+		(void)snprintf(token + 2 * i, 3, "%02x", random[i]);
+	return enter_file(name, (struct str){ token, REGISTRY_TOKEN }, ret, e);
 }
 
 void registry_leave(struct registry_entry *entry)
@@ -166,20 +208,49 @@ static pid_t pid_in(const char *name, struct str prefix, struct str suffix)
 	return str_int(rest, &pid) && pid > 0 && pid <= INT32_MAX ? (pid_t)pid : 0;
 }
 
-/* What a server that runs has entered; empty if it has ended. */
+/* Remove what a process that has ended has left, unless another has taken its name meanwhile. */
+static void remove_dead(int place, const char *name, const struct stat *left)
+{
+	struct stat st;
+
+	if (fstatat(place, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == left->st_ino &&
+	    st.st_dev == left->st_dev)
+		(void)unlinkat(place, name, 0);
+}
+
+/* What a process that runs has entered; empty if it has ended. */
 static struct str read_entry(int place, const char *name, struct arena *a)
 {
 	char text[LIMIT_REGISTRY_ENTRY];
 	AUTO_FD fd = openat(place, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
 
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
 		return STR("");
-	if (flock(fd, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
-		(void)unlinkat(place, name, 0);
+	const bool dead = flock(fd, LOCK_SH | LOCK_NB) == 0;
+	if (dead)
+		remove_dead(place, name, &st);
+	if (dead || errno != EWOULDBLOCK)
 		return STR("");
-	}
 	const ssize_t n = io_read_full(fd, text, sizeof text);
 	return n > 0 ? arena_dup(a, (struct str){ text, (size_t)n }) : STR("");
+}
+
+bool registry_find_token(const char *host, int64_t port, char token[REGISTRY_TOKEN + 1])
+{
+	char dir[REGISTRY_PATH], name[REGISTRY_PATH];
+	AUTO_ARENA a = { .max = 2 * LIMIT_REGISTRY_ENTRY };
+
+	for (size_t i = 0; token_name(host, port, name) && registry_place(i, dir); i++) {
+		AUTO_FD place = open_place(dir);
+		const struct str text = place < 0 ? STR("") : read_entry(place, name, &a);
+		if (text.n != REGISTRY_TOKEN)
+			continue;
+		memcpy(token, text.p, REGISTRY_TOKEN);
+		token[REGISTRY_TOKEN] = '\0';
+		return true;
+	}
+	return false;
 }
 
 /* The path of a socket that answers; empty if none listens there any more. */
@@ -187,14 +258,17 @@ static struct str try_socket(int place, const char *dir, const char *name, struc
 {
 	char path[REGISTRY_PATH + NAME_MAX];
 	enum dial_failure failure = DIAL_REFUSED;
+	struct stat st;
 	struct err e;
 
-	if (snprintf(path, sizeof path, "%s/%s", dir, name) >= DIAL_PATH_SIZE)
+	if (snprintf(path, sizeof path, "%s/%s", dir, name) >= DIAL_PATH_SIZE ||
+	    fstatat(place, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISSOCK(st.st_mode) ||
+	    st.st_uid != geteuid())
 		return STR("");
 	AUTO_FD fd = dial(&(struct dial_target){ .path = path }, NULL, io_now_ms() + LIMIT_STALE_MS,
 			  &failure, &e);
 	if (fd < 0 && failure == DIAL_ABSENT)
-		(void)unlinkat(place, name, 0);
+		remove_dead(place, name, &st);
 	return fd < 0 ? STR("") : arena_dup(a, str_of(path));
 }
 

@@ -6,11 +6,13 @@
  * root, and /tmp/sidecar-<uid> for others and where root cannot write /run. It belongs to the user,
  * no other user may write it, and it is not a link; another one is not used. In it are
  *
- *	serve-<pid>.json	one object: where a server listens. The server holds a lock on the
- *file while it runs. mcp-<pid>.sock		the socket on which an MCP server can be watched.
+ *	serve-<pid>.json	one object: where a server listens,
+ *	tcp-<ip>-<port>.token	the token that a server has made for itself, for its clients,
+ *	mcp-<pid>.sock		the socket on which an MCP server can be watched.
  *
- * Both appear complete, under another name first. What dead processes have left is recognised, by
- * the lock and by connecting, and removed by the next one who looks.
+ * A server holds locks on its files while it runs. All appear complete, under another name first.
+ *What dead processes have left is recognised, by the lock and by connecting, and removed by the
+ *next one who looks.
  */
 #ifndef NET_REGISTRY_H
 #define NET_REGISTRY_H
@@ -38,6 +40,15 @@ struct registry_entry {
 /* Enter this process with an object that says where it listens. */
 int registry_enter(struct str object, struct registry_entry *ret, struct err *e);
 void registry_leave(struct registry_entry *entry);
+
+/* Make a token for the server of this process, which listens at that numeric address. The entry is
+ * the file that has it, for this user alone. */
+enum { REGISTRY_TOKEN = 64 }; /* characters: 256 random bits */
+int registry_make_token(const char *host, int64_t port, char token[REGISTRY_TOKEN + 1],
+			struct registry_entry *ret, struct err *e);
+
+/* The token of the server of this user that listens there; false: none runs that has made one. */
+bool registry_find_token(const char *host, int64_t port, char token[REGISTRY_TOKEN + 1]);
 
 /* Listen on the socket mcp-<pid>.sock, for this user alone. */
 int registry_listen(struct listener *ret, struct err *e);

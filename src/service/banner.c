@@ -20,9 +20,12 @@ static void note_listeners(const struct config *c, const struct listening *at)
 		log_note(STR("listens on"), str_of(text), LOG_PLAIN);
 	}
 	if (c->tcp_host) {
-		(void)snprintf(text, sizeof text, "http://%s:%lld (%s)", c->tcp_host,
+		(void)snprintf(text, sizeof text, "http://%s:%lld (%s%s)", c->tcp_host,
 			       (long long)at->tcp_port,
-			       c->token ? "with the token" : "without a token");
+			       c->token_file ? "with the token in "
+			       : c->token    ? "with the token"
+					     : "without a token",
+			       c->token_file ? c->token_file : "");
 		log_note(STR("listens on"), str_of(text), LOG_PLAIN);
 	}
 }

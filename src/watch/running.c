@@ -37,6 +37,16 @@ static bool find_target(const struct registry_found *f, const struct json *entry
 	return ret->at.host;
 }
 
+/* The token that was given, or else the one that the server has made. */
+static const char *token_of(const struct subject *t, const char *given, struct arena *a)
+{
+	char found[REGISTRY_TOKEN + 1];
+
+	if (given || !t->at.host || !registry_find_token(t->at.host, t->at.port, found))
+		return given;
+	return arena_dup(a, str_of(found)).p;
+}
+
 static struct str since_uptime(int64_t uptime_ms, struct arena *a)
 {
 	char text[UTC_TEXT];
@@ -85,7 +95,7 @@ struct running *running_list(struct arena *a, const char *token)
 		r->workspace = json_text(entry, STR("workspace"));
 		r->since = json_text(entry, STR("since"));
 		if (cli_truth(entry, STR("token")))
-			r->target.token = token;
+			r->target.token = token_of(&r->target, token, a);
 		ask(r, a);
 		insert(&list, r);
 	}
@@ -197,12 +207,13 @@ int running_choose(struct cli *c, int64_t pid, struct subject *ret)
 	if (list || pid)
 		return choose(c, list, pid, ret);
 	/* None is known: perhaps that of another user, where it usually is. */
-	*ret = (struct subject){ .token = token };
+	*ret = (struct subject){ .pid = 0 };
 	if (config.socket)
 		ret->at.path = arena_dup(&c->memory, str_of(config.socket)).p;
 	else
 		ret->at.host = arena_dup(&c->memory, str_of(config.tcp_host)).p;
 	ret->at.port = (int)config.tcp_port;
+	ret->token = token_of(ret, token, &c->memory);
 	if (ret->at.path && str_of(ret->at.path).n >= DIAL_PATH_SIZE)
 		return cli_misused(c, "the path of the socket is too long");
 	return EXIT_OK;

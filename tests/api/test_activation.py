@@ -1,6 +1,7 @@
 """Service managers: sockets that are passed on, and what they are told."""
 import json
 import os
+import pathlib
 import socket
 import subprocess
 import sys
@@ -9,6 +10,8 @@ import unittest
 
 from harness import BIN, PATIENCE, UnixConnection, environment, needs_namespaces, needs_sandbox
 from processes import PYTHON
+
+PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 
 # Puts the descriptors it inherited at 3 and up, as a service manager does, and becomes the server.
 PARENT = """
@@ -34,12 +37,12 @@ class Activation(unittest.TestCase):
         self.notify.settimeout(PATIENCE)
         self.addCleanup(self.notify.close)
 
-    def run_server(self, sockets=(), other_pid=0, env=None):
+    def run_server(self, sockets=(), other_pid=0, env=None, place=()):
         fds = [s.fileno() for s in sockets]
         settings = environment(**{"WORKSPACE_ROOT": self.dir + "/ws", "SOCKET_PATH": self.dir + "/own.sock",
                                   "NOTIFY_SOCKET": self.dir + "/notify", **(env or {})})
         process = subprocess.Popen(
-            [sys.executable, "-c", PARENT, ",".join(map(str, fds)), str(other_pid), BIN, "serve"],
+            [sys.executable, "-c", PARENT, ",".join(map(str, fds)), str(other_pid), *place, BIN, "serve"],
             env=settings, pass_fds=fds, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
         self.addCleanup(process.stderr.close)
         self.addCleanup(self.end, process)
@@ -116,12 +119,32 @@ class Activation(unittest.TestCase):
         with socket.socket(socket.AF_UNIX) as idle:
             self.assertEqual(self.run_server([idle]).wait(PATIENCE), 1)
 
-    def test_tcp_socket_needs_no_token_on_loopback_only(self):
-        with socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            s.listen()
-            self.run_server([s])
+    def test_tcp_socket_needs_no_token_on_loopback_if_the_operator_says_so(self):
+        with socket.create_server(("127.0.0.1", 0)) as s:
+            self.run_server([s], env={"SIDECAR_REQUIRE_AUTH": "false"})
             self.assertEqual(self.notify.recv(100), b"READY=1")
+
+    @needs_namespaces
+    def test_tcp_socket_needs_a_token_on_a_bare_host(self):
+        bare = [sys.executable, str(PROGRAMS / "place.py"), "bare"]
+        with socket.create_server(("127.0.0.1", 0)) as s:
+            process = self.run_server([s], place=bare)
+            self.assertEqual(process.wait(PATIENCE), 1)
+            self.assertIn(b"--require-auth=false", process.stderr.read())
+            self.run_server([s], place=bare, env={"SIDECAR_AUTH_TOKEN": "mine"})
+            self.assertEqual(self.notify.recv(100), b"READY=1")
+
+    @needs_sandbox
+    def test_commands_do_not_reach_a_tcp_socket(self):
+        with socket.create_server(("127.0.0.1", 0)) as s:
+            unix = self.listening("a.sock")
+            self.run_server([unix, s], env={"SIDECAR_REQUIRE_AUTH": "false", "SIDECAR_SANDBOX": "workspace"})
+            self.assertEqual(self.notify.recv(100), b"READY=1")
+            c = UnixConnection(self.dir + "/a.sock", PATIENCE)
+            self.addCleanup(c.close)
+            command = "%s -c 'import socket; socket.create_connection((\"127.0.0.1\", %d))'" % (sys.executable, s.getsockname()[1])
+            c.request("POST", "/tools/run_command", json.dumps({"command": command}), {"Content-Type": "application/json"})
+            self.assertIn("PermissionError", json.loads(c.getresponse().read())["output"]["stderr"])
 
     def test_ready_means_connectable(self):
         self.run_server()

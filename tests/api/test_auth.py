@@ -133,15 +133,15 @@ class Configured(SidecarTest):
         return status
 
     def test_allowed_hosts_and_origins(self):
-        server = self.start(flags=["--tcp", "127.0.0.1:0", "--allowed-hosts", "box.example, other",
-                                   "--allowed-origins=https://app.example,http://b"])
+        server = self.start(env={"SIDECAR_REQUIRE_AUTH": "false"}, flags=[
+            "--tcp", "127.0.0.1:0", "--allowed-hosts", "box.example, other", "--allowed-origins=https://app.example,http://b"])
         for host, status in (("box.example", 200), ("BOX.example:8080", 200), ("other", 200), ("box.example.evil", 403)):
             self.assertEqual(self.health(server, {"Host": host}), status, host)
         for origin, status in (("https://app.example", 200), ("http://b", 200), ("http://app.example", 403)):
             self.assertEqual(self.health(server, {"Origin": origin}), status, origin)
 
     def test_the_address_listened_on_is_a_configured_host(self):
-        server = self.start(flags=["--tcp", "127.3.2.1:0"])
+        server = self.start(env={"SIDECAR_REQUIRE_AUTH": "false"}, flags=["--tcp", "127.3.2.1:0"])
         port = int(server.request("GET", "/health").json()["tcp"].rsplit(":", 1)[1])
         connection = http.client.HTTPConnection("127.3.2.1", port, timeout=30)
         connection.request("GET", "/health")

@@ -287,7 +287,7 @@ class Cancelling(McpTest):
 
 
 class Browsers(McpTest):
-    env = {"TCP_HOST": "127.0.0.1", "TCP_PORT": "0"}
+    env = {"TCP_HOST": "127.0.0.1", "TCP_PORT": "0", "SIDECAR_REQUIRE_AUTH": "false"}
 
     def test_foreign_pages_and_names_are_refused(self):
         port = int(self.server.wait_for_log(lambda line: line.get("tcp"))["tcp"].rsplit(":", 1)[1])
