@@ -87,8 +87,7 @@ static int make_place(char path[REGISTRY_PATH], struct err *e)
 	return err_errno(e, "Cannot use the directory %s", *first ? first : "of running sidecars");
 }
 
-/* Make a file that is locked as long as the entry is there. */
-static int enter_file(const char *name, struct str text, struct registry_entry *ret, struct err *e)
+int registry_keep(const char *name, struct str text, struct registry_entry *ret, struct err *e)
 {
 	struct registry_entry entry = { .lock = -1 };
 	char dir[REGISTRY_PATH], made[REGISTRY_PATH];
@@ -117,7 +116,7 @@ int registry_enter(struct str object, struct registry_entry *ret, struct err *e)
 	char name[32];
 
 	(void)snprintf(name, sizeof name, "serve-%d.json", (int)getpid());
-	return enter_file(name, object, ret, e);
+	return registry_keep(name, object, ret, e);
 }
 
 /* The name of the file with the token of the server there; false: that is not an address. Another
@@ -149,7 +148,7 @@ int registry_make_token(const char *host, int64_t port, char token[REGISTRY_TOKE
 	io_random(random, sizeof random);
 	for (size_t i = 0; i < sizeof random; i++)
 		(void)snprintf(token + 2 * i, 3, "%02x", random[i]);
-	return enter_file(name, (struct str){ token, REGISTRY_TOKEN }, ret, e);
+	return registry_keep(name, (struct str){ token, REGISTRY_TOKEN }, ret, e);
 }
 
 void registry_leave(struct registry_entry *entry)
@@ -206,6 +205,11 @@ static pid_t pid_in(const char *name, struct str prefix, struct str suffix)
 		return 0;
 	rest = str_from(str_upto(rest, rest.n - suffix.n), prefix.n);
 	return str_int(rest, &pid) && pid > 0 && pid <= INT32_MAX ? (pid_t)pid : 0;
+}
+
+static bool is_token(const char *name)
+{
+	return str_starts(str_of(name), STR("tcp-")) && str_ends(str_of(name), STR(".token"));
 }
 
 /* Remove what a process that has ended has left, unless another has taken its name meanwhile. */
@@ -282,6 +286,8 @@ static void list_place(const char *dir, struct arena *a, struct registry_found *
 		struct registry_found found = { .next = *list };
 		if ((found.pid = pid_in(at->d_name, STR("serve-"), STR(".json"))))
 			found.object = read_entry(place, at->d_name, a);
+		else if (pid_in(at->d_name, STR("ui-"), STR(".html")) || is_token(at->d_name))
+			(void)read_entry(place, at->d_name, a);
 		else if ((found.pid = pid_in(at->d_name, STR("mcp-"), STR(".sock"))))
 			found.socket = try_socket(place, dir, at->d_name, a);
 		struct registry_found *kept =

@@ -8,9 +8,10 @@
  *
  *	serve-<pid>.json	one object: where a server listens,
  *	tcp-<ip>-<port>.token	the token that a server has made for itself, for its clients,
- *	mcp-<pid>.sock		the socket on which an MCP server can be watched.
+ *	mcp-<pid>.sock		the socket on which an MCP server can be watched,
+ *	ui-<pid>.html		a page that leads a browser to `sidecar ui`.
  *
- * A server holds locks on its files while it runs. All appear complete, under another name first.
+ * A process holds locks on its files while it runs. All appear complete, under another name first.
  *What dead processes have left is recognised, by the lock and by connecting, and removed by the
  *next one who looks.
  */
@@ -31,11 +32,14 @@
 enum { REGISTRY_PATH = 108 };
 bool registry_place(size_t i, char path[REGISTRY_PATH]);
 
-/* The entry of a server. Zero is not entered. */
+/* A file of this process. Zero is none. */
 struct registry_entry {
 	int lock; /* holds the lock; meaningful if the path is not empty */
 	char path[REGISTRY_PATH];
 };
+
+/* Keep a file there, for this user alone, until registry_leave. */
+int registry_keep(const char *name, struct str text, struct registry_entry *ret, struct err *e);
 
 /* Enter this process with an object that says where it listens. */
 int registry_enter(struct str object, struct registry_entry *ret, struct err *e);

@@ -16,6 +16,7 @@
 #include "base/jw.h"
 #include "base/own.h"
 #include "net/listen.h"
+#include "net/registry.h"
 #include "watch/proxy.h"
 #include "watch/running.h"
 
@@ -32,18 +33,35 @@ static const struct option ui_options[] = {
 	OPTION_END,
 };
 
+/* Every user can read what stands on a command line: the address stands in a page that leads to it.
+ */
+static int write_page(const char *url, struct registry_entry *ret, struct err *e)
+{
+	char name[32], text[256];
+
+	(void)snprintf(name, sizeof name, "ui-%d.html", (int)getpid());
+	(void)snprintf(text, sizeof text,
+		       "<!DOCTYPE html>\n<meta http-equiv=\"refresh\" content=\"0;url=%s\">\n",
+		       url);
+	return registry_keep(name, str_of(text), ret, e);
+}
+
 /* Let the desktop, if there is one, open the address. */
-static void open_browser(const char *url)
+static void open_browser(const struct cli *c, const char *url, struct registry_entry *page)
 {
 	const char *x11 = getenv("DISPLAY"), *wayland = getenv("WAYLAND_DISPLAY");
-	char program[] = "xdg-open", address[256];
-	char *const argv[] = { program, address, NULL };
+	char program[] = "xdg-open";
+	char *const argv[] = { program, page->path, NULL };
 	posix_spawn_file_actions_t actions;
 	pid_t pid;
+	struct err e;
 
 	if (!(x11 && *x11) && !(wayland && *wayland))
 		return;
-	(void)snprintf(address, sizeof address, "%s", url);
+	if (write_page(url, page, &e) < 0) {
+		cli_say(c, "no browser is opened: %s", e.msg);
+		return;
+	}
 	if (posix_spawn_file_actions_init(&actions) != 0)
 		return;
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -105,6 +123,7 @@ static int ui_run(struct cli *c, const void *args)
 	struct listener listener;
 	int64_t port = 0;
 	char url[128];
+	struct registry_entry page = { .lock = -1 };
 	struct err e;
 
 	const int status = running_choose(c, a->pid, &target);
@@ -124,11 +143,12 @@ static int ui_run(struct cli *c, const void *args)
 	(void)snprintf(url, sizeof url, "http://127.0.0.1:%lld/ui#%s", (long long)port,
 		       proxy->secret);
 	if (!a->no_open)
-		open_browser(url);
+		open_browser(c, url, &page);
 	AUTO_FD signals = open_signals();
 	say_address(c, url);
 	serve(proxy, listener.fd, signals);
 	listener_done(&listener);
+	registry_leave(&page);
 	/* Threads still use what belongs to this one. */
 	_exit(EXIT_OK);
 }

@@ -9,6 +9,7 @@ import shutil
 import signal
 import socket
 import socketserver
+import stat
 import subprocess
 import tempfile
 import threading
@@ -245,12 +246,20 @@ class Proxy(SidecarTest):
         path = "%s:%s" % (self.dir, os.environ["PATH"])
         port, secret = self.ui("--socket", str(self.dir / "fake"), PATH=path, DISPLAY=":9")
         until((self.dir / "opened").exists, "the browser is opened")
-        self.assertEqual((self.dir / "opened").read_text(), "http://127.0.0.1:%d/ui#%s\n" % (port, secret))
+        # Every user can read what stands on a command line, so the address stands in a page that leads to it.
+        page = pathlib.Path((self.dir / "opened").read_text()[:-1])
+        self.assertEqual(page, self.dir / "sidecar" / ("ui-%d.html" % self.process.pid))
+        self.assertEqual(stat.S_IMODE(page.stat().st_mode), 0o600)
+        self.assertIn("0;url=http://127.0.0.1:%d/ui#%s\"" % (port, secret), page.read_text())
+        self.process.send_signal(signal.SIGINT)
+        self.assertEqual(self.process.wait(PATIENCE), 0)
+        self.assertFalse(page.exists())
         (self.dir / "opened").unlink()
         self.ui("--socket", str(self.dir / "fake"), "--no-open", PATH=path, DISPLAY=":9")
         other = self.ui("--socket", str(self.dir / "fake"), PATH=path)
         self.assertNotEqual(other[1], secret)
         self.assertFalse((self.dir / "opened").exists())
+        self.assertEqual(list((self.dir / "sidecar").glob("ui-*")), [])
 
 
 if __name__ == "__main__":
