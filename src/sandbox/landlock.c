@@ -100,6 +100,8 @@ int landlock_allow(int rules, int fd, enum landlock_grant grant, struct err *e)
 		return 0;
 	if (fstat(fd, &st) < 0)
 		return err_errno(e, "The file rules of the sandbox cannot be made");
+	if (grant == LANDLOCK_LIST)
+		rights = FS_READ_DIR;
 	if (grant == LANDLOCK_READ)
 		rights = read_rights;
 	if (grant == LANDLOCK_DEVICE)

@@ -25,6 +25,7 @@ enum {
 
 /* What a rule grants on a file or on everything below a directory. */
 enum landlock_grant {
+	LANDLOCK_LIST,	 /* see the names in directories */
 	LANDLOCK_READ,	 /* read, list, execute */
 	LANDLOCK_WRITE,	 /* everything */
 	LANDLOCK_DEVICE, /* read, write and control a device, make nothing */

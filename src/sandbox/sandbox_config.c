@@ -3,6 +3,7 @@
 
 #include "sandbox/sandbox_config.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,6 +152,12 @@ static const char *const readable_in_strict[] = {
 	"/run",
 };
 
+static void close_dir(DIR **dir)
+{
+	if (*dir)
+		(void)closedir(*dir);
+}
+
 /* The system chose this path, so it may lead through links. */
 static int allow(int rules, const char *path, enum landlock_grant grant, struct err *e)
 {
@@ -202,10 +209,34 @@ static int allow_path_variable(int rules, struct err *e)
 	return 0;
 }
 
+/* Everything but what lies in /dev, where the devices that commands may use are granted one by one:
+ * the others are the user's terminals and disks. A rule holds for everything below, so the root
+ * itself gets none, and what is put there later cannot be read. */
+static int allow_all_but_devices(int rules, struct err *e)
+{
+	CLEANUP(close_dir) DIR *root = opendir("/");
+	const struct dirent *d;
+
+	if (!root)
+		return err_errno(e, "The file rules of the sandbox cannot be made");
+	if (landlock_allow(rules, dirfd(root), LANDLOCK_LIST, e) < 0)
+		return -1;
+	while ((d = readdir(root))) {
+		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0 ||
+		    strcmp(d->d_name, "dev") == 0)
+			continue;
+		/* Where a link leads has a rule of its own, or shall have none. */
+		AUTO_FD fd = openat(dirfd(root), d->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		if (landlock_allow(rules, fd, LANDLOCK_READ, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int allow_reading(int rules, const struct sandbox_config *c, struct err *e)
 {
 	if (c->mode != SANDBOX_STRICT)
-		return allow(rules, "/", LANDLOCK_READ, e);
+		return allow_all_but_devices(rules, e);
 	if (allow_all(rules, readable_in_strict, ARRAY_LEN(readable_in_strict), LANDLOCK_READ, e) <
 	    0)
 		return -1;
