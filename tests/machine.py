@@ -77,6 +77,11 @@ def tracing():
     return in_child(lambda: LIBC.ptrace(0, 0, None, None) == 0)
 
 
+def answers():
+    """Whether a tracer can replace the answer of a system call (tests/api/programs/landlock_abi.py)."""
+    return os.uname().machine == "x86_64" and tracing()
+
+
 @functools.cache
 def namespaces():
     """Whether a process gets namespaces for mounts and processes, and may mount a /proc there."""

@@ -74,6 +74,7 @@ static int read_setup(struct keeper *k)
 		.namespaces = setup.namespaces,
 		.listens = setup.listens,
 		.brokered = setup.brokered,
+		.supervised = setup.supervised,
 		.workspace = empty_to_null(s->item[0]),
 		.scratch = empty_to_null(s->item[1]),
 		.write = list_of(s, &at, setup.write_count),

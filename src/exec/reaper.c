@@ -291,7 +291,7 @@ static void wait_for_news(struct reaper *r)
 		if (p[3 + i].revents)
 			discard(&r->output[i]);
 	if (p[5].revents & POLLIN)
-		supervisor_let_go(r->listener);
+		supervisor_let_go(r->listener, r->home->calls);
 }
 
 void reaper_refuse(int control, enum launch_step step, int error)
@@ -344,7 +344,7 @@ static bool give_listener(struct reaper *r)
 
 	if ((r->order->watch || r->home->calls) && r->listener < 0)
 		r->listener = reaper_listen(calls);
-	if (r->listener < 0 && calls & LISTENER_SOCKETS)
+	if (r->listener < 0 && calls & (LISTENER_SOCKETS | LISTENER_EMPTYING))
 		return false;
 	if (r->order->watch && r->listener >= 0)
 		send_event(r, REAPER_LISTENS);

@@ -25,6 +25,7 @@
 #include "exec/keeper.h"
 #include "exec/spawner.h"
 #include "sandbox/canonical.h"
+#include "sandbox/floor.h"
 #include "sandbox/scratch.h"
 
 struct runner {
@@ -102,6 +103,7 @@ static int keep_config(struct runner *r, const struct runner_config *c, struct e
 		.read_only = sb->read_only,
 		.listens = c->listens,
 		.brokered = c->brokers,
+		.supervised = floor_is_possible(),
 		.open_files = c->open_files,
 	};
 	memcpy(r->setup.ports, sb->ports, sizeof(sb->ports));
@@ -315,7 +317,8 @@ static int start(struct runner *r, struct err *e)
 	r->keeper_pid = pid;
 	r->keeper = (int)syscall(SYS_pidfd_open, pid, 0);
 	/* Found out before the sandbox is made: without it there are no Unix sockets in it. */
-	r->setup.brokered &= try_to_read(pid) == 0 && can_take_from(r->keeper);
+	r->setup.supervised &= try_to_read(pid) == 0;
+	r->setup.brokered &= r->setup.supervised && can_take_from(r->keeper);
 	if (greet(r, mine, &hello, e) < 0) {
 		fd_closep(&mine);
 		(void)reap_keeper(r, SIGKILL);
@@ -427,6 +430,15 @@ bool runner_brokers(struct runner *r)
 	const bool brokers = r->bounds && r->setup.brokered && !r->report.unwatched;
 	(void)pthread_mutex_unlock(&r->report_lock);
 	return brokers;
+}
+
+bool runner_judges(struct runner *r)
+{
+	(void)pthread_mutex_lock(&r->report_lock);
+	const bool judges =
+		r->bounds && !r->bounds->namespaces && r->setup.supervised && !r->report.unwatched;
+	(void)pthread_mutex_unlock(&r->report_lock);
+	return judges;
 }
 
 bool runner_can_watch(struct runner *r)

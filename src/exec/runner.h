@@ -59,6 +59,9 @@ struct bounds *runner_bounds(struct runner *r);
 /* Must the one who watches a command make its connections? */
 bool runner_brokers(struct runner *r);
 
+/* … and judge what the file rules do not hold (sandbox/floor.h)? */
+bool runner_judges(struct runner *r);
+
 /* Do commands run in a sandbox? */
 bool runner_is_sandboxed(struct runner *r);
 

@@ -22,6 +22,7 @@
 #include "exec/environ.h"
 #include "exec/procfs.h"
 #include "exec/reaper.h"
+#include "sandbox/landlock.h"
 #include "sandbox/listener.h"
 
 struct spawner {
@@ -213,7 +214,10 @@ static int try_listener(void)
 /* Which calls of every command stop. */
 static unsigned stopped_calls(const struct sandbox_config *c, bool namespaces)
 {
-	return (c->listens ? LISTENER_CHANGES : 0) | (c->brokered ? LISTENER_SOCKETS : 0) |
+	const bool empties = c->supervised && landlock_abi() < LANDLOCK_TRUNCATE;
+
+	return (c->listens ? LISTENER_CHANGES : 0) | (c->supervised ? LISTENER_UNRULED : 0) |
+	       (empties ? LISTENER_EMPTYING : 0) | (c->brokered ? LISTENER_SOCKETS : 0) |
 	       (c->brokered && c->no_network && namespaces ? LISTENER_SENDS : 0);
 }
 
@@ -233,10 +237,11 @@ static int prepare(struct spawner *s, const struct sandbox_config *asked, bool n
 	s->taken = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (s->home.signals < 0 || s->taken < 0)
 		return err_errno(&hello->err, "The spawner cannot watch its children");
-	if (config.listens || config.brokered)
+	config.supervised &= config.mode != SANDBOX_OFF && !namespaces;
+	if (config.listens || config.brokered || config.supervised)
 		hello->sandbox.unwatched = try_listener();
 	if (hello->sandbox.unwatched)
-		config.listens = config.brokered = false;
+		config.listens = config.brokered = config.supervised = false;
 	if (sandbox_make(&config, namespaces, &s->sandbox, &hello->sandbox, &hello->err) < 0)
 		return -1;
 	if (s->sandbox)

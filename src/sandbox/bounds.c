@@ -17,6 +17,7 @@
 #include "base/message.h"
 #include "base/own.h"
 #include "sandbox/canonical.h"
+#include "sandbox/landlock.h"
 
 struct bounds_memory {
 	atomic_int holders;
@@ -80,6 +81,7 @@ struct bounds *bounds_new(const struct sandbox_config *config, bool namespaces)
 		bounds_release(b);
 		return NULL;
 	}
+	b->abi = landlock_abi();
 	b->override = sandbox_needs_override(&b->config);
 	return b;
 }

@@ -16,6 +16,7 @@
 struct bounds {
 	struct sandbox_config config; /* settled */
 	bool namespaces;
+	int abi;       /* of Landlock */
 	bool override; /* commands of root keep CAP_DAC_OVERRIDE */
 	struct bounds_memory *memory;
 };

@@ -165,6 +165,11 @@ void denials_rule(const struct denials *d, const struct denial *one, struct buf 
 		buf_add(out, STR("it could send to every program; stream sockets can be used"));
 		return;
 	}
+	if (one->verb == INTENT_WRITE && one->by == DENIED_BY_SECCOMP &&
+	    bounds_may_write(d->bounds, one->path)) {
+		buf_add(out, STR("on this kernel, to empty a file it must be opened for writing"));
+		return;
+	}
 	if (one->hidden)
 		buf_add(out, STR("commands do not see what other programs have there; "));
 	buf_add(out, one->verb == INTENT_CONNECT ? STR("sockets: ") : STR("writable: "));

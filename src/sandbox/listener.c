@@ -29,19 +29,25 @@ enum { FCHMODAT2 = 452, SETXATTRAT = 463, REMOVEXATTRAT = 466, FILE_SETATTR = 46
 #define THIS_ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
 
-static const uint16_t stopped[] = {
+/* Calls that can change a file in a way that file rules know. */
+static const uint16_t ruled[] = {
 #ifdef SYS_rename
-	SYS_creat,    SYS_rename,    SYS_unlink,    SYS_rmdir,	     SYS_mkdir,
-	SYS_mknod,    SYS_link,	     SYS_symlink,   SYS_chmod,	     SYS_chown,
-	SYS_lchown,   SYS_utime,     SYS_utimes,    SYS_futimesat,
+	SYS_creat,    SYS_rename,   SYS_unlink,	   SYS_rmdir,	 SYS_mkdir,
+	SYS_mknod,    SYS_link,	    SYS_symlink,
 #endif
 #ifdef SYS_renameat
 	SYS_renameat,
 #endif
-	SYS_openat2,  SYS_truncate,  SYS_renameat2, SYS_unlinkat,    SYS_mkdirat,
-	SYS_mknodat,  SYS_linkat,    SYS_symlinkat, SYS_fchmodat,    FCHMODAT2,
-	SYS_fchownat, SYS_setxattr,  SYS_lsetxattr, SYS_removexattr, SYS_lremovexattr,
-	SETXATTRAT,   REMOVEXATTRAT, SYS_utimensat, FILE_SETATTR,    SYS_bind,
+	SYS_openat2,  SYS_truncate, SYS_renameat2, SYS_unlinkat, SYS_mkdirat,
+	SYS_mknodat,  SYS_linkat,   SYS_symlinkat, SYS_bind,
+};
+
+static const uint16_t unruled[] = {
+#ifdef SYS_chmod
+	SYS_chmod,	  SYS_chown,  SYS_lchown,    SYS_utime,	    SYS_utimes,	   SYS_futimesat,
+#endif
+	SYS_fchmodat,	  FCHMODAT2,  SYS_fchownat,  SYS_setxattr,  SYS_lsetxattr, SYS_removexattr,
+	SYS_lremovexattr, SETXATTRAT, REMOVEXATTRAT, SYS_utimensat, FILE_SETATTR,
 };
 
 static const uint16_t refused[] = {
@@ -54,7 +60,7 @@ static const uint16_t refused[] = {
 /* The flags with which an open may change something. */
 enum { CHANGING = O_ACCMODE | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY) };
 
-enum { MOST = 2 * (ARRAY_LEN(stopped) + ARRAY_LEN(refused)) + 64 };
+enum { MOST = 2 * (ARRAY_LEN(ruled) + ARRAY_LEN(unruled) + ARRAY_LEN(refused)) + 64 };
 
 struct program {
 	struct sock_filter code[MOST];
@@ -83,12 +89,18 @@ static void answer_call(struct program *p, uint32_t number, uint32_t action)
 	answer(p, action);
 }
 
-/* If it is that call: stop it if its flags may change something. */
-static void answer_open(struct program *p, uint32_t number, unsigned argument)
+static void answer_calls(struct program *p, const uint16_t *numbers, size_t count, uint32_t action)
+{
+	for (size_t i = 0; i < count; i++)
+		answer_call(p, numbers[i], action);
+}
+
+/* If it is that call: stop it if it has one of these flags. */
+static void answer_open(struct program *p, uint32_t number, unsigned argument, uint32_t flags)
 {
 	add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 4));
 	load(p, offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t));
-	add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CHANGING, 0, 1));
+	add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, flags, 0, 1));
 	answer(p, SECCOMP_RET_USER_NOTIF);
 	answer(p, SECCOMP_RET_ALLOW);
 }
@@ -143,18 +155,24 @@ static void build(struct program *p, unsigned calls)
 	}
 	if (calls & LISTENER_SENDS)
 		answer_pointer(p, SYS_sendto, 4); /* with an address */
-	if (calls & LISTENER_CHANGES) {
-		answer_open(p, SYS_openat, 2);
+	if (calls & LISTENER_EMPTYING)		  /* its flags lie in memory */
+		answer_call(p, SYS_openat2, SECCOMP_RET_ERRNO | ENOSYS);
+	if (calls & (LISTENER_CHANGES | LISTENER_EMPTYING)) {
+		const uint32_t flags = calls & LISTENER_CHANGES ? CHANGING : O_TRUNC;
+		answer_open(p, SYS_openat, 2, flags);
 #ifdef SYS_open
-		answer_open(p, SYS_open, 1);
+		answer_open(p, SYS_open, 1, flags);
 #endif
+		answer_call(p, SYS_truncate, SECCOMP_RET_USER_NOTIF);
+	}
+	if (calls & (LISTENER_CHANGES | LISTENER_UNRULED)) {
 		/* Without a path it is by descriptor, which no other call stops for. */
 		answer_pointer(p, SYS_utimensat, 1);
-		for (size_t i = 0; i < ARRAY_LEN(stopped); i++)
-			answer_call(p, stopped[i], SECCOMP_RET_USER_NOTIF);
+		answer_calls(p, unruled, ARRAY_LEN(unruled), SECCOMP_RET_USER_NOTIF);
 	}
-	for (size_t i = 0; i < ARRAY_LEN(refused); i++)
-		answer_call(p, refused[i], SECCOMP_RET_ERRNO | EPERM);
+	if (calls & LISTENER_CHANGES)
+		answer_calls(p, ruled, ARRAY_LEN(ruled), SECCOMP_RET_USER_NOTIF);
+	answer_calls(p, refused, ARRAY_LEN(refused), SECCOMP_RET_ERRNO | EPERM);
 	answer(p, SECCOMP_RET_ALLOW);
 }
 
@@ -185,16 +203,49 @@ int listener_install(unsigned calls)
 
 #endif
 
-bool listener_may_go_on(int call)
+static bool is_in(const uint16_t *numbers, size_t count, int call)
 {
-	if (call == SYS_openat)
-		return true;
-#ifdef SYS_open
-	if (call == SYS_open)
-		return true;
-#endif
-	for (size_t i = 0; i < ARRAY_LEN(stopped); i++)
-		if (stopped[i] == call)
+	for (size_t i = 0; i < count; i++)
+		if (numbers[i] == call)
 			return true;
 	return false;
+}
+
+/* Is it an open by flags in a register? */
+static bool is_open(int call, const uint64_t args[6], uint64_t *flags)
+{
+#ifdef SYS_open
+	if (call == SYS_open) {
+		*flags = args[1];
+		return true;
+	}
+#endif
+	*flags = args[2];
+	return call == SYS_openat;
+}
+
+bool listener_is_unruled(int call)
+{
+	return is_in(unruled, ARRAY_LEN(unruled), call);
+}
+
+bool listener_is_emptying(int call, const uint64_t args[6])
+{
+	uint64_t flags;
+
+	if (!is_open(call, args, &flags))
+		return call == SYS_truncate;
+	/* There is a fourth way besides reading, writing and both: neither. */
+	const uint64_t way = flags & O_ACCMODE;
+	return flags & O_TRUNC && !(flags & O_PATH) && way != O_WRONLY && way != O_RDWR;
+}
+
+bool listener_may_go_on(unsigned calls, int call, const uint64_t args[6])
+{
+	uint64_t flags;
+
+	if (listener_is_emptying(call, args))
+		return !(calls & LISTENER_EMPTYING);
+	return is_open(call, args, &flags) || listener_is_unruled(call) ||
+	       is_in(ruled, ARRAY_LEN(ruled), call);
 }

@@ -16,11 +16,17 @@
 #define SANDBOX_LISTENER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum listener_calls {
 	LISTENER_CHANGES = 1 << 0, /* calls that can change a file */
 	LISTENER_SOCKETS = 1 << 1, /* connect, and making datagram Unix sockets: see broker.h */
 	LISTENER_SENDS = 1 << 2,   /* sendto with an address, to name it */
+	/* Calls about which the file rules of a sandbox say nothing, see floor.h: those that change
+	 * permissions, owners, times and attributes by path; and those that empty a file, which
+	 * then never happen unjudged. */
+	LISTENER_UNRULED = 1 << 3,
+	LISTENER_EMPTYING = 1 << 4,
 };
 
 /* Load the filter into the calling process, which has one thread and no_new_privs (or is
@@ -28,9 +34,15 @@ enum listener_calls {
  * somewhere above, EINVAL if this kernel has none. */
 int listener_install(unsigned calls);
 
-/* May a stopped call happen although no process has judged it? What changes a file may, because the
- * file rules hold without the listener; what reaches another program may not, and fails with
- * EACCES. */
-bool listener_may_go_on(int call);
+/* Does the call change what no file rule knows? */
+bool listener_is_unruled(int call);
+
+/* Does it empty a file that it does not open for writing? */
+bool listener_is_emptying(int call, const uint64_t args[6]);
+
+/* May a call that a listener for `calls` has stopped happen although no process has judged it? What
+ * changes a file may, because the file rules hold without the listener; what they do not hold may
+ * not, and what reaches another program, and fail with EACCES. */
+bool listener_may_go_on(unsigned calls, int call, const uint64_t args[6]);
 
 #endif

@@ -176,7 +176,7 @@ static bool cannot_reach_sockets(const struct attempt *a)
 	int status = 0;
 	struct pollfd p = { .fd = listener, .events = POLLIN };
 	if (pid > 0 && poll(&p, 1, LIMIT_SPAWNER_MS) == 1)
-		supervisor_let_go(listener);
+		supervisor_let_go(listener, LISTENER_SOCKETS);
 	else if (pid > 0)
 		(void)kill(pid, SIGKILL);
 	return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
@@ -204,7 +204,7 @@ static const struct probe {
 } probes[] = {
 	{ "outside-writes-refused", 0, cannot_write_outside, "" },
 	{ "read-only-mounts", WHEN_NAMESPACES, sees_read_only_mounts,
-	  "without namespaces chmod, times and attributes outside are not stopped" },
+	  "without namespaces chmod, times and attributes outside are not stopped by descriptor" },
 	{ "processes-hidden", WHEN_NAMESPACES, sees_own_processes_only,
 	  "without namespaces processes, sockets and secret files outside can be seen" },
 	{ "private-tmp", WHEN_NAMESPACES, has_private_tmp,

@@ -17,6 +17,7 @@
 #include "base/own.h"
 #include "base/str.h"
 #include "sandbox/canonical.h"
+#include "sandbox/floor.h"
 
 #ifndef SYS_faccessat2
 #define SYS_faccessat2 439
@@ -307,7 +308,8 @@ static enum judgement look(void *arg, const struct stopped_call *s)
 	const struct bounds *b = denials_bounds(d);
 	UNINITIALISED struct intent i;
 
-	if (intent_read(s, &i) <= 0 || (i.count == 2 && crosses_mounts(b, s, &i)))
+	if (floor_is_for(b, s) || intent_read(s, &i) <= 0 ||
+	    (i.count == 2 && crosses_mounts(b, s, &i)))
 		return JUDGE_PASSES;
 	/* A call is one denial, also if neither of its paths is allowed. */
 	if (!look_at_path(b, d, s, &i, false) && i.count == 2)

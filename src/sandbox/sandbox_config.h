@@ -35,6 +35,8 @@ struct sandbox_config {
 	bool namespaces;	/* are required, because they were in force before */
 	bool listens;		/* commands may run under a listener that sees changes */
 	bool brokered;		/* … and do, and the server makes their connections */
+	bool supervised;	/* … and without namespaces do, and the server judges what file
+				 * rules do not hold (sandbox/floor.h) */
 	const char *workspace;	/* required unless the mode is off and read_only is not set */
 	const char *scratch;	/* the private /tmp (sandbox/scratch.h) */
 	struct path_list write; /* more that may be written (DATA_DIR, SIDECAR_SANDBOX_WRITE) */

@@ -94,13 +94,13 @@ static bool receive(int listener, struct stopped_call *ret)
 	return true;
 }
 
-void supervisor_let_go(int listener)
+void supervisor_let_go(int listener, unsigned calls)
 {
 	struct stopped_call call;
 
 	if (!receive(listener, &call))
 		return;
-	if (listener_may_go_on(call.number))
+	if (listener_may_go_on(calls, call.number, call.args))
 		supervisor_go_on(&call);
 	else
 		supervisor_answer(&call, 0, EACCES);

@@ -87,8 +87,9 @@ void supervisor_answer(const struct stopped_call *call, int64_t value, int error
  */
 void supervisor_go_on(const struct stopped_call *call);
 
-/* Answer one call that waits at a listener which no supervisor serves any more. Does not wait. A
- * call that must be answered by a judge is refused; every other one goes on. */
-void supervisor_let_go(int listener);
+/* Answer one call that waits at a listener (for these calls, enum listener_calls) which no
+ * supervisor serves any more. Does not wait. A call that must be answered by a judge is refused;
+ * every other one goes on. */
+void supervisor_let_go(int listener, unsigned calls);
 
 #endif

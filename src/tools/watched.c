@@ -12,6 +12,7 @@
 #include "changes/observer.h"
 #include "changes/recording.h"
 #include "sandbox/broker.h"
+#include "sandbox/floor.h"
 #include "sandbox/refusal.h"
 #include "tools/denied.h"
 
@@ -23,6 +24,7 @@ struct watched {
 	bool records;		 /* … and that is used */
 	struct denials *denials; /* NULL: there is no sandbox */
 	struct broker *broker;	 /* NULL: connections are not stopped */
+	bool judges;		 /* what file rules do not hold */
 	void (*refused)(void *arg, uint64_t call, const char *what, const char *path,
 			const char *why);
 	struct supervisor *supervisor; /* of the proc; NULL: there was no listener */
@@ -124,6 +126,8 @@ static bool begin_watch(void *arg, int listener)
 	} else if (w->denials) {
 		judges[count++] = refusal_judge(w->denials);
 	}
+	if (w->judges)
+		judges[count++] = floor_judge(w->denials);
 	const struct supervision how = { judges, count, end_watch, w };
 
 	(void)pthread_mutex_lock(&w->lock);
@@ -193,7 +197,8 @@ struct watched *watched_new(struct call *c, struct proc_request *q)
 	/* In a sandbox that holds the whole workspace nothing of it can be changed. */
 	const bool records = watches && c->journal && !(bounds && bounds->config.read_only);
 	const bool brokers = runner_brokers(c->runner);
-	const bool wanted = records || brokers || (watches && bounds);
+	const bool judges = runner_judges(c->runner);
+	const bool wanted = records || brokers || judges || (watches && bounds);
 	struct watched *w = wanted ? mem_new(1, sizeof *w) : NULL;
 
 	if (!w) {
@@ -208,6 +213,7 @@ struct watched *watched_new(struct call *c, struct proc_request *q)
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 		.users = 2,
 		.awaited = true,
+		.judges = judges,
 	};
 	pthread_condattr_t attr;
 	(void)pthread_condattr_init(&attr);
@@ -219,7 +225,7 @@ struct watched *watched_new(struct call *c, struct proc_request *q)
 	if (records)
 		record(w, c);
 	/* Then the reaper answers, and refuses what must not happen unseen. */
-	if ((records && !w->records) || (brokers && !w->broker)) {
+	if ((records && !w->records) || (brokers && !w->broker) || (judges && !w->denials)) {
 		w->users = 1;
 		release(w);
 		return NULL;

@@ -25,7 +25,7 @@ PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 ATTEMPTS = (PROGRAMS / "attempts.py").read_text()
 
 # Held with namespaces only; docs/security.md says so.
-NAMESPACES = {"Files.change_mode", "Files.change_mode_by_a_relative_name", "Files.change_times", "Files.change_attributes"}
+NAMESPACES = {"Files.change_mode_by_a_descriptor"}
 # Descriptors of the server are not inherited by any command.
 NEVER = {"Machine.an_inherited_descriptor"}
 # May fail without a sandbox as well: another kernel, another user, or a container.
@@ -208,7 +208,7 @@ class Trials(unittest.TestCase):
         weak |= {name for name in SCOPED if not facts["signals-scoped"]["inForce"]}
         self.held(results, ("Files", "Machine", "Network"), weak)
         self.fine(results, ("Inside", "Ordinary"))
-        self.assertEqual(set(self.place.touched()), {"change_mode", "change_mode_by_a_relative_name"})
+        self.assertEqual(set(self.place.touched()), {"change_mode_by_a_descriptor"})
         for name in ("read-only-mounts", "processes-hidden", "private-tmp"):
             self.assertFalse(facts[name]["inForce"])
             self.assertIn("without namespaces", facts[name]["note"])

@@ -596,9 +596,20 @@ static void a_blocked_one_is_given_up(void **state)
 static void what_may_go_on_is_what_the_rules_hold(void **state)
 {
 	(void)state;
-	assert_true(listener_may_go_on(SYS_openat) && listener_may_go_on(SYS_unlinkat));
-	assert_false(listener_may_go_on(SYS_connect) || listener_may_go_on(SYS_socket) ||
-		     listener_may_go_on(SYS_socketpair));
+	const uint64_t args[6] = { 0, 0, O_RDONLY | O_TRUNC },
+		       for_writing[6] = { 0, 0, O_WRONLY | O_TRUNC };
+	const unsigned all = LISTENER_CHANGES | LISTENER_SOCKETS | LISTENER_UNRULED;
+	const int go_on[] = { SYS_openat, SYS_unlinkat, SYS_fchmodat, SYS_truncate };
+	const int must_not[] = { SYS_connect, SYS_socket, SYS_socketpair };
+
+	for (size_t i = 0; i < ARRAY_LEN(go_on); i++)
+		assert_true(listener_may_go_on(all, go_on[i], args));
+	for (size_t i = 0; i < ARRAY_LEN(must_not); i++)
+		assert_false(listener_may_go_on(all, must_not[i], args));
+	/* Where they do not hold that a file is emptied: */
+	assert_false(listener_may_go_on(all | LISTENER_EMPTYING, SYS_openat, args));
+	assert_false(listener_may_go_on(all | LISTENER_EMPTYING, SYS_truncate, args));
+	assert_true(listener_may_go_on(all | LISTENER_EMPTYING, SYS_openat, for_writing));
 }
 
 static void here_it_is_possible(void **state)

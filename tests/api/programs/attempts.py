@@ -123,6 +123,9 @@ class Files:
         """From the working directory up: it must not belong to the server's mounts."""
         os.chmod("../outside/" + os.path.basename(at) + "/file", 0o4777)
 
+    def change_mode_by_a_descriptor(self, at):
+        os.fchmod(os.open(at + "/file", os.O_RDONLY), 0o4777)
+
     def change_times(self, at):
         os.utime(at + "/file", (1, 1))
 

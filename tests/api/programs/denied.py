@@ -48,7 +48,7 @@ TRIED = (
     ("mknod", "fifo", lambda n: os.mkfifo(at(n))),
     ("bind", "bound", bound),
     ("connect", SERVED, connected),
-    # Only mounts hold these.
+    # File rules do not know these.
     ("chmod", "mode", lambda n: os.chmod(at(n), 0o640)),
     ("utime", "times", lambda n: os.utime(at(n), (1, 1))),
 )
