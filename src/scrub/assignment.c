@@ -21,6 +21,11 @@ static const struct byteset quoted_value = {
 	  UINT64_MAX, UINT64_MAX },
 };
 
+/* A line of an environment has nothing after its value: everything up to its end belongs to it. */
+static const struct byteset line_value = {
+	{ ~(BYTE(0) | BYTE('\n') | BYTE('\r')), UINT64_MAX, UINT64_MAX, UINT64_MAX },
+};
+
 /* A name that ends like this does not name the secret but something about it. */
 static const char *const about[] = {
 	"file",	   "path",   "dir",	"url",	  "uri",   "id",       "ids",
@@ -42,6 +47,7 @@ static const char *const placeholders[] = {
 
 struct value {
 	struct str text;
+	const struct byteset *set; /* what it consists of */
 	bool quoted;
 	bool setting; /* Name=value, as in configurations */
 	bool shell;   /* NAME=value, as in an environment */
@@ -123,8 +129,9 @@ static bool read_value(struct rest *r, struct value *v)
 	if (escaped && !v->quoted)
 		return false;
 	r->i += v->quoted;
+	v->set = v->quoted ? &quoted_value : &open_value;
 	const size_t from = r->i;
-	const size_t n = rest_run(r, v->quoted ? &quoted_value : &open_value, LIMIT_SCRUB_VALUE);
+	const size_t n = rest_run(r, v->set, LIMIT_SCRUB_VALUE);
 	v->text = (struct str){ r->text.p + from, n };
 	if (n == LIMIT_SCRUB_VALUE)
 		return true;
@@ -210,6 +217,23 @@ static bool looks_aws(struct str v)
 	return v.n == 40 && tally(v).digits > 0;
 }
 
+/* A call or an element: name(…), or list[…]; names have no digits here. */
+static bool is_expression(struct str v)
+{
+	size_t n = 0;
+
+	while (n < v.n && (is_lower(v.p[n]) || is_upper(v.p[n]) || v.p[n] == '_' || v.p[n] == '.'))
+		n++;
+	return n > 0 && n < v.n && strchr("([{", v.p[n]) && strchr(")]};,", v.p[v.n - 1]);
+}
+
+/* Whether "NAME=" is all that its line has before the value. What searches print before a line ends
+ * in a colon, which in programs rarely comes before a name in capitals. */
+static bool begins_line(const struct shape_place *at, const struct value *v)
+{
+	return !at->lead || strchr("\n\r\t", at->lead) || (at->lead == ':' && v->shell);
+}
+
 enum shape_verdict shape_assignment(const struct shape *s, const struct shape_place *at,
 				    struct redaction *ret)
 {
@@ -219,16 +243,25 @@ enum shape_verdict shape_assignment(const struct shape *s, const struct shape_pl
 
 	if (!rest_of_name(&r))
 		return rest_verdict(&r, NO);
-	const bool bare_name = r.i == s->begins.n;
-	if (!assigns(&r, &tight) || !read_value(&r, &v) || r.beyond)
+	const bool bare_name = r.i == s->begins.n, aws = s->kind == SCRUB_AWS_SECRET;
+	if (!assigns(&r, &tight))
 		return rest_verdict(&r, NO);
+	const size_t from = r.i;
+	bool found = read_value(&r, &v);
 	v.setting = tight && !v.quoted && is_upper(at->text.p[0]);
 	v.shell = v.setting && is_upper(at->text.p[1]);
-	if (s->kind == SCRUB_AWS_SECRET ? !looks_aws(v.text) : !looks_secret(&v, bare_name))
-		return NO;
-	const size_t from = (size_t)(v.text.p - at->text.p);
-	*ret = (struct redaction){ .from = from, .to = from + v.text.n };
-	if (v.text.n == LIMIT_SCRUB_VALUE)
-		ret->swallow = v.quoted ? &quoted_value : &open_value;
+	found = found && (aws ? looks_aws(v.text) : looks_secret(&v, bare_name));
+	if (tight && !v.quoted && !aws && begins_line(at, &v)) {
+		r.i = from;
+		v.set = &line_value;
+		v.setting = true;
+		v.text = (struct str){ at->text.p + from, rest_run(&r, v.set, LIMIT_SCRUB_VALUE) };
+		found |= looks_secret(&v, bare_name) && !is_expression(v.text);
+	}
+	if (r.beyond || !found)
+		return rest_verdict(&r, NO);
+	ret->from = (size_t)(v.text.p - at->text.p);
+	ret->to = ret->from + v.text.n;
+	ret->swallow = v.text.n == LIMIT_SCRUB_VALUE ? v.set : NULL;
 	return HIT;
 }

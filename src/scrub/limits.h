@@ -22,6 +22,9 @@ enum {
 	LIMIT_SCRUB_VALUE = 256,
 	LIMIT_SCRUB_JWT_HEAD = 1024,
 
+	/* The longest part of a name before its "password" that is looked at to find its line. */
+	LIMIT_SCRUB_NAME = 64,
+
 	/* A private key: within how many bytes its body or its end must begin, and the longest body
 	 * (RSA with 16384 bits has 12.5 KB). */
 	LIMIT_SCRUB_KEY_PROOF = 512,

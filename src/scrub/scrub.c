@@ -59,13 +59,38 @@ void scrub_free(struct scrub *rules)
 	mem_free(rules);
 }
 
+/* The nth byte before i, counted from 1; at most two bytes before the text are known. */
+static char byte_before(const struct pass *p, size_t i, size_t n)
+{
+	return i >= n ? p->text.p[i - n] : p->s->before[n - i - 1];
+}
+
+static struct scrub_lead lead_at(const struct pass *p, size_t i)
+{
+	static const struct byteset name = { { BYTES_DIGIT, BYTES_LETTER | BYTE('_') } };
+	size_t n = 0;
+
+	while (n < i && n < LIMIT_SCRUB_NAME && byteset_has(&name, p->text.p[i - n - 1]))
+		n++;
+	i -= n;
+	char byte = i ? p->text.p[i - 1] : p->s->lead.byte;
+	n += i ? 0 : p->s->lead.names;
+	if (n >= LIMIT_SCRUB_NAME)
+		return (struct scrub_lead){ '_', LIMIT_SCRUB_NAME };
+	const char mark = i ? byte_before(p, i, 2) : 0;
+	if (i && strchr("+- ", byte) && (!mark || mark == '\n'))
+		byte = '\n';
+	return (struct scrub_lead){ byte, (uint8_t)n };
+}
+
 static struct shape_place place_at(const struct pass *p, size_t i)
 {
-	struct shape_place at = { .text = str_from(p->text, i), .final = p->final };
-
-	at.before[0] = i > 0 ? p->text.p[i - 1] : p->s->before[0];
-	at.before[1] = i > 1 ? p->text.p[i - 2] : p->s->before[1 - i];
-	return at;
+	return (struct shape_place){
+		.text = str_from(p->text, i),
+		.final = p->final,
+		.before = { byte_before(p, i, 1), byte_before(p, i, 2) },
+		.lead = lead_at(p, i).byte,
+	};
 }
 
 /* Whether a definite shape begins where a weak one would replace something. */
@@ -200,6 +225,7 @@ static size_t pass(struct scrubber *s, struct str text, bool final, struct buf *
 
 	buf_add(out, str_from(str_upto(text, decided), p.done));
 	if (decided > 0) {
+		s->lead = lead_at(&p, decided);
 		s->before[1] = decided > 1 ? text.p[decided - 2] : s->before[0];
 		s->before[0] = text.p[decided - 1];
 	}
@@ -240,6 +266,7 @@ void scrubber_end(struct scrubber *s, struct buf *out)
 	s->swallow = NULL;
 	s->body_left = 0;
 	s->before[0] = s->before[1] = 0;
+	s->lead = (struct scrub_lead){ 0 };
 }
 
 void scrubber_done(struct scrubber *s)

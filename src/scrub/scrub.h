@@ -89,6 +89,12 @@ struct scrub_cut scrub_cut(const struct scrub *rules, struct str text, size_t at
 
 struct byteset;
 
+/* Where the name begins that a text ends in: the "DB_" of "DB_PASSWORD=x". */
+struct scrub_lead {
+	char byte;     /* before the name; a newline also for the mark of a diff's line */
+	uint8_t names; /* bytes of the name; LIMIT_SCRUB_NAME: too many, it is none */
+};
+
 /* One stream. Ready for use with rules set and the rest zero; everything below counts is private.
  */
 struct scrubber {
@@ -98,6 +104,7 @@ struct scrubber {
 	const struct byteset *swallow; /* bytes that still belong to the last find; or NULL */
 	size_t body_left;	       /* of a private key being swallowed; 0: not in one */
 	char before[2];		       /* the last two bytes that were decided, newest first */
+	struct scrub_lead lead;	       /* of what was decided */
 };
 
 /* Add to out what is decided. When memory fails, out fails: nothing goes out unseen. */

@@ -38,6 +38,7 @@ struct shape_place {
 	struct str text; /* from the beginning of the shape to the last byte known */
 	bool final;	 /* nothing follows text */
 	char before[2];	 /* the bytes before it, nearest first; NUL where there is no byte */
+	char lead;	 /* what is before the name that it ends; see struct scrub_lead */
 };
 
 /* What is replaced, counted from the beginning of the shape. */

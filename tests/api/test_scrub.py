@@ -19,11 +19,25 @@ class Scrub(SidecarTest):
         out = self.server.output("run_command", command="echo before %s after; echo %s >&2" % (TOKEN, TOKEN))
         self.assertEqual((out["stdout"], out["stderr"]), ("before %s after\n" % MARK, MARK + "\n"))
 
+    def test_a_value_in_an_environment_goes_to_the_end_of_its_line(self):
+        command = "env DB_PASSWORD='Xk9;mQ2vLp8w' API_TOKEN='Xk9mQ2vLp8w,Zt4rrr' USER_PASSPHRASE='my dog has no name' env"
+        lines = self.server.output("run_command", command=command)["stdout"].splitlines()
+        for name in ("DB_PASSWORD", "API_TOKEN", "USER_PASSPHRASE"):
+            self.assertIn(name + "=[REDACTED:secret]", lines)
+        self.server.put(".env", "A=b\nDB_PASSWORD=Xk9;mQ2vLp8w\n")
+        for command in ("grep -rn PASSWORD .", "cat -n .env", "diff -u /dev/null .env"):
+            out = self.server.output("run_command", command=command)["stdout"]
+            self.assertIn("DB_PASSWORD=[REDACTED:secret]", out, command)
+            self.assertNotIn("mQ2v", out, command)
+        out = self.server.output("run_command", command="echo 'connect(password=pw, user=bar7, PASSWORD=hunter2hunter2, x=1)'")
+        self.assertEqual(out["stdout"], "connect(password=pw, user=bar7, PASSWORD=[REDACTED:secret], x=1)\n")
+
     def test_a_secret_that_a_job_prints_in_pieces(self):
         """What may still become a secret, or goes on as one, is not given out before it is decided."""
         key = "-----BEGIN RSA PRIVATE KEY-----\\n%s\\n-----END RSA PRIVATE KEY-----\\n" % "\\n".join(["MIIE" + "a1B2" * 15] * 6)
         for text, kind in (("key AKIAIOSFODNN7EXAMPL2 end\\n", "aws-access-key"),
                            ("token ghp_0123456789abcdefABCDEF0123456789abcd end\\n", "github-token"),
+                           ("a \\nDB_PASSWORD=Xk9;mQ2vLp8w\\n end\\n", "secret"),
                            ("pem " + key + " end\\n", "private-key")):
             for cut in (10, len(text) // 2, len(text) - 12):
                 with self.subTest(kind, cut=cut):
@@ -40,7 +54,8 @@ class Scrub(SidecarTest):
                     more = self.server.output("job_output", job_id=job, since=cursor)
                     seen += more["output"]
                     head, _, tail = seen.partition("[REDACTED:%s]" % kind)
-                    self.assertEqual((head, tail.strip()), (text.split(" ")[0] + " ", "end"), seen)
+                    name = "\nDB_PASSWORD=" if kind == "secret" else ""
+                    self.assertEqual((head, tail.strip()), (text.split(" ")[0] + " " + name, "end"), seen)
 
     SECRETS = (("ghp_0123456789abcdefABCDEF0123456789abcd", "0123456789abcdef"),
                ("DB_PASSWORD=hunter2-and-some-more", "hunter2-and"),
