@@ -40,17 +40,38 @@ static int find(enum agent_form form, struct str text, const struct key_path *at
 	return form == FORM_TOML ? toml_find(text, at, ret, e) : jsonc_find(text, at, ret, e);
 }
 
+/* Read the edited text again, and what is there now: an agent that cannot read its file has lost
+ * all of it. `want` is NULL where anything may be there. */
+static int reread(enum agent_form form, const struct buf *edited, const struct key_path *at,
+		  const struct str *want, struct err *e)
+{
+	struct err why = { 0 };
+	struct str now;
+
+	if (find(form, buf_str(edited), at, &now, &why) == 0 &&
+	    (!want || (form == FORM_TOML ? str_eq(now, *want) : jsonc_same(now, *want))))
+		return 0;
+	return err_set(e, ERR_INVALID_CONFIG,
+		       "%.*s cannot be changed without breaking the file%s%s; change it by hand",
+		       STR_FMT(at->key[at->n - 1]), why.code ? ": " : "", why.msg);
+}
+
 static int set(enum agent_form form, struct str text, const struct key_path *at, struct str value,
 	       struct buf *out, struct err *e)
 {
-	return form == FORM_TOML ? toml_set(text, at, value, out, e)
-				 : jsonc_set(text, at, value, out, e);
+	const int status = form == FORM_TOML ? toml_set(text, at, value, out, e)
+					     : jsonc_set(text, at, value, out, e);
+
+	return status < 0 ? -1 : reread(form, out, at, &value, e);
 }
 
 static int cut(enum agent_form form, struct str text, const struct key_path *at, struct buf *out,
 	       struct err *e)
 {
-	return form == FORM_TOML ? toml_remove(text, at, out, e) : jsonc_remove(text, at, out, e);
+	const int status =
+		form == FORM_TOML ? toml_remove(text, at, out, e) : jsonc_remove(text, at, out, e);
+
+	return status < 0 ? -1 : reread(form, out, at, NULL, e);
 }
 
 /* Whether an MCP server's text runs a sidecar: a string in it is "sidecar" or ends with
@@ -125,7 +146,9 @@ int change_apply(const struct agent_row *row, enum agent_form form,
 			"there is an MCP server named sidecar that does not run the sidecar");
 	add_value(&value, row->value, names);
 	if (row->kind == ROW_ITEM)
-		return jsonc_add_item(text, &at, buf_str(&value), out, e);
+		return jsonc_add_item(text, &at, buf_str(&value), out, e) < 0
+			       ? -1
+			       : reread(form, out, &at, NULL, e);
 	if (!row->second)
 		return set(form, text, &at, buf_str(&value), out, e);
 	const struct key_path args = args_beside(at);
@@ -242,7 +265,7 @@ int change_disable(struct str text, struct str server, struct buf *out, struct e
 {
 	const struct key_path at = server_keys(server);
 
-	return toml_set(text, &at, STR("false"), out, e);
+	return set(FORM_TOML, text, &at, STR("false"), out, e);
 }
 
 int change_enable(struct str before, struct str text, struct buf *out, struct err *e)

@@ -19,9 +19,10 @@ struct defined {
 	struct str way;	  /* its names from the outside in, joined */
 	struct str value; /* of TOML_VALUE */
 	size_t begin,
-		end;  /* its lines; in an inline table, from its name to the end of its value */
-	size_t table; /* the number of the table's head it stands under; 0: at the top */
-	bool inside;  /* in an inline table */
+		end;	 /* its lines; in an inline table, from its name to the end of its value */
+	size_t table;	 /* the number of the table's head it stands under; 0: at the top */
+	struct str head; /* the way of that head; empty at the top */
+	bool inside;	 /* in an inline table */
 };
 
 struct reading {
@@ -168,6 +169,7 @@ static struct defined *define(struct reading *r, struct defined d)
 	if (r->count == r->room && !arena_grow(&r->memory, &r->list, &r->room, sizeof *r->list))
 		return NULL;
 	d.table = r->head;
+	d.head = r->table;
 	r->list[r->count] = d;
 	return &r->list[r->count++];
 }
@@ -486,7 +488,7 @@ static int add_value(const struct reading *r, const struct key_path *at, struct 
 	for (size_t n = at->n - 1; n > 0; n--) { /* the table nearest to it */
 		top = str_upto(top, top.n - at->key[n].n - 1);
 		const struct defined *d = find(r, TOML_VALUE, top);
-		if (d && d->value.p[0] != '{')
+		if (d ? d->value.p[0] != '{' : find(r, TOML_IN_ARRAY, top) != NULL)
 			return err_set(r->e, ERR_INVALID_CONFIG, "%.*s is not a table",
 				       STR_FMT(at->key[n - 1]));
 		if (d) {
@@ -500,7 +502,7 @@ static int add_value(const struct reading *r, const struct key_path *at, struct 
 		}
 		for (size_t i = 0; i < r->count && n == at->n - 1; i++)
 			if (r->list[i].kind == TOML_VALUE && !r->list[i].inside &&
-			    is_below(r->list[i].way, top))
+			    is_below(r->list[i].way, top) && !is_below(r->list[i].head, top))
 				near = &r->list[i]; /* defined by dotted keys */
 	}
 	if (at->n == 1) {
@@ -511,13 +513,19 @@ static int add_value(const struct reading *r, const struct key_path *at, struct 
 		add_table(r->text, at, value, out);
 		return 0;
 	}
-	/* How many of the names the head over those keys has. */
-	size_t from = 0;
-	for (size_t i = 0; i < r->count; i++)
-		if (near->table && r->list[i].kind == TOML_TABLE && r->list[i].table == near->table)
-			from = r->list[i].way.n ? bytes_count(r->list[i].way, BETWEEN) + 1 : 0;
+	const size_t from = near->head.n ? bytes_count(near->head, BETWEEN) + 1 : 0;
 	add_line(r->text, near->end, at, from, value, out);
 	return 0;
+}
+
+/* Whether it is a table: by a head, or because something is defined below it. */
+static bool is_table(const struct reading *r, struct str way)
+{
+	bool below = find(r, TOML_TABLE, way) || find(r, TOML_IN_ARRAY, way);
+
+	for (size_t i = 0; i < r->count && !below; i++)
+		below = is_below(r->list[i].way, way);
+	return below;
 }
 
 static int checked(const struct buf *out, struct err *e)
@@ -533,14 +541,11 @@ int toml_set(struct str text, const struct key_path *at, struct str value, struc
 	if (begin(&r, text, at, e) < 0)
 		return -1;
 	const struct defined *d = find(&r, TOML_VALUE, buf_str(&r.way));
-	if (!d && find(&r, TOML_TABLE, buf_str(&r.way)))
+	if (!d && is_table(&r, buf_str(&r.way)))
 		return err_set(e, ERR_INVALID_CONFIG, "%.*s is a table, not a value",
 			       STR_FMT(at->key[at->n - 1]));
-	if (!d) {
-		if (add_value(&r, at, buf_str(&r.way), value, out) < 0)
-			return -1;
-		return checked(out, e);
-	}
+	if (!d)
+		return add_value(&r, at, buf_str(&r.way), value, out) < 0 ? -1 : checked(out, e);
 	const size_t begin = (size_t)(d->value.p - text.p);
 	buf_add(out, str_upto(text, begin));
 	buf_add(out, value);

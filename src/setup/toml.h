@@ -23,7 +23,8 @@
  * is set. */
 int toml_find(struct str text, const struct key_path *at, struct str *ret, struct err *e);
 
-/* Give the value at these keys. INVALID_CONFIG if a value is where a table has to be. */
+/* Give the value at these keys. INVALID_CONFIG if a value, or an array of tables, is where a table
+ * has to be, or a table where the value has to be. */
 int toml_set(struct str text, const struct key_path *at, struct str value, struct buf *out,
 	     struct err *e);
 
