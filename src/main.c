@@ -41,16 +41,28 @@ static int name_workspace(struct cli *c)
 	return EXIT_OK;
 }
 
+struct serve_args {
+	bool private;
+};
+
+static const struct option serve_options[] = {
+	{ "private", 0, OPTION_SWITCH, offsetof(struct serve_args, private), NULL,
+	  "serve the program that starts it: print the path of a socket of its own, and end when "
+	  "standard input does" },
+	OPTION_END,
+};
+
 static int serve_run(struct cli *c, const void *args)
 {
+	const struct serve_args *a = args;
 	AUTO_CONFIG config = { 0 };
 	struct err e;
 
-	(void)args;
 	const int status = name_workspace(c);
 	if (status != EXIT_OK)
 		return status;
-	if (config_read(c->settings_count, c->settings, &config, &e) == 0 &&
+	if ((a->private ? config_read_private : config_read)(c->settings_count, c->settings,
+							     &config, &e) == 0 &&
 	    serve(&config, &e) == 0)
 		return 0;
 	config_name_flags(&config, &e);
@@ -66,6 +78,8 @@ static const struct verb verb_serve = {
 		    "  sidecar serve ~/project --socket /run/sidecar/sidecar.sock\n"
 		    "  WORKSPACE_ROOT=$PWD SOCKET_PATH=/tmp/s.sock sidecar serve\n"
 		    "  sidecar serve . --tcp 127.0.0.1:8080 --token-file token\n",
+	.options = serve_options,
+	.args_size = sizeof(struct serve_args),
 	.flags = VERB_SETTINGS,
 	.most = 1,
 	.kind = OPERANDS_LOCAL,

@@ -86,6 +86,11 @@ static int open_listeners(const struct config *c, struct listeners *l, struct er
 	l->activated = l->count > 0;
 	if (l->activated)
 		return 0;
+	if (c->private && !c->socket) {
+		if (listen_private(&l->list[l->count], e) < 0)
+			return -1;
+		l->count++;
+	}
 	if (c->socket) {
 		if (listen_unix(c->socket, (mode_t)c->socket_mode, &l->list[l->count], e) < 0)
 			return -1;
@@ -124,7 +129,7 @@ static void note_listeners(const struct listeners *l, struct config *c)
 	size_t ports = 0;
 
 	for (size_t i = 0; i < l->count; i++) {
-		if (l->activated)
+		if (l->activated || c->private)
 			c->activated[i] = l->list[i].path;
 		if (l->list[i].tcp)
 			c->ports[ports++] = l->list[i].port;
@@ -251,6 +256,7 @@ static int run(const struct config *config, struct service *service, struct list
 		.hung_up = service->audit ? reopen_audit : NULL,
 		.arg = service,
 		.grace_ms = config->grace_seconds * 1000,
+		.lifeline = config->private ? STDIN_FILENO : -1,
 	};
 
 	if (!front.mcp)
@@ -268,12 +274,17 @@ static int run(const struct config *config, struct service *service, struct list
 	enter(config, service, &at, &entry);
 	(log_is_for_people() ? banner_log : health_log)(service, config, &at);
 	log_token(config, token);
+	if (config->private) {
+		(void)printf("%s\n", shown.path);
+		(void)fflush(stdout);
+	}
 	const int rc = server_run(&server, e);
 	log_stop();
 	/* The keeper ends what is left when we are gone. */
 	if (rc == SERVER_STUCK) {
 		registry_leave(&entry);
 		registry_leave(token);
+		listeners_done(listeners);
 		_exit(0);
 	}
 	return rc;

@@ -3,6 +3,7 @@
 
 #include "api/server.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -63,13 +64,27 @@ static bool signalled(const struct server *s)
 	return false;
 }
 
+/* Whether the lifeline has ended: nobody has its other end any more. What is written to it says
+ * nothing. */
+static bool is_left_alone(const struct server *s)
+{
+	const int fd = s->o->lifeline;
+	char ignored[256];
+
+	if (fd < 0 || io_wait(fd, POLLIN, 0) <= 0)
+		return false;
+	const ssize_t n = read(fd, ignored, sizeof ignored);
+	return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
+}
+
 /* Wait for a signal, a tick, or the first connection after a pause. Without connections there is no
  * tick, so that an idle server costs nothing. `idle` is how many ticks there have been none. */
 static void wait_for_tick(struct server *s, int idle)
 {
 	struct workers *w = &s->workers;
 	struct pollfd p[] = { { .fd = s->signals, .events = POLLIN },
-			      { .fd = w->wake, .events = POLLIN } };
+			      { .fd = w->wake, .events = POLLIN },
+			      { .fd = s->o->lifeline, .events = POLLIN } };
 	int timeout = TICK_MS;
 	uint64_t count;
 
@@ -92,7 +107,7 @@ static void watch(struct server *s)
 	for (int idle = 0;;) {
 		idle = s->workers.slots.used ? 0 : idle + 1;
 		wait_for_tick(s, idle);
-		if (signalled(s))
+		if (signalled(s) || is_left_alone(s))
 			return;
 		workers_tick(&s->workers);
 		mcp_http_tick(s->o->serve.front->mcp);

@@ -17,14 +17,15 @@ struct server_options {
 	void (*hung_up)(void *arg); /* on SIGHUP; NULL: the signal has its usual effect */
 	void *arg;
 	int64_t grace_ms; /* how long running calls may take after a signal to stop */
+	int lifeline;	  /* its end stops the server like a signal; -1: there is none */
 };
 
 /* A call could not be ended: its thread still uses what the service points to, so the process must
  * end without taking anything down. */
 enum { SERVER_STUCK = 1 };
 
-/* Serve until SIGTERM or SIGINT (which, like SIGCHLD, must be blocked in all threads). Returns 0
- * after an orderly end, SERVER_STUCK, or -1 when it could not start. */
+/* Serve until SIGTERM or SIGINT (which, like SIGCHLD, must be blocked in all threads), or the end
+ * of the lifeline. Returns 0 after an orderly end, SERVER_STUCK, or -1 when it could not start. */
 int server_run(const struct server_options *o, struct err *e);
 
 #endif

@@ -186,7 +186,7 @@ static void choose_socket(struct config *c)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
 
-	if (c->socket || c->tcp_host)
+	if (c->socket || c->tcp_host || c->private)
 		return;
 	if (geteuid() != 0 && runtime && *runtime == '/')
 		(void)snprintf(c->default_socket, sizeof c->default_socket, "%s/sidecar.sock",
@@ -218,10 +218,10 @@ int config_check(const struct config *c, struct err *e)
 
 void config_defaults(struct config *ret)
 {
-	*ret = (struct config){ .workspace = "/workspace",
-				.memory = { .max = LIMIT_CONFIG_MEMORY } };
+	*ret = (struct config){ .memory = { .max = LIMIT_CONFIG_MEMORY } };
 	for (size_t i = 0; i < setting_count(); i++)
 		setting_default(setting_at(i), ret);
+	ret->workspace = "/workspace";
 }
 
 static int begin(struct config *c, bool client, struct err *e)
@@ -285,6 +285,22 @@ int config_load(int argc, char **argv, struct config *ret, struct err *e)
 int config_read(int argc, char **argv, struct config *ret, struct err *e)
 {
 	return config_load(argc, argv, ret, e) < 0 ? -1 : config_check(ret, e);
+}
+
+int config_read_private(int argc, char **argv, struct config *ret, struct err *e)
+{
+	if (begin(ret, false, e) < 0)
+		return -1;
+	for (size_t i = 0; i < setting_count(); i++) {
+		if (!setting_at(i)->listens)
+			continue;
+		setting_default(setting_at(i), ret);
+		ret->origin[i] = CONFIG_DEFAULT;
+	}
+	ret->private = true;
+	if (read_flags(argc, argv, ret, e) < 0 || finish(ret, e) < 0)
+		return -1;
+	return config_check(ret, e);
 }
 
 int config_read_mcp(int argc, char **argv, struct config *ret, struct err *e)

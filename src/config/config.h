@@ -33,6 +33,10 @@ int config_check(const struct config *c, struct err *e);
 /* config_load, then config_check. */
 int config_read(int argc, char **argv, struct config *ret, struct err *e);
 
+/* The same for `sidecar serve --private`: what files and environment say about listening is meant
+ * for another server, and is ignored. Without --socket and --tcp, socket is NULL. */
+int config_read_private(int argc, char **argv, struct config *ret, struct err *e);
+
 /* The same for `sidecar mcp`, which has no listeners: by default the workspace is the current
  * directory, the sandbox is the strongest that can be had, and only warnings are logged. */
 int config_read_mcp(int argc, char **argv, struct config *ret, struct err *e);

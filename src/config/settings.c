@@ -381,6 +381,10 @@ void setting_default(const struct setting *s, struct config *c)
 		*(int64_t *)slot(s, c) = s->def;
 	else if (s->type == SETTING_CHOICE)
 		(void)set_choice(s, "", s->usual ? s->usual : s->choices[0], slot(s, c), &e);
+	else if (s->type == SETTING_SWITCH)
+		*(bool *)slot(s, c) = false;
+	else
+		*(const char **)slot(s, c) = NULL;
 }
 
 bool setting_text(const struct setting *s, const struct config *c, char *to, size_t size)

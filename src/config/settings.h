@@ -83,10 +83,11 @@ struct config {
 
 	/* Not set by the operator: */
 	bool best_sandbox;   /* the strongest that can be had, also in a container */
+	bool private;	     /* for the program that holds our standard input open (serve.h) */
 	const char *program; /* the program that starts commands, for hosts that can do without
 			      * them; NULL: this one */
 	int64_t open_files;  /* of commands; our own limit is higher (process.h). 0: the same */
-	const char *activated[CONFIG_ACTIVATED]; /* socket files that a service manager has made */
+	const char *activated[CONFIG_ACTIVATED]; /* socket files that `socket` does not name */
 	uint16_t ports[CONFIG_ACTIVATED];	 /* on which the server listens; then zeros */
 
 	/* Texts that members above point to. */

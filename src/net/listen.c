@@ -171,6 +171,29 @@ static uint16_t port_of(const struct sockaddr_storage *address)
 	return ntohs(((const struct sockaddr_in *)address)->sin_port);
 }
 
+int listen_private(struct listener *ret, struct err *e)
+{
+	static const char socket_name[] = "/s";
+	const char *base = getenv("TMPDIR");
+	char path[SOCKET_PATH_SIZE];
+
+	if (!base || base[0] != '/')
+		base = "/tmp";
+	const int n = snprintf(path, sizeof path, "%s/coding-sidecar-XXXXXX", base);
+	if (n >= (int)(sizeof path - strlen(socket_name)))
+		return err_set(e, ERR_INVALID_PATH,
+			       "The name in TMPDIR is too long for a socket's path: %s", base);
+	if (!mkdtemp(path))
+		return err_errno(e, "Cannot make a directory for the socket in %s", base);
+	memcpy(path + n, socket_name, sizeof socket_name);
+	if (listen_at(path, 0600, ret, e) < 0) {
+		unmake_directories(path, 1);
+		return -1;
+	}
+	ret->alone = true;
+	return 0;
+}
+
 int listen_tcp(const char *host, int64_t *port, struct listener *ret, struct err *e)
 {
 	struct sockaddr_storage address;
@@ -255,6 +278,8 @@ void listener_done(struct listener *l)
 	fd_closep(&l->fd);
 	if (l->made && lstat(l->path, &st) == 0 && st.st_dev == l->dev && st.st_ino == l->ino)
 		(void)unlink(l->path);
+	if (l->alone)
+		unmake_directories(l->path, 1);
 	l->path[0] = '\0';
 }
 

@@ -26,10 +26,14 @@ struct listener {
 	bool made;	/* we made the file: listener_done removes it */
 	dev_t dev;	/* the identity of that file: another server may have replaced it */
 	ino_t ino;
+	bool alone; /* so is its directory, which goes with it */
 };
 
 /* Listen on a Unix socket; its directory is created. */
 int listen_unix(const char *path, mode_t mode, struct listener *ret, struct err *e);
+
+/* Listen on a Unix socket for this user alone, in a new directory below $TMPDIR or /tmp. */
+int listen_private(struct listener *ret, struct err *e);
 
 /* Listen on a numeric address ("127.0.0.1", "::1", "localhost"). Port 0 means any free port; *port
  * becomes the one in use. */
@@ -40,7 +44,8 @@ int listen_tcp(const char *host, int64_t *port, struct listener *ret, struct err
 int listen_activated(int i, struct listener *ret, struct err *e);
 void listen_forget_activation(void);
 
-/* Close it, and remove the socket file if it is still ours. */
+/* Close it, and remove the socket file if it is still ours, with a directory that was made for it.
+ */
 void listener_done(struct listener *l);
 
 /* Send systemd a message ("READY=1"); does nothing without NOTIFY_SOCKET. */

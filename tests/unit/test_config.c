@@ -58,6 +58,33 @@ static void defaults(void **state)
 	assert_int_equal(c.log_level, LOG_INFO);
 }
 
+static void a_private_server_listens_as_flags_say(void **state)
+{
+	AUTO_CONFIG c = { 0 }, other = { 0 };
+	char socket[] = "--socket=/flag.sock", *none[] = { NULL }, *flags[] = { socket, NULL };
+	struct err e;
+
+	(void)state;
+	/* This sets the environment. */
+	assert_int_equal(
+		read_settings(WORDS("SOCKET_PATH=/env.sock", "TCP_HOST=0.0.0.0", "TCP_PORT=1",
+				    "SIDECAR_AUTH_TOKEN=secret", "SIDECAR_REQUIRE_AUTH=1",
+				    "SIDECAR_GRACE_SECONDS=77", "SIDECAR_READ_ONLY=1"),
+			      &other, &e),
+		0);
+	assert_int_equal(config_read_private(0, none, &c, &e), 0);
+	assert_true(c.private && c.read_only);
+	assert_null(c.socket);
+	assert_null(c.tcp_host);
+	assert_null(c.token);
+	assert_false(c.require_auth);
+	assert_int_equal(c.tcp_port, -1);
+	assert_int_equal(c.grace_seconds, 10);
+	config_done(&c);
+	assert_int_equal(config_read_private(1, flags, &c, &e), 0);
+	assert_string_equal(c.socket, "/flag.sock");
+}
+
 static void a_flag_wins_over_the_environment(void **state)
 {
 	AUTO_CONFIG c = { 0 };
@@ -258,6 +285,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults),
 		cmocka_unit_test(a_flag_wins_over_the_environment),
+		cmocka_unit_test(a_private_server_listens_as_flags_say),
 		cmocka_unit_test(switches_are_on_for_few_words),
 		cmocka_unit_test(only_a_clear_word_lets_paths_out),
 		cmocka_unit_test(what_is_wrong_is_named),
