@@ -178,7 +178,10 @@ export class SidecarSocketExecutor extends ClientExecutor {
   }
 }
 
-/** Starts a private sidecar on a directory at the first call, and ends it with `shutdown`. */
+/**
+ * Starts a private sidecar on a directory at the first call. Executors with the same options share it. It ends when the
+ * last of them is shut down, or with this process, which need not shut down any.
+ */
 export class LocalExecutor extends ClientExecutor {
   #sidecar: Promise<PrivateSidecar> | undefined;
 
@@ -198,11 +201,20 @@ export class LocalExecutor extends ClientExecutor {
 
   protected override async connect(): Promise<SidecarClient> {
     const { workspaceRoot, allowOutsideWorkspaceRoot: allowOutside = false } = this.options;
-    this.#sidecar ??= PrivateSidecar.start(workspaceRoot, { allowOutside }).catch((error: unknown) => {
-      this.#sidecar = undefined; // the next call tries again
+    const starting = (this.#sidecar ??= PrivateSidecar.start(workspaceRoot, { allowOutside }));
+    try {
+      const sidecar = await starting;
+      if (!sidecar.ended) return sidecar.client;
+    } catch (error) {
+      this.#drop(starting); // the next call tries again
       throw error;
-    });
-    return (await this.#sidecar).client;
+    }
+    this.#drop(starting); // it was killed
+    return this.connect();
+  }
+
+  #drop(one: Promise<PrivateSidecar>): void {
+    if (this.#sidecar === one) this.#sidecar = undefined;
   }
 }
 

@@ -4,9 +4,8 @@ import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { LocalExecutor, PrivateSidecar, SidecarSocketExecutor, createToolExecutor, programPath } from "../dist/index.mjs";
 import { freePort, place, serve } from "./sidecar.mjs";
@@ -106,19 +105,6 @@ test("a private sidecar that cannot start says why", async (t) => {
   t.after(() => (process.env.SIDECAR_BIN = program));
   process.env.SIDECAR_BIN = "/nowhere/sidecar";
   await assert.rejects(PrivateSidecar.start(here.workspace), { code: "SPAWN_FAILED" });
-});
-
-test("a private sidecar ends with its process", async (t) => {
-  const here = place(t);
-  const program = `require("../dist").PrivateSidecar.start(${JSON.stringify(here.workspace)}).then(async (sidecar) => {
-    const { stdout } = await sidecar.client.bash({ command: "echo $PPID" });
-    console.log(stdout.trim());
-    process.exit(0);
-  })`;
-  const cwd = dirname(fileURLToPath(import.meta.url));
-  const { stdout } = spawnSync(process.execPath, ["-e", program], { cwd, encoding: "utf8" });
-  assert.match(stdout, /^\d+$/m);
-  while (existsSync(`/proc/${stdout.trim()}`)) await sleep(10);
 });
 
 const launcher = fileURLToPath(new URL("../bin/coding-sidecar.js", import.meta.url));
