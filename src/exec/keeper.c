@@ -77,12 +77,12 @@ static int read_setup(struct keeper *k)
 		.supervised = setup.supervised,
 		.workspace = empty_to_null(s->item[0]),
 		.scratch = empty_to_null(s->item[1]),
-		.write = list_of(s, &at, setup.write_count),
-		.read = list_of(s, &at, setup.read_count),
-		.hide = list_of(s, &at, setup.hide_count),
-		.sockets = list_of(s, &at, setup.socket_count),
 	};
 	memcpy(k->config.ports, setup.ports, sizeof(setup.ports));
+	k->config.write = list_of(s, &at, setup.write_count);
+	k->config.read = list_of(s, &at, setup.read_count);
+	k->config.sockets = list_of(s, &at, setup.socket_count);
+	k->config.hide = list_of(s, &at, setup.hide_count);
 	fd_closep(&fds[KEEPER_STRINGS]);
 	return 0;
 }

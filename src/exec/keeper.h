@@ -13,8 +13,8 @@
  * The keeper stays outside every namespace. It starts the spawner, which lives in the sandbox's
  * namespaces and turns orders into reapers, and waits for it. When the server is gone, for whatever
  * reason, the reapers end their trees, the spawner ends, and the keeper removes the private /tmp,
- * calls at_death, and ends. If only the spawner dies, the keeper ends without cleaning up: the
- * server is still there and starts both again.
+ * calls at_death, and ends. If only the spawner dies, or has been retired and its last command has
+ * ended, the keeper ends without cleaning up: the server is still there and has started both again.
  */
 #ifndef EXEC_KEEPER_H
 #define EXEC_KEEPER_H

@@ -25,6 +25,7 @@
 #include "exec/keeper.h"
 #include "exec/spawner.h"
 #include "sandbox/canonical.h"
+#include "sandbox/covers.h"
 #include "sandbox/floor.h"
 #include "sandbox/scratch.h"
 
@@ -37,14 +38,18 @@ struct runner {
 	unsigned generation; /* how many keepers there have been */
 	unsigned followed;   /* the generation of the sandbox's directories */
 	pid_t keeper_pid;
-	int keeper;	 /* pidfd; -1 if there is no keeper, or the kernel is older than 5.3 */
+	int keeper; /* pidfd; -1 if there is no keeper, or the kernel is older than 5.3 */
+	pid_t retired[LIMIT_COMMANDS + LIMIT_JOBS]; /* keepers of spawners that end by themselves */
+	size_t retired_count;
 	int lifeline[2]; /* one pipe for all keepers: what an earlier one started continues */
 	int at_death;	 /* or -1 */
 	size_t max;
 	atomic_size_t running;
 	struct keeper_setup setup;
 	struct buf strings;
-	size_t scratch_at;  /* the offset of the private /tmp in them */
+	size_t scratch_at; /* the offset of the private /tmp in them */
+	size_t hidden_at;  /* … and of what is hidden, which is last and may change */
+	struct covers *covers;
 	struct buf program; /* with its NUL; empty: this one */
 	struct sandbox_report report;
 	struct bounds *bounds; /* NULL: no sandbox, or not started yet */
@@ -109,8 +114,9 @@ static int keep_config(struct runner *r, const struct runner_config *c, struct e
 	memcpy(r->setup.ports, sb->ports, sizeof(sb->ports));
 	r->setup.write_count = add_list(&r->strings, sb->write, sb->workspace);
 	r->setup.read_count = add_list(&r->strings, sb->read, sb->workspace);
-	r->setup.hide_count = add_list(&r->strings, sb->hide, NULL);
 	r->setup.socket_count = add_sockets(&r->strings, sb->sockets, sb->workspace);
+	r->hidden_at = r->strings.n;
+	r->covers = covers_new(sb->hide, sb->workspace);
 	r->program.max = LIMIT_ARGUMENT;
 	if (c->program) {
 		buf_add(&r->program, str_of(c->program));
@@ -120,7 +126,7 @@ static int keep_config(struct runner *r, const struct runner_config *c, struct e
 	r->max = c->max_commands;
 	if (!r->max || r->max > LIMIT_COMMANDS)
 		r->max = LIMIT_COMMANDS;
-	if (r->strings.failed || r->program.failed)
+	if (r->strings.failed || r->program.failed || !r->covers)
 		return err_set(e, ERR_SPAWN_FAILED, "There is not enough memory for the spawner");
 	return 0;
 }
@@ -283,12 +289,12 @@ static int keep_bounds(struct runner *r, const struct sandbox_report *report)
 		.read_only = s->read_only,
 		.workspace = string[0],
 		.scratch = string[1],
-		.write = list_of(string, &at, s->write_count),
-		.read = list_of(string, &at, s->read_count),
-		.hide = list_of(string, &at, s->hide_count),
-		.sockets = list_of(string, &at, s->socket_count),
 	};
 	memcpy(config.ports, s->ports, sizeof(s->ports));
+	config.write = list_of(string, &at, s->write_count);
+	config.read = list_of(string, &at, s->read_count);
+	config.sockets = list_of(string, &at, s->socket_count);
+	config.hide = list_of(string, &at, s->hide_count);
 	r->bounds = bounds_new(&config, report->namespaces);
 	mem_free(string);
 	return r->bounds ? 0 : -1;
@@ -319,6 +325,9 @@ static int start(struct runner *r, struct err *e)
 	/* Found out before the sandbox is made: without it there are no Unix sockets in it. */
 	r->setup.supervised &= try_to_read(pid) == 0;
 	r->setup.brokered &= r->setup.supervised && can_take_from(r->keeper);
+	r->strings.n = r->hidden_at;
+	r->strings.failed = false;
+	r->setup.hide_count = covers_list(r->covers, &r->strings);
 	if (greet(r, mine, &hello, e) < 0) {
 		fd_closep(&mine);
 		(void)reap_keeper(r, SIGKILL);
@@ -396,13 +405,16 @@ void runner_free(struct runner *r)
 	fd_closep(&r->sock);
 	fd_closep(&r->lifeline[1]);
 	/* It may be stopped, or have much to remove: then it continues after we have ended. */
-	const bool gone = reap_keeper(r, SIGCONT);
+	bool gone = reap_keeper(r, SIGCONT);
+	for (size_t i = 0; i < r->retired_count; i++)
+		gone &= reap_by_number(r->retired[i]);
 	fd_closep(&r->lifeline[0]);
 	/* If there never was a keeper, or it was killed, removing the directory is left to us. */
 	if (gone && !r->strings.failed && r->strings.n)
 		scratch_remove(r->strings.p + r->scratch_at);
 	buf_done(&r->strings);
 	buf_done(&r->program);
+	covers_free(r->covers);
 	bounds_release(r->bounds);
 	(void)pthread_mutex_destroy(&r->lock);
 	(void)pthread_mutex_destroy(&r->report_lock);
@@ -477,6 +489,56 @@ void runner_leave(struct runner *r)
 	(void)atomic_fetch_sub(&r->running, 1);
 }
 
+/* The keeper is killed, so that it does not remove the private /tmp, which the next one uses. The
+ * spawner sees the hang-up and ends its commands. */
+static void dismiss(struct runner *r)
+{
+	if (r->keeper >= 0)
+		(void)syscall(SYS_pidfd_send_signal, r->keeper, SIGKILL, NULL, 0);
+	else if (r->keeper_pid > 0)
+		(void)kill(r->keeper_pid, SIGKILL);
+	fd_closep(&r->sock);
+}
+
+/* Let the commands of the spawner go on, and give it no more. */
+static void retire(struct runner *r)
+{
+	static const char message[SPAWNER_RETIRES];
+	const int64_t deadline = io_now_ms() + LIMIT_SPAWNER_MS;
+
+	if (r->retired_count == ARRAY_LEN(r->retired) ||
+	    message_send(r->sock, message, sizeof(message), NULL, 0, deadline) < 0) {
+		dismiss(r);
+		return;
+	}
+	fd_closep(&r->sock);
+	fd_closep(&r->keeper);
+	r->retired[r->retired_count++] = TAKE(r->keeper_pid, 0);
+}
+
+/* Those whose commands have ended. */
+static void reap_retired(struct runner *r)
+{
+	for (size_t i = r->retired_count; i-- > 0;)
+		if (waitpid(r->retired[i], NULL, WNOHANG) != 0)
+			r->retired[i] = r->retired[--r->retired_count];
+}
+
+/* Start a spawner if there is none, or if another file has the name of one that is hidden from
+ * commands; twice if that happens while it starts. */
+static int renew(struct runner *r, bool dead, struct err *e)
+{
+	for (int i = 0; i < 2; i++, dead = false) {
+		if (!dead && !(r->setup.namespaces && covers_have_changed(r->covers)))
+			return 0;
+		if (!dead)
+			retire(r);
+		if (start(r, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* A duplicate of the socket to a spawner; -1 with *e. If the last try found generation `broken`
  * dead, the first thread that comes here replaces that spawner. */
 static int borrow(struct runner *r, unsigned broken, unsigned *generation, struct err *e)
@@ -484,7 +546,8 @@ static int borrow(struct runner *r, unsigned broken, unsigned *generation, struc
 	int fd = -1;
 
 	(void)pthread_mutex_lock(&r->lock);
-	if ((r->sock >= 0 && r->generation != broken) || start(r, e) == 0) {
+	reap_retired(r);
+	if (renew(r, r->sock < 0 || r->generation == broken, e) == 0) {
 		fd = fcntl(r->sock, F_DUPFD_CLOEXEC, 0);
 		if (fd < 0)
 			(void)err_set(e, ERR_SPAWN_FAILED, "The server has no descriptor left");
@@ -497,15 +560,8 @@ static int borrow(struct runner *r, unsigned broken, unsigned *generation, struc
 void runner_follow(struct runner *r, unsigned generation)
 {
 	(void)pthread_mutex_lock(&r->lock);
-	if (generation != r->followed && r->sock >= 0 && runner_is_sandboxed(r)) {
-		/* The keeper is killed, so that it does not remove the private /tmp, which the next
-		 * one uses. The spawner sees the hang-up and ends its commands. */
-		if (r->keeper >= 0)
-			(void)syscall(SYS_pidfd_send_signal, r->keeper, SIGKILL, NULL, 0);
-		else if (r->keeper_pid > 0)
-			(void)kill(r->keeper_pid, SIGKILL);
-		fd_closep(&r->sock);
-	}
+	if (generation != r->followed && r->sock >= 0 && runner_is_sandboxed(r))
+		dismiss(r);
 	r->followed = generation;
 	(void)pthread_mutex_unlock(&r->lock);
 }

@@ -79,7 +79,8 @@ int runner_enter(struct runner *r, struct err *e);
 void runner_leave(struct runner *r);
 
 /* Hand over an order; the descriptors stay the caller's. If the spawner is dead it is started again
- * first. -1 with SPAWN_FAILED. */
+ * first. If another file has taken the name of one that is hidden from commands, a new spawner is
+ * started, which hides it, and the commands of the old one go on. -1 with SPAWN_FAILED. */
 int runner_send(struct runner *r, const struct order *order, const int *fds, size_t fd_count,
 		struct err *e);
 

@@ -13,6 +13,7 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,7 +27,9 @@
 #include "sandbox/listener.h"
 
 struct spawner {
-	int server; /* -1 after it hung up */
+	int server;   /* -1 after it hung up and all its orders were taken */
+	bool hung_up; /* it has; the spare may find one more order, or the end */
+	bool retired; /* the server has another spawner */
 	struct reaper_home home;
 	struct sandbox *sandbox; /* NULL: off */
 	pid_t reapers[LIMIT_COMMANDS + LIMIT_JOBS + 1];
@@ -34,8 +37,11 @@ struct spawner {
 	pid_t spare;  /* the reaper among them that waits for the next order; 0: there is none */
 	int taken;    /* eventfd: the spare has taken an order */
 	bool orphans; /* a reaper died before its tree */
-	int64_t give_up_ms; /* once the server is gone: when to stop waiting for the reapers */
+	int64_t give_up_ms; /* once the server is gone, when to stop waiting for the reapers; 0 */
 };
+
+/* The exit status of a spare that got this message. */
+enum { SPARE_RETIRES = 2 };
 
 /* When memory runs out the kernel shall kill a command before the server. All commands inherit
  * this. */
@@ -74,9 +80,9 @@ _Noreturn static void be_spare(struct spawner *s)
 	/* Touch the memory that the order will need, so that the page faults happen now. */
 	mem_free(mem_new(1, LIMIT_SPARE_MEMORY));
 	/* The kernel gives one message to one reader, so no other reaper gets this order. */
-	if (message_recv(s->server, &order, sizeof(order), l.fd) != sizeof(order) ||
-	    l.fd[ORDER_STRINGS] < 0)
-		_exit(0);
+	const ssize_t n = message_recv(s->server, &order, sizeof(order), l.fd);
+	if (n != sizeof(order) || l.fd[ORDER_STRINGS] < 0)
+		_exit(n == SPAWNER_RETIRES ? SPARE_RETIRES : 0);
 	(void)!write(s->taken, &one, sizeof(one));
 	(void)close(s->server);
 	reaper_main(&s->home, listener, &l);
@@ -106,16 +112,34 @@ static void take_order(struct spawner *s)
 	if (s->spare)
 		return;
 	const int error = errno;
-	if (message_recv(s->server, &order, sizeof(order), fds) == sizeof(order))
+	const ssize_t n = message_recv(s->server, &order, sizeof(order), fds);
+	s->retired |= n == SPAWNER_RETIRES;
+	if (n == sizeof(order))
 		reaper_refuse(fds[ORDER_CONTROL], LAUNCH_FORK, error);
 	for (size_t i = 0; i < MESSAGE_FDS; i++)
 		fd_closep(&fds[i]);
 }
 
+static void give_up_soon(struct spawner *s)
+{
+	s->give_up_ms = io_now_ms() + LIMIT_ORPHAN_GRACE_MS + LIMIT_KILL_PATIENCE_MS;
+}
+
+/* The server will send no more, or is gone; what it has sent is still there. */
 static void hang_up(struct spawner *s)
 {
+	char byte;
+
+	s->hung_up = true;
+	if (s->spare)
+		return;
+	if (recv(s->server, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0) {
+		take_order(s);
+		return;
+	}
 	fd_closep(&s->server);
-	s->give_up_ms = io_now_ms() + LIMIT_ORPHAN_GRACE_MS + LIMIT_KILL_PATIENCE_MS;
+	if (!s->retired)
+		give_up_soon(s);
 }
 
 static pid_t *find(struct spawner *s, pid_t pid)
@@ -139,8 +163,13 @@ static void note_status(struct spawner *s, pid_t pid, int status)
 	}
 	if (reaper)
 		*reaper = s->reapers[--s->count];
-	if (pid == s->spare)
+	if (pid == s->spare) {
 		s->spare = 0;
+		if (WIFEXITED(status) && WEXITSTATUS(status) == SPARE_RETIRES) {
+			s->retired = true;
+			return;
+		}
+	}
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
 		s->orphans = true;
 }
@@ -156,16 +185,24 @@ static void reap(struct spawner *s)
 		s->orphans = tree_kill(s->reapers, s->count) > 0;
 }
 
+/* Where news of the server come from: its socket; and for one that is retired the lifeline. */
+static int watched(const struct spawner *s)
+{
+	if (s->server >= 0)
+		return s->hung_up && s->spare ? -1 : s->server;
+	return s->give_up_ms ? -1 : s->home.lifeline;
+}
+
 static void wait_for_news(struct spawner *s)
 {
 	struct pollfd p[] = {
-		{ .fd = s->server, .events = s->spare ? 0 : POLLIN },
+		{ .fd = watched(s), .events = s->spare ? 0 : POLLIN },
 		{ .fd = s->home.signals, .events = POLLIN },
 		{ .fd = s->taken, .events = POLLIN },
 	};
 	struct signalfd_siginfo info;
 	uint64_t taken;
-	int64_t until = s->server < 0 ? s->give_up_ms : IO_FOREVER;
+	int64_t until = s->give_up_ms ? s->give_up_ms : IO_FOREVER;
 
 	if (s->orphans)
 		until = io_now_ms() + LIMIT_KILL_PAUSE_MS;
@@ -176,24 +213,27 @@ static void wait_for_news(struct spawner *s)
 	if (p[2].revents) {
 		(void)!read(s->taken, &taken, sizeof(taken));
 		s->spare = 0;
-	} else if (p[0].revents & POLLIN) {
+	} else if (s->server < 0 && p[0].revents) {
+		give_up_soon(s);
+	} else if (p[0].revents & (POLLHUP | POLLERR)) {
+		hang_up(s);
+	} else if (p[0].revents) {
 		take_order(s);
 	}
-	if (p[0].revents & (POLLHUP | POLLERR))
-		hang_up(s);
 }
 
 _Noreturn static void spawner_main(struct spawner *s)
 {
 	while (s->server >= 0 || s->count || s->orphans) {
-		make_spare(s);
+		if (!s->hung_up)
+			make_spare(s);
 		wait_for_news(s);
 		reap(s);
-		if (s->server < 0 && io_now_ms() >= s->give_up_ms)
+		if (s->give_up_ms && io_now_ms() >= s->give_up_ms)
 			break;
 	}
 	(void)tree_kill(NULL, 0);
-	_exit(0);
+	_exit(s->retired);
 }
 
 /* Whether a command can have a listener: 0, or the errno value. */

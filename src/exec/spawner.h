@@ -18,9 +18,13 @@ struct spawner_hello {
 	struct sandbox_report sandbox;
 };
 
+/* The size of the message, in place of an order, by which the server retires the spawner: it takes
+ * the orders that have been sent, hears no more of the server and ends with its last command. */
+enum { SPAWNER_RETIRES = 1 };
+
 /* Start the spawner below the calling process, which has one thread, and say hello to the server.
- * Returns its pid, or -1. It exits with 0 after the server is gone and all trees have been ended.
- */
+ * Returns its pid, or -1. It exits with 0 after the server is gone and all trees have been ended,
+ * and with 1 if it was retired. */
 pid_t spawner_start(int server, int lifeline, const struct sandbox_config *asked);
 
 #endif

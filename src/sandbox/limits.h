@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* limits: every number that limits what the sandbox's supervisor does, with its reason. */
+/* limits: every number that limits what the sandbox and its supervisor do, with its reason. */
 #ifndef SANDBOX_LIMITS_H
 #define SANDBOX_LIMITS_H
 
@@ -12,6 +12,10 @@ enum {
 	LIMIT_CONNECTORS = 64,
 	LIMIT_CONNECTOR_STACK = 128 << 10,
 	LIMIT_CONNECTOR_LOOK_MS = 50,
+
+	/* Files that stay covered after others have taken their names, each held by a descriptor: a
+	 * few rotations of what the server writes. */
+	LIMIT_COVERED_BEFORE = 16,
 };
 
 #endif

@@ -25,14 +25,18 @@ struct attributes {
 
 enum { TREE_CLONE = 1, MOVE_FROM_FD = 4, READ_ONLY = 1, RECURSIVE = 0x8000 };
 
+static int clone_tree(int at, unsigned flags)
+{
+	return (int)syscall(SYS_open_tree, at, "", TREE_CLONE | O_CLOEXEC | AT_EMPTY_PATH | flags);
+}
+
 int mounts_take(const char *name)
 {
 	AUTO_FD at = canonical_open(name);
 
 	if (at < 0)
 		return -1;
-	return (int)syscall(SYS_open_tree, at, "",
-			    TREE_CLONE | O_CLOEXEC | RECURSIVE | AT_EMPTY_PATH);
+	return clone_tree(at, RECURSIVE);
 }
 
 int mounts_put(int tree, const char *path)
@@ -72,15 +76,19 @@ int mounts_make_place(const char *path, bool is_dir)
 /* Cover a file with one that cannot be opened without capabilities. */
 static int seal(const char *path)
 {
-	/* The private /tmp is the only place where a file can be made. Its name is not needed once
-	 * it is mounted, and no earlier command can have guessed it. */
+	/* The private /tmp is the only place where a file can be made. A command of an earlier
+	 * spawner may see it there, so it is mounted by descriptor. */
 	char cover[] = "/tmp/.sealed-XXXXXX";
 	AUTO_FD fd = mkostemp(cover, O_CLOEXEC);
 
 	if (fd < 0)
 		return -1;
-	const int bad = fchmod(fd, 0) < 0 ? -1 : mount(cover, path, NULL, MS_BIND, NULL);
-	return unlink(cover) < 0 ? -1 : bad;
+	AUTO_FD tree = fchmod(fd, 0) < 0 ? -1 : clone_tree(fd, 0);
+	const int bad = tree < 0 ? -1 : mounts_put(tree, path);
+	const int why = errno;
+	(void)unlink(cover);
+	errno = why;
+	return bad;
 }
 
 int mounts_hide(const char *path)

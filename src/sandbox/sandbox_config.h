@@ -42,7 +42,7 @@ struct sandbox_config {
 	struct path_list write; /* more that may be written (DATA_DIR, SIDECAR_SANDBOX_WRITE) */
 	struct path_list read;	/* more that may be read (SIDECAR_SANDBOX_READ), also if it lies
 				 * below a private directory such as /tmp */
-	struct path_list hide;	/* with namespaces: made invisible (socket, token file) */
+	struct path_list hide;	/* with namespaces: made invisible (sandbox/covers.h) */
 	struct path_list
 		sockets;	       /* of other programs, which commands may use
 					* (SIDECAR_SANDBOX_SOCKETS): sockets, and directories with them */
