@@ -282,9 +282,27 @@ int config_load(int argc, char **argv, struct config *ret, struct err *e)
 	return finish(ret, e);
 }
 
+/* Others of this user can read the environment with which a process was started, in place. */
+static void forget_secrets(void)
+{
+	for (size_t i = 0; i < setting_count(); i++) {
+		const struct setting *s = setting_at(i);
+		const size_t n = strlen(s->env);
+		if (s->type != SETTING_HIDDEN)
+			continue;
+		for (char **at = environ; *at; at++)
+			if (strncmp(*at, s->env, n) == 0 && (*at)[n] == '=')
+				explicit_bzero(*at + n + 1, strlen(*at + n + 1));
+		(void)unsetenv(s->env);
+	}
+}
+
 int config_read(int argc, char **argv, struct config *ret, struct err *e)
 {
-	return config_load(argc, argv, ret, e) < 0 ? -1 : config_check(ret, e);
+	if (config_load(argc, argv, ret, e) < 0)
+		return -1;
+	forget_secrets();
+	return config_check(ret, e);
 }
 
 int config_read_private(int argc, char **argv, struct config *ret, struct err *e)
@@ -307,6 +325,7 @@ int config_read_mcp(int argc, char **argv, struct config *ret, struct err *e)
 {
 	if (config_load(argc, argv, ret, e) < 0)
 		return -1;
+	forget_secrets();
 	ret->best_sandbox = !config_sets_sandbox(ret);
 	if (ORIGIN_OF(ret, log_level) == CONFIG_DEFAULT)
 		ret->log_level = LOG_WARN;

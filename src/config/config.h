@@ -30,7 +30,7 @@ int config_load(int argc, char **argv, struct config *ret, struct err *e);
  * required without a token, TCP beyond loopback without a token, a file that tools can write. */
 int config_check(const struct config *c, struct err *e);
 
-/* config_load, then config_check. */
+/* config_load, then config_check. A secret in the environment is overwritten there. */
 int config_read(int argc, char **argv, struct config *ret, struct err *e);
 
 /* The same for `sidecar serve --private`: what files and environment say about listening is meant

@@ -1,11 +1,12 @@
 """Who may call: tokens, and on TCP the headers by which browsers give themselves away."""
 import http.client
 import os
+import pathlib
 import subprocess
 import sys
 import unittest
 
-from harness import Answer, Sidecar, SidecarTest, needs_two_users, read_answer
+from harness import BIN, Answer, Sidecar, SidecarTest, environment, needs_two_users, read_answer
 
 
 class Tokens(SidecarTest):
@@ -99,6 +100,38 @@ class Tokens(SidecarTest):
         answer = self.tcp({"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}, method="OPTIONS")
         self.assertEqual(answer.status, 403)
         self.assertNotIn("access-control-allow-origin", {k.lower() for k in answer.headers})
+
+
+class Environment(SidecarTest):
+    """The environment of a process can be read by others of its user, and without a sandbox commands are such."""
+
+    def environ_of(self, pid):
+        return pathlib.Path("/proc/%d/environ" % pid).read_bytes()
+
+    def below(self, pid):
+        """The process and all that it has started."""
+        lists = pathlib.Path("/proc/%d/task" % pid).glob("*/children")
+        children = [int(number) for path in lists for number in path.read_text().split()]
+        return [pid, *(p for child in children for p in self.below(child))]
+
+    def test_the_token_is_not_in_it(self):
+        server = self.start(env={"SIDECAR_AUTH_TOKEN": "T0KEN-0F-MINE", "SIDECAR_SANDBOX": "off", "SIDECAR_REQUIRE_AUTH": "1"})
+        good = {"Authorization": "Bearer T0KEN-0F-MINE"}
+        answer = server.call("bash", headers=good, command="tr '\\0' '\\n' < /proc/%d/environ" % server.process.pid)
+        self.assertNotIn(b"T0KEN-0F-MINE", answer.body)
+        self.assertIn(b"WORKSPACE_ROOT=", answer.body)
+        for pid in self.below(server.process.pid):
+            self.assertIn(b"WORKSPACE_ROOT=", self.environ_of(pid))
+            self.assertNotIn(b"T0KEN-0F-MINE", self.environ_of(pid))
+
+    def test_nor_in_that_of_an_mcp_server(self):
+        env = environment(SIDECAR_AUTH_TOKEN="T0KEN-0F-MINE", WORKSPACE_ROOT=self.server.workspace)
+        with subprocess.Popen([BIN, "mcp"], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+            process.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+            process.stdin.flush()
+            self.assertIn(b'"id":1', process.stdout.readline())
+            self.assertNotIn(b"T0KEN-0F-MINE", self.environ_of(process.pid))
+            process.stdin.close()
 
 
 class Early(SidecarTest):

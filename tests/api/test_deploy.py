@@ -1,5 +1,6 @@
 """deploy/: units, images and manifests are what the tools that read them expect."""
 import http.client
+import json
 import os
 import pathlib
 import re
@@ -85,9 +86,24 @@ class Fleet(SidecarTest):
         text = (DEPLOY / "kubernetes/agent-sandbox.yaml").read_text()
         env = dict(re.findall(r'- name: ([A-Z_]+)\n +value: "?([^"\n#]*?)"?(?: #.*)?\n', text))
         self.assertEqual(env["TCP_PORT"], "8888")
+        self.assertNotIn("SIDECAR_AUTH_TOKEN", text)  # what is in the environment, commands can read
+        # Each pod makes its own, as the template says.
+        [make] = re.findall(r'command: \["sh", "-c", ("umask.*")\]\n', text)
+        self.assertEqual(env["SIDECAR_TOKEN_FILE"], "/run/token/token")
+        with tempfile.TemporaryDirectory(prefix="sidecar-test-") as place:
+            made = []
+            for _ in range(2):
+                subprocess.run(["sh", "-c", json.loads(make).replace("/run/token", place)], check=True)
+                made.append(pathlib.Path(place, "token").read_text())
+            self.assertNotEqual(*made)
+            self.assertRegex(made[1], r"\A[A-Za-z0-9+/]{43}\Z")
+            self.assertEqual(pathlib.Path(place, "token").stat().st_mode & 0o777, 0o600)
+            self.serve_a_fleet({**env, "SIDECAR_TOKEN_FILE": place + "/token"}, made[1])
+
+    def serve_a_fleet(self, env, secret):
         server = self.start(env={**{name: env[name] for name in env if name.startswith("SIDECAR_")},
-                                 "TCP_HOST": "127.0.0.1", "TCP_PORT": "0", "SIDECAR_AUTH_TOKEN": "secret"})
-        token = {"X-Sidecar-Token": "secret"}
+                                 "TCP_HOST": "127.0.0.1", "TCP_PORT": "0"})
+        token = {"X-Sidecar-Token": secret}
         port = int(server.request("GET", "/health", headers=token).json()["tcp"].rsplit(":", 1)[1])
         for headers, status in ((token, 200), ({}, 403)):
             connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
