@@ -238,12 +238,16 @@ static void turn_away(struct workers *w, int fd, int status, const char *sentenc
 }
 
 /* Take the next connection of a listener. The slot is the caller's; NULL if there was none. One
- * whose user may not connect gets that answer. */
+ * whose user may not connect gets that answer, and so does a command of any sidecar: its socket has
+ * a name (sandbox/broker.h). */
 static struct slot *accept_slot(struct workers *w, const struct listener *l)
 {
 	struct ucred peer = { .uid = (uid_t)-1 };
 	socklen_t size = sizeof peer;
-	const int fd = accept4(l->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	struct sockaddr_storage name;
+	socklen_t name_size = sizeof name;
+	const int fd =
+		accept4(l->fd, (struct sockaddr *)&name, &name_size, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 	if (fd < 0) {
 		/* The listener stays readable: without a pause this would spin. */
@@ -266,8 +270,9 @@ static struct slot *accept_slot(struct workers *w, const struct listener *l)
 		log_event(LOG_WARN, "connection refused: uid not allowed", LOG_INT("uid", peer.uid),
 			  LOG_INT("pid", peer.pid));
 		refuse(&c->http, 403, "Forbidden: this user may not connect");
-	} else if (!l->tcp && w->o->refuses && w->o->refuses(peer.pid)) {
-		log_event(LOG_WARN, "connection refused: a command may not watch",
+	} else if (!l->tcp && (name_size > sizeof name.ss_family ||
+			       (w->o->refuses && w->o->refuses(peer.pid)))) {
+		log_event(LOG_WARN, "connection refused: a command may not connect",
 			  LOG_INT("pid", peer.pid));
 		refuse(&c->http, 403, "Forbidden: a command may not connect");
 	}

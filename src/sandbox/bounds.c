@@ -23,6 +23,7 @@ struct bounds_memory {
 	atomic_int holders;
 	struct buf text;     /* all strings, one after the other, each with its NUL */
 	const char **string; /* where they begin */
+	struct stat *own;    /* of what is hidden; zero: it was not there */
 };
 
 static size_t count_strings(const struct sandbox_config *c)
@@ -77,11 +78,14 @@ struct bounds *bounds_new(const struct sandbox_config *config, bool namespaces)
 	*b = (struct bounds){ .config = *config, .namespaces = namespaces, .memory = m };
 	atomic_init(&m->holders, 1);
 	m->string = mem_new(count_strings(config), sizeof *m->string);
-	if (!m->string || !copy_strings(b, m)) {
+	m->own = mem_new(config->hide.count + 1, sizeof *m->own);
+	if (!m->string || !m->own || !copy_strings(b, m)) {
 		bounds_release(b);
 		return NULL;
 	}
 	b->abi = landlock_abi();
+	for (size_t i = 0; i < config->hide.count; i++)
+		(void)stat(config->hide.item[i], &m->own[i]);
 	b->override = sandbox_needs_override(&b->config);
 	return b;
 }
@@ -99,6 +103,7 @@ void bounds_release(struct bounds *b)
 		return;
 	buf_done(&b->memory->text);
 	mem_free(b->memory->string);
+	mem_free(b->memory->own);
 	mem_free(b->memory);
 	mem_free(b);
 }
@@ -131,13 +136,20 @@ bool bounds_may_write(const struct bounds *b, const char *name)
 
 bool bounds_may_connect(const struct bounds *b, const char *name, bool read_only)
 {
-	/* Above all not to the server: it would take the connection for its own. */
-	if (is_in_list(name, b->config.hide))
-		return false;
 	if (is_in_list(name, b->config.sockets))
 		return true;
 	return !read_only && (is_in_workspace(b, name) || is_in_list(name, b->config.write) ||
 			      is_in_private(b, name));
+}
+
+bool bounds_is_own(const struct bounds *b, const struct stat *st)
+{
+	const struct stat *own = b->memory->own;
+
+	for (size_t i = 0; i < b->config.hide.count; i++)
+		if (st->st_dev == own[i].st_dev && st->st_ino == own[i].st_ino)
+			return true;
+	return false;
 }
 
 int bounds_open_listed(const struct bounds *b, const char *name)
@@ -145,7 +157,7 @@ int bounds_open_listed(const struct bounds *b, const char *name)
 	char real[PATH_MAX];
 
 	if (b->config.sockets.count && canonical_name(name, NULL, real) &&
-	    is_in_list(real, b->config.sockets) && !is_in_list(real, b->config.hide))
+	    is_in_list(real, b->config.sockets))
 		return canonical_open(real);
 	errno = ENOENT;
 	return -1;

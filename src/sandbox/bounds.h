@@ -8,7 +8,7 @@
 #ifndef SANDBOX_BOUNDS_H
 #define SANDBOX_BOUNDS_H
 
-#include <sys/types.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "sandbox/sandbox_config.h"
@@ -33,6 +33,11 @@ bool bounds_may_write(const struct bounds *b, const char *name);
 
 /* May commands connect to a socket of that name, which is writable by its mount or not? */
 bool bounds_may_connect(const struct bounds *b, const char *name, bool read_only);
+
+/* Is it one of the files that are hidden from commands, above all a socket of the server, which
+ * would take the connection for its own? By whatever name: it is compared with those that were
+ * there when the bounds were made. */
+bool bounds_is_own(const struct bounds *b, const struct stat *st);
 
 /* The path of a socket that the operator allows, in the server's view, if the name that a command
  * uses is one: then it need not be visible to the command. An O_PATH descriptor, or -1. */

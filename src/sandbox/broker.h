@@ -12,6 +12,8 @@
  * answered with "go on".
  *
  *	Unix, by path	only as above; otherwise EACCES and a denial. What is not there is ENOENT
+ *	… of a sidecar	EACCES and a denial: this one's are known by device and inode; every other
+ *			one refuses sockets that have a name, and the broker gives them one
  *	Unix, abstract	EACCES and a denial: it cannot be known whose it is
  *	other families	connected as they are
  *	datagram Unix sockets, which could send to any address, are refused when they are made

@@ -16,6 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "base/own.h"
 
 /* An address that was copied once. */
@@ -58,15 +59,41 @@ static int refuse(const struct connecting *c, enum denial_by by, const char *pat
 	return EACCES;
 }
 
-/* Connect to the file that is open, and to no other. */
-static int connect_to_file(const struct connecting *c, int sock, int file)
+/* Is the other end a sidecar, by the words of its command? */
+static bool leads_to_sidecar(int sock)
+{
+	struct ucred peer;
+	socklen_t size = sizeof peer;
+	char path[64], words[PATH_MAX] = "";
+
+	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
+		return false;
+	(void)snprintf(path, sizeof path, "/proc/%d/cmdline", (int)peer.pid);
+	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
+	const ssize_t n = fd < 0 ? -1 : io_read_full(fd, words, sizeof words - 1);
+	const char *slash = strrchr(words, '/'), *program = slash ? slash + 1 : words;
+	const char *verb = words + strlen(words) + 1;
+	return n > verb - words && strcmp(program, "sidecar") == 0 &&
+	       (strcmp(verb, "serve") == 0 || strcmp(verb, "mcp") == 0);
+}
+
+/* Connect to the file that is open, and to no other; but to no sidecar. The command can send
+ * something before it is known whose socket it is. So the command's socket gets a name first:
+ * sidecars take no connection from one that has a name (api/workers.c). */
+static int connect_to_file(const struct connecting *c, int sock, int file, const char *name)
 {
 	struct peer_address t = { .at.local.sun_family = AF_UNIX };
 
+	if (bind(sock, &t.at.any, sizeof t.at.any.sa_family) < 0)
+		return errno;
 	(void)snprintf(t.at.local.sun_path, sizeof t.at.local.sun_path, "/proc/self/fd/%d", file);
 	t.size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(t.at.local.sun_path) +
 			     1);
-	return connect_to(c, sock, &t);
+	const int error = connect_to(c, sock, &t);
+	if (error || !leads_to_sidecar(sock))
+		return error;
+	(void)shutdown(sock, SHUT_RDWR);
+	return refuse(c, DENIED_BY_SECCOMP, name);
 }
 
 /* C libraries ask these for names of users and hosts first, and do without. */
@@ -86,6 +113,7 @@ static bool is_needed_by_none(const char *name)
 static int connect_by_path(const struct connecting *c, const struct stopped_call *s, int sock,
 			   const char *path)
 {
+	const struct bounds *b = denials_bounds(c->denials);
 	struct stopped_path way;
 	char name[PATH_MAX];
 	struct stat st;
@@ -97,14 +125,13 @@ static int connect_by_path(const struct connecting *c, const struct stopped_call
 	AUTO_FD root = stopped_root(proc);
 	if (root < 0)
 		return EACCES;
-	const struct bounds_rights rights = bounds_lower(denials_bounds(c->denials));
-	AUTO_FD listed =
-		rights.failed ? -1 : bounds_open_listed(denials_bounds(c->denials), way.text);
-	AUTO_FD file = rights.failed || listed >= 0 ? -1 : stopped_open(root, way.text, 0);
+	const struct bounds_rights rights = bounds_lower(b);
+	AUTO_FD file = rights.failed ? -1 : bounds_open_listed(b, way.text);
+	const bool listed = file >= 0;
+	if (!rights.failed && !listed)
+		file = stopped_open(root, way.text, 0);
 	const int error = rights.failed || errno == EXDEV || errno == EPERM ? EACCES : errno;
 	bounds_raise(&rights);
-	if (listed >= 0)
-		return connect_to_file(c, sock, listed);
 	if (file < 0)
 		return error;
 	if (fstat(file, &st) < 0 || fstatvfs(file, &mount) < 0 || !stopped_name(file, name) ||
@@ -112,9 +139,10 @@ static int connect_by_path(const struct connecting *c, const struct stopped_call
 		return EACCES;
 	if (!S_ISSOCK(st.st_mode))
 		return ECONNREFUSED; /* as the kernel does */
-	if (!bounds_may_connect(denials_bounds(c->denials), name, mount.f_flag & ST_RDONLY))
+	if (bounds_is_own(b, &st) ||
+	    (!listed && !bounds_may_connect(b, name, mount.f_flag & ST_RDONLY)))
 		return is_needed_by_none(name) ? EACCES : refuse(c, DENIED_BY_SECCOMP, name);
-	return connect_to_file(c, sock, file);
+	return connect_to_file(c, sock, file, name);
 }
 
 /* "@name", with dots for what cannot be shown. */

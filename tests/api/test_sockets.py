@@ -51,6 +51,30 @@ select.select([], [s], [])
 print(s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR))
 """
 
+# Connect by a path, while another thread sends a request as soon as that can be done; print what became of it.
+ASK = """import socket, sys, threading
+s = socket.socket(socket.AF_UNIX)
+if len(sys.argv) > 3:
+    s.bind(sys.argv[3])
+request = open(sys.argv[2], 'rb').read()
+ended = False
+def send():
+    while not ended:
+        try:
+            return s.sendall(request)
+        except OSError:
+            pass
+thread = threading.Thread(target=send)
+thread.start()
+try:
+    s.connect(sys.argv[1])
+    print('connected')
+except OSError as e:
+    print(e.strerror)
+ended = True
+thread.join()
+"""
+
 # A listener without room: the second connection waits.
 FULL = """import socket, sys
 l = socket.socket(socket.AF_UNIX)
@@ -186,6 +210,52 @@ class Sockets(unittest.TestCase):
                 self.stack.callback(s.close)
                 os.unlink(allowed)
             self.assertIn("Permission denied", self.run_in(server, "%s client.py %s" % (sys.executable, self.out)))
+
+    def refused(self, server, *others):
+        """No way leads to a sidecar's socket, nor does a request that another thread sends meanwhile."""
+        body = json.dumps({"path": "written", "content": "x"}).encode()
+        server.put("request", b"POST /write HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                              b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        server.put("ask.py", ASK)
+        sidecars = (server, *others)
+        for sidecar in sidecars:
+            name = os.path.join(self.base, "%d.sock" % sidecars.index(sidecar))
+            ways = [sidecar.socket, name, name + "-link", name + "-moved"]
+            os.link(sidecar.socket, name)
+            os.symlink(name, name + "-link")
+            os.link(sidecar.socket, name + "-away")
+            os.rename(name + "-away", name + "-moved")
+            for way in ways:
+                with self.subTest(way):
+                    seen = server.observe("run_command", command="", argv=[sys.executable, "ask.py", way, "request"])
+                    self.assertEqual(seen["output"]["stdout"], "Permission denied\n")
+                    self.assertIn("connect", [d["operation"] for d in seen.get("denied", ())])
+            bound = self.run_in(server, "%s ask.py %s request named" % (sys.executable, name))
+            self.assertEqual(bound, "Permission denied\n")
+            os.unlink(server.path("named"))
+        for sidecar in sidecars:
+            sidecar.result("ls")  # what had come before is answered
+            self.assertFalse(os.path.exists(sidecar.path("written")))
+
+    def test_sidecars_even_if_the_operator_allows_their_sockets(self):
+        for launcher in ((), FLOOR):
+            with self.subTest(launcher), tempfile.TemporaryDirectory(prefix="sidecar-test-", dir="/var/tmp") as self.base:
+                other = self.serve(SOCKET_PATH=self.base + "/other", XDG_RUNTIME_DIR=self.base)
+                server = self.serve(launcher, SOCKET_PATH=self.base + "/own", SIDECAR_SANDBOX_SOCKETS=self.base)
+                self.refused(server, other)
+                other.close()
+                server.close()
+
+    def test_a_client_whose_socket_has_a_name(self):
+        """As those of sandboxed commands have."""
+        server = self.serve()
+        for name in ("", "\0sidecar-test-%d" % os.getpid(), os.path.join(self.base, "named")):
+            with self.subTest(name), socket.socket(socket.AF_UNIX) as s:
+                s.bind(name)
+                s.settimeout(60)
+                s.connect(server.socket)
+                s.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                self.assertIn(b" 403 ", s.recv(99))
 
     def test_own_ones(self):
         script = "import socket, threading, os\nl = socket.socket(socket.AF_UNIX)\nl.bind(os.environ['TMPDIR'] + '/own')\n" \

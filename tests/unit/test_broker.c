@@ -487,6 +487,29 @@ static void what_is_inside_is_reached(void **state)
 	assert_int_equal(arrived(w.listed), 1);
 }
 
+/* By which a sidecar knows that it is a command. */
+static void the_socket_of_a_command_has_a_name(void **state)
+{
+	struct sockaddr_un a;
+	socklen_t n = sizeof a;
+
+	(void)state;
+	assert_int_equal(connect_with("in", NULL), 0);
+	AUTO_FD fd = accept4(w.in, (struct sockaddr *)&a, &n, SOCK_CLOEXEC);
+	assert_true(fd >= 0 && n > sizeof a.sun_family);
+}
+
+static void the_servers_socket_is_known_by_any_name(void **state)
+{
+	(void)state;
+	assert_int_equal(link("hidden", "hard"), 0);
+	assert_int_equal(connect_with("hard", NULL), EACCES);
+	assert_int_equal(rename("hard", "moved"), 0);
+	assert_int_equal(connect_with("moved", NULL), EACCES);
+	assert_int_equal(unlink("moved"), 0);
+	assert_int_equal(arrived(w.hidden), 0);
+}
+
 static void what_is_outside_is_not(void **state)
 {
 	struct denials *d;
@@ -627,6 +650,8 @@ int main(void)
 		cmocka_unit_test_setup(here_it_is_possible, take_all),
 		cmocka_unit_test_setup(what_may_go_on_is_what_the_rules_hold, take_all),
 		cmocka_unit_test_setup(what_is_inside_is_reached, take_all),
+		cmocka_unit_test_setup(the_socket_of_a_command_has_a_name, take_all),
+		cmocka_unit_test_setup(the_servers_socket_is_known_by_any_name, take_all),
 		cmocka_unit_test_setup(what_is_outside_is_not, take_all),
 		cmocka_unit_test_setup(what_is_not_there_is_no_denial, take_all),
 		cmocka_unit_test_setup(roots_rights_are_lowered, take_all),
