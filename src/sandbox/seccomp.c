@@ -4,6 +4,7 @@
 #include "sandbox/seccomp.h"
 
 #include <errno.h>
+#include <linux/netlink.h>
 #include <linux/sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
@@ -92,21 +93,44 @@ static int refuse_value(scmp_filter_ctx f, int call, unsigned arg, unsigned mask
 	return seccomp_rule_add_array(f, eperm, call, 1, &cmp);
 }
 
-static int refuse_sockets(scmp_filter_ctx f, unsigned flags)
+/* Refuse a call whose family is not in the set, by bits of their numbers. */
+static int refuse_families(scmp_filter_ctx f, int call, uint64_t allowed)
 {
 	int bad = 0;
 
 	/* Families are small numbers; above them single bits are tested, so that no other value
 	 * passes. */
-	for (unsigned family = 0; family < 64; family++) {
-		const bool internet = family == AF_INET || family == AF_INET6;
-		if ((internet && !(flags & SECCOMP_NO_INTERNET)) ||
-		    (family == AF_UNIX && !(flags & SECCOMP_NO_UNIX)) || family == AF_NETLINK)
-			continue;
-		bad |= refuse_value(f, SCMP_SYS(socket), 0, ~0U, family);
-	}
+	for (unsigned family = 0; family < 64; family++)
+		if (!(allowed >> family & 1))
+			bad |= refuse_value(f, call, 0, ~0U, family);
 	for (unsigned bit = 6; bit < 32; bit++)
-		bad |= refuse_value(f, SCMP_SYS(socket), 0, 1U << bit, 1U << bit);
+		bad |= refuse_value(f, call, 0, 1U << bit, 1U << bit);
+	return bad;
+}
+
+/* Of netlink only what C libraries ask for interfaces, addresses and routes; to change these needs
+ * a capability. Other protocols lead into many parts of the kernel, or to other programs. To those
+ * who try them it is as if the kernel had none. */
+static int refuse_netlink(scmp_filter_ctx f)
+{
+	const struct scmp_arg_cmp other[] = { { 0, SCMP_CMP_MASKED_EQ, ~0U, AF_NETLINK },
+					      { 2, SCMP_CMP_NE, NETLINK_ROUTE, 0 } };
+
+	return seccomp_rule_add_array(f, SCMP_ACT_ERRNO(EPROTONOSUPPORT), SCMP_SYS(socket),
+				      ARRAY_LEN(other), other);
+}
+
+static int refuse_sockets(scmp_filter_ctx f, unsigned flags)
+{
+	const uint64_t internet = 1ULL << AF_INET | 1ULL << AF_INET6;
+	const uint64_t local = 1ULL << AF_UNIX;
+	int bad =
+		refuse_families(f, SCMP_SYS(socket),
+				1ULL << AF_NETLINK | (flags & SECCOMP_NO_INTERNET ? 0 : internet) |
+					(flags & SECCOMP_NO_UNIX ? 0 : local));
+
+	bad |= refuse_families(f, SCMP_SYS(socketpair), local);
+	bad |= refuse_netlink(f);
 	/* One end of a datagram pair can send to any address; a stream only to its other end.
 	 * For a local socket SOCK_RAW means SOCK_DGRAM to the kernel. */
 	if (flags & SECCOMP_NO_UNIX) {

@@ -75,6 +75,20 @@ ended = True
 thread.join()
 """
 
+# Which pairs and netlink sockets can be made, and how others fail; then the names of the network's interfaces.
+FAMILIES = """import ctypes, errno, json, os, socket, struct
+libc = ctypes.CDLL(None, use_errno=True)
+two = (ctypes.c_int * 2)()
+def result(done):
+    return errno.errorcode[ctypes.get_errno()] if done < 0 else 'made'
+pairs = {family: result(libc.socketpair(family, socket.SOCK_STREAM, 0, two)) for family in [*range(48), 64, -1]}
+links = {kind: result(libc.socket(socket.AF_NETLINK, socket.SOCK_RAW, kind)) for kind in [*range(32), -1]}
+s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+s.send(struct.pack('IHHIIB3x', 20, 18, 0x301, 1, 0, 0))
+kinds = {struct.unpack('H', s.recv(65536)[4:6])[0]}
+print(json.dumps([pairs, links, sorted(kinds), len(socket.if_nameindex()), len(socket.getaddrinfo('localhost', 80))]))
+"""
+
 # A listener without room: the second connection waits.
 FULL = """import socket, sys
 l = socket.socket(socket.AF_UNIX)
@@ -256,6 +270,21 @@ class Sockets(unittest.TestCase):
                 s.connect(server.socket)
                 s.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 self.assertIn(b" 403 ", s.recv(99))
+
+    def test_families(self):
+        """Pairs are of Unix sockets, and netlink only tells of the network's interfaces and routes."""
+        for launcher, env in (((), {}), (FLOOR, {}), ((), {"SIDECAR_NETWORK": "none"}), (FLOOR, {"SIDECAR_NETWORK": "none"})):
+            with self.subTest(launcher=launcher, env=env):
+                server = self.serve(launcher, **env)
+                server.put("families.py", FAMILIES)
+                out = server.output("run_command", command="", argv=[sys.executable, "families.py"])
+                pairs, links, kinds, interfaces, addresses = json.loads(out["stdout"] or out["stderr"])
+                self.assertEqual({family for family, result in pairs.items() if result != "EPERM"}, {"1"})
+                self.assertEqual(pairs["1"], "made")
+                self.assertEqual({kind for kind, result in links.items() if result == "made"}, {"0"})
+                self.assertEqual({result for kind, result in links.items() if kind != "0"}, {"EPROTONOSUPPORT"})
+                self.assertEqual(kinds, [16])  # RTM_NEWLINK
+                self.assertGreater(min(interfaces, addresses), 0)
 
     def test_own_ones(self):
         script = "import socket, threading, os\nl = socket.socket(socket.AF_UNIX)\nl.bind(os.environ['TMPDIR'] + '/own')\n" \
