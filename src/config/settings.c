@@ -71,6 +71,9 @@ static const struct setting settings[] = {
 	  "PATH:...",
 	  .help = "sockets of other programs, or directories with them, that sandboxed commands "
 		  "may use, such as $SSH_AUTH_SOCK" },
+	{ "SIDECAR_ALLOW_TRUNCATE", "allow-truncate", SETTING_SWITCH, AT(allow_truncate),
+	  .help = "start with a sandbox although its commands can empty files outside, where "
+		  "nothing holds that (Linux before 6.2)" },
 	{ "SIDECAR_NETWORK", "network", SETTING_CHOICE, AT(network), WORDS("none", "on"),
 	  .usual = "on", .help = "whether sandboxed commands have a network (default on)" },
 	{ "SIDECAR_COMMAND_POLICY", "command-policy", SETTING_CHOICE, AT(command_policy),

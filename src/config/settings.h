@@ -59,6 +59,7 @@ struct config {
 	int64_t observe;     /* enum config_observe */
 	int64_t undo_bytes, undo_days, undo_max_file;
 	int64_t sandbox;	/* enum sandbox_mode */
+	bool allow_truncate;	/* by sandboxed commands, where no kernel holds it */
 	int64_t network;	/* 0: none */
 	int64_t command_policy; /* enum policy_mode */
 	const char *command_rules, *sandbox_write, *sandbox_read, *sandbox_sockets;

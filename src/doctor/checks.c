@@ -78,24 +78,46 @@ static void check_seccomp(struct report *r, const struct config *c)
 			   "%s: the kernel needs CONFIG_SECCOMP_FILTER", strerror(errno));
 }
 
-/* A child process tries; the filter ends with it. */
-static void check_listener(struct report *r, const struct config *c)
+/* A child process tries; its namespaces end with it. */
+static bool has_namespaces(void)
 {
 	int status = 0;
-
-	if (c->observe == CONFIG_OBSERVE_OFF) {
-		report_add(r, FOUND_OFF, "observing commands", "--observe off");
-		return;
-	}
 	const pid_t child = fork();
+
+	if (child == 0)
+		_exit(unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 ? 0 : 1);
+	return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+	       WEXITSTATUS(status) == 0;
+}
+
+/* A child process tries; the filter ends with it. 0, or the errno value. */
+static int try_listener(void)
+{
+	int status = 0;
+	const pid_t child = fork();
+
 	if (child == 0) {
 		(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 		_exit(listener_install(LISTENER_CHANGES) < 0 ? errno : 0);
 	}
 	if (child > 0)
 		(void)waitpid(child, &status, 0);
-	const int error = child < 0 ? errno : WEXITSTATUS(status);
-	if (error == 0)
+	return child < 0 ? errno : WEXITSTATUS(status);
+}
+
+static void check_listener(struct report *r, const struct config *c)
+{
+	const int error = try_listener(), abi = landlock_abi();
+
+	if (error && abi > 0 && abi < LANDLOCK_TRUNCATE && !has_namespaces())
+		report_add(r, is_needed(c) && !c->allow_truncate ? FOUND_FAIL : FOUND_WARN,
+			   "emptying files",
+			   "sandboxed commands can empty files outside: nothing holds that before "
+			   "Linux 6.2 without namespaces and without passing system calls on; "
+			   "--sandbox workspace needs --allow-truncate");
+	if (c->observe == CONFIG_OBSERVE_OFF)
+		report_add(r, FOUND_OFF, "observing commands", "--observe off");
+	else if (error == 0)
 		report_add(r, FOUND_OK, "observing commands", "system calls can be passed on");
 	else
 		report_add(r, FOUND_WARN, "observing commands",
@@ -104,16 +126,9 @@ static void check_listener(struct report *r, const struct config *c)
 					  : strerror(error));
 }
 
-/* A child process tries; its namespaces end with it. */
 static void check_namespaces(struct report *r)
 {
-	int status = 0;
-	const pid_t child = fork();
-
-	if (child == 0)
-		_exit(unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 ? 0 : 1);
-	if (child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
-	    WEXITSTATUS(status) == 0)
+	if (has_namespaces())
 		report_add(r, FOUND_OK, "user namespaces", "can be created");
 	else
 		report_add(r, FOUND_WARN, "user namespaces",

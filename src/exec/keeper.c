@@ -75,6 +75,7 @@ static int read_setup(struct keeper *k)
 		.listens = setup.listens,
 		.brokered = setup.brokered,
 		.supervised = setup.supervised,
+		.allow_truncate = setup.allow_truncate,
 		.workspace = empty_to_null(s->item[0]),
 		.scratch = empty_to_null(s->item[1]),
 	};

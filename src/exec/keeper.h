@@ -38,7 +38,7 @@ enum keeper_fd { KEEPER_LIFELINE, KEEPER_STRINGS, KEEPER_AT_DEATH };
 struct keeper_setup {
 	enum sandbox_mode mode;
 	bool no_network, read_only, namespaces;
-	bool listens, brokered, supervised; /* as in struct sandbox_config */
+	bool listens, brokered, supervised, allow_truncate; /* as in struct sandbox_config */
 	uint32_t write_count, read_count, hide_count, socket_count;
 	uint16_t ports[SANDBOX_PORTS];
 	int64_t open_files; /* soft limit for the keeper and all it starts; 0: leave it unchanged */

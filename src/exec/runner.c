@@ -109,6 +109,7 @@ static int keep_config(struct runner *r, const struct runner_config *c, struct e
 		.listens = c->listens,
 		.brokered = c->brokers,
 		.supervised = floor_is_possible(),
+		.allow_truncate = sb->allow_truncate,
 		.open_files = c->open_files,
 	};
 	memcpy(r->setup.ports, sb->ports, sizeof(sb->ports));

@@ -31,6 +31,7 @@
 
 struct attempt {
 	const struct sandbox_config *config;
+	bool namespaces;
 	struct sockaddr_un abstract; /* an address on which the parent listens */
 	socklen_t abstract_size;
 };
@@ -157,30 +158,67 @@ static bool cannot_reach_network(const struct attempt *a)
 	return fd < 0 || connect(fd, (const struct sockaddr *)&to, sizeof(to)) < 0;
 }
 
-/* From here on this process and its children make no connection by themselves: a child tries, and
- * this process answers as if no server were there. So this is the last attempt. Without a broker
- * there is no Unix socket, or the kernel knows which ones are allowed. */
-static bool cannot_reach_sockets(const struct attempt *a)
+/* From here on this process and its children make none of these calls by themselves: a child tries,
+ * and this process answers as if no server were there. */
+static bool is_refused_unjudged(unsigned calls, bool (*is_refused)(void))
+{
+	AUTO_FD listener = listener_install(calls);
+	const pid_t pid = listener < 0 ? -1 : fork();
+
+	if (pid == 0)
+		_exit(is_refused());
+	int status = 0;
+	struct pollfd p = { .fd = listener, .events = POLLIN };
+	if (pid > 0 && poll(&p, 1, LIMIT_SPAWNER_MS) == 1)
+		supervisor_let_go(listener, calls);
+	else if (pid > 0)
+		(void)kill(pid, SIGKILL);
+	return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
+	       WEXITSTATUS(status) == 1;
+}
+
+/* To empty this changes nothing. */
+static bool is_truncate_refused(void)
+{
+	return truncate("/proc/self/comm", 0) < 0 && (errno == EACCES || errno == EROFS);
+}
+
+/* With namespaces the mounts hold it, but for /proc, which is the commands' own. In an empty root,
+ * where there is no /proc, nobody judges calls either. */
+static bool cannot_empty_outside(const struct attempt *a)
+{
+	int status = 0;
+
+	if (is_truncate_refused() || (a->namespaces && sees_read_only_mounts(a)))
+		return true;
+	if (!a->config->supervised)
+		return landlock_abi() >= LANDLOCK_TRUNCATE;
+	const pid_t pid = fork();
+	if (pid == 0)
+		_exit(is_refused_unjudged(LISTENER_EMPTYING, is_truncate_refused));
+	return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
+	       WEXITSTATUS(status) == 1;
+}
+
+static bool is_connect_refused(void)
 {
 	const struct sockaddr_un to = { .sun_family = AF_UNIX, .sun_path = "/.no-such-socket" };
+	AUTO_FD fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	return connect(fd, (const struct sockaddr *)&to, sizeof(to)) < 0 && errno == EACCES;
+}
+
+/* The last attempt, because of what it does to this process. Without a broker there is no Unix
+ * socket, or the kernel knows which ones are allowed. */
+static bool cannot_reach_sockets(const struct attempt *a)
+{
 	AUTO_FD fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
 		return true;
 	if (!a->config->brokered)
 		return landlock_abi() >= LANDLOCK_UNIX;
-	AUTO_FD listener = listener_install(LISTENER_SOCKETS);
-	const pid_t pid = listener < 0 ? -1 : fork();
-	if (pid == 0)
-		_exit(connect(fd, (const struct sockaddr *)&to, sizeof(to)) < 0 && errno == EACCES);
-	int status = 0;
-	struct pollfd p = { .fd = listener, .events = POLLIN };
-	if (pid > 0 && poll(&p, 1, LIMIT_SPAWNER_MS) == 1)
-		supervisor_let_go(listener, LISTENER_SOCKETS);
-	else if (pid > 0)
-		(void)kill(pid, SIGKILL);
-	return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
-	       WEXITSTATUS(status) == 1;
+	return is_refused_unjudged(LISTENER_SOCKETS, is_connect_refused);
 }
 
 static bool sees_own_processes_only(const struct attempt *a)
@@ -203,6 +241,8 @@ static const struct probe {
 	const char *note; /* if it is not in force */
 } probes[] = {
 	{ "outside-writes-refused", 0, cannot_write_outside, "" },
+	{ "outside-truncation-refused", WHEN_POSSIBLE, cannot_empty_outside,
+	  "commands can empty files outside: Linux 6.2 or namespaces would hold that" },
 	{ "read-only-mounts", WHEN_NAMESPACES, sees_read_only_mounts,
 	  "without namespaces chmod, times and attributes outside are not stopped by descriptor" },
 	{ "processes-hidden", WHEN_NAMESPACES, sees_own_processes_only,
@@ -243,9 +283,10 @@ static int listen_abstract(struct attempt *a)
 }
 
 /* Let a child try everything and send the results. */
-static int attempt_all(int rules, const struct sandbox_config *c, bool stopped[ARRAY_LEN(probes)])
+static int attempt_all(int rules, const struct sandbox_config *c, bool namespaces,
+		       bool stopped[ARRAY_LEN(probes)])
 {
-	struct attempt a = { .config = c };
+	struct attempt a = { .config = c, .namespaces = namespaces };
 	const size_t size = sizeof(bool) * ARRAY_LEN(probes);
 	AUTO_FD listener = listen_abstract(&a);
 	int p[2];
@@ -270,14 +311,14 @@ static int attempt_all(int rules, const struct sandbox_config *c, bool stopped[A
 	return n == (ssize_t)size ? 0 : -1;
 }
 
-/* It is in force, and takes more from commands than was asked for. */
+/* Say more of a fact; one that takes more from commands than was asked for is in force. */
 static void note(struct sandbox_report *report, bool (*probe)(const struct attempt *a),
-		 const char *text)
+		 bool in_force, const char *text)
 {
 	for (size_t i = 0; i < ARRAY_LEN(probes); i++) {
 		if (probes[i].stopped != probe)
 			continue;
-		report->fact[i].in_force = true;
+		report->fact[i].in_force |= in_force;
 		(void)snprintf(report->fact[i].note, sizeof(report->fact[i].note), "%s", text);
 	}
 }
@@ -289,7 +330,7 @@ int probe_run(int rules, const struct sandbox_config *c, bool namespaces,
 	bool stopped[ARRAY_LEN(probes)] = { 0 };
 
 	_Static_assert(ARRAY_LEN(probes) <= ARRAY_LEN(report->fact), "every probe is a fact");
-	if (attempt_all(rules, c, stopped) < 0)
+	if (attempt_all(rules, c, namespaces, stopped) < 0)
 		return err_set(e, ERR_SPAWN_FAILED, "The sandbox could not be tried out");
 	for (size_t i = 0; i < ARRAY_LEN(probes); i++)
 		if (!(probes[i].when & ~given) && !stopped[i])
@@ -309,12 +350,16 @@ int probe_run(int rules, const struct sandbox_config *c, bool namespaces,
 	}
 	report->count = ARRAY_LEN(probes);
 	if (!sandbox_knows_sockets(c))
-		note(report, cannot_reach_sockets,
+		note(report, cannot_reach_sockets, true,
 		     "commands cannot use Unix sockets at all: no process can judge which are "
 		     "theirs");
 	if (!sandbox_knows_ports(c))
-		note(report, cannot_reach_network,
+		note(report, cannot_reach_network, true,
 		     "commands have no network: this server listens on TCP, and no process can "
 		     "keep them from it");
+	if (!namespaces && !c->supervised)
+		note(report, sees_read_only_mounts, false,
+		     "without namespaces chmod, times and attributes outside are not stopped: no "
+		     "process can judge calls");
 	return 0;
 }

@@ -259,8 +259,25 @@ static int allow_writing(int rules, const struct sandbox_config *c, bool namespa
 	return allow_named(rules, c->workspace, c->read_only ? LANDLOCK_READ : LANDLOCK_WRITE, e);
 }
 
+/* Before ABI 3 file rules do not hold that a file is emptied. */
+static int check_emptying(const struct sandbox_config *c, bool namespaces, struct err *e)
+{
+	const int abi = landlock_abi();
+
+	if (namespaces || c->supervised || c->allow_truncate || abi >= LANDLOCK_TRUNCATE)
+		return 0;
+	return err_set(e, ERR_SPAWN_FAILED,
+		       "Commands could empty files outside the sandbox: Landlock does not hold "
+		       "that before Linux 6.2, there are no namespaces, and this process cannot "
+		       "judge their system calls; set SIDECAR_ALLOW_TRUNCATE=true to start all the "
+		       "same, or SIDECAR_SANDBOX=off%s",
+		       c->read_only ? " without read-only mode" : "");
+}
+
 int sandbox_rules(const struct sandbox_config *c, bool namespaces, struct err *e)
 {
+	if (check_emptying(c, namespaces, e) < 0)
+		return -1;
 	/* A command that has its own network may use TCP on the loopback. */
 	AUTO_FD rules = landlock_new(c->no_network && !namespaces, e);
 

@@ -37,6 +37,7 @@ struct sandbox_config {
 	bool brokered;		/* … and do, and the server makes their connections */
 	bool supervised;	/* … and without namespaces do, and the server judges what file
 				 * rules do not hold (sandbox/floor.h) */
+	bool allow_truncate;	/* also where nothing holds that files outside are emptied */
 	const char *workspace;	/* required unless the mode is off and read_only is not set */
 	const char *scratch;	/* the private /tmp (sandbox/scratch.h) */
 	struct path_list write; /* more that may be written (DATA_DIR, SIDECAR_SANDBOX_WRITE) */
@@ -66,7 +67,7 @@ struct sandbox_report {
 			* not asked for */
 	char why[256]; /* one sentence: how the mode was chosen */
 	size_t count;
-	struct sandbox_fact fact[16];
+	struct sandbox_fact fact[20];
 };
 
 /* When something applies: if all of these are given. */

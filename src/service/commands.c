@@ -82,6 +82,7 @@ int commands_start(const struct config *c, const struct workspace *ws, const cha
 	struct list sockets = { .count = 0 };
 	/* The sandbox gives commands a private /tmp. */
 	const bool sandboxed = c->sandbox != SANDBOX_OFF || c->read_only;
+	const bool is_open = c->best_sandbox || c->sandbox == SANDBOX_AUTO;
 	char scratch[128] = "";
 	struct err failed;
 	const char *unbrokered;
@@ -99,6 +100,8 @@ int commands_start(const struct config *c, const struct workspace *ws, const cha
 			.mode = c->best_sandbox ? SANDBOX_BEST : (enum sandbox_mode)c->sandbox,
 			.no_network = c->network == 0,
 			.read_only = c->read_only,
+			/* What nobody asked for by name may be less than whole. */
+			.allow_truncate = c->allow_truncate || (!c->read_only && is_open),
 			.workspace = ws_rules(ws)->root.p,
 			.scratch = sandboxed ? scratch : NULL,
 			.write = paths(&write),

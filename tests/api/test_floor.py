@@ -1,14 +1,16 @@
 """The sandbox without namespaces: what file rules leave to the server, and what it leaves open."""
+import json
 import os
 import pathlib
 import pty
 import shutil
+import subprocess
 import sys
 import tempfile
 import tty
 import unittest
 
-from harness import Sidecar, machine, needs_sandbox
+from harness import BIN, Sidecar, environment, machine, needs_sandbox
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 FLOOR = [sys.executable, str(PROGRAMS / "without_namespaces.py")]
@@ -217,6 +219,52 @@ print(libc.syscall(437, -100, paths[1], how, ctypes.c_size_t(24)))
         self.assertEqual(world.python("os.truncate('own', 0)")[0], ["done"])
         world.server.output("undo_change", id=1)
         self.assertEqual(world.server.get("own"), b"untouched")
+
+
+@needs_sandbox
+@needs_old
+class Unjudged(unittest.TestCase):
+    """No process can judge the calls of commands: another program receives them already."""
+
+    PREFIX = [*OLD, sys.executable, str(PROGRAMS / "under_listener.py")]
+
+    def fact(self, world):
+        health = world.server.request("GET", "/health").json()["sandbox"]
+        return next(p for p in health["protections"] if p["name"] == "outside-truncation-refused")
+
+    def test_it_does_not_start_without_a_word(self):
+        for flags in ((), ("--read-only",)):
+            with self.subTest(flags), self.assertRaisesRegex(RuntimeError, "could empty files outside.*SIDECAR_ALLOW_TRUNCATE=true"):
+                World(self, self.PREFIX, flags)
+        world = World(self, self.PREFIX, ("--read-only",), SIDECAR_SANDBOX="auto")
+        self.assertIn("could empty files outside", world.server.failure("run_command", command="true")[1])
+
+    def test_with_the_word_it_says_what_is_missing(self):
+        world = World(self, self.PREFIX, ("--allow-truncate",))
+        self.assertFalse(self.fact(world)["inForce"])
+        self.assertIn("can empty files outside", self.fact(world)["note"])
+        world.server.wait_for_log(lambda line: line.get("note") == self.fact(world)["note"])
+        self.assertEqual(world.python("os.truncate(FILE, 1)", "os.chmod('own', 0o600)"), (["done", "done"], []))
+
+    def test_a_sandbox_that_nobody_asked_for_starts(self):
+        world = World(self, self.PREFIX, SIDECAR_SANDBOX="auto")
+        if world.server.request("GET", "/health").json()["sandbox"]["mode"] != "off":  # as in a container
+            self.assertFalse(self.fact(world)["inForce"])
+
+    def test_where_it_is_held(self):
+        for prefix in (FLOOR, OLD, OLD[:3]):
+            with self.subTest(prefix):
+                self.assertTrue(self.fact(World(self, prefix))["inForce"])
+
+    def doctor(self, prefix, *flags):
+        done = subprocess.run([*prefix, BIN, "doctor", "--json", "--sandbox", "workspace", *flags], env=environment(),
+                              capture_output=True, text=True, check=False)
+        return {f["name"]: f["verdict"] for f in json.loads(done.stdout)["findings"]}
+
+    def test_the_doctor_says_so(self):
+        self.assertEqual(self.doctor(self.PREFIX)["emptying files"], "fail")
+        self.assertEqual(self.doctor(self.PREFIX, "--allow-truncate", "--observe", "off")["emptying files"], "warn")
+        self.assertNotIn("emptying files", self.doctor(OLD))
 
 
 if __name__ == "__main__":
