@@ -3,7 +3,9 @@
 
 #include "workspace/text.h"
 
+#include <errno.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/io.h"
@@ -122,6 +124,37 @@ static int check_time(const struct text_want *want, struct err *e)
 	return err_advise(e, "Use a command such as head, tail or dd to read a part of it.");
 }
 
+/* Pass over a hole of the file, if the next bytes are one. Returns how many, of those that are
+ * left; 0 where the file system does not tell. */
+static int64_t pass_hole(int fd, int64_t left)
+{
+	const off_t here = lseek(fd, 0, SEEK_CUR);
+	off_t data = lseek(fd, here, SEEK_DATA);
+	struct stat st;
+
+	/* No data up to the end, which another process may have moved. */
+	if (data < 0 && errno == ENXIO && fstat(fd, &st) == 0)
+		data = st.st_size;
+	if (here < 0 || data < here)
+		return 0;
+	return data - here < left ? data - here : left;
+}
+
+/* Take so many zero bytes without reading them: they have no newline and need not be kept beyond
+ * the room for them. No character is unfinished. */
+static void take_zeros(struct scan *s, int64_t n)
+{
+	const bool selected = !s->over && s->newlines >= s->want->first - 1;
+	const size_t room = s->room - s->kept_n;
+	const size_t kept = n < (int64_t)room ? (size_t)n : room;
+
+	if (!selected)
+		return;
+	memset(s->kept + s->kept_n, 0, kept);
+	s->kept_n += kept;
+	s->bytes += n;
+}
+
 static int scan_file(int fd, struct scan *s, struct err *e)
 {
 	char bytes[CHUNK] UNINITIALISED;
@@ -142,6 +175,11 @@ static int scan_file(int fd, struct scan *s, struct err *e)
 		/* A short read is the end of the file. */
 		if ((size_t)n < ask)
 			return 0;
+		if (s->want->size > 0 && left > 0 && bytes[n - 1] == '\0') {
+			const int64_t hole = pass_hole(fd, left);
+			take_zeros(s, hole);
+			left -= hole;
+		}
 	}
 	return 0;
 }

@@ -46,7 +46,7 @@ struct text {
  * Read a selection from an open regular file. BINARY_FILE, with its size and type, if
  * its first 8 KiB contain a NUL. A first line after the end is not an error: then total_lines <
  * want->first and the content is empty. Fails with may_go_on's error, or with FILE_TOO_LARGE at the
- * deadline: a sparse file can have any size at no cost. The content is in the arena.
+ * deadline. Holes of a file whose size is known take no time. The content is in the arena.
  */
 int text_read(int fd, const struct text_want *want, struct arena *a, struct text *ret,
 	      struct err *e);

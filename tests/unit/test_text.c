@@ -218,6 +218,43 @@ static void random_input_as_the_plain_way(void **state)
 	free(bytes);
 }
 
+/* A file of text and holes, and the same with its zero bytes written out. */
+static void holes_are_read_as_zero_bytes(void **state)
+{
+	static const int64_t limits[] = { 1, 50, 51200, 1 << 20 };
+	static char bytes[1 << 20];
+	uint32_t seed = 1;
+
+	(void)state;
+	for (int turn = 0; turn < 60; turn++) {
+		AUTO_FD sparse = file_of(STR(""));
+		size_t n = 8 << 10, texts = 1 + next(&seed) % 3;
+		memset(bytes, 0, sizeof bytes);
+		memset(bytes, 'x', n);
+		assert_int_equal(pwrite(sparse, bytes, n, 0), n);
+		while (texts--) {
+			n += next(&seed) % (200 << 10);
+			const size_t more = random_text(&seed, bytes + n, next(&seed) % (70 << 10));
+			assert_int_equal(pwrite(sparse, bytes + n, more, (off_t)n), more);
+			n += more;
+		}
+		n += next(&seed) % (200 << 10);
+		assert_int_equal(ftruncate(sparse, (off_t)n), 0);
+		AUTO_ARENA a = { .max = ARENA_MAX };
+		const struct text_want want = {
+			.first = 1 + next(&seed) % 8,
+			.count = next(&seed) % 3 ? 1 + next(&seed) % 9 : TEXT_ALL,
+			.max_lines = limits[next(&seed) % ARRAY_LEN(limits)],
+			.max_bytes = limits[next(&seed) % ARRAY_LEN(limits)],
+			.size = (int64_t)n,
+		};
+		struct text got, expected = naive((struct str){ bytes, n }, &want);
+		struct err e;
+		assert_int_equal(text_read(sparse, &want, &a, &got, &e), 0);
+		same(&got, &expected, turn);
+	}
+}
+
 static void a_character_across_chunks_is_one(void **state)
 {
 	enum { CHUNK = 64 << 10 };
@@ -299,7 +336,7 @@ static int never(void *arg, struct err *e)
 	return err_set(e, ERR_EXECUTION_ERROR, "The call was cancelled");
 }
 
-static void a_long_scan_can_be_cancelled(void **state)
+static void a_long_scan_ends_when_it_is_told_to(void **state)
 {
 	AUTO_ARENA a = { .max = ARENA_MAX };
 	AUTO_FD fd = memfd_create("long", MFD_CLOEXEC);
@@ -320,6 +357,13 @@ static void a_long_scan_can_be_cancelled(void **state)
 	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
 	assert_int_equal(text_read(fd, &want, &a, &t, &e), -1);
 	assert_int_equal(e.code, ERR_EXECUTION_ERROR);
+	const struct text_want late = {
+		.first = 9, .count = 1, .max_lines = 9, .max_bytes = 99, .deadline_ms = 1
+	};
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	assert_int_equal(text_read(fd, &late, &a, &t, &e), -1);
+	assert_int_equal(e.code, ERR_FILE_TOO_LARGE);
+	assert_non_null(strstr(e.msg, "too large to count its lines in time"));
 }
 
 static void memory_is_bounded(void **state)
@@ -342,10 +386,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(selections),
 		cmocka_unit_test(random_input_as_the_plain_way),
+		cmocka_unit_test(holes_are_read_as_zero_bytes),
 		cmocka_unit_test(a_character_across_chunks_is_one),
 		cmocka_unit_test(bytes_added_later_are_not_read),
 		cmocka_unit_test(binary_files_are_described),
-		cmocka_unit_test(a_long_scan_can_be_cancelled),
+		cmocka_unit_test(a_long_scan_ends_when_it_is_told_to),
 		cmocka_unit_test(memory_is_bounded),
 	};
 
