@@ -59,12 +59,13 @@ static uint64_t with_state(uint64_t ticket, unsigned state)
 	return ticket - ticket % STATES + state;
 }
 
-int slots_init(struct slots *s, uint32_t size, struct err *e)
+int slots_init(struct slots *s, uint32_t size, uint32_t tcp_most, struct err *e)
 {
 	s->all = mem_new(size, sizeof *s->all);
 	if (!s->all)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory for %u connections", size);
 	s->size = size;
+	s->tcp_most = tcp_most;
 	s->first_free = NONE;
 	(void)pthread_mutex_init(&s->lock, NULL);
 	return 0;
@@ -78,21 +79,25 @@ void slots_done(struct slots *s)
 	s->all = NULL;
 }
 
-struct slot *slots_take(struct slots *s)
+struct slot *slots_take(struct slots *s, bool tcp)
 {
 	struct slot *c = NULL;
 
 	(void)pthread_mutex_lock(&s->lock);
-	if (s->first_free != NONE) {
+	if (tcp && s->tcp >= s->tcp_most) {
+		c = NULL;
+	} else if (s->first_free != NONE) {
 		c = &s->all[s->first_free];
 		s->first_free = c->next;
 	} else if (s->fresh < s->size) {
 		c = &s->all[s->fresh++];
 	}
+	s->tcp += c && tcp;
 	(void)pthread_mutex_unlock(&s->lock);
 	if (!c)
 		return NULL;
 	s->used++;
+	c->tcp = tcp;
 	c->watched = c->for_out = c->ended = false;
 	c->cancel = (struct cancel)CANCEL_INIT;
 	c->ticket = with_state(c->ticket, BUSY);
@@ -103,6 +108,7 @@ void slots_give(struct slots *s, struct slot *c)
 {
 	(void)pthread_mutex_lock(&s->lock);
 	cancel_done(&c->cancel);
+	s->tcp -= c->tcp;
 	/* The next generation: events of this one are recognised as old. */
 	c->ticket = ((c->ticket >> 32) + 1) << 32 | FREE;
 	c->next = s->first_free;
@@ -257,12 +263,11 @@ static struct slot *accept_slot(struct workers *w, const struct listener *l)
 	}
 	if (!l->tcp)
 		(void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
-	struct slot *c = slots_take(&w->slots);
+	struct slot *c = slots_take(&w->slots, l->tcp);
 	if (!c) {
 		turn_away(w, fd, 503, "Too many connections, try again later");
 		return NULL;
 	}
-	c->tcp = l->tcp;
 	c->uid = peer.uid;
 	c->pid = peer.pid;
 	http_init(&c->http, fd, &w->budget);
@@ -546,7 +551,8 @@ int workers_start(struct workers *w, const struct workers_options *o, struct err
 	w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (w->epoll < 0 || w->leave < 0 || w->wake < 0 || watch_fd(w, w->leave, KEY_LEAVE) < 0)
 		return err_errno(e, "Cannot start the server");
-	if (slots_init(&w->slots, LIMIT_CONNECTIONS, e) < 0)
+	if (slots_init(&w->slots, LIMIT_CONNECTIONS, LIMIT_CONNECTIONS - LIMIT_CONNECTIONS_UNIX,
+		       e) < 0)
 		return -1;
 	for (size_t i = 0; i < o->listener_count; i++)
 		if (watch_fd(w, o->listeners[i].fd, KEY_LISTENER + i) < 0)

@@ -48,17 +48,19 @@ struct slot {
 struct slots {
 	struct slot *all;
 	uint32_t size, first_free;
+	uint32_t tcp, tcp_most; /* how many are in use for TCP, and may be */
 	_Atomic uint32_t
 		fresh; /* slots from this one on have never been used: their memory is untouched */
 	_Atomic int64_t used;
-	pthread_mutex_t lock; /* of the free list */
+	pthread_mutex_t lock; /* of the free list, and `tcp` */
 };
 
-int slots_init(struct slots *s, uint32_t size, struct err *e);
+/* So many slots, of which so many can be used for TCP. */
+int slots_init(struct slots *s, uint32_t size, uint32_t tcp_most, struct err *e);
 void slots_done(struct slots *s);
 
-/* A free slot, busy and owned by the caller; NULL when all are in use. */
-struct slot *slots_take(struct slots *s);
+/* A free slot, busy and owned by the caller; NULL when all are in use, or those for TCP. */
+struct slot *slots_take(struct slots *s, bool tcp);
 
 /* Give a busy slot back; its connection has been closed. */
 void slots_give(struct slots *s, struct slot *c);

@@ -137,8 +137,10 @@ enum {
 	 * request gets 503, and a client that does not read loses its connection. */
 	LIMIT_BODIES = 256 << 20,
 
-	/* Connections at once; an idle one takes about 300 bytes. */
+	/* Connections at once; an idle one takes about 300 bytes. And how many of them TCP, which
+	 * more clients can reach, leaves to Unix sockets. */
 	LIMIT_CONNECTIONS = 4096,
+	LIMIT_CONNECTIONS_UNIX = 512,
 
 	/* How long a request head may take from its first byte, and a body from its head; how long
 	 * a client may take to read an answer, and leave a connection idle. */

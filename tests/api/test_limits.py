@@ -22,7 +22,7 @@ class Limits(SidecarTest):
     def setUp(self):
         self.server = self.start()
 
-    def connections(self, count, first=b""):
+    def connections(self, count, first=b"", tcp=None):
         """As many clients, each of which sends these bytes at once: one that is silent is given up after ten seconds."""
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         if hard < count + 100:
@@ -31,9 +31,9 @@ class Limits(SidecarTest):
         self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
         made = []
         for _ in range(count):
-            s = socket.socket(socket.AF_UNIX)
+            s = socket.socket(socket.AF_INET if tcp else socket.AF_UNIX)
             self.addCleanup(s.close)
-            s.connect(self.server.socket)  # waits while the backlog is full
+            s.connect(tcp or self.server.socket)  # waits while the backlog is full
             s.settimeout(60)
             if first:
                 s.sendall(first)
@@ -95,6 +95,18 @@ class Limits(SidecarTest):
         answers = [s.recv(65536) for s in waiting]
         self.assertEqual({a[:12] for a in answers}, {b"HTTP/1.1 200", b"HTTP/1.1 503"})
         self.assertTrue(all(b'"TOO_BUSY"' in a for a in answers if a.startswith(b"HTTP/1.1 503")))
+
+    def test_tcp_leaves_connections_to_the_unix_socket(self):
+        self.server = self.start(env={"SIDECAR_REQUIRE_AUTH": "false", "TCP_HOST": "127.0.0.1", "TCP_PORT": "0"})
+        health = self.server.request("GET", "/health").json()
+        address = health["tcp"].rsplit(":", 1)
+        clients = self.connections(health["limits"]["connections"] + 10, tcp=(address[0], int(address[1])))
+        told = select.poll()
+        for s in clients:
+            told.register(s, select.POLLIN)
+        until(lambda: len(told.poll(0)) >= 10, "there is no room for ten of them")
+        self.assertEqual(self.server.request("GET", "/health").status, 200)
+        self.assertEqual(self.server.call("bash", command="true").status, 200)
 
     def test_slow_readers_block_nobody(self):
         self.server.put("big.png", os.urandom(4 * MB))

@@ -520,7 +520,7 @@ static int make_slots(const void *arg, struct err *e)
 	struct slots s;
 
 	(void)arg;
-	if (slots_init(&s, 64, e) < 0)
+	if (slots_init(&s, 64, 64, e) < 0)
 		return -1;
 	slots_done(&s);
 	return 0;

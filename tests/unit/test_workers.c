@@ -15,14 +15,14 @@ static struct slots *new_slots(void)
 	struct err e;
 
 	s = (struct slots){ 0 };
-	assert_int_equal(slots_init(&s, SIZE, &e), 0);
+	assert_int_equal(slots_init(&s, SIZE, SIZE - 1, &e), 0);
 	return &s;
 }
 
 /* A slot that waits, as after a request. */
 static struct slot *waiting(struct slots *s, int64_t deadline_ms, enum http_state state)
 {
-	struct slot *c = slots_take(s);
+	struct slot *c = slots_take(s, false);
 
 	c->http.deadline_ms = deadline_ms;
 	c->http.state = state;
@@ -37,15 +37,34 @@ static void there_are_as_many_as_asked_for(void **state)
 
 	(void)state;
 	for (int i = 0; i < SIZE; i++) {
-		all[i] = slots_take(s);
+		all[i] = slots_take(s, false);
 		assert_non_null(all[i]);
 		assert_true(slot_is_busy(all[i]));
 	}
 	assert_int_equal(s->used, SIZE);
-	assert_null(slots_take(s));
+	assert_null(slots_take(s, false));
 	slots_give(s, all[2]);
 	assert_false(slot_is_busy(all[2]));
-	assert_ptr_equal(slots_take(s), all[2]);
+	assert_ptr_equal(slots_take(s, false), all[2]);
+	slots_done(s);
+}
+
+static void tcp_leaves_some_to_unix_sockets(void **state)
+{
+	struct slots *s = new_slots();
+	struct slot *tcp = NULL;
+
+	(void)state;
+	for (int i = 0; i < SIZE - 1; i++)
+		assert_non_null(tcp = slots_take(s, true));
+	assert_null(slots_take(s, true));
+	struct slot *local = slots_take(s, false);
+	assert_non_null(local);
+	/* What a Unix socket gives back is not for TCP, what TCP gives back is for both. */
+	slots_give(s, local);
+	assert_null(slots_take(s, true));
+	slots_give(s, tcp);
+	assert_non_null(slots_take(s, true));
 	slots_done(s);
 }
 
@@ -78,7 +97,7 @@ static void an_event_of_an_old_connection_is_nobodys(void **state)
 	assert_ptr_equal(slots_claim(s, old), c);
 	slots_give(s, c);
 	assert_null(slots_claim(s, old));
-	assert_ptr_equal(slots_take(s), c);
+	assert_ptr_equal(slots_take(s, false), c);
 	assert_null(slots_claim(s, old));
 	assert_true(slot_let_go(c)); /* the old event has not marked the new connection */
 	assert_null(slots_claim(s, old));
@@ -167,6 +186,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(there_are_as_many_as_asked_for),
+		cmocka_unit_test(tcp_leaves_some_to_unix_sockets),
 		cmocka_unit_test(an_event_makes_one_owner),
 		cmocka_unit_test(an_event_of_an_old_connection_is_nobodys),
 		cmocka_unit_test(what_waits_too_long_is_claimed),
