@@ -161,10 +161,20 @@ enum {
 	 * command gets SIGTERM, then SIGKILL. */
 	LIMIT_STOP_MS = 8000,
 
+	/* Calls that wait for a turn to compute (turns.h). The next one is refused at once: with
+	 * two processors, the last of so many searches waits for half a minute. */
+	LIMIT_TURNS_WAITING = 256,
+
+	/* Bytes, and names of a directory, that are looked at without a turn: some 0.1 ms, so that
+	 * what is small never waits for what is large. */
+	LIMIT_AT_ONCE = 256 << 10,
+	LIMIT_AT_ONCE_NAMES = 4096,
+
 	/* Threads that carry requests: a few always, more while calls take long; at most enough for
-	 * every command, and for searches and waits beside them. */
+	 * every command, for every call that waits for its turn, and for other waits beside them.
+	 */
 	LIMIT_WORKERS_MIN = 2,
-	LIMIT_WORKERS = 640,
+	LIMIT_WORKERS = 896,
 
 	/* A further worker ends after waiting in vain for this long. */
 	LIMIT_WORKER_IDLE_MS = 10000,

@@ -313,7 +313,8 @@ static bool call_tool(struct task *t)
 	become_ready(s);
 	note_call(s, &t->request);
 	if (!tool_is_slow(t->request.tool, t->request.arguments)) {
-		const struct dispatch d = new_call(t, &t->request);
+		struct dispatch d = new_call(t, &t->request);
+		d.at_once = true; /* this thread reads what comes next */
 		mcp_call(s->o->service, &d, &t->request, &t->out);
 		return false;
 	}

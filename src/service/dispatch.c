@@ -291,6 +291,7 @@ static void begin(struct service *s, const struct dispatch *d, const struct acco
 		.mcp = d->kind == CALL_MCP,
 		.client = shown(s, d, d->client, aside),
 	};
+	c->began_ms = a->began_us / 1000;
 	c->number = (uint64_t)a->id;
 	c->tool = a->tool;
 	c->subject = a->subject;
@@ -318,6 +319,17 @@ static int record_end(struct service *s, const struct dispatch *d, const struct 
 	return !s->audit || d->unseen ? 0 : audit_end(s->audit, a, changes, e);
 }
 
+/* Whether all of the result was written. */
+static int check_result(const struct call *c, struct err *e)
+{
+	if (c->text && c->text->text->failed)
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory for the result, try again");
+	/* Room for the end of the envelope, so that the front end cannot fail to write it. */
+	if (!buf_room(jw_buf(c->out), LIMIT_ENVELOPE_END))
+		return err_set(e, ERR_EXECUTION_ERROR, "The answer is too large: ask for less");
+	return 0;
+}
+
 int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct err *e)
 {
 	struct call c = make_call(s, d, out);
@@ -329,8 +341,10 @@ int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct
 	const struct witness witness = { history_before, history_wrote, &record };
 	const size_t before = jw_length(out);
 	struct live_call live UNINITIALISED;
+	CLEANUP(turn_give) struct turn turn = { .of = &s->turns };
 
 	begin(s, d, &a, &aside, &live, &c);
+	c.turn = d->at_once ? NULL : &turn;
 	c.witness = s->history.journal ? &witness : NULL;
 	c.made = &made;
 	const bool scrubbed = c.scrub && (d->tool->flags & TOOL_SCRUB || s->scrub_files);
@@ -352,11 +366,8 @@ int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct
 		clean_error(&cleaner, e);
 	if (rc == 0 && c.text && scrubbed)
 		clean_text(&cleaner, c.text->text);
-	if (rc == 0 && c.text && c.text->text->failed)
-		rc = err_set(e, ERR_TOO_BUSY, "Not enough memory for the result, try again");
-	/* Room for the end of the envelope, so that the front end cannot fail to write it. */
-	if (rc == 0 && !buf_room(jw_buf(out), LIMIT_ENVELOPE_END))
-		rc = err_set(e, ERR_EXECUTION_ERROR, "The answer is too large: ask for less");
+	if (rc == 0)
+		rc = check_result(&c, e);
 	if (d->end)
 		*d->end = c.end;
 	a.ended_us = io_now_us();

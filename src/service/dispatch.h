@@ -59,6 +59,7 @@ struct dispatch {
 	/* The rest may be absent: see struct call. */
 	struct call_text *text;
 	struct cancel *cancel;
+	bool at_once; /* its thread has other work to do: it does not wait for its turn */
 	bool (*before_slow)(void *arg);
 	void *before_slow_arg;
 	const struct call_stream *stream;

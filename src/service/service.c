@@ -52,15 +52,12 @@ void service_prepare_process(struct config *c, const sigset_t *signals)
 	log_configure((enum log_level)c->log_level, form);
 }
 
-/* One search uses as many threads as this process has processors. */
-static unsigned search_threads(void)
+/* How many this process may use. */
+static unsigned processors(void)
 {
 	cpu_set_t set;
 
-	if (sched_getaffinity(0, sizeof set, &set) < 0)
-		return 1;
-	const int n = CPU_COUNT(&set);
-	return n < 1 ? 1 : n > LIMIT_SEARCH_THREADS ? LIMIT_SEARCH_THREADS : (unsigned)n;
+	return sched_getaffinity(0, sizeof set, &set) < 0 ? 1 : (unsigned)CPU_COUNT(&set);
 }
 
 /* The user's own ignore rules, where git keeps them. Most users have none. */
@@ -202,6 +199,10 @@ static void note_change(void *service, uint64_t call, const struct change *chang
 
 static void fill_call(struct service *s, const struct config *c)
 {
+	const unsigned n = processors();
+
+	/* Two for each processor: some of them wait for the disk. */
+	s->turns.most = 2 * n;
 	s->call = (struct call){
 		.ws = s->ws,
 		.runner = s->runner,
@@ -218,7 +219,7 @@ static void fill_call(struct service *s, const struct config *c)
 		.changed_arg = s,
 		.sync = c->fsync,
 		.excludes = buf_str(&s->excludes),
-		.threads = search_threads(),
+		.threads = n < LIMIT_SEARCH_THREADS ? n : LIMIT_SEARCH_THREADS,
 		.search_ms = c->search_seconds * 1000,
 	};
 }

@@ -17,6 +17,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/limits.h"
+#include "base/turns.h"
 #include "config/config.h"
 #include "exec/proc.h"
 #include "sandbox/sandbox.h"
@@ -46,6 +47,7 @@ struct service {
 	struct audit *audit;	   /* the record of all calls; or NULL */
 	struct live live;	   /* the calls under way, for those who watch */
 	struct call call;	   /* what every call has in common */
+	struct turns turns;	   /* of calls that compute */
 	struct run_times model_times;
 	struct str variables[LIMIT_COMMAND_VARIABLES]; /* of models' commands */
 	size_t variable_count;

@@ -305,7 +305,7 @@ const struct tool tool_change = {
 	.args = change_table,
 	.args_size = sizeof(struct changes_args),
 	.fields = change_fields,
-	.flags = TOOL_ROUTE | TOOL_READ_ONLY,
+	.flags = TOOL_ROUTE | TOOL_READ_ONLY | TOOL_SLOW | TOOL_WORKS,
 	.run = change_run,
 };
 
@@ -397,6 +397,6 @@ const struct tool tool_change_diff = {
 	.about = "What a change did to the content of files, as a unified diff.",
 	.args = diff_table,
 	.args_size = sizeof(struct changes_args),
-	.flags = TOOL_ROUTE | TOOL_READ_ONLY,
+	.flags = TOOL_ROUTE | TOOL_READ_ONLY | TOOL_SLOW | TOOL_WORKS,
 	.run = diff_run,
 };

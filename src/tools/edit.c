@@ -360,6 +360,22 @@ static int64_t apply_unseen(struct call *c, const struct edit_job *job,
 	return seen_fail_changed(c, path, old, e);
 }
 
+/* Begin to replace the file. The size of a large one is known, and its turn comes, before it stays
+ * locked. */
+static int begin_edit(struct call *c, const struct path *path, struct replace *r, struct err *e)
+{
+	const unsigned flags = REPLACE_MUST_EXIST | (c->sync ? REPLACE_SYNC : 0);
+
+	if (replace_begin(c->ws, c->witness, path, flags, r, e) < 0)
+		return -1;
+	if (r->st.st_size <= LIMIT_AT_ONCE)
+		return 0;
+	replace_done(r);
+	if (call_before_work(c, e) < 0)
+		return -1;
+	return replace_begin(c->ws, c->witness, path, flags, r, e);
+}
+
 /* Do the edits and show the diff; returns the number of replacements. */
 static int64_t edit_file(struct call *c, const struct edit_job *job, const struct path *path,
 			 struct err *e)
@@ -371,10 +387,7 @@ static int64_t edit_file(struct call *c, const struct edit_job *job, const struc
 	AUTO_BUF diff = { .max = LIMIT_ANSWER };
 
 	/* The file stays locked from reading to writing: no other edit comes between. */
-	if (replace_begin(c->ws, c->witness, path,
-			  REPLACE_MUST_EXIST | (c->sync ? REPLACE_SYNC : 0), &r, e) < 0)
-		return -1;
-	if (replace_read(&r, &old, e) < 0)
+	if (begin_edit(c, path, &r, e) < 0 || replace_read(&r, &old, e) < 0)
 		return -1;
 	const enum tracker_verdict verdict = seen_check(c, path, buf_str(&old));
 	const bool seen = verdict == TRACKER_SAME || verdict == TRACKER_PART;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "base/limits.h"
 #include "base/own.h"
 #include "base/utc.h"
 #include "tools/tool.h"
@@ -101,7 +102,7 @@ struct file_entry {
 
 /* The entries of a directory, in the call's arena. */
 struct file_list {
-	const struct call *c;
+	struct call *c;
 	const struct path *dir;
 	struct file_entry *entries;
 	size_t count, room;
@@ -119,6 +120,9 @@ static int add_entry(void *arg, struct str name, unsigned char type, struct err 
 			       *l->dir->name ? "/" : "", STR_FMT(name));
 
 	(void)type;
+	if (l->count % LIMIT_AT_ONCE_NAMES == LIMIT_AT_ONCE_NAMES - 1 &&
+	    call_may_go_on(l->c, e) < 0)
+		return -1;
 	if (n < 0 || (size_t)n >= sizeof p.name || ws_stat(l->c->ws, &p, &st, &why) < 0)
 		return 0;
 	const bool fits = l->count < l->room ||
@@ -231,7 +235,8 @@ static int delete_run(struct call *c, const void *args, struct err *e)
 	const struct files_args *a = args;
 	struct path p;
 
-	if (call_may_change(c, e) < 0 || call_path(c, a->path, &p, e) < 0)
+	if (call_may_change(c, e) < 0 || call_path(c, a->path, &p, e) < 0 ||
+	    (a->recursive && call_before_work(c, e) < 0))
 		return -1;
 	return ws_remove(c->ws, c->witness, &p, a->recursive, e);
 }

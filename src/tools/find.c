@@ -248,7 +248,7 @@ const struct tool tool_find = {
 	.args = find_table,
 	.args_size = sizeof(struct find_args),
 	.fields = find_fields,
-	.flags = TOOL_WIRE | TOOL_READ_ONLY | TOOL_SLOW,
+	.flags = TOOL_WIRE | TOOL_READ_ONLY | TOOL_SLOW | TOOL_WORKS,
 	.run = find_run_wire,
 };
 
@@ -342,6 +342,6 @@ const struct tool tool_find_files = {
 	.args = find_files_table,
 	.args_size = sizeof(struct find_files_args),
 	.fields = find_files_fields,
-	.flags = TOOL_MODEL | TOOL_READ_ONLY | TOOL_IDEMPOTENT | TOOL_SLOW,
+	.flags = TOOL_MODEL | TOOL_READ_ONLY | TOOL_IDEMPOTENT | TOOL_SLOW | TOOL_WORKS,
 	.run = find_files_run,
 };

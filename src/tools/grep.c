@@ -190,7 +190,7 @@ const struct tool tool_grep = {
 	.args = grep_table,
 	.args_size = sizeof(struct grep_args),
 	.fields = grep_fields,
-	.flags = TOOL_WIRE | TOOL_READ_ONLY | TOOL_SLOW,
+	.flags = TOOL_WIRE | TOOL_READ_ONLY | TOOL_SLOW | TOOL_WORKS,
 	.run = grep_run_wire,
 };
 
@@ -523,6 +523,7 @@ const struct tool tool_search_files = {
 	.args = search_table,
 	.args_size = sizeof(struct search_args),
 	.fields = search_fields,
-	.flags = TOOL_MODEL | TOOL_CORE | TOOL_READ_ONLY | TOOL_IDEMPOTENT | TOOL_SLOW | TOOL_SCRUB,
+	.flags = TOOL_MODEL | TOOL_CORE | TOOL_READ_ONLY | TOOL_IDEMPOTENT | TOOL_SLOW |
+		 TOOL_WORKS | TOOL_SCRUB,
 	.run = search_run,
 };

@@ -42,7 +42,7 @@ struct ls_entry {
 };
 
 struct listing {
-	struct arena *arena;
+	struct call *c;
 	struct ls_entry *entries;
 	size_t count, room;
 };
@@ -52,8 +52,11 @@ static int add(void *arg, struct str name, unsigned char type, struct err *e)
 	struct listing *l = arg;
 
 	const bool fits = l->count < l->room ||
-			  arena_grow(l->arena, &l->entries, &l->room, sizeof *l->entries);
-	const struct str copy = arena_dup(l->arena, name);
+			  arena_grow(l->c->arena, &l->entries, &l->room, sizeof *l->entries);
+	const struct str copy = arena_dup(l->c->arena, name);
+	if (l->count % LIMIT_AT_ONCE_NAMES == LIMIT_AT_ONCE_NAMES - 1 &&
+	    call_may_go_on(l->c, e) < 0)
+		return -1;
 	if (!fits || !copy.p)
 		return err_set(e, ERR_TOO_BUSY,
 			       "The directory has more names than one answer can hold");
@@ -106,7 +109,7 @@ static int ls_run(struct call *c, const void *args, struct err *e)
 {
 	const struct ls_args *a = args;
 	const int64_t limit = a->limit > 0 ? a->limit : LIMIT_LS_ENTRIES;
-	struct listing l = { .arena = c->arena };
+	struct listing l = { .c = c };
 	struct path path;
 	struct text t;
 	AUTO_BUF text = { .max = LIMIT_ANSWER };
@@ -278,7 +281,6 @@ static int list_run(struct call *c, const void *args, struct err *e)
 	/* A directory is shown as it is. In a tree, what the ignore rules hide would fill the
 	 * answer. */
 	request.where.all = !a->recursive;
-	request.where.threads = a->recursive ? c->threads : 1;
 	request.where.max_depth = a->recursive ? LIMIT_LIST_DEPTH + 1 : 1;
 	if (find_run(&request, &found, e) < 0)
 		return -1;
@@ -294,7 +296,7 @@ const struct tool tool_list_directory = {
 	.args = list_table,
 	.args_size = sizeof(struct list_args),
 	.fields = list_fields,
-	.flags = TOOL_MODEL | TOOL_CORE | TOOL_READ_ONLY | TOOL_IDEMPOTENT | TOOL_SLOW,
+	.flags = TOOL_MODEL | TOOL_CORE | TOOL_READ_ONLY | TOOL_IDEMPOTENT | TOOL_SLOW | TOOL_WORKS,
 	.slow_with = "recursive",
 	.run = list_run,
 };

@@ -161,7 +161,7 @@ static int run(struct call *c, const struct patch_args *a, bool for_model, struc
 	if (!a->dry_run && call_may_change(c, e) < 0)
 		return -1;
 	/* It may have to wait for others, and others for it. */
-	if (call_before_slow(c, e) < 0)
+	if (call_before_work(c, e) < 0)
 		return -1;
 	/* No other call changes a file between reading and writing. */
 	ws_lock_all(c->ws);

@@ -135,7 +135,7 @@ static int read_run(struct call *c, const void *args, struct err *e)
 	if (call_path(c, a->path, &path, e) < 0)
 		return -1;
 	AUTO_FD fd = ws_open_file(c->ws, &path, &st, e);
-	if (fd < 0)
+	if (fd < 0 || call_before_bytes(c, st.st_size, e) < 0)
 		return -1;
 	return image ? read_image(c, fd, &st, image, e) : read_text(c, fd, &path, &st, a, e);
 }
@@ -467,7 +467,7 @@ static int read_file_run(struct call *c, const void *args, struct err *e)
 		return -1;
 	AUTO_FD fd = kept ? kept_open(c->kept, c->session, a->path, &st, e)
 			  : ws_open_file(c->ws, &path, &st, e);
-	if (fd < 0)
+	if (fd < 0 || call_before_bytes(c, st.st_size, e) < 0)
 		return -1;
 	const int shown = c->text && !kept ? read_file_image(c, fd, &path, &st, e) : 1;
 	if (shown < 1)

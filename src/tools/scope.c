@@ -181,14 +181,16 @@ int scope_open(struct call *c, struct str path, struct str cursor, bool only_dir
 
 struct walk_request scope_walk(const struct call *c, const struct scope *s, size_t limit)
 {
+	const int64_t deadline = call_deadline(c);
+
 	return (struct walk_request){
 		.dirfd = s->dir,
 		.parents = s->parents,
 		.parent_count = s->parent_count,
 		.parent_path = s->parent_path,
 		.excludes = c->excludes,
-		.threads = c->threads,
-		.deadline_ms = c->search_ms > 0 ? io_now_ms() + c->search_ms : IO_FOREVER,
+		.threads = call_threads(c),
+		.deadline_ms = deadline ? deadline : IO_FOREVER,
 		.cancel = c->cancel,
 		.limit = limit,
 		.after = s->from.path,

@@ -252,6 +252,6 @@ const struct tool tool_search = {
 	.args = page_table,
 	.args_size = sizeof(struct page_args),
 	.fields = page_fields,
-	.flags = TOOL_WIRE | TOOL_READ_ONLY | TOOL_SLOW,
+	.flags = TOOL_WIRE | TOOL_READ_ONLY | TOOL_SLOW | TOOL_WORKS,
 	.run = page_run,
 };

@@ -133,7 +133,8 @@ void suggest_path(const struct call *c, struct str requested, struct err *e)
 	struct err ignored;
 	struct str name;
 
-	if (!requested.n || call_path(c, requested, &path, &ignored) < 0)
+	/* Nobody waits for a guess. */
+	if (!requested.n || call_path(c, requested, &path, &ignored) < 0 || !call_may_work(c))
 		return;
 	const struct str dir = split(ws_display(c->ws, &path, shown), &name);
 	if (name.n && !suggest_sibling(c, dir, name, e))

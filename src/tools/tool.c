@@ -399,11 +399,12 @@ int tool_call(const struct tool *t, struct call *c, const struct json *object, s
 {
 	void *args = arena_array(c->arena, 1, t->args_size);
 
-	if (tool_is_slow(t, object) && call_before_slow(c, e) < 0)
-		return -1;
 	if (!args)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory for this call, try again");
 	if (tool_bind(t, object, args, e) < 0)
+		return -1;
+	if (tool_is_slow(t, object) &&
+	    (t->flags & TOOL_WORKS ? call_before_work(c, e) : call_before_slow(c, e)) < 0)
 		return -1;
 	return t->run(c, args, e);
 }
@@ -433,11 +434,42 @@ int call_before_slow(const struct call *c, struct err *e)
 	return err_set(e, ERR_TOO_BUSY, "Too many calls take long already, try again later");
 }
 
+int call_before_work(const struct call *c, struct err *e)
+{
+	const int64_t deadline = call_deadline(c);
+	const bool waits = c->turn && !c->turn->held;
+
+	/* A call that cannot wait is refused before a thread is started for others. */
+	if ((waits && turn_check(c->turn, e) < 0) || call_before_slow(c, e) < 0)
+		return -1;
+	if (!waits)
+		return 0;
+	return turn_take(c->turn, c->cancel, deadline ? deadline : IO_FOREVER, e);
+}
+
+int call_before_bytes(const struct call *c, int64_t bytes, struct err *e)
+{
+	return bytes > LIMIT_AT_ONCE ? call_before_work(c, e) : 0;
+}
+
+bool call_may_work(const struct call *c)
+{
+	struct err ignored;
+
+	return call_before_slow(c, &ignored) == 0 &&
+	       (!c->turn || c->turn->held || turn_more(c->turn, 1));
+}
+
+unsigned call_threads(const struct call *c)
+{
+	return c->turn && c->turn->held ? 1 + turn_more(c->turn, c->threads - 1) : 1;
+}
+
 int call_may_go_on(void *call, struct err *e)
 {
 	const struct call *c = call;
 
-	if (call_before_slow(c, e) < 0)
+	if (call_before_work(c, e) < 0)
 		return -1;
 	return cancel_asked(c->cancel) ? err_set(e, ERR_EXECUTION_ERROR, "The call was cancelled")
 				       : 0;
@@ -445,7 +477,7 @@ int call_may_go_on(void *call, struct err *e)
 
 int64_t call_deadline(const struct call *c)
 {
-	return c->search_ms > 0 ? io_now_ms() + c->search_ms : 0;
+	return c->search_ms > 0 ? c->began_ms + c->search_ms : 0;
 }
 
 int call_path(const struct call *c, struct str requested, struct path *ret, struct err *e)

@@ -26,6 +26,7 @@
 #include "base/json.h"
 #include "base/jw.h"
 #include "base/str.h"
+#include "base/turns.h"
 #include "exec/launch.h"
 #include "tools/args.h"
 #include "workspace/path.h"
@@ -123,8 +124,9 @@ struct call {
 	struct run_times times;
 	enum proc_survivors survivors; /* what becomes of processes that a command leaves */
 	struct str excludes;	       /* the user's own ignore rules for searches */
-	unsigned threads;	       /* how many a search may use */
+	unsigned threads;	       /* how many a search may use: see call_threads */
 	int64_t search_ms;	       /* how long a search, or reading a file, may take */
+	int64_t began_ms;	       /* since when */
 	struct journal *journal;       /* the changes that were made; NULL: they are not kept … */
 	struct str no_journal;	       /* … for this reason */
 	const struct witness *witness; /* is told what the tool is about to change; or NULL */
@@ -158,6 +160,7 @@ struct call {
 	 * every call has a thread of its own. */
 	bool (*before_slow)(void *arg);
 	void *before_slow_arg;
+	struct turn *turn; /* taken before it computes for long; NULL: it need not take one */
 };
 
 /* The model wants at most so many bytes (0: it did not say). */
@@ -175,10 +178,24 @@ void call_note(const struct call *c, const char *fmt, ...) __attribute__((format
  * learns when its client leaves. TOO_BUSY if no thread is left. Cheap from the second time on. */
 int call_before_slow(const struct call *c, struct err *e);
 
-/* The same during a long scan, which also ends when the call is cancelled. */
+/* The same before work that keeps a processor busy, which also waits for its turn (turns.h), until
+ * the end of the call's time. The caller holds no lock. Cheap from the second time on. */
+int call_before_work(const struct call *c, struct err *e);
+
+/* The same if so many bytes are to be looked at; a few are looked at at once. */
+int call_before_bytes(const struct call *c, int64_t bytes, struct err *e);
+
+/* The same for work that is left undone if it would have to wait: then false. */
+bool call_may_work(const struct call *c);
+
+/* How many threads a search may use, that of the call included: those whose turns are free. */
+unsigned call_threads(const struct call *c);
+
+/* The same as call_before_work during a long scan, which also ends when the call is cancelled. */
 int call_may_go_on(void *call, struct err *e);
 
-/* When a scan, which takes as long as there is data, must be over; 0: never. */
+/* When a scan, which takes as long as there is data, must be over; 0: never. The time for it began
+ * with the call. */
 int64_t call_deadline(const struct call *c);
 
 /* The path of an argument, resolved under the call's policy. */
@@ -267,6 +284,8 @@ enum {
 	TOOL_SCRUB = 1 << 10, /* secrets are taken out of its result before a model sees it */
 
 	TOOL_NATIVE = 1 << 11, /* a provider's own tool; called in its form only (api/native.h) */
+
+	TOOL_WORKS = 1 << 12, /* what makes it slow is work, not waiting: it takes a turn */
 };
 
 struct tool {

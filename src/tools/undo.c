@@ -196,7 +196,7 @@ static int undo_run(struct call *c, const void *args, struct err *e)
 	(void)snprintf(subject, sizeof subject, q.id_count > 1 ? "%zu changes" : "change %zu",
 		       q.id_count > 1 ? q.id_count : (size_t)q.ids[0]);
 	q.subject = str_of(subject);
-	if (call_before_slow(c, e) < 0)
+	if (call_before_work(c, e) < 0)
 		return -1;
 	/* An edit comes before the check of what is there, or after the undo. */
 	if (!a->dry_run)

@@ -78,7 +78,8 @@ static int write_content(struct call *c, const struct path *path, struct str con
 	const unsigned flags = (make_dirs ? REPLACE_MAKE_DIRS : 0) | (c->sync ? REPLACE_SYNC : 0);
 	AUTO_REPLACE r = REPLACE_NONE;
 
-	if (replace_begin(c->ws, c->witness, path, flags, &r, e) < 0)
+	if (call_before_bytes(c, (int64_t)content.n, e) < 0 ||
+	    replace_begin(c->ws, c->witness, path, flags, &r, e) < 0)
 		return -1;
 	const bool is_new = r.old < 0;
 	if (seen_may_overwrite(c, path, &r, e) < 0 || check_marks(c, &r, content, e) < 0 ||

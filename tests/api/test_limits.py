@@ -2,6 +2,7 @@
 import contextlib
 import json
 import os
+import random
 import resource
 import select
 import socket
@@ -16,6 +17,96 @@ MB = 1 << 20
 
 
 BLOCKED = 30  # seconds: a client that waits for one that does nothing waits for longer than that
+
+
+WAITING = 256  # calls that may wait for their turn to compute (LIMIT_TURNS_WAITING)
+
+
+class Turns(SidecarTest):
+    """Calls that compute for longer than any test."""
+
+    def setUp(self):
+        if is_sanitized():
+            self.skipTest("a sanitized server has no memory for so many threads")
+        self.server = self.start(env={"SIDECAR_SEARCH_SECONDS": "3600"})
+        self.most = 2 * len(os.sched_getaffinity(0))
+        self.server.put("small", "1\n")
+        self.server.put("large", "x\n" * MB)
+        chance = random.Random(1)
+        self.server.put("d/f", "".join(chance.choices("ab", k=8 << 10)))
+        for i in range(20000):
+            os.link(self.server.path("d/f"), self.server.path("d/%d" % i))
+        self.said = {}  # what each client has been sent so far
+
+    def search(self):
+        s = self.server.connect()
+        self.addCleanup(s.close)
+        s.sendall(post("/grep", '{"pattern":"a[ab]{900}[^ab]"}', "Sidecar-Progress: 1\r\n"))
+        self.said[s] = b""
+        return s
+
+    def hear(self):
+        """Take what has come."""
+        for s in select.select(list(self.said), [], [], 0)[0]:
+            self.said[s] += s.recv(65536)
+
+    def running(self):
+        return self.server.request("GET", "/health").json()["running"]
+
+    def flood(self):
+        """So many searches that some are refused. Returns those that run and those that wait."""
+        for _ in range(self.most + WAITING + 10):
+            self.search()
+
+        def refused():
+            self.hear()
+            return [s for s, text in self.said.items() if text.startswith(b"HTTP/1.1 503")]
+        until(lambda: self.running() + len(refused()) == len(self.said), "all have been begun or refused")
+        for s in refused():
+            self.assertIn(b'"TOO_BUSY"', self.said.pop(s))
+        count = len(self.said) - WAITING  # that run, on one thread or several
+        self.assertTrue(0 < count <= self.most, count)
+
+        def working():
+            self.hear()
+            return {s for s, text in self.said.items() if text}
+        until(lambda: len(working()) >= count, "those that run tell how far they are")
+        working = working()
+        self.assertEqual(len(working), count)
+        return working, [s for s in self.said if s not in working]
+
+    def leave(self, clients):
+        for s in clients:
+            del self.said[s]
+            s.close()
+
+    def test_few_compute_and_the_others_wait(self):
+        working, waiting = self.flood()
+        # One thread for each call, and what those that run have beside theirs; the rest is for everybody else.
+        threads = len(os.listdir("/proc/%d/task" % self.server.process.pid))
+        self.assertLess(threads, len(working) + len(waiting) + self.most + 32)
+        self.assertEqual(self.server.call("read", path="small").status, 200)
+        self.assertEqual(self.server.call("bash", command="true").status, 200)
+        self.assertEqual(self.server.call("read", path="large").json()["code"], "TOO_BUSY")
+        # Who waits can leave, while those that run go on.
+        count = self.running()
+        self.leave(waiting[:100])
+        until(lambda: self.running() == count - 100, "a hundred have left")
+        self.hear()
+        self.assertFalse([s for s in working if b"HTTP/1.1 200" in self.said[s]])
+        # It can be stopped, too.
+        with self.server.connect() as s, s.makefile("rb") as stream:
+            s.sendall(post("/read", '{"path":"large"}'))
+            until(lambda: self.running() == count - 99, "a large read waits")
+            call = self.server.request("GET", "/health").json()["calls"]
+            self.assertEqual(self.server.request("POST", "/calls/%d/stop" % call).status, 200)
+            self.assertEqual(read_answer(stream).json()["code"], "CANCELLED")
+        # When those that run are gone, others have their turn.
+        self.leave(working)
+        until(lambda: self.hear() or any(self.said.values()), "another one runs")
+        self.leave(list(self.said))
+        until(lambda: self.running() == 0, "nothing runs any more")
+        self.assertEqual(self.server.call("read", path="large").status, 200)
 
 
 class Limits(SidecarTest):
@@ -85,7 +176,7 @@ class Limits(SidecarTest):
         if is_sanitized():
             self.skipTest("a sanitized server has no memory for so many threads")
         job = self.server.call("bash", command="sleep 600", background=True).json()["result"]["jobId"]
-        waiting = self.connections(800, b"GET /jobs/%s?waitMs=60000 HTTP/1.1\r\nHost: x\r\n\r\n" % job.encode())
+        waiting = self.connections(1000, b"GET /jobs/%s?waitMs=60000 HTTP/1.1\r\nHost: x\r\n\r\n" % job.encode())
         # Those there is no thread for are told so, while the others still wait and everybody else is served.
         told, _, _ = select.select(waiting, [], [], 55)  # they would be told of the job after 60
         self.assertTrue(told)

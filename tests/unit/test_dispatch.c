@@ -242,6 +242,43 @@ static void a_slow_call_without_a_thread_to_spare_is_refused(void **state)
 	assert_int_equal(asked, 1);
 }
 
+static void work_waits_for_its_turn_unless_its_thread_must_not(void **state)
+{
+	struct tool tool = tool_of(look, TOOL_MODEL | TOOL_SLOW | TOOL_WORKS);
+	AUTO_ARENA arena = { .max = LIMIT_CALL_MEMORY };
+	AUTO_BUF out = { .max = 1 << 10 };
+	struct cancel cancel = CANCEL_INIT;
+	struct dispatch d = { .kind = CALL_MODEL,
+			      .tool = &tool,
+			      .arguments = &json_empty,
+			      .arena = &arena,
+			      .cancel = &cancel };
+	struct turn other = { .of = &service.turns };
+	struct jw w = jw_to(&out);
+	struct err e;
+
+	(void)state;
+	jw_object(&w, NULL);
+	service.turns.most = 1;
+	assert_int_equal(dispatch(&service, &d, &w, &e), 0);
+	assert_int_equal(service.turns.taken, 0); /* it has been given back */
+	assert_int_equal(turn_more(&other, 1), 1);
+	service.call.search_ms = 1; /* the time of the call is also that of its waiting */
+	assert_int_equal(dispatch(&service, &d, &w, &e), -1);
+	assert_int_equal(e.code, ERR_TOO_BUSY);
+	service.call.search_ms = 0;
+	cancel_ask(&cancel);
+	assert_int_equal(dispatch(&service, &d, &w, &e), -1);
+	assert_int_equal(e.code, ERR_CANCELLED);
+	d.at_once = true;
+	assert_int_equal(dispatch(&service, &d, &w, &e), 0);
+	d.at_once = false;
+	tool.flags = TOOL_MODEL | TOOL_SLOW; /* it only waits */
+	assert_int_equal(dispatch(&service, &d, &w, &e), 0);
+	turn_give(&other);
+	cancel_done(&cancel);
+}
+
 static int set_up(void **state)
 {
 	const struct scrub_options options = { .secrets = NULL };
@@ -273,6 +310,7 @@ int main(void)
 		cmocka_unit_test(every_call_is_counted_once),
 		cmocka_unit_test(progress_is_passed_on),
 		cmocka_unit_test(a_slow_call_without_a_thread_to_spare_is_refused),
+		cmocka_unit_test(work_waits_for_its_turn_unless_its_thread_must_not),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
