@@ -27,6 +27,12 @@ void cancel_ask(struct cancel *c)
 	errno = saved;
 }
 
+void cancel_ask_by_person(struct cancel *c)
+{
+	c->by_person = true;
+	cancel_ask(c);
+}
+
 int cancel_fd(struct cancel *c)
 {
 	if (!c || c->fd >= 0)
@@ -48,6 +54,7 @@ void cancel_reset(struct cancel *c)
 	if (c->fd >= 0)
 		(void)!read(c->fd, &count, sizeof count);
 	c->asked = false;
+	c->by_person = false;
 }
 
 void cancel_done(struct cancel *c)

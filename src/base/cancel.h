@@ -24,7 +24,8 @@
 
 struct cancel {
 	atomic_bool asked;
-	_Atomic int fd; /* readable forever once asked; -1: not made yet */
+	atomic_bool by_person; /* who watches, and wants it to end; the caller still waits */
+	_Atomic int fd;	       /* readable forever once asked; -1: not made yet */
 };
 
 #define CANCEL_INIT                                                                                \
@@ -34,6 +35,21 @@ struct cancel {
 
 /* Ask. Safe in any thread and in a signal handler. */
 void cancel_ask(struct cancel *c);
+
+/* Ask because a person wants it, and not who called: the answer says so. */
+void cancel_ask_by_person(struct cancel *c);
+
+/* Whether a person asked. */
+static inline bool cancel_by_person(const struct cancel *c)
+{
+	return c && atomic_load_explicit(&c->by_person, memory_order_relaxed);
+}
+
+/* A sentence for the answer of a call that was asked to end. */
+static inline const char *cancel_sentence(const struct cancel *c)
+{
+	return cancel_by_person(c) ? "The call was stopped by a person" : "The call was cancelled";
+}
 
 /* Whether it was asked. Costs one load. */
 static inline bool cancel_asked(const struct cancel *c)

@@ -50,7 +50,8 @@ struct proc_result {
 	int signal;    /* 0: it exited by itself (also if it was timed out or cancelled) */
 	bool timed_out;
 	bool cancelled;
-	bool stuck; /* a process could not be ended: another user's, or stuck in the kernel */
+	bool stopped; /* cancelled by a person */
+	bool stuck;   /* a process could not be ended: another user's, or stuck in the kernel */
 	int64_t duration_ms; /* until the shell ended */
 	/*
 	 * The receipt. CPU time is that of all processes that were waited for, memory the peak of

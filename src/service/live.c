@@ -494,7 +494,7 @@ bool live_stop(struct live *l, uint64_t call)
 	events_hold(l->events);
 	struct live_call *lc = find(l, call);
 	if (lc)
-		cancel_ask(lc->cancel);
+		cancel_ask_by_person(lc->cancel);
 	events_release(l->events);
 	return lc;
 }

@@ -36,11 +36,12 @@ const struct field receipt_fields[] = {
 	  "the number of bytes left out",
 	  FIELD_STR, FIELD_OPTIONAL },
 	{ "stderr", "Standard error, cut likewise", FIELD_STR, FIELD_OPTIONAL },
-	{ "exit_code", "0 is success; 128 and more: ended by a signal; null after a timeout",
+	{ "exit_code", "0 is success; 128 and more: ended by a signal; null if it was ended",
 	  FIELD_INT, FIELD_NULLABLE | FIELD_OPTIONAL },
 	{ "signal", "Name of the signal that ended it, or null", FIELD_STR,
 	  FIELD_NULLABLE | FIELD_OPTIONAL },
 	{ "timed_out", "Whether it took longer than timeout_ms", FIELD_BOOL, FIELD_OPTIONAL },
+	{ "stopped", "If it was stopped by a person", FIELD_BOOL, FIELD_OPTIONAL },
 	{ "truncated", "Whether output was left out", FIELD_BOOL, FIELD_OPTIONAL },
 	{ "output_id", "If so: the path under which read_file and search_files find all of it",
 	  FIELD_STR, FIELD_OPTIONAL },
@@ -105,6 +106,8 @@ static const char *hint_of(const struct call *c, const struct proc_result *r)
 				 "nowhere else."
 			       : "The sandbox refused what is listed in denied; rule says what "
 				 "is allowed instead.";
+	if (r->stopped)
+		return "A person stopped this: ask before it is run again.";
 	if (r->timed_out && c->native)
 		return "What takes longer can be started with & and its output sent to a file.";
 	if (r->timed_out)
@@ -265,6 +268,9 @@ static void write_end(struct buf *out, const struct proc_result *end)
 	(void)human_ms(end->duration_ms, took);
 	if (end->timed_out)
 		buf_addf(out, "[timed out after %s; everything it started was ended]", took);
+	else if (end->cancelled)
+		buf_addf(out, "[%s after %s; everything it started was ended]",
+			 end->stopped ? "stopped by a person" : "cancelled", took);
 	else if (end->signal)
 		buf_addf(out, "[ended by %s%s, %s]", proc_signal_name(end->signal),
 			 end->oom_killed ? ", out of memory" : "", took);
@@ -451,6 +457,8 @@ int receipt_show(struct receipt *r, struct call *c, const struct proc_result *en
 	else
 		jw_null(c->out, "signal");
 	jw_bool(c->out, "timed_out", end->timed_out);
+	if (end->stopped)
+		jw_bool(c->out, "stopped", true);
 	jw_bool(c->out, "truncated", cut);
 	(void)snprintf(name, sizeof name, "output:%llu", (unsigned long long)number);
 	if (number)

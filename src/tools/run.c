@@ -42,6 +42,7 @@ static const struct arg bash_table[] = {
 static const struct field bash_fields[] = {
 	{ "exitCode", "-1 after a timeout, 128+n when signal n ended it", FIELD_INT },
 	{ "timedOut", "Its time was up", FIELD_BOOL, FIELD_OPTIONAL },
+	{ "stopped", "It was stopped by a person", FIELD_BOOL, FIELD_OPTIONAL },
 	F_END,
 };
 
@@ -180,6 +181,7 @@ static int run_admitted(struct call *c, const struct proc_request *q, const stru
 	watched_leave(w, c);
 	if (done < 0)
 		return -1;
+	ret->stopped = ret->cancelled && cancel_by_person(c->cancel);
 	c->end = (struct call_end){ .ran = true,
 				    .timed_out = ret->timed_out,
 				    .cancelled = ret->cancelled,
@@ -258,6 +260,8 @@ static int bash_run(struct call *c, const void *args, struct err *e)
 	jw_int(c->out, "exitCode", result.exit_code);
 	if (result.timed_out)
 		jw_bool(c->out, "timedOut", true);
+	if (result.stopped)
+		jw_bool(c->out, "stopped", true);
 	return 0;
 }
 

@@ -135,12 +135,17 @@ static void write_exit(struct jw *w, int code)
 	jw_end(w);
 }
 
-/* Its time was up before it began. */
-static void write_not_run(struct jw *w)
+/* The call ended before it began. */
+static void write_not_run(struct jw *w, const struct cancel *cancel)
 {
+	const bool ended = cancel_asked(cancel);
+
 	jw_str(w, "stdout", STR(""));
-	jw_str(w, "stderr", STR("not run: the time was up"));
-	write_exit(w, -1);
+	jw_str(w, "stderr",
+	       !ended			  ? STR("not run: the time was up")
+	       : cancel_by_person(cancel) ? STR("not run: stopped by a person")
+					  : STR("not run: the call was cancelled"));
+	write_exit(w, ended ? 1 : -1);
 }
 
 /* Run one command and write the members of its output, of which so many bytes are shown. */
@@ -193,7 +198,7 @@ static int shell_run(struct call *c, const void *args, struct err *e)
 		const size_t before = jw_length(c->out);
 		jw_object(c->out, NULL);
 		if (order.timeout_ms <= 0 || cancel_asked(c->cancel))
-			write_not_run(c->out);
+			write_not_run(c->out, c->cancel);
 		/* Each has its share of the room that is left. */
 		else if (run_one(c, &order, room / (int64_t)left, e) < 0)
 			return -1;

@@ -158,7 +158,7 @@ int shells_begin(struct shells *s, struct str session, unsigned generation, stru
 			       "Commands run in the shells of %d sessions already, try again later",
 			       LIMIT_SHELLS);
 	if (!wanted)
-		return err_set(e, ERR_EXECUTION_ERROR, "The call was cancelled");
+		return err_set(e, ERR_EXECUTION_ERROR, "%s", cancel_sentence(cancel));
 	/* While it is busy, only this call changes the state, but for a restart, which waits. */
 	*ret = (struct shell_turn){ h, buf_str(&h->state), make_file(buf_str(&h->state)) };
 	if (ret->fd >= 0)

@@ -471,8 +471,9 @@ int call_may_go_on(void *call, struct err *e)
 
 	if (call_before_work(c, e) < 0)
 		return -1;
-	return cancel_asked(c->cancel) ? err_set(e, ERR_EXECUTION_ERROR, "The call was cancelled")
-				       : 0;
+	return cancel_asked(c->cancel)
+		       ? err_set(e, ERR_EXECUTION_ERROR, "%s", cancel_sentence(c->cancel))
+		       : 0;
 }
 
 int64_t call_deadline(const struct call *c)

@@ -363,6 +363,36 @@ class Events(SidecarTest):
             s.sendall(post("/tools/run_command", '{"command":"echo still here"}'))  # the connection is as good as before
             self.assertIn("still here", read_answer(stream).json()["output"]["stdout"])
 
+    def test_a_stopped_call_says_so(self):
+        """To whoever called, in the words of its route."""
+        server = self.serve()
+        w = self.watch(server)
+        accept = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        session = server.request("POST", "/mcp", json.dumps(initialize()), accept).headers["mcp-session-id"]
+
+        def stopped(url, body, headers=None):
+            answers = []
+            thread = threading.Thread(target=lambda: answers.append(server.request("POST", url, json.dumps(body), {**accept, **(headers or {})})))
+            thread.start()
+            start = w.until(lambda e: e["type"] == "call.start")[-1]
+            self.assertEqual(server.request("POST", "/calls/%d/stop" % start["call"]).status, 200)
+            thread.join()
+            w.until(lambda e: e["type"] == "call.end")
+            return answers[0].body.decode()
+
+        done = json.loads(stopped("/bash", {"command": "sleep 1000"}).splitlines()[-1])
+        self.assertEqual((done["type"], done["exitCode"], done["stopped"]), ("done", -1, True))
+        output = json.loads(stopped("/tools/run_command", {"command": "sleep 1000"}))["output"]
+        self.assertEqual((output["exit_code"], output["timed_out"], output["stopped"]), (None, False, True))
+        self.assertIn("A person stopped this", output["hint"])
+        text = stopped("/mcp", call(2, "run_command", command="sleep 1000"), {"Mcp-Session-Id": session})
+        self.assertIn("[stopped by a person after ", text)
+        action = {"commands": ["echo first; sleep 1000", "echo second"], "timeout_ms": 300000}
+        shell = json.loads(stopped("/tools", {"type": "shell_call", "call_id": "c", "action": action}))["output"]
+        self.assertIn("A person stopped this", shell[0]["stderr"])
+        self.assertEqual(shell[1]["stderr"], "not run: stopped by a person")
+        self.assertEqual([one["outcome"]["type"] for one in shell], ["exit", "exit"])
+
     def test_mcp(self):
         server = self.serve()
         w = self.watch(server)

@@ -471,12 +471,14 @@ export interface RunCommandOutput {
   stdout?: string;
   /** Standard error, cut likewise. */
   stderr?: string;
-  /** 0 is success; 128 and more: ended by a signal; null after a timeout. */
+  /** 0 is success; 128 and more: ended by a signal; null if it was ended. */
   exit_code?: number | null;
   /** Name of the signal that ended it, or null. */
   signal?: string | null;
   /** Whether it took longer than timeout_ms. */
   timed_out?: boolean;
+  /** If it was stopped by a person. */
+  stopped?: boolean;
   /** Whether output was left out. */
   truncated?: boolean;
   /** If so: the path under which read_file and search_files find all of it. */
