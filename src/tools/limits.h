@@ -7,6 +7,8 @@ enum {
 	/* Sessions whose shell is remembered. A new one takes the place of the one that was used
 	 * least recently. */
 	LIMIT_SHELLS = 64,
+	/* Sessions whose shell was dropped for that, of which their next command is told; 32 KB. */
+	LIMIT_SHELLS_DROPPED = 4096,
 	/* What a shell leaves for the next one: variables and functions. Version managers define
 	 * some hundred kilobytes of functions. */
 	LIMIT_SHELL_STATE = 1 << 20,

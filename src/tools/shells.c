@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "base/io.h"
 #include "base/limits.h"
@@ -33,6 +34,8 @@ struct shells {
 	pthread_mutex_t lock;
 	pthread_cond_t free; /* a command has ended */
 	struct shell table[LIMIT_SHELLS];
+	uint64_t dropped[LIMIT_SHELLS_DROPPED]; /* a ring of hashes of sessions; 0: none */
+	size_t dropped_count;
 };
 
 struct shells *shells_new(void)
@@ -76,6 +79,24 @@ static struct shell *find(struct shells *s, struct str session)
 	return NULL;
 }
 
+static uint64_t hash_of(struct str session)
+{
+	return XXH3_64bits(session.p, session.n) | 1;
+}
+
+/* Whether the shell of a session that has no place was dropped. It is told once. */
+static bool was_dropped(struct shells *s, struct str session)
+{
+	const uint64_t hash = hash_of(session);
+
+	for (size_t i = 0; i < LIMIT_SHELLS_DROPPED && i < s->dropped_count; i++)
+		if (s->dropped[i] == hash) {
+			s->dropped[i] = 0;
+			return true;
+		}
+	return false;
+}
+
 /* The place of a session; a new one gets the place that was used least recently. NULL if commands
  * run in all of them. */
 static struct shell *place_of(struct shells *s, struct str session)
@@ -92,6 +113,9 @@ static struct shell *place_of(struct shells *s, struct str session)
 	}
 	if (!h)
 		return NULL;
+	if (h->state.n)
+		s->dropped[s->dropped_count++ % LIMIT_SHELLS_DROPPED] =
+			hash_of(buf_str(&h->session));
 	forget(h);
 	h->session.max = session.n + 1;
 	h->state.max = LIMIT_SHELL_STATE;
@@ -141,7 +165,8 @@ int shells_begin(struct shells *s, struct str session, unsigned generation, stru
 			       "The name of the session has %zu bytes, the longest is %d",
 			       session.n, LIMIT_SESSION_NAME);
 	(void)pthread_mutex_lock(&s->lock);
-	struct shell *h = place_of(s, session);
+	const bool dropped = !find(s, session) && was_dropped(s, session);
+	struct shell *h = dropped ? NULL : place_of(s, session);
 	while (h && h->busy && wanted)
 		wanted = wait_for_turn(s, h, cancel);
 	if (h && wanted) {
@@ -153,6 +178,12 @@ int shells_begin(struct shells *s, struct str session, unsigned generation, stru
 		h->epoch = h->restarts;
 	}
 	(void)pthread_mutex_unlock(&s->lock);
+	if (dropped)
+		return err_set(e, ERR_EXECUTION_ERROR,
+			       "Not run: the shell of this session is gone with its directory and "
+			       "variables, because %d other sessions have used theirs since. The "
+			       "next command begins a new one in the root of the workspace.",
+			       LIMIT_SHELLS);
 	if (!h)
 		return err_set(e, ERR_TOO_BUSY,
 			       "Commands run in the shells of %d sessions already, try again later",
@@ -273,6 +304,7 @@ size_t shells_restart(struct shells *s, struct str session, uint64_t jobs[LIMIT_
 
 	(void)pthread_mutex_lock(&s->lock);
 	struct shell *h = find(s, session);
+	(void)was_dropped(s, session); /* a new one is what is wanted */
 	if (h) {
 		n = h->job_count < LIMIT_SHELL_JOBS ? h->job_count : LIMIT_SHELL_JOBS;
 		memcpy(jobs, h->jobs, n * sizeof *jobs);

@@ -122,7 +122,14 @@ umask 077""")
         for i in range(64):
             self.assertEqual(self.out("echo $A; A=%d" % i, session="many%d" % i), "\n")
         self.assertEqual(self.out("echo $A", session="many63"), "63\n")
-        self.assertEqual(self.out("echo $A", session="first"), "\n")
+        # Whoever believes to be elsewhere is told before anything happens in the root; once.
+        self.assertRegex(self.bad("bash", command="touch here", session="first"),
+                         "Not run: the shell of this session is gone with its directory and variables.*root of the workspace")
+        self.assertFalse(os.path.exists(self.server.path("here")))
+        self.assertEqual(self.out("echo $A; pwd", session="first"), "\n%s\n" % self.server.workspace)
+        # It took the place of the least recently used one. A restart is a new shell without a word.
+        self.assertEqual(self.out("echo $A", session="many1"), "1\n")
+        self.assertEqual(self.out("echo $A", restart=True, session="many0"), "\n")
 
 
 class Ends(Shell):
