@@ -41,10 +41,10 @@ static int split(struct str s, struct arena *a, struct text_lines *ret)
 	ret->line = arena_alloc(a, (bytes_count(s, '\n') + 1) * sizeof *ret->line);
 	if (!ret->line)
 		return -1;
-	for (const char *at = s.p, *end = s.p + s.n; at < end;) {
-		const char *newline = memchr(at, '\n', (size_t)(end - at));
-		const char *next = newline ? newline + 1 : end;
-		ret->line[n++] = (struct str){ at, (size_t)(next - at) };
+	for (size_t at = 0; at < s.n;) {
+		const char *newline = memchr(s.p + at, '\n', s.n - at);
+		const size_t next = newline ? (size_t)(newline - s.p) + 1 : s.n;
+		ret->line[n++] = (struct str){ s.p + at, next - at };
 		at = next;
 	}
 	ret->n = n;
@@ -423,12 +423,12 @@ static size_t same_start(struct str x, struct str y)
 static size_t same_tail(struct str x, struct str y)
 {
 	const size_t most = x.n < y.n ? x.n : y.n;
-	const char *x_end = x.p + x.n, *y_end = y.p + y.n;
 	size_t n = 0;
 
-	while (n + STEP <= most && memcmp(x_end - n - STEP, y_end - n - STEP, STEP) == 0)
+	while (n + STEP <= most &&
+	       memcmp(x.p + (x.n - n - STEP), y.p + (y.n - n - STEP), STEP) == 0)
 		n += STEP;
-	while (n < most && x_end[-1 - (ptrdiff_t)n] == y_end[-1 - (ptrdiff_t)n])
+	while (n < most && x.p[x.n - 1 - n] == y.p[y.n - 1 - n])
 		n++;
 	return n;
 }

@@ -227,6 +227,28 @@ static void thousands_of_edits_leave_the_equal_end_alone(void **state)
 	}
 }
 
+/* An empty text may have no place in memory. */
+static void nothing_at_all_is_an_empty_text(void **state)
+{
+	const struct str none = { NULL, 0 };
+	AUTO_ARENA a = { .max = 1 << 20 };
+	AUTO_BUF out = { .max = 1 << 10 };
+	struct diff_size size;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(diff_lines(none, STR("a"), &a, &out, &e), 0);
+	assert_str(buf_str(&out), "+1 a");
+	buf_reset(&out, out.max);
+	assert_int_equal(diff_unified(STR("a\n"), none, &a, &out, &e), 0);
+	assert_str(buf_str(&out), "@@ -1 +0,0 @@\n-a\n");
+	buf_reset(&out, out.max);
+	assert_int_equal(diff_lines(none, none, &a, &out, &e), 0);
+	assert_int_equal(out.n, 0);
+	assert_true(diff_count(none, STR("a\nb\n"), &a, &size));
+	assert_int_equal(size.added, 2);
+}
+
 static void what_does_not_fit_is_an_error(void **state)
 {
 	AUTO_ARENA small = { .max = 64 };
@@ -283,6 +305,7 @@ int main(void)
 		cmocka_unit_test(it_is_true_and_the_shortest),
 		cmocka_unit_test(counting_is_as_exact_as_the_diff),
 		cmocka_unit_test(thousands_of_edits_leave_the_equal_end_alone),
+		cmocka_unit_test(nothing_at_all_is_an_empty_text),
 		cmocka_unit_test(what_does_not_fit_is_an_error),
 		cmocka_unit_test(a_long_diff_is_cut_at_a_hunk),
 	};
