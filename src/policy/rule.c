@@ -43,6 +43,8 @@ static const struct rule defaults[] = {
 	  .reason = STR(POWER),
 	  .advice = STR(NO_POWER),
 	  .h_acts = true },
+	RULE("mount|umount|chroot", "", "changing what the machine has mounted",
+	     "What is mounted is in /proc/self/mounts."),
 	RULE("mkfs*", "", "formatting a disk", NO_DISK),
 	{ .name = STR("format"),
 	  .reason = STR("formatting a disk"),

@@ -18,6 +18,7 @@ struct verdict {
 #define REMOVAL	  "removal outside"
 #define POWER	  "stopping"
 #define DISK	  "formatting a disk"
+#define MOUNTS	  "changing what the machine has mounted"
 #define RAW	  "raw copying"
 #define OPEN	  "to everyone"
 #define NETWORK	  "network access"
@@ -44,6 +45,11 @@ static const struct verdict plain[] = {
 	{ "reboot", POWER },
 	{ "halt", POWER },
 	{ "/sbin/poweroff", POWER },
+	{ "mount -o remount,rw /", MOUNTS },
+	{ "mount | grep x", MOUNTS },
+	{ "true && /bin/umount -l /proc", MOUNTS },
+	{ "chroot /mnt sh", MOUNTS },
+	{ "env chroot . ls", MOUNTS },
 	{ "mkfs /dev/sda", DISK },
 	{ "mkfs.ext4 /dev/sda1", DISK },
 	{ "/sbin/mkfs.xfs x", DISK },
@@ -99,6 +105,7 @@ static const struct verdict plain[] = {
 	{ "ddrescue a b", NULL },
 	{ "mk fs", NULL },
 	{ "cat mkfs.c", NULL },
+	{ "cat /proc/self/mounts; mountpoint -q /tmp; findmnt; mount --version", NULL },
 	{ "rebooter", NULL },
 	{ "git commit -m \"rm -rf /\"", NULL },
 	{ "git commit -m 'use sudo; reboot'", NULL },
