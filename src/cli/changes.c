@@ -187,6 +187,7 @@ static bool is_wanted(const struct cli *c, int first, struct str head)
 /* Print the files of a diff that are asked for. */
 static void print_diff(const struct cli *c, int first, struct str text)
 {
+	AUTO_BUF out = { .max = SIZE_MAX };
 	bool wanted = true;
 
 	while (text.n) {
@@ -196,11 +197,11 @@ static void print_diff(const struct cli *c, int first, struct str text)
 		if (begins_file(line))
 			wanted = is_wanted(c, first, line) ||
 				 (str_starts(second, STR("+++ ")) && is_wanted(c, first, second));
-		const size_t n = text.n - rest.n;
 		if (wanted)
-			cli_print(str_upto(text, n));
+			cli_add_text(&out, str_upto(text, text.n - rest.n));
 		text = rest;
 	}
+	cli_print(buf_str(&out));
 }
 
 static int diff_run(struct cli *c, const void *args)

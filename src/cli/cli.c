@@ -32,7 +32,7 @@ void cli_print(struct str text)
 
 void cli_print_diff(const struct cli *c, struct str diff)
 {
-	AUTO_BUF out = { .max = LIMIT_ANSWER };
+	AUTO_BUF out = { .max = SIZE_MAX };
 	const bool colour = cli_colour(c, STDOUT_FILENO);
 	struct str line;
 
@@ -42,7 +42,9 @@ void cli_print_diff(const struct cli *c, struct str diff)
 				    : line.p[0] == '+'	   ? "\033[32m"
 				    : line.p[0] == '-'	   ? "\033[31m"
 							   : "";
-		buf_addf(&out, "%s%.*s%s\n", paint, STR_FMT(line), *paint ? "\033[m" : "");
+		buf_add(&out, str_of(paint));
+		cli_add_text(&out, line);
+		buf_addf(&out, "%s\n", *paint ? "\033[m" : "");
 	}
 	cli_print(buf_str(&out));
 }
@@ -62,7 +64,8 @@ void cli_print_line(const struct buf *b)
 		cli_print(STR("\n"));
 }
 
-void cli_add_visible(struct buf *to, struct str text)
+/* With `lines` what makes lines and columns stays: newlines, also after a return, and tabs. */
+static void add_visible(struct buf *to, struct str text, bool lines)
 {
 	for (size_t i = 0; i < text.n; i++) {
 		const unsigned char byte = (unsigned char)text.p[i];
@@ -70,7 +73,10 @@ void cli_add_visible(struct buf *to, struct str text)
 		const bool is_c1 = byte == 0xc2 && i + 1 < text.n &&
 				   (unsigned char)text.p[i + 1] >= 0x80 &&
 				   (unsigned char)text.p[i + 1] < 0xa0;
-		if (byte == '\n')
+		const bool ends_line = byte == '\r' && i + 1 < text.n && text.p[i + 1] == '\n';
+		if (lines && (byte == '\n' || byte == '\t' || ends_line))
+			buf_addc(to, (char)byte);
+		else if (byte == '\n')
 			buf_add(to, STR("\\n"));
 		else if (byte == '\t')
 			buf_add(to, STR("\\t"));
@@ -81,6 +87,19 @@ void cli_add_visible(struct buf *to, struct str text)
 		else
 			buf_addc(to, (char)byte);
 	}
+}
+
+void cli_add_visible(struct buf *to, struct str text)
+{
+	add_visible(to, text, false);
+}
+
+void cli_add_text(struct buf *to, struct str text)
+{
+	if (isatty(STDOUT_FILENO))
+		add_visible(to, text, true);
+	else
+		buf_add(to, text);
 }
 
 void cli_add_name(struct buf *to, struct str name)

@@ -77,6 +77,9 @@ void cli_add_visible(struct buf *to, struct str text);
 /* Add a name: unchanged, or if stdout is a terminal, visible. */
 void cli_add_name(struct buf *to, struct str name);
 
+/* Add lines of a file: unchanged, or if stdout is a terminal, visible but for newlines and tabs. */
+void cli_add_text(struct buf *to, struct str text);
+
 /* Print a message on stderr, "sidecar: …"; not with --quiet. */
 void cli_say(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

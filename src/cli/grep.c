@@ -133,12 +133,13 @@ static void add_coloured(struct search *s, struct str text)
 		from = m.end > m.start ? m.end : m.end + 1;
 		if (m.end == m.start)
 			continue;
-		buf_add(&s->out, str_from(str_upto(text, m.start), at));
-		buf_addf(&s->out, MATCH_COLOUR "%.*s" PLAIN,
-			 STR_FMT(str_from(str_upto(text, m.end), m.start)));
+		cli_add_text(&s->out, str_from(str_upto(text, m.start), at));
+		buf_add(&s->out, STR(MATCH_COLOUR));
+		cli_add_text(&s->out, str_from(str_upto(text, m.end), m.start));
+		buf_add(&s->out, STR(PLAIN));
 		at = m.end;
 	}
-	buf_add(&s->out, str_from(text, at));
+	cli_add_text(&s->out, str_from(text, at));
 }
 
 static void add_line(struct search *s, int64_t number, struct str text, bool match)
@@ -155,7 +156,7 @@ static void add_line(struct search *s, int64_t number, struct str text, bool mat
 	if (match)
 		add_coloured(s, text);
 	else
-		buf_add(&s->out, text);
+		cli_add_text(&s->out, text);
 	buf_addc(&s->out, '\n');
 	s->last = number;
 }

@@ -38,9 +38,9 @@ static void print_file(const struct cli *c, const struct json *f, bool colour)
 	const struct str from = json_text(f, STR("from"));
 
 	buf_addf(&line, "%s%.*s ", colour ? "\033[1m" : "", STR_FMT(json_text(f, STR("kind"))));
-	if (from.n)
-		buf_addf(&line, "%.*s -> ", STR_FMT(from));
-	buf_addf(&line, "%.*s", STR_FMT(json_text(f, STR("path"))));
+	cli_add_name(&line, from);
+	buf_add(&line, from.n ? STR(" -> ") : STR(""));
+	cli_add_name(&line, json_text(f, STR("path")));
 	buf_addf(&line, ", +%" PRId64 " -%" PRId64 "%s\n", cli_number(f, STR("added"), 0),
 		 cli_number(f, STR("removed"), 0), colour ? "\033[m" : "");
 	cli_print(buf_str(&line));

@@ -83,7 +83,7 @@ static void print_numbered(struct str text, int64_t number)
 		struct str line;
 		const bool whole = str_cut(text, '\n', &line, &text);
 		buf_addf(&out, "%6" PRId64 "\t", number++);
-		buf_add(&out, line);
+		cli_add_text(&out, line);
 		if (whole)
 			buf_addc(&out, '\n');
 	}
@@ -96,6 +96,7 @@ static int print_part(const struct cli *c, const struct sidecar_file *f,
 {
 	const struct sidecar_lines *part = &wanted->lines;
 	const struct str text = { f->content, f->length };
+	AUTO_BUF shown = { .max = SIZE_MAX };
 
 	if (f->mime_type && isatty(STDOUT_FILENO)) {
 		cli_say(c, "%s is an image (%s); redirect it to a file", wanted->typed,
@@ -105,7 +106,8 @@ static int print_part(const struct cli *c, const struct sidecar_file *f,
 	if (number && !f->mime_type)
 		print_numbered(text, part->offset);
 	else
-		cli_print(text);
+		cli_add_text(&shown, text);
+	cli_print(buf_str(&shown));
 	if (f->mime_type || !f->has_more)
 		return 0;
 	*got = (int64_t)bytes_count(text, '\n') + 1;

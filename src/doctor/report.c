@@ -50,8 +50,10 @@ void report_add(struct report *r, enum verdict verdict, const char *name, const 
 	}
 	if (r->cli->quiet && verdict < FOUND_WARN)
 		return;
-	buf_addf(&line, "%s%-4s%s  %-22s %s\n", colour ? looks[verdict].colour : "",
-		 looks[verdict].word, colour ? "\033[m" : "", name, text);
+	buf_addf(&line, "%s%-4s%s  %-22s ", colour ? looks[verdict].colour : "",
+		 looks[verdict].word, colour ? "\033[m" : "", name);
+	cli_add_text(&line, str_of(text));
+	buf_addc(&line, '\n');
 	cli_print(buf_str(&line));
 }
 

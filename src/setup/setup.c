@@ -148,24 +148,13 @@ static int plan(struct work_on_setup *w, struct err *e)
 static int show(struct work_on_setup *w, const struct planned *p, struct err *e)
 {
 	AUTO_BUF diff = { .max = LIMIT_ANSWER };
-	AUTO_BUF shown = { .max = LIMIT_ANSWER };
+	AUTO_BUF shown = { .max = SIZE_MAX };
 
 	buf_addf(&shown, "--- %s\n", p->before.exists ? p->path : "/dev/null");
 	buf_addf(&shown, "+++ %s\n", p->removed ? "/dev/null" : p->path);
 	if (diff_unified(buf_str(&p->before.bytes), buf_str(&p->after), &w->memory, &diff, e) < 0)
 		return -1;
-	buf_add(&shown, buf_str(&diff));
-	if (isatty(STDOUT_FILENO)) {
-		struct str rest = buf_str(&shown), line;
-		while (rest.n) {
-			AUTO_BUF visible = { .max = LIMIT_ANSWER };
-			(void)str_cut(rest, '\n', &line, &rest);
-			cli_add_visible(&visible, line);
-			buf_addc(&visible, '\n');
-			cli_print(buf_str(&visible));
-		}
-		return 0;
-	}
+	cli_add_text(&shown, buf_str(&diff));
 	cli_print(buf_str(&shown));
 	return 0;
 }

@@ -5,9 +5,11 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
 import struct
 import subprocess
+import tempfile
 import termios
 import unittest
 
@@ -193,6 +195,24 @@ class Looks(SidecarTest):
         self.assertIn("true evil\\x1b]0;title\\x07\\nxxx", seen)
         self.assertNotRegex(seen, "[\x00-\x09\x0b-\x1f]")
         self.assertEqual(sidecar("jobs", "-q", server=self.server)[1], job + "\n")
+
+    def test_contents_cannot_write_to_the_terminal(self):
+        """OSC 52 sets the clipboard. On a terminal it can be seen, in a pipe it is what it was."""
+        evil = "needle\tx\x1b]52;c;ZXZpbA==\x07\x9b2J"
+        state = tempfile.mkdtemp(prefix="sidecar-test-")
+        self.addCleanup(shutil.rmtree, state, True)
+        server = self.start(env={"XDG_STATE_HOME": state})
+        server.put("a.txt", "a\r\nb\r\n")
+        for argv in (["write", "evil.txt", "--content", evil + "\n"], ["edit", "a.txt", "--old", "a", "--new", evil], ["diff"],
+                     ["read", "evil.txt"], ["read", "-n", "evil.txt"], ["grep", "needle"], ["grep", "-A1", "2J"]):
+            status, seen = Terminal(server, *argv).end()
+            self.assertEqual(status, 0, (argv, seen))
+            self.assertNotRegex(re.sub("\x1b\\[[0-9;]*m", "", seen), "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f]", argv)
+            if argv[0] != "write":
+                self.assertIn("\\x1b]52;c;ZXZpbA==\\x07\\x9b", seen.replace("\x1b[m", "").replace("\x1b[1;31m", ""), argv)
+        for argv in (["diff"], ["read", "evil.txt"], ["grep", "needle"]):
+            self.assertIn(evil, sidecar(*argv, server=server)[1], argv)
+        self.assertEqual(Terminal(server, "read", "evil.txt").end()[1], "needle\tx\\x1b]52;c;ZXZpbA==\\x07\\x9b2J\r\n")
 
     def test_the_list_of_jobs_fits_the_terminal(self):
         server = self.start()
