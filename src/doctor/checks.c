@@ -11,7 +11,6 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -22,10 +21,13 @@
 
 #include "base/io.h"
 #include "base/own.h"
+#include "exec/runner.h"
+#include "sandbox/broker.h"
+#include "sandbox/canonical.h"
 #include "sandbox/container.h"
 #include "sandbox/landlock.h"
-#include "sandbox/listener.h"
 #include "sandbox/sandbox.h"
+#include "sandbox/scratch.h"
 
 enum { SHORT_TOKEN = 16 };
 
@@ -90,26 +92,51 @@ static bool has_namespaces(void)
 	       WEXITSTATUS(status) == 0;
 }
 
-/* A child process tries; the filter ends with it. 0, or the errno value. */
-static int try_listener(void)
+/* Start what a server would run commands with, in a directory of its own if there is no workspace
+ * yet, and end it again. The report says what is in force. */
+static int try_commands(const struct config *c, enum sandbox_mode mode, struct sandbox_report *ret,
+			struct err *e)
 {
-	int status = 0;
-	const pid_t child = fork();
+	char scratch[128], workspace[PATH_MAX];
+	const char *unbrokered;
+	struct stat st;
+	struct runner *runner;
 
-	if (child == 0) {
-		(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-		_exit(listener_install(LISTENER_CHANGES) < 0 ? errno : 0);
+	if (scratch_new(scratch, sizeof scratch, e) < 0)
+		return -1;
+	const bool there = canonical_name(c->workspace, NULL, workspace) &&
+			   stat(workspace, &st) == 0 && S_ISDIR(st.st_mode);
+	const struct runner_config asked = {
+		.sandbox = { .mode = mode,
+			     .no_network = c->network == 0,
+			     .read_only = c->read_only && mode != SANDBOX_OFF,
+			     .allow_truncate = c->allow_truncate,
+			     .workspace = there ? workspace : scratch,
+			     .scratch = scratch },
+		.at_death = -1,
+		.listens = c->observe != CONFIG_OBSERVE_OFF,
+		.brokers = broker_is_possible(&unbrokered),
+	};
+	if (runner_new(&asked, &runner, e) < 0) {
+		scratch_remove(scratch);
+		return -1;
 	}
-	if (child > 0)
-		(void)waitpid(child, &status, 0);
-	return child < 0 ? errno : WEXITSTATUS(status);
+	(void)runner_can_watch(runner); /* waits until it is known */
+	runner_report(runner, ret);
+	runner_free(runner);
+	return 0;
 }
 
 static void check_listener(struct report *r, const struct config *c)
 {
-	const int error = try_listener(), abi = landlock_abi();
+	const int abi = landlock_abi();
+	struct sandbox_report found;
+	struct err e;
 
-	if (error && abi > 0 && abi < LANDLOCK_TRUNCATE && !has_namespaces())
+	const bool failed = try_commands(c, (enum sandbox_mode)c->sandbox, &found, &e) < 0 &&
+			    try_commands(c, SANDBOX_OFF, &found, &e) < 0;
+	if (!failed && sandbox_unwatched(&found) && abi > 0 && abi < LANDLOCK_TRUNCATE &&
+	    !has_namespaces())
 		report_add(r, is_needed(c) && !c->allow_truncate ? FOUND_FAIL : FOUND_WARN,
 			   "emptying files",
 			   "sandboxed commands can empty files outside: nothing holds that before "
@@ -117,13 +144,13 @@ static void check_listener(struct report *r, const struct config *c)
 			   "--sandbox workspace needs --allow-truncate");
 	if (c->observe == CONFIG_OBSERVE_OFF)
 		report_add(r, FOUND_OFF, "observing commands", "--observe off");
-	else if (error == 0)
-		report_add(r, FOUND_OK, "observing commands", "system calls can be passed on");
-	else
+	else if (failed)
+		report_add(r, FOUND_WARN, "observing commands", "%s", e.msg);
+	else if (sandbox_unwatched(&found))
 		report_add(r, FOUND_WARN, "observing commands",
-			   "what commands change cannot be undone: %s",
-			   error == EBUSY ? "another program above this one receives system calls"
-					  : strerror(error));
+			   "what commands change cannot be undone: %s", sandbox_unwatched(&found));
+	else
+		report_add(r, FOUND_OK, "observing commands", "system calls can be passed on");
 }
 
 static void check_namespaces(struct report *r)
@@ -306,23 +333,23 @@ static void check_token(struct report *r, const struct config *c)
 static void check_sandbox(struct report *r, const struct config *c, const char *name,
 			  enum sandbox_mode mode)
 {
-	struct sandbox_config asked = {
-		.mode = mode,
-		.read_only = c->read_only,
-		.workspace = c->workspace,
-		.scratch = "/tmp",
-	};
-	struct sandbox_report found;
-	struct err e;
+	struct sandbox_report found, better;
+	struct err e, none;
+	const bool fails = try_commands(c, mode, &found, &e) < 0;
 
-	if (sandbox_settle(&asked, &found, &e) < 0) {
+	if (fails) {
 		config_name_flags(c, &e);
-		report_add(r, FOUND_FAIL, name, "%s", e.msg);
+		report_add(r, mode == SANDBOX_BEST ? FOUND_WARN : FOUND_FAIL, name, "%s", e.msg);
 	} else if (found.mode == SANDBOX_OFF) {
+		const bool can = try_commands(c, SANDBOX_WORKSPACE, &better, &none) == 0;
+		report_add(r, FOUND_WARN, name, "off (%s): commands can do what user %u can; %s",
+			   found.why, (unsigned)geteuid(),
+			   can ? "--sandbox workspace holds them" : none.msg);
+	} else if (!found.brokered && landlock_abi() < LANDLOCK_UNIX) {
 		report_add(r, FOUND_WARN, name,
-			   "off (%s): commands can do what user %u can; --sandbox workspace holds "
-			   "them",
-			   found.why, (unsigned)geteuid());
+			   "%s (%s), but commands cannot use Unix sockets, not even in the "
+			   "workspace: the server cannot look into them",
+			   sandbox_mode_name(found.mode), found.why);
 	} else {
 		report_add(r, FOUND_OK, name, "%s (%s)", sandbox_mode_name(found.mode), found.why);
 	}

@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,6 +28,7 @@
 #include "sandbox/covers.h"
 #include "sandbox/floor.h"
 #include "sandbox/scratch.h"
+#include "sandbox/stopped.h"
 
 struct runner {
 	pthread_mutex_t lock;	     /* protects sock and keeper; held while a keeper starts */
@@ -175,6 +176,27 @@ static int execute(const char *program, int sock, pid_t *ret)
 	return error;
 }
 
+/* Look into a process in the place of a command, as the judges will, and let its call fail with
+ * what failed here. */
+static void answer_trial(int *listener, int64_t deadline)
+{
+	struct stopped_call call;
+	struct sockaddr to;
+	AUTO_FD from = TAKE(*listener, -1);
+	struct pollfd p = { .fd = from, .events = POLLIN };
+
+	/* If the process was killed there is nothing to receive, for which older kernels wait. */
+	if (io_wait(from, POLLIN, deadline) <= 0 || poll(&p, 1, 0) != 1 || !(p.revents & POLLIN) ||
+	    !supervisor_receive(from, &call))
+		return;
+	int error = stopped_read(&call, call.args[1], &to, sizeof(to)) < 0 ? errno : 0;
+	if (!error && call.number == SYS_connect) {
+		AUTO_FD taken = stopped_take(&call, (int)call.args[0]);
+		error = taken < 0 ? errno : 0;
+	}
+	supervisor_answer(&call, 0, error);
+}
+
 static int greet(struct runner *r, int sock, struct spawner_hello *hello, struct err *e)
 {
 	static const char silent[] = "The process that runs commands did not start";
@@ -188,10 +210,16 @@ static int greet(struct runner *r, int sock, struct spawner_hello *hello, struct
 			     [KEEPER_STRINGS] = strings,
 			     [KEEPER_AT_DEATH] = r->at_death };
 	const size_t count = r->at_death >= 0 ? ARRAY_LEN(give) : KEEPER_AT_DEATH;
-	if (message_send(sock, &r->setup, sizeof(r->setup), give, count, deadline) < 0 ||
-	    io_wait(sock, POLLIN, deadline) <= 0 ||
-	    message_recv(sock, hello, sizeof(*hello), fds) != sizeof(*hello))
+	if (message_send(sock, &r->setup, sizeof(r->setup), give, count, deadline) < 0)
 		return err_set(e, ERR_SPAWN_FAILED, "%s", silent);
+	for (bool trial = true; trial;) {
+		if (io_wait(sock, POLLIN, deadline) <= 0 ||
+		    message_recv(sock, hello, sizeof(*hello), fds) != sizeof(*hello))
+			return err_set(e, ERR_SPAWN_FAILED, "%s", silent);
+		trial = fds[0] >= 0;
+		if (trial)
+			answer_trial(&fds[0], deadline);
+	}
 	if (hello->err.code != ERR_NONE) {
 		*e = hello->err;
 		return -1;
@@ -240,24 +268,6 @@ static int refuse_start(const struct runner *r, struct err *e)
 	(void)err_errno(e, "The process that runs commands could not be started");
 	e->code = ERR_SPAWN_FAILED;
 	return -1;
-}
-
-/* Whether this process may read the memory of those below it; 0, or the errno value. Nothing is at
- * that address: the kernel says so only to a process that may read. */
-static int try_to_read(pid_t pid)
-{
-	char byte;
-	const struct iovec to = { &byte, 1 }, from = { NULL, 1 };
-
-	return process_vm_readv(pid, &to, 1, &from, 1, 0) < 0 && errno != EFAULT ? errno : 0;
-}
-
-/* Whether this process may take the descriptors of those below it. */
-static bool can_take_from(int pidfd)
-{
-	AUTO_FD taken = (int)syscall(SYS_pidfd_getfd, pidfd, 0, 0);
-
-	return taken >= 0;
 }
 
 static struct path_list list_of(const char **string, size_t *at, size_t count)
@@ -323,9 +333,6 @@ static int start(struct runner *r, struct err *e)
 	(void)reap_keeper(r, SIGKILL);
 	r->keeper_pid = pid;
 	r->keeper = (int)syscall(SYS_pidfd_open, pid, 0);
-	/* Found out before the sandbox is made: without it there are no Unix sockets in it. */
-	r->setup.supervised &= try_to_read(pid) == 0;
-	r->setup.brokered &= r->setup.supervised && can_take_from(r->keeper);
 	r->strings.n = r->hidden_at;
 	r->strings.failed = false;
 	r->setup.hide_count = covers_list(r->covers, &r->strings);
@@ -334,8 +341,6 @@ static int start(struct runner *r, struct err *e)
 		(void)reap_keeper(r, SIGKILL);
 		return -1;
 	}
-	if (r->setup.listens && !hello.sandbox.unwatched)
-		hello.sandbox.unwatched = try_to_read(pid);
 	(void)pthread_mutex_lock(&r->report_lock);
 	r->report = hello.sandbox;
 	r->setup.namespaces = hello.sandbox.namespaces;
@@ -440,7 +445,7 @@ struct bounds *runner_bounds(struct runner *r)
 bool runner_brokers(struct runner *r)
 {
 	(void)pthread_mutex_lock(&r->report_lock);
-	const bool brokers = r->bounds && r->setup.brokered && !r->report.unwatched;
+	const bool brokers = r->bounds && r->report.brokered;
 	(void)pthread_mutex_unlock(&r->report_lock);
 	return brokers;
 }
@@ -456,6 +461,9 @@ bool runner_judges(struct runner *r)
 
 bool runner_can_watch(struct runner *r)
 {
+	/* The first command waits for the answer, as it would for its process. */
+	if (r->warming)
+		(void)warm(r);
 	(void)pthread_mutex_lock(&r->report_lock);
 	const bool can = r->setup.listens && !r->report.unwatched;
 	(void)pthread_mutex_unlock(&r->report_lock);

@@ -236,16 +236,33 @@ _Noreturn static void spawner_main(struct spawner *s)
 	_exit(s->retired);
 }
 
-/* Whether a command can have a listener: 0, or the errno value. */
-static int try_listener(void)
+/* In a child: make a call that stops. The listener goes to the server, which looks into this
+ * process as it will into commands, and answers with what came of it. Returns 0 or the errno value.
+ */
+static int make_trial(int server, unsigned calls)
+{
+	const struct spawner_hello trial = { .sandbox.mode = SANDBOX_OFF };
+	const struct sockaddr to = { .sa_family = AF_UNSPEC };
+	AUTO_FD fd = reaper_listen(calls);
+
+	if (fd < 0 ||
+	    message_send(server, &trial, sizeof(trial), &fd, 1, io_now_ms() + LIMIT_SPAWNER_MS) < 0)
+		return errno;
+	/* If the server dies there must be no listener left, or this process waited for ever. */
+	fd_closep(&fd);
+	const int bad = calls & LISTENER_SOCKETS ? connect(STDIN_FILENO, &to, sizeof(to))
+						 : bind(STDIN_FILENO, &to, sizeof(to));
+	return bad ? errno : 0;
+}
+
+/* Whether the server can judge these calls of a command: 0, or the errno value. */
+static int try_listener(int server, unsigned calls)
 {
 	int status = 0;
 	const pid_t pid = fork();
 
-	if (pid == 0) {
-		const int fd = reaper_listen(LISTENER_CHANGES | LISTENER_SOCKETS);
-		_exit(fd < 0 ? errno : 0);
-	}
+	if (pid == 0)
+		_exit(make_trial(server, calls));
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		return errno;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : ENOSYS;
@@ -278,10 +295,15 @@ static int prepare(struct spawner *s, const struct sandbox_config *asked, bool n
 	if (s->home.signals < 0 || s->taken < 0)
 		return err_errno(&hello->err, "The spawner cannot watch its children");
 	config.supervised &= config.mode != SANDBOX_OFF && !namespaces;
-	if (config.listens || config.brokered || config.supervised)
-		hello->sandbox.unwatched = try_listener();
-	if (hello->sandbox.unwatched)
-		config.listens = config.brokered = config.supervised = false;
+	if (config.listens || config.supervised)
+		hello->sandbox.unwatched = try_listener(s->server, LISTENER_CHANGES);
+	config.listens &= !hello->sandbox.unwatched;
+	config.supervised &= !hello->sandbox.unwatched;
+	/* Found out before the sandbox is made: without it there are no Unix sockets in it. */
+	config.brokered = config.brokered && config.mode != SANDBOX_OFF &&
+			  !hello->sandbox.unwatched &&
+			  try_listener(s->server, LISTENER_SOCKETS) == 0;
+	hello->sandbox.brokered = config.brokered;
 	if (sandbox_make(&config, namespaces, &s->sandbox, &hello->sandbox, &hello->err) < 0)
 		return -1;
 	if (s->sandbox)

@@ -12,7 +12,10 @@
 
 #include "sandbox/sandbox.h"
 
-/* What the server is told once, before any order: what is in force, or why there is no spawner. */
+/* What the server is told once, before any order: what is in force, or why there is no spawner.
+ * Those that come before it with a listener are trials: a process in the place of a command has
+ * made a call that stops, bind or connect, and the server answers with the errno value of looking
+ * into it as the judges do (0: it could). */
 struct spawner_hello {
 	struct err err; /* code ERR_NONE: ready */
 	struct sandbox_report sandbox;

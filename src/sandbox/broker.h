@@ -33,7 +33,8 @@
 
 struct broker;
 
-/* Can connections be made for commands on this system? If not, *why is a reason in a few words. */
+/* Can connections be made for commands on this system, if the server may look into them? If not,
+ * *why is a reason in a few words. */
 bool broker_is_possible(const char **why);
 
 /* A broker for one command, within the bounds of its denials, which stay the caller's. NULL if

@@ -4,6 +4,7 @@
 #include "sandbox/sandbox_config.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,6 +108,24 @@ int sandbox_forgo_namespaces(const struct sandbox_config *c, const struct err *r
 			       reason->msg);
 	(void)snprintf(report->why, sizeof(report->why), "without namespaces: %.200s", reason->msg);
 	return 0;
+}
+
+const char *sandbox_unwatched(const struct sandbox_report *report)
+{
+	switch (report->unwatched) {
+	case 0:
+		return NULL;
+	case EBUSY:
+		return "another program above this one receives system calls already";
+	case EINVAL:
+	case ENOSYS:
+		return "this kernel cannot pass system calls on";
+	case EPERM:
+		return "the memory of commands cannot be read: kernel.yama.ptrace_scope or the "
+		       "container forbids it";
+	default:
+		return "the kernel refuses it";
+	}
 }
 
 static const char *const devices[] = {

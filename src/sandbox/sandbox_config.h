@@ -63,6 +63,7 @@ struct sandbox_fact {
 struct sandbox_report {
 	enum sandbox_mode mode; /* off, workspace or strict */
 	bool namespaces;
+	bool brokered; /* the server makes the connections of commands */
 	int unwatched; /* commands cannot be watched: errno of the attempt; 0: they can, or it was
 			* not asked for */
 	char why[256]; /* one sentence: how the mode was chosen */
@@ -93,6 +94,9 @@ int sandbox_settle(struct sandbox_config *config, struct sandbox_report *report,
  * says so; -1: it cannot, and *e names the remedy. */
 int sandbox_forgo_namespaces(const struct sandbox_config *config, const struct err *reason,
 			     struct sandbox_report *report, struct err *e);
+
+/* Why commands cannot be watched, in a few words; NULL: they can, or it was not asked for. */
+const char *sandbox_unwatched(const struct sandbox_report *report);
 
 /* The Landlock rule set of a settled configuration, which is the table in docs/security.md of what
  * may be read and written: a descriptor, or -1. */

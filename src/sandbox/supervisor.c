@@ -76,8 +76,7 @@ void supervisor_go_on(const struct stopped_call *call)
 			       });
 }
 
-/* Take the next call. False if there is none: its process was killed before. */
-static bool receive(int listener, struct stopped_call *ret)
+bool supervisor_receive(int listener, struct stopped_call *ret)
 {
 	struct seccomp_notif n = { 0 };
 
@@ -98,7 +97,7 @@ void supervisor_let_go(int listener, unsigned calls)
 {
 	struct stopped_call call;
 
-	if (!receive(listener, &call))
+	if (!supervisor_receive(listener, &call))
 		return;
 	if (listener_may_go_on(calls, call.number, call.args))
 		supervisor_go_on(&call);
@@ -128,7 +127,7 @@ static void *serve(void *arg)
 			break;
 		}
 		if (p[0].revents & POLLIN) {
-			if (receive(s->listener, &call))
+			if (supervisor_receive(s->listener, &call))
 				judge(s, &call);
 		} else if (p[0].revents || p[1].revents) {
 			break; /* the last process has ended */

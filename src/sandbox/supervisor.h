@@ -77,6 +77,10 @@ void supervisor_stop(struct supervisor *s);
 /* Release s without that: the thread goes on until the last process has ended. */
 void supervisor_leave(struct supervisor *s);
 
+/* Take the next call of a listener that no supervisor serves. False if there is none: its process
+ * was killed before. */
+bool supervisor_receive(int listener, struct stopped_call *ret);
+
 /* Whether the call still waits. If not, its process is gone, and its number may be another's. */
 bool supervisor_is_waiting(const struct stopped_call *call);
 

@@ -3,7 +3,6 @@
 
 #include "service/health.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -163,25 +162,6 @@ int health_record(struct service *s, const struct config *c, const struct listen
 	return s->facts.failed ? err_set(e, ERR_TOO_BUSY, "Not enough memory to start") : 0;
 }
 
-/* Why the kernel does not let commands be watched. */
-static const char *refusal_word(int error)
-{
-	switch (error) {
-	case 0:
-		return NULL;
-	case EBUSY:
-		return "another program above this one receives system calls already";
-	case EINVAL:
-	case ENOSYS:
-		return "this kernel cannot pass system calls on";
-	case EPERM:
-		return "the memory of commands cannot be read: kernel.yama.ptrace_scope or the "
-		       "container forbids it";
-	default:
-		return "the kernel refuses it";
-	}
-}
-
 const char *health_observed(const struct service *s, const char **why)
 {
 	struct sandbox_report now = { .mode = SANDBOX_OFF };
@@ -191,7 +171,7 @@ const char *health_observed(const struct service *s, const char **why)
 	*why = !s->runner			  ? "commands are not run"
 	       : s->observe == CONFIG_OBSERVE_OFF ? "it is turned off"
 	       : !s->history.journal		  ? "changes are not kept"
-						  : refusal_word(now.unwatched);
+						  : sandbox_unwatched(&now);
 	if (*why)
 		return "none";
 	return s->observe == CONFIG_OBSERVE_ON || s->sandbox.mode != SANDBOX_OFF ? "all" : "models";
@@ -248,6 +228,14 @@ void health_warn(const struct service *s, const struct config *c)
 							      : "protection not in force",
 				  LOG_STR("name", str_of(s->sandbox.fact[i].name)),
 				  LOG_STR("note", str_of(s->sandbox.fact[i].note)));
+	for (size_t i = 0; i < s->sandbox.count; i++)
+		if (s->sandbox.fact[i].in_force && *s->sandbox.fact[i].note)
+			log_event(LOG_WARN, "protection in force takes more than it should",
+				  LOG_STR("name", str_of(s->sandbox.fact[i].name)),
+				  LOG_STR("note", str_of(s->sandbox.fact[i].note)));
+	if (sandbox_unwatched(&s->sandbox))
+		log_event(LOG_WARN, "commands are not observed: what they change cannot be undone",
+			  LOG_STR("why", str_of(sandbox_unwatched(&s->sandbox))));
 	if (s->audit && s->runner && s->sandbox.mode == SANDBOX_OFF)
 		log_event(LOG_WARN,
 			  "commands are not held by a sandbox: they can write the audit file");

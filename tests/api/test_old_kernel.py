@@ -1,12 +1,16 @@
 """Kernels of the last ten years: with the later system calls taken away, everything is served and the log
 says what is missing."""
+import json
 import os
+import pathlib
+import subprocess
 import sys
 import unittest
 
-from harness import Sidecar, SidecarTest, machine
+from harness import BIN, Sidecar, SidecarTest, environment, machine, needs_sandbox
 from processes import MARK, wait_until_gone
 
+PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 OLD = (sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "old_kernel.py"))
 
 
@@ -52,6 +56,66 @@ class OldKernel(SidecarTest):
         server.output("run_command", command="true")
         self.assertEqual(server.stop(), 0)
         server.close()
+
+
+def refusing(calls):
+    """What runs a server where these calls are refused."""
+    return (sys.executable, str(PROGRAMS / "refused_calls.py"), calls)
+
+
+def doctor(server, *flags):
+    """What the doctor says of the same machine and settings, by name."""
+    done = subprocess.run([*server.prefix, BIN, "doctor", "--json", *flags], env=environment(**server.env), text=True,
+                          capture_output=True, check=False, timeout=300)
+    return {f["name"]: (f["verdict"], f["text"]) for f in json.loads(done.stdout)["findings"]}
+
+
+@unittest.skipUnless(machine.filters(), "no system-call filter can be set here")
+@unittest.skipUnless(machine.listener(), "system calls cannot be passed on here")
+class Unreadable(SidecarTest):
+    """Yama's ptrace_scope=2, or a container: the server may not look into its commands."""
+
+    def serve(self, calls, sandbox="workspace"):
+        server = self.start(prefix=refusing(calls), env={"SIDECAR_SANDBOX": sandbox})
+        server.put("kept", "1")
+        return server
+
+    def facts(self, server):
+        health = server.request("GET", "/health").json()
+        return health["observed"], {p["name"]: p.get("note", "") for p in health["sandbox"]["protections"]}
+
+    def check_unobserved(self, server):
+        """No change of a command is offered to be undone; before the command as after it."""
+        seen = server.observe("run_command", command="rm kept")
+        self.assertNotIn("changes", seen)
+        self.assertEqual(server.request("GET", "/changes").json()["result"]["changes"], [])
+        observed, _ = self.facts(server)
+        self.assertEqual(observed["commands"], "none")
+        self.assertIn("ptrace_scope", observed["why"])
+        verdict, text = doctor(server)["observing commands"]
+        self.assertEqual(verdict, "warn")
+        self.assertIn("ptrace_scope", text)
+
+    @needs_sandbox
+    def test_memory(self):
+        server = self.serve("process_vm_readv=EPERM,pidfd_getfd=EPERM")
+        self.check_unobserved(server)
+        self.assertIn("Unix sockets", self.facts(server)[1]["foreign-sockets-refused"])
+        self.assertIn("ptrace_scope", server.wait_for_log(lambda line: "not observed" in line["msg"])["why"])
+        self.assertIn("Unix sockets", server.wait_for_log(lambda line: line.get("name") == "foreign-sockets-refused")["note"])
+        self.assertIn("Unix sockets", doctor(server)["sandbox of serve"][1])
+
+    def test_memory_without_a_sandbox(self):
+        self.check_unobserved(self.serve("process_vm_readv=EPERM,pidfd_getfd=EPERM", "off"))
+
+    @needs_sandbox
+    def test_descriptors_alone(self):
+        server = self.serve("pidfd_getfd=EPERM")
+        self.assertIn("changes", server.observe("run_command", command="rm kept"))
+        observed, notes = self.facts(server)
+        self.assertEqual(observed, {"commands": "all"})
+        self.assertIn("Unix sockets", notes["foreign-sockets-refused"])
+        self.assertEqual(doctor(server)["sandbox of serve"][0], "warn")
 
 
 if __name__ == "__main__":
