@@ -56,7 +56,8 @@ struct shell_turn {
 /* Wait until the session's other commands have ended, and begin one. `generation` is that of the
  * workspace: a state of another one is dropped, because its directories are gone. The cancel (or
  * NULL) ends the wait, and is asked by shells_restart. TOO_BUSY if there is no room for another
- * session, EXECUTION_ERROR, once, if the session's shell was dropped to make room for others, INVALID_ARGUMENTS if its name is too long. */
+ * session, EXECUTION_ERROR, once, if the session's shell was dropped to make room for others,
+ * INVALID_ARGUMENTS if its name is too long. */
 int shells_begin(struct shells *s, struct str session, unsigned generation, struct cancel *cancel,
 		 struct shell_turn *ret, struct err *e);
 
