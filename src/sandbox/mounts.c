@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <mntent.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@ struct attributes {
 	uint64_t set, clear, propagation, userns_fd;
 };
 
-enum { TREE_CLONE = 1, MOVE_FROM_FD = 4, READ_ONLY = 1, RECURSIVE = 0x8000 };
+enum { TREE_CLONE = 1, MOVE_FROM_FD = 4, READ_ONLY = 1, NO_DEVICES = 4, RECURSIVE = 0x8000 };
 
 static int clone_tree(int at, unsigned flags)
 {
@@ -44,11 +45,54 @@ int mounts_put(int tree, const char *path)
 	return (int)syscall(SYS_move_mount, tree, "", AT_FDCWD, path, MOVE_FROM_FD);
 }
 
-int mounts_make_read_only(const char *path)
+/* The flags of a mount, which the next remount would take away otherwise: not all may be. */
+static unsigned long flags_of(const struct mntent *m)
 {
-	const struct attributes a = { .set = READ_ONLY };
+	static const struct {
+		const char *name;
+		unsigned long flag;
+	} known[] = {
+		{ "nosuid", MS_NOSUID },     { "nodev", MS_NODEV },
+		{ "noexec", MS_NOEXEC },     { "noatime", MS_NOATIME },
+		{ "relatime", MS_RELATIME }, { "nodiratime", MS_NODIRATIME },
+	};
+	unsigned long flags = 0;
 
-	return (int)syscall(SYS_mount_setattr, AT_FDCWD, path, RECURSIVE, &a, sizeof(a));
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (hasmntopt(m, known[i].name))
+			flags |= known[i].flag;
+	return flags;
+}
+
+/* Before Linux 5.12: one mount after the other. One that is covered by another cannot be reached,
+ * by commands neither: its path is not there, or not a mount. */
+static int remount_each(const char *path, unsigned long more)
+{
+	const struct mntent *m;
+	int bad = 0;
+	FILE *list = setmntent("/proc/self/mounts", "re");
+
+	if (!list)
+		return -1;
+	while (!bad && (m = getmntent(list))) {
+		if (!canonical_is_in(m->mnt_dir, path))
+			continue;
+		bad = mount(NULL, m->mnt_dir, NULL,
+			    MS_REMOUNT | MS_BIND | MS_RDONLY | flags_of(m) | more, NULL) < 0 &&
+		      errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != EINVAL;
+	}
+	const int why = errno;
+	(void)endmntent(list);
+	errno = why;
+	return bad ? -1 : 0;
+}
+
+int mounts_make_read_only(const char *path, bool no_devices)
+{
+	const struct attributes a = { .set = READ_ONLY | (no_devices ? NO_DEVICES : 0) };
+	const int done = (int)syscall(SYS_mount_setattr, AT_FDCWD, path, RECURSIVE, &a, sizeof(a));
+
+	return done < 0 && errno == ENOSYS ? remount_each(path, no_devices ? MS_NODEV : 0) : done;
 }
 
 int mounts_make_place(const char *path, bool is_dir)

@@ -16,8 +16,9 @@ int mounts_take(const char *name);
 /* Attach such a tree to a path. */
 int mounts_put(int tree, const char *path);
 
-/* Make the tree of mounts below a path read-only. */
-int mounts_make_read_only(const char *path);
+/* Make the tree of mounts below a path read-only, which does not concern devices: if there are to
+ * be none, they cannot be opened at all. */
+int mounts_make_read_only(const char *path, bool no_devices);
 
 /* Make sure that the path exists, so that something can be mounted there. */
 int mounts_make_place(const char *path, bool is_dir);

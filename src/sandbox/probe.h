@@ -12,7 +12,7 @@
 #include "sandbox/sandbox_config.h"
 
 /* Complete the report with a fact for every attempt. `rules` is the Landlock rule set that commands
- * enter; everything else is already in force in the calling process. */
+ * enter, or -1; everything else is already in force in the calling process. */
 int probe_run(int rules, const struct sandbox_config *config, bool namespaces,
 	      struct sandbox_report *report, struct err *e);
 

@@ -35,7 +35,7 @@ enum { VARIABLES = 7 };
 
 struct sandbox {
 	bool namespaces;
-	int rules;	/* Landlock */
+	int rules;	/* Landlock; -1: this kernel has none, and the namespaces hold alone */
 	int private[2]; /* the commands' own directories, by enum own_dir, for reading; or -1 */
 	char *variable[VARIABLES];
 	size_t variable_count;
@@ -63,6 +63,7 @@ struct setup {
 	int scratch;	   /* the tree of mounts that becomes /tmp */
 	struct kept *kept; /* the workspace and the directories of the lists */
 	size_t kept_count;
+	bool unruled;		/* the kernel has no Landlock */
 	struct stat outside[2]; /* what is at own_paths outside the sandbox */
 	struct err e;
 };
@@ -110,10 +111,13 @@ static int keep_list(struct setup *s, struct path_list list, bool read_only)
 static int take_trees(struct setup *s)
 {
 	const struct sandbox_config *c = s->config;
+	/* Without rules no others can be opened. */
+	const struct path_list devices = s->unruled ? sandbox_devices() : (struct path_list){ 0 };
 
 	s->scratch = mounts_take(c->scratch);
-	s->kept = mem_new(c->read.count + 1 + c->write.count, sizeof(*s->kept));
-	if (s->scratch < 0 || !s->kept || keep_list(s, c->read, true) < 0 ||
+	s->kept = mem_new(devices.count + c->read.count + 1 + c->write.count, sizeof(*s->kept));
+	if (s->scratch < 0 || !s->kept || keep_list(s, devices, false) < 0 ||
+	    keep_list(s, c->read, true) < 0 ||
 	    keep(&s->kept[s->kept_count++], c->workspace, c->read_only) < 0)
 		return -1;
 	return keep_list(s, c->write, false);
@@ -121,8 +125,7 @@ static int take_trees(struct setup *s)
 
 static int make_root_read_only(struct setup *s)
 {
-	(void)s;
-	return mounts_make_read_only("/");
+	return mounts_make_read_only("/", s->unruled);
 }
 
 static int put_tmp(struct setup *s)
@@ -138,7 +141,7 @@ static int put_back(struct kept *k)
 
 	if (mounts_put(tree, k->path) < 0)
 		return -1;
-	return k->read_only ? mounts_make_read_only(k->path) : 0;
+	return k->read_only ? mounts_make_read_only(k->path, false) : 0;
 }
 
 /* /run is where other programs have their sockets. The resolver's file is often there, too. */
@@ -176,7 +179,8 @@ static int pin_place(const char *path)
 		if (!slash)
 			continue;
 		(void)snprintf(top, sizeof(top), "%.*s", (int)(slash - path), path);
-		if (mount(top, top, NULL, MS_BIND, NULL) < 0 || mounts_make_read_only(top) < 0)
+		if (mount(top, top, NULL, MS_BIND, NULL) < 0 ||
+		    mounts_make_read_only(top, false) < 0)
 			return -1;
 	}
 	return 0;
@@ -326,8 +330,19 @@ static int open_private(struct setup *s)
 	return 0;
 }
 
+/* The usual one is a device, which cannot be opened without rules. This may fail, as the terminals
+ * themselves may. */
+static int put_ptmx(struct setup *s)
+{
+	(void)s;
+	(void)mount("/dev/pts/ptmx", "/dev/ptmx", NULL, MS_BIND, NULL);
+	return 0;
+}
+
 static int make_rules(struct setup *s)
 {
+	if (s->unruled)
+		return 0;
 	s->sandbox->rules = sandbox_rules(s->config, s->sandbox->namespaces, &s->e);
 	return s->sandbox->rules < 0 ? -1 : 0;
 }
@@ -355,6 +370,15 @@ static int drop_privileges(struct setup *s)
 	return 0;
 }
 
+/* The spawner and its reapers have descriptors that lead out of the sandbox, and answer the calls
+ * that stop. Without rules commands could trace them, and open these in /proc. A command can be
+ * traced again: exec undoes this. */
+static int refuse_tracing(struct setup *s)
+{
+	(void)s;
+	return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
 static int load_filter(struct setup *s)
 {
 	unsigned flags = 0;
@@ -371,7 +395,7 @@ static int try_out(struct setup *s)
 	return probe_run(s->sandbox->rules, s->config, s->sandbox->namespaces, s->report, &s->e);
 }
 
-enum { WHEN_DEV_SHM = WHEN_OTHER };
+enum { WHEN_DEV_SHM = WHEN_OTHER, WHEN_UNRULED = WHEN_OTHER << 1 };
 
 /* A step is a function, or else a mount. */
 static const struct sandbox_step {
@@ -393,8 +417,12 @@ static const struct sandbox_step {
 	/* Without it commands have no terminals of their own, and no others either. */
 	{ "private /dev/pts", WHEN_NAMESPACES, .at = "/dev/pts", .type = "devpts",
 	  .options = "ptmxmode=0666,mode=620", .flags = MS_NOSUID | MS_NOEXEC, .may_fail = true },
+	{ "own terminals", WHEN_NAMESPACES | WHEN_UNRULED, put_ptmx },
 	{ "own /proc", WHEN_NAMESPACES, .at = "/proc", .type = "proc",
 	  .flags = MS_NOSUID | MS_NODEV | MS_NOEXEC },
+	/* Root's commands own the settings of the kernel in it. */
+	{ "read-only /proc", WHEN_NAMESPACES | WHEN_UNRULED, .at = "/proc",
+	  .flags = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC },
 	{ "hide /run", WHEN_NAMESPACES, hide_run },
 	{ "put the directories back", WHEN_NAMESPACES, put_trees_back },
 	{ "hide the server's files", WHEN_NAMESPACES, hide_listed },
@@ -406,6 +434,7 @@ static const struct sandbox_step {
 	/* What commands may do; then everything is tried. */
 	{ "file rules", 0, make_rules },
 	{ "no privileges", 0, drop_privileges },
+	{ "no tracing", WHEN_UNRULED, refuse_tracing },
 	{ "system-call filter", 0, load_filter },
 	{ "trials", 0, try_out },
 };
@@ -421,7 +450,8 @@ static int run_step(struct setup *s, const struct sandbox_step *step)
 static int run_steps(struct setup *s, struct err *e)
 {
 	const unsigned given = sandbox_given(s->config, s->sandbox->namespaces) |
-			       (access("/dev/shm", F_OK) == 0 ? WHEN_DEV_SHM : 0);
+			       (access("/dev/shm", F_OK) == 0 ? WHEN_DEV_SHM : 0) |
+			       (s->unruled ? WHEN_UNRULED : 0);
 
 	for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
 		if ((steps[i].when & ~given) || run_step(s, &steps[i]) == 0)
@@ -446,7 +476,11 @@ int sandbox_make(const struct sandbox_config *c, bool namespaces, struct sandbox
 			return err_set(e, ERR_SPAWN_FAILED, "There is no memory for the sandbox");
 		sb->namespaces = namespaces;
 		sb->rules = sb->private[OWN_TMP] = sb->private[OWN_SHM] = -1;
-		struct setup s = { .config = c, .sandbox = sb, .report = &found, .scratch = -1 };
+		struct setup s = { .config = c,
+				   .sandbox = sb,
+				   .report = &found,
+				   .scratch = -1,
+				   .unruled = namespaces && landlock_abi() == 0 };
 		for (size_t i = 0; i < ARRAY_LEN(own_paths); i++)
 			(void)stat(own_paths[i], &s.outside[i]);
 		if (run_steps(&s, e) < 0)
@@ -480,7 +514,7 @@ void sandbox_reset_permissions(const struct sandbox *sb)
 
 int sandbox_enter(const struct sandbox *sb)
 {
-	return landlock_enter(sb->rules);
+	return sb->rules < 0 ? 0 : landlock_enter(sb->rules);
 }
 
 static pid_t fork_with(unsigned long flags)

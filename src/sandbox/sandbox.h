@@ -7,7 +7,8 @@
  * Landlock domain of its own, one system call between vfork and exec. There are two strengths:
  *
  *	the floor	Landlock, seccomp, no_new_privs, no capabilities. Works on every kernel
- *			that has Landlock.
+ *			that has Landlock. Where it has none, the namespaces hold alone, with
+ *			a read-only /proc, few devices, and a spawner that cannot be traced.
  *	namespaces	Everything outside is mounted read-only; other processes, foreign sockets
  *			and secret files are not there at all. Commands of one server share
  *			the namespaces, and with them /tmp.

@@ -47,9 +47,6 @@ static enum sandbox_mode choose(const struct sandbox_config *c, const char **why
 	*why = "this is a container, which is the wall";
 	if (c->mode == SANDBOX_AUTO && container_evidence(""))
 		return SANDBOX_OFF;
-	*why = "this kernel has no Landlock";
-	if (landlock_abi() == 0)
-		return SANDBOX_OFF;
 	*why = "the workspace is the whole file system";
 	if (c->workspace && strcmp(c->workspace, "/") == 0)
 		return SANDBOX_OFF;
@@ -69,12 +66,11 @@ static int check(const struct sandbox_config *c, enum sandbox_mode mode, struct 
 		return err_set(e, ERR_SPAWN_FAILED,
 			       "The workspace is the whole file system, so a sandbox could protect "
 			       "nothing; choose a directory, or SIDECAR_SANDBOX=off");
-	if (landlock_abi() == 0)
+	/* Mounts do not hide most of what can be read. */
+	if (mode == SANDBOX_STRICT && landlock_abi() == 0)
 		return err_set(e, ERR_SPAWN_FAILED,
-			       "This kernel has no Landlock, which SIDECAR_SANDBOX=%s needs; use a "
-			       "kernel that has it, or SIDECAR_SANDBOX=off%s",
-			       sandbox_mode_name(mode),
-			       c->read_only ? " without read-only mode" : "");
+			       "This kernel has no Landlock, which SIDECAR_SANDBOX=strict needs; "
+			       "use a kernel that has it, or SIDECAR_SANDBOX=workspace");
 	return 0;
 }
 
@@ -106,6 +102,14 @@ int sandbox_forgo_namespaces(const struct sandbox_config *c, const struct err *r
 			       "The sandbox could not be made again as it was (%s); restart the "
 			       "sidecar",
 			       reason->msg);
+	if (landlock_abi() == 0)
+		return err_set(
+			e, ERR_SPAWN_FAILED,
+			"This kernel has no Landlock, and the system does not give namespaces "
+			"(%s): SIDECAR_SANDBOX=%s needs one of them; allow user namespaces, "
+			"use a kernel with Landlock, or SIDECAR_SANDBOX=off%s",
+			reason->msg, sandbox_mode_name(c->mode),
+			c->read_only ? " without read-only mode" : "");
 	(void)snprintf(report->why, sizeof(report->why), "without namespaces: %.200s", reason->msg);
 	return 0;
 }
@@ -143,6 +147,11 @@ bool sandbox_knows_sockets(const struct sandbox_config *c)
 bool sandbox_knows_ports(const struct sandbox_config *c)
 {
 	return c->brokered || c->no_network || !c->ports[0];
+}
+
+struct path_list sandbox_devices(void)
+{
+	return (struct path_list){ devices, ARRAY_LEN(devices) };
 }
 
 bool sandbox_is_device(const char *name, bool namespaces)

@@ -68,7 +68,7 @@ struct sandbox_report {
 			* not asked for */
 	char why[256]; /* one sentence: how the mode was chosen */
 	size_t count;
-	struct sandbox_fact fact[20];
+	struct sandbox_fact fact[24];
 };
 
 /* When something applies: if all of these are given. */
@@ -110,7 +110,8 @@ bool sandbox_knows_sockets(const struct sandbox_config *config);
  * Internet sockets: no process could judge where a connection leads. */
 bool sandbox_knows_ports(const struct sandbox_config *config);
 
-/* Is it one of the devices that every command may write? */
+/* The devices that every command may write, and whether it is one of them. */
+struct path_list sandbox_devices(void);
 bool sandbox_is_device(const char *name, bool namespaces);
 
 /* Whether root may write to the workspace only by its privilege, as in a container whose workspace

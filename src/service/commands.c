@@ -10,6 +10,7 @@
 #include "base/own.h"
 #include "sandbox/broker.h"
 #include "sandbox/canonical.h"
+#include "sandbox/landlock.h"
 #include "sandbox/scratch.h"
 #include "workspace/pending.h"
 
@@ -122,7 +123,8 @@ int commands_start(const struct config *c, const struct workspace *ws, const cha
 	if (runner_new(&config, ret, &failed) == 0)
 		return 0;
 	scratch_remove(scratch);
-	if (c->best_sandbox && !c->read_only) {
+	if (!c->read_only &&
+	    (c->best_sandbox || (c->sandbox == SANDBOX_AUTO && landlock_abi() == 0))) {
 		config.sandbox.mode = SANDBOX_OFF;
 		config.sandbox.scratch = NULL;
 		*refused = failed;

@@ -13,6 +13,7 @@ import select
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import tempfile
 import threading
@@ -218,6 +219,49 @@ class Trials(unittest.TestCase):
                                 env=environment(), capture_output=True, check=False)
         self.assertEqual(strict.returncode, 1)
         self.assertIn(b"use --sandbox=workspace", strict.stderr)
+
+    @needs_namespaces
+    def test_workspace_without_landlock(self):
+        """As on Linux 5.10, which has no mount_setattr either: the namespaces hold alone."""
+        for calls in ("landlock_create_ruleset=ENOSYS", "landlock_create_ruleset=EOPNOTSUPP,mount_setattr=ENOSYS"):
+            launcher = [PYTHON, str(PROGRAMS / "refused_calls.py"), calls]
+            results, sandbox, facts, log = self.sandboxed("workspace", launcher, network="none")
+            self.assertTrue(sandbox["namespaces"])
+            self.held(results, ("Files", "Machine", "Network"))
+            self.fine(results, ("Inside", "Ordinary"))
+            self.assertEqual(self.place.touched(), [])
+            missing = {"landlock", "read-only-workspace", "signals-scoped"}
+            self.assertEqual({f["name"] for f in facts.values() if not f["inForce"]}, missing)
+            self.assertIn(facts["landlock"]["note"], log)
+
+    @needs_namespaces
+    def test_without_landlock_nothing_leads_out(self):
+        """What only rules would hold: devices, settings of the kernel, and descriptors of the processes above a command."""
+        launcher = [PYTHON, str(PROGRAMS / "refused_calls.py"), "landlock_create_ruleset=ENOSYS"]
+        self.place.renew()
+        node = os.path.join(self.place.outside, "null")
+        if machine.root():
+            os.mknod(node, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+        server = Sidecar(env={"SIDECAR_SANDBOX": "workspace", "SOCKET_PATH": os.path.join(self.place.base, "server.sock")},
+                         workspace=self.place.workspace, prefix=launcher)
+        self.addCleanup(server.close)
+        server.put("look.py", (PROGRAMS / "without_rules.py").read_text())
+        seen = server.output("run_command", command="", argv=[PYTHON, "look.py", node])
+        self.assertEqual(seen["exit_code"], 0, seen["stderr"])
+        self.assertEqual(json.loads(seen["stdout"]), {"opened": [], "above": ["sidecar-reaper", "sidecar-spawner"], "works": True})
+
+    @needs_namespaces
+    def test_without_landlock_what_cannot_be_had_is_an_error(self):
+        refused = [PYTHON, str(PROGRAMS / "refused_calls.py"), "landlock_create_ruleset=ENOSYS"]
+        neither = [*refused, PYTHON, str(PROGRAMS / "without_namespaces.py")]
+        for launcher, mode, said in ((refused, "strict", "use a kernel that has it, or --sandbox=workspace"),
+                                     (neither, "workspace", "does not give namespaces")):
+            done = subprocess.run([*launcher, BIN, "serve", "--workspace", self.place.workspace, "--sandbox", mode,
+                                   "--socket", os.path.join(self.place.base, "never.sock")], stdin=subprocess.DEVNULL,
+                                  env=environment(), capture_output=True, check=False, text=True)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("no Landlock", done.stderr)
+            self.assertIn(said, done.stderr)
 
     def test_no_memory_of_the_server_has_a_name(self):
         """Without namespaces commands share /dev/shm: what the server trusts must not lie there."""
