@@ -64,9 +64,10 @@ static void check_landlock(struct report *r, const struct config *c)
 			   "and abstract sockets",
 			   abi, abi < LANDLOCK_TRUNCATE ? "very " : "", LANDLOCK_SCOPE);
 	else
-		report_add(r, is_needed(c) ? FOUND_FAIL : FOUND_WARN, "landlock",
-			   "not available: boot with lsm=landlock,... (Linux 5.13 and later), or "
-			   "allow landlock_* in the container runtime's seccomp profile");
+		report_add(r, c->sandbox == SANDBOX_STRICT ? FOUND_FAIL : FOUND_WARN, "landlock",
+			   "not available, so only namespaces can hold commands: boot with "
+			   "lsm=landlock,... (Linux 5.13 and later), or allow landlock_* in the "
+			   "container runtime's seccomp profile");
 }
 
 static void check_seccomp(struct report *r, const struct config *c)
@@ -334,17 +335,22 @@ static void check_sandbox(struct report *r, const struct config *c, const char *
 			  enum sandbox_mode mode)
 {
 	struct sandbox_report found, better;
-	struct err e, none;
-	const bool fails = try_commands(c, mode, &found, &e) < 0;
+	struct err e;
+	/* Then commands run without one. */
+	const bool may_fail = mode == SANDBOX_BEST || (mode == SANDBOX_AUTO && landlock_abi() == 0);
 
-	if (fails) {
+	if (try_commands(c, mode, &found, &e) < 0) {
 		config_name_flags(c, &e);
-		report_add(r, mode == SANDBOX_BEST ? FOUND_WARN : FOUND_FAIL, name, "%s", e.msg);
+		report_add(r, may_fail ? FOUND_WARN : FOUND_FAIL, name, "%s%s",
+			   may_fail ? "off, because no sandbox can be made here: " : "", e.msg);
 	} else if (found.mode == SANDBOX_OFF) {
-		const bool can = try_commands(c, SANDBOX_WORKSPACE, &better, &none) == 0;
-		report_add(r, FOUND_WARN, name, "off (%s): commands can do what user %u can; %s",
+		const bool can = try_commands(c, SANDBOX_WORKSPACE, &better, &e) == 0;
+		if (!can)
+			config_name_flags(c, &e);
+		report_add(r, FOUND_WARN, name, "off (%s): commands can do what user %u can; %s%s",
 			   found.why, (unsigned)geteuid(),
-			   can ? "--sandbox workspace holds them" : none.msg);
+			   can ? "--sandbox workspace holds them" : "no sandbox can be made here: ",
+			   can ? "" : e.msg);
 	} else if (!found.brokered && landlock_abi() < LANDLOCK_UNIX) {
 		report_add(r, FOUND_WARN, name,
 			   "%s (%s), but commands cannot use Unix sockets, not even in the "

@@ -4,6 +4,7 @@
 #include "doctor/prove.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/io.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/own.h"
@@ -205,27 +207,32 @@ struct own_server {
 	char **flags; /* from which the config was read */
 };
 
-/* Run this program with that mask of blocked signals. */
-static pid_t spawn(const char *const *argv, const sigset_t *mask)
+/* Run this program with that mask of blocked signals. What it has to say goes into the file. */
+static pid_t spawn(const char *const *argv, const sigset_t *mask, const char *said)
 {
+	posix_spawn_file_actions_t files;
 	posix_spawnattr_t how;
 	pid_t pid = -1;
 
 	if (posix_spawnattr_init(&how) != 0)
 		return -1;
+	(void)posix_spawn_file_actions_init(&files);
+	(void)posix_spawn_file_actions_addopen(&files, STDERR_FILENO, said,
+					       O_WRONLY | O_CREAT | O_APPEND, 0600);
 	(void)posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK);
 	(void)posix_spawnattr_setsigmask(&how, mask);
 	/* posix_spawn does not change the strings, although its prototype would allow it. */
-	if (posix_spawn(&pid, "/proc/self/exe", NULL, &how, (char *const *)(uintptr_t)argv,
+	if (posix_spawn(&pid, "/proc/self/exe", &files, &how, (char *const *)(uintptr_t)argv,
 			environ) != 0)
 		pid = -1;
+	(void)posix_spawn_file_actions_destroy(&files);
 	(void)posix_spawnattr_destroy(&how);
 	return pid;
 }
 
 /* Start a server with the same flags, followed by those that must differ. */
 static pid_t start(const struct own_server *o, const char *root, const char *socket_path,
-		   const sigset_t *mask)
+		   const char *said, const sigset_t *mask)
 {
 	char workspace[PATH_MAX + 32], socket[PATH_MAX + 32];
 	const char *argv[MOST_FLAGS + 8] = { "sidecar", "serve" };
@@ -242,26 +249,59 @@ static pid_t start(const struct own_server *o, const char *root, const char *soc
 	if (o->config->tcp_host)
 		argv[n++] = "--tcp=127.0.0.1:0";
 	argv[n] = NULL;
-	return spawn(argv, mask);
+	return spawn(argv, mask, said);
 }
 
-static void attack(struct report *r, const struct config *c, const char *socket_path)
+/* Wait until the server answers. False: it has ended, or is too slow. */
+static bool await(struct sidecar *s, pid_t server, struct sidecar_error *error)
+{
+	const int64_t until = io_now_ms() + LIMIT_PROVE_START_MS;
+	siginfo_t ended = { .si_pid = 0 };
+
+	while (sidecar_ensure_ready(s, error) < 0) {
+		(void)waitid(P_PID, (id_t)server, &ended, WEXITED | WNOHANG | WNOWAIT);
+		if (ended.si_pid || io_now_ms() > until)
+			return false;
+	}
+	return true;
+}
+
+/* The last line that the server has written, without the name of the program. */
+static void last_words(const char *said, char *to, size_t size)
+{
+	char text[4096];
+	AUTO_FD fd = open(said, O_RDONLY | O_CLOEXEC);
+	const ssize_t n = fd < 0 ? 0 : io_read_full(fd, text, sizeof text);
+	struct str rest = str_trim((struct str){ text, n > 0 ? (size_t)n : 0 }), line = rest;
+
+	while (rest.n)
+		(void)str_cut(rest, '\n', &line, &rest);
+	if (str_starts(line, STR("sidecar: ")))
+		line = str_from(line, strlen("sidecar: "));
+	if (line.n)
+		(void)snprintf(to, size, "%.*s", STR_FMT(line));
+}
+
+static void attack(struct report *r, const struct config *c, pid_t server, const char *socket_path,
+		   const char *said)
 {
 	struct sidecar_error error;
 	const struct sidecar_settings settings = {
 		.socket_path = socket_path,
 		.token = c->token,
 		.session = "doctor",
-		.wait_for_ready_ms = LIMIT_PROVE_START_MS,
+		.wait_for_ready_ms = LIMIT_PROVE_LOOK_MS,
 		.timeout_ms = LIMIT_PROVE_SILENCE_MS,
 	};
 	struct sidecar *s = sidecar_open(&settings, &error);
 
-	if (s && sidecar_ensure_ready(s, &error) == 0)
+	if (s && await(s, server, &error)) {
 		prove_running(r, s);
-	else
+	} else {
+		last_words(said, error.message, sizeof error.message);
 		report_add(r, FOUND_FAIL, "a server to attack",
 			   "does not start with these settings: %s", error.message);
+	}
 	sidecar_close(s);
 }
 
@@ -281,15 +321,16 @@ static int make_private(struct testdir *d, const char *parent)
 static void run(struct report *r, const struct own_server *o, const struct testdir *scratch,
 		const struct testdir *root, const sigset_t *mask)
 {
-	char socket_path[PATH_MAX + 16];
+	char socket_path[PATH_MAX + 16], said[PATH_MAX + 16];
 
 	(void)snprintf(socket_path, sizeof socket_path, "%s/s.sock", scratch->path);
-	const pid_t server = start(o, root->path, socket_path, mask);
+	(void)snprintf(said, sizeof said, "%s/said", scratch->path);
+	const pid_t server = start(o, root->path, socket_path, said, mask);
 	if (server < 0) {
 		report_add(r, FOUND_FAIL, "a server to attack", "cannot be started");
 		return;
 	}
-	attack(r, o->config, socket_path);
+	attack(r, o->config, server, socket_path, said);
 	(void)kill(server, SIGTERM);
 	(void)waitpid(server, NULL, 0);
 }

@@ -1,13 +1,20 @@
 """doctor: findings with remedies, and trials that leave nothing behind."""
 import json
 import os
+import pathlib
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import unittest
 
 from harness import BIN, Sidecar, environment, machine, needs_sandbox, needs_two_users
+
+PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
+# Neither Landlock nor namespaces.
+NO_SANDBOX = (sys.executable, PROGRAMS / "refused_calls.py", "landlock_create_ruleset=ENOSYS",
+              sys.executable, PROGRAMS / "without_namespaces.py")
 
 
 class Doctor(unittest.TestCase):
@@ -39,6 +46,20 @@ class Doctor(unittest.TestCase):
         for name in ("sandbox of serve", "sandbox of mcp"):
             self.assertEqual(found[name][0], "warn")
             self.assertIn("--sandbox workspace", found[name][1])
+
+    @unittest.skipUnless(machine.filters(), "no system-call filter can be set here")
+    def test_a_sandbox_is_recommended_only_where_it_starts(self):
+        found = self.doctor("--sandbox", "off", prefix=NO_SANDBOX)
+        for name in ("sandbox of serve", "sandbox of mcp"):
+            self.assertEqual(found[name][0], "warn")
+            self.assertNotIn("--sandbox workspace", found[name][1])
+            self.assertIn("no sandbox can be made here: This kernel has no Landlock", found[name][1])
+
+    @unittest.skipUnless(machine.filters(), "no system-call filter can be set here")
+    def test_a_server_that_does_not_start_says_why(self):
+        found = self.doctor("--prove", "--sandbox", "workspace", prefix=NO_SANDBOX, SOCKET_PATH="")
+        self.assertEqual(found["a server to attack"][0], "fail")
+        self.assertIn("This kernel has no Landlock", found["a server to attack"][1])
 
     @needs_sandbox
     def test_the_sandbox_of_mcp_needs_no_setting(self):
