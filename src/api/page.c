@@ -11,7 +11,6 @@ enum { GZIP_HEAD = 10, GZIP_TAIL = 8 }; /* bytes around the deflate stream */
 /* The page loads nothing, is in no frame, and tells no other site where it was. */
 #define HEADERS                                                                                    \
 	"Content-Security-Policy: " PAGE_POLICY "\r\n"                                             \
-	"X-Content-Type-Options: nosniff\r\n"                                                      \
 	"X-Frame-Options: DENY\r\n"                                                                \
 	"Referrer-Policy: no-referrer\r\n"                                                         \
 	"Cross-Origin-Opener-Policy: same-origin\r\n"                                              \

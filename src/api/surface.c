@@ -12,8 +12,7 @@
 #include "net/http_url.h"
 #include "net/multipart.h"
 
-#define BYTES	"application/octet-stream"
-#define NOSNIFF "X-Content-Type-Options: nosniff\r\n"
+#define BYTES "application/octet-stream"
 
 static const struct {
 	enum err_code code;
@@ -125,7 +124,7 @@ static void send_result(struct visit *v)
 		exchange_send(v->x, 200, changes_header(v->change.id, header));
 		return;
 	}
-	http_send_file(v->x->to, BYTES, NOSNIFF, v->file.fd, v->file.size);
+	http_send_file(v->x->to, BYTES, NULL, v->file.fd, v->file.size);
 	fd_closep(&v->file.fd);
 }
 

@@ -334,7 +334,7 @@ static struct str write_head(const struct http *h, char out[static HEAD_BYTES], 
 	buf_add(&b, str_of(reason_of(status)));
 	buf_add(&b, STR("\r\nDate: "));
 	buf_add(&b, utc_http(time(NULL), date));
-	buf_add(&b, STR("\r\nContent-Type: "));
+	buf_add(&b, STR("\r\nX-Content-Type-Options: nosniff\r\nContent-Type: "));
 	buf_add(&b, str_of(type));
 	if (length >= 0) {
 		buf_add(&b, STR("\r\nContent-Length: "));

@@ -65,6 +65,7 @@ static void answer(int fd, int status, const char *words, const char *extra, con
 	buf_addf(
 		&out,
 		"HTTP/1.1 %d %s\r\nContent-Type: application/json; charset=utf-8\r\n"
+		"X-Content-Type-Options: nosniff\r\n"
 		"Content-Length: %zu\r\nCache-Control: no-store\r\nConnection: close\r\n%s\r\n%.*s",
 		status, words, body.n, extra, STR_FMT(buf_str(&body)));
 	(void)io_write_all(fd, buf_str(&out), io_now_ms() + LINGER_MS);

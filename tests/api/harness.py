@@ -252,7 +252,8 @@ class Sidecar:
         return answer
 
     def check(self, method, url, answer):
-        """Fails unless the answer is what the OpenAPI document says."""
+        """Fails unless the answer is what the OpenAPI document says, and a browser takes it for nothing else."""
+        assert answer.headers.get("x-content-type-options") == "nosniff", (method, url, answer.headers)
         contract = contract_of(self.surface)
         if contract:
             contract.check(method, url, answer)
