@@ -103,7 +103,8 @@ static int try_commands(const struct config *c, enum sandbox_mode mode, struct s
 	struct stat st;
 	struct runner *runner;
 
-	if (scratch_new(scratch, sizeof scratch, e) < 0)
+	AUTO_FD held = scratch_new(scratch, sizeof scratch, e);
+	if (held < 0)
 		return -1;
 	const bool there = canonical_name(c->workspace, NULL, workspace) &&
 			   stat(workspace, &st) == 0 && S_ISDIR(st.st_mode);

@@ -115,6 +115,8 @@ static int keep(struct keeper *k, void (*at_death)(int fd))
 	/* Only the spawner may have these open: the server learns of its death when they close. */
 	fd_closep(&k->server);
 	fd_closep(&k->lifeline);
+	if (k->config.scratch)
+		scratch_tidy(k->config.scratch);
 	/* A stopped spawner would hold up all commands. */
 	while (waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status))
 		(void)kill(pid, SIGCONT);

@@ -44,6 +44,7 @@ struct runner {
 	size_t retired_count;
 	int lifeline[2]; /* one pipe for all keepers: what an earlier one started continues */
 	int at_death;	 /* or -1 */
+	int held;	 /* the lock on the private /tmp; or -1 */
 	size_t max;
 	atomic_size_t running;
 	struct keeper_setup setup;
@@ -125,6 +126,7 @@ static int keep_config(struct runner *r, const struct runner_config *c, struct e
 		buf_addc(&r->program, '\0');
 	}
 	r->at_death = c->at_death;
+	r->held = sb->scratch ? scratch_hold(sb->scratch) : -1;
 	r->max = c->max_commands;
 	if (!r->max || r->max > LIMIT_COMMANDS)
 		r->max = LIMIT_COMMANDS;
@@ -388,7 +390,7 @@ int runner_new(const struct runner_config *config, struct runner **ret, struct e
 		return err_set(e, ERR_SPAWN_FAILED, "There is not enough memory for the spawner");
 	(void)pthread_mutex_init(&r->lock, NULL);
 	(void)pthread_mutex_init(&r->report_lock, NULL);
-	r->sock = r->keeper = r->lifeline[0] = r->lifeline[1] = r->at_death = -1;
+	r->sock = r->keeper = r->lifeline[0] = r->lifeline[1] = r->at_death = r->held = -1;
 	if (pipe2(r->lifeline, O_CLOEXEC) < 0) {
 		(void)err_errno(e, "The process that runs commands could not be started");
 		runner_free(r);
@@ -418,6 +420,7 @@ void runner_free(struct runner *r)
 	/* If there never was a keeper, or it was killed, removing the directory is left to us. */
 	if (gone && !r->strings.failed && r->strings.n)
 		scratch_remove(r->strings.p + r->scratch_at);
+	fd_closep(&r->held);
 	buf_done(&r->strings);
 	buf_done(&r->program);
 	covers_free(r->covers);

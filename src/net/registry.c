@@ -111,10 +111,19 @@ int registry_keep(const char *name, struct str text, struct registry_entry *ret,
 	return 0;
 }
 
+/* Who looks at all of them removes what the dead have left. */
+static void tidy(void)
+{
+	AUTO_ARENA ignored = { .max = LIMIT_ANSWER };
+
+	(void)registry_list(&ignored);
+}
+
 int registry_enter(struct str object, struct registry_entry *ret, struct err *e)
 {
 	char name[32];
 
+	tidy();
 	(void)snprintf(name, sizeof name, "serve-%d.json", (int)getpid());
 	return registry_keep(name, object, ret, e);
 }
@@ -165,6 +174,7 @@ int registry_listen(struct listener *ret, struct err *e)
 	struct listener l;
 	char dir[REGISTRY_PATH], made[REGISTRY_PATH + 32], path[sizeof l.path];
 
+	tidy();
 	AUTO_FD place = make_place(dir, e);
 	if (place < 0)
 		return -1;

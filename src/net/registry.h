@@ -12,8 +12,8 @@
  *	ui-<pid>.html		a page that leads a browser to `sidecar ui`.
  *
  * A process holds locks on its files while it runs. All appear complete, under another name first.
- *What dead processes have left is recognised, by the lock and by connecting, and removed by the
- *next one who looks.
+ * What dead processes have left is recognised, by the lock and by connecting, and removed by the
+ * next one who looks or enters.
  */
 #ifndef NET_REGISTRY_H
 #define NET_REGISTRY_H

@@ -16,8 +16,9 @@
 #include "base/own.h"
 #include "sandbox/canonical.h"
 
-static const char prefix[] = "sidecar-";
-enum { RANDOM = 6 };
+/* Nothing else has such a name. */
+#define PREFIX "sidecar-tmp-"
+enum { RANDOM = 6 }; /* characters after it */
 
 const char *scratch_parent(void)
 {
@@ -26,27 +27,37 @@ const char *scratch_parent(void)
 	return dir && dir[0] == '/' ? dir : "/tmp";
 }
 
-bool scratch_is_name(const char *name)
+bool scratch_is_name(const char *path)
 {
-	return strncmp(name, prefix, strlen(prefix)) == 0 &&
-	       strcspn(name + strlen(prefix), "/") == RANDOM;
+	return strncmp(path, PREFIX, sizeof(PREFIX) - 1) == 0 &&
+	       strcspn(path + sizeof(PREFIX) - 1, "/") == RANDOM;
 }
 
 int scratch_new(char *path, size_t size, struct err *e)
 {
-	char name[PATH_MAX];
+	const char *base = scratch_parent();
+	char made[PATH_MAX], name[PATH_MAX];
 
-	const int n = snprintf(path, size, "%s/%sXXXXXX", scratch_parent(), prefix);
-	if (n < 0 || (size_t)n >= size)
+	const int n = snprintf(path, size, "%s/" PREFIX "XXXXXX", base);
+	if (n < 0 || (size_t)n >= size || strlen(base) + 32 > sizeof(made))
 		return err_set(e, ERR_INVALID_PATH, "The name in TMPDIR is too long");
-	if (!mkdtemp(path) || !canonical_name(path, NULL, name))
+	/* It has its name only when it is locked: see scratch_tidy. */
+	(void)snprintf(made, sizeof(made), "%s/.sidecar-XXXXXX", base);
+	if (!mkdtemp(made))
 		return err_errno(e, "A private directory for temporary files cannot be made");
+	memcpy(path + n - RANDOM, made + strlen(made) - RANDOM, RANDOM);
+	AUTO_FD held = scratch_hold(made);
+	if (held < 0 || rename(made, path) < 0 || !canonical_name(path, NULL, name)) {
+		(void)err_errno(e, "A private directory for temporary files cannot be made");
+		(void)rmdir(made);
+		return -1;
+	}
 	if (strlen(name) >= size) {
 		(void)rmdir(path);
 		return err_set(e, ERR_INVALID_PATH, "The name in TMPDIR is too long");
 	}
 	memcpy(path, name, strlen(name) + 1);
-	return 0;
+	return TAKE(held, -1);
 }
 
 static bool is_dots(const char *name)
@@ -118,6 +129,38 @@ void scratch_remove(const char *path)
 		;
 	(void)closedir(top);
 	(void)rmdir(path);
+}
+
+/* The lock on a private directory of this user that nobody holds, or -1. */
+static int take_dead(int base, const char *name)
+{
+	struct stat st;
+
+	if (!scratch_is_name(name))
+		return -1;
+	AUTO_FD fd = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_uid != geteuid() ||
+	    (st.st_mode & 07777) != 0700 || flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return -1;
+	return TAKE(fd, -1);
+}
+
+void scratch_tidy(const char *path)
+{
+	char dead[PATH_MAX];
+	const char *end = strrchr(path, '/');
+
+	(void)snprintf(dead, sizeof(dead), "%.*s/", (int)(end - path), path);
+	DIR *base = opendir(dead);
+	for (const struct dirent *d; base && (d = readdir(base));) {
+		AUTO_FD held = take_dead(dirfd(base), d->d_name);
+		if (held < 0)
+			continue;
+		(void)snprintf(dead, sizeof(dead), "%.*s/%s", (int)(end - path), path, d->d_name);
+		scratch_remove(dead);
+	}
+	if (base)
+		(void)closedir(base);
 }
 
 int scratch_hold(const char *path)

@@ -94,7 +94,8 @@ int commands_start(const struct config *c, const struct workspace *ws, const cha
 		return -1;
 	add(&write, ws_rules(ws)->data.p);
 	add_hidden(&hide, c, journal);
-	if (sandboxed && scratch_new(scratch, sizeof scratch, e) < 0)
+	AUTO_FD held = sandboxed ? scratch_new(scratch, sizeof scratch, e) : -1;
+	if (sandboxed && held < 0)
 		return -1;
 	struct runner_config config = {
 		.sandbox = {

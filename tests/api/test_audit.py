@@ -256,7 +256,7 @@ class Audit(SidecarTest):
         env = {"WORKSPACE_ROOT": str(work), "SOCKET_PATH": str(self.dir / "s"), "SIDECAR_SANDBOX_WRITE": str(self.dir / "to-written") + ":" + str(self.dir / "more")}
         (self.dir / "written").mkdir()
         (self.dir / "to-written").symlink_to(self.dir / "written")
-        private = pathlib.Path(tempfile.gettempdir(), "sidecar-" + self.dir.name[-6:])  # as that of a server is called
+        private = pathlib.Path(tempfile.gettempdir(), "sidecar-tmp-" + self.dir.name[-6:])  # as that of a server is called
         private.mkdir()
         self.addCleanup(shutil.rmtree, private)
         for flags, said in ((["--audit", str(work / "a")], "outside the workspace"),

@@ -292,7 +292,7 @@ class StoreTest(unittest.TestCase):
             os.mkdir(more)
             os.symlink(more, os.path.join(top, "link"))
             os.symlink("/dev/shm", os.path.join(top, "shm"))
-            private = os.path.join(tempfile.gettempdir(), "sidecar-abcdef", "state")
+            private = os.path.join(tempfile.gettempdir(), "sidecar-tmp-abcdef", "state")
             for journal in (more, os.path.join(top, "link", "new"), os.path.join(top, "shm", "sidecar-test"), private):
                 said = self.refused(journal, flags=["--sandbox-write", os.path.join(top, "link")])
                 self.assertIn("lies where tools or commands can write", said, journal)

@@ -82,6 +82,55 @@ class PrivateTmp(SandboxTest):
         self.assertEqual(server.stop(), 0)
         self.wait_until_gone(base)
 
+    def kill_all(self, server):
+        """Ends the server with its keeper, so that nothing cleans up."""
+        keeper = self.process(server, "sidecar-keeper")
+        os.kill(server.process.pid, signal.SIGSTOP)  # it must not start another keeper
+        os.kill(keeper, signal.SIGKILL)
+        server.stop(signal.SIGKILL)
+
+    def private(self, base):
+        return {name for name in os.listdir(base) if name.startswith("sidecar-tmp-")}
+
+    def look_alikes(self, base):
+        """Names in which something else lies; returns where a link among them leads."""
+        for name, mode in (("sidecar-tmp-abcde", 0o700), ("sidecar-tmp-abcdefg", 0o700), ("sidecar-abcdef", 0o700),
+                           ("sidecar-tmp-abcdef", 0o755), ("sidecar-1000", 0o700), ("other", 0o700)):
+            os.makedirs(os.path.join(base, name, "content"))
+            os.chmod(os.path.join(base, name), mode)
+        stays = tempfile.mkdtemp(prefix="sidecar-test-", dir="/var/tmp")
+        self.addCleanup(subprocess.run, ["rm", "-rf", stays], check=False)
+        os.mkdir(os.path.join(stays, "content"))
+        os.symlink(stays, os.path.join(base, "sidecar-tmp-linked"))
+        with open(os.path.join(base, "sidecar-tmp-a_file"), "w", encoding="ascii") as file:
+            file.write("x")
+        if os.geteuid() == 0:
+            os.mkdir(os.path.join(base, "sidecar-tmp-others"), 0o700)
+            os.chown(os.path.join(base, "sidecar-tmp-others"), 65534, 65534)
+        return stays
+
+    def test_of_a_server_that_was_killed_with_its_keeper(self):
+        """It is removed by the next server, and nothing else is."""
+        server, base = self.begin()
+        self.run_in(server, "mkdir $TMPDIR/a; touch $TMPDIR/a/file")
+        [left] = self.private(base)
+        self.kill_all(server)
+        self.assertEqual(self.private(base), {left})
+        stays = self.look_alikes(base)
+        before = set(os.listdir(base)) - {left}
+        live = self.start(env={"SIDECAR_SANDBOX": "workspace", "TMPDIR": base})
+        until(lambda: left not in os.listdir(base), lambda: "it goes: %s" % os.listdir(base))
+        # A live server's is held, also while it has no keeper.
+        os.kill(self.process(live, "sidecar-keeper"), signal.SIGKILL)
+        [held] = set(os.listdir(base)) - before
+        another = self.start(env={"SIDECAR_SANDBOX": "workspace", "TMPDIR": base})
+        self.run_in(another, "true")
+        self.assertEqual(another.stop(), 0)
+        self.assertEqual(set(os.listdir(base)), before | {held})
+        self.assertEqual(live.stop(), 0)
+        for place in (stays, os.path.join(base, "sidecar-tmp-abcdef")):
+            self.assertTrue(os.path.isdir(os.path.join(place, "content")), place)
+
     def test_who_cleans_up_old_files_passes_by(self):
         """systemd-tmpfiles and its kind leave a directory alone that another process has locked."""
         server, base = self.begin()

@@ -92,8 +92,21 @@ class Registry(Running):
         dead.stop(signal.SIGKILL)
         with socket.socket(socket.AF_UNIX) as s:
             s.bind(str(self.place / "mcp-999999.sock"))
-        self.assertEqual(len(self.names()), 2)
-        server = self.serve()
+        with socket.socket(socket.AF_UNIX) as s:
+            self.assertEqual(len(self.names()), 2)
+            # Those that look like left-overs and are not: they stay.
+            s.bind(str(self.place / "mcp-999998.sock"))
+            s.listen()
+            (self.place / "mcp-999997.sock").write_text("a file")
+            (self.place / "mcp-999996.sock").symlink_to("mcp-999998.sock")
+            (self.place / "serve-x.json").write_text("another name")
+            (self.place / "other").mkdir()
+            stay = ["mcp-999996.sock", "mcp-999997.sock", "mcp-999998.sock", "other", "serve-x.json"]
+            server = self.serve()
+            self.assertEqual(self.names(), sorted([*stay, "serve-%d.json" % server.process.pid]))
+        for name in stay:
+            path = self.place / name
+            path.rmdir() if name == "other" else path.unlink()
         self.assertEqual(json.loads(self.cli("ps", "--json").stdout)["sidecars"][0]["pid"], server.process.pid)
         self.assertEqual(self.names(), ["serve-%d.json" % server.process.pid])
 
@@ -121,6 +134,16 @@ class Mcp(Running):
         client.close()
         self.assertEqual(os.listdir(self.run), [])
 
+    def test_the_socket_of_a_killed_one_goes_with_the_next(self):
+        killed, client = self.mcp(), self.mcp()
+        killed.call("write_file", path="a", content="x\n")
+        killed.ended = True  # by us
+        killed.process.kill()
+        killed.process.wait()
+        self.assertEqual(self.names(), ["mcp-%d.sock" % killed.process.pid])
+        client.call("write_file", path="b", content="x\n")
+        self.assertEqual(self.names(), ["mcp-%d.sock" % client.process.pid])
+
     def test_the_socket_comes_with_the_first_call(self):
         client = self.mcp()
         client.call("write_file", path="a", content="x\n")
@@ -147,7 +170,8 @@ class Mcp(Running):
     def test_a_call_can_be_stopped(self):
         client = self.mcp()
         client.send(call(1, "run_command", command="setsid sleep 1000 & sleep 1000"))
-        path = str(self.place / until(self.names, "the socket")[0])
+        path = str(self.place / ("mcp-%d.sock" % client.process.pid))
+        until(lambda: os.path.exists(path), "the socket")
         until(lambda: json.loads(self.ask(path, "GET", "/health")[1])["running"] == 1, "it runs")
         until(lambda: self.ask(path, "POST", "/calls/1/stop")[0] == 200, "it is stopped")
         self.assertIn("result", client.answer(1))
