@@ -99,6 +99,37 @@ class Settings(unittest.TestCase):
             self.assertGreater(int(re.search(setting, (DEPLOY / name).read_text())[1]), grace + after, name)
 
 
+class Images(unittest.TestCase):
+    def test_they_are_named_by_digest(self):
+        """In a copy of the tree, with a registry that knows one digest."""
+        with tempfile.TemporaryDirectory(prefix="sidecar-test-") as top:
+            for name in ("deploy", ".github", "scripts"):
+                shutil.copytree(ROOT / name, os.path.join(top, name))
+            fake = pathlib.Path(top, "skopeo")
+            fake.write_text("#!/bin/sh\necho \"$4\" >> %s/asked; echo sha256:%s\n" % (top, "0a" * 32))
+            fake.chmod(0o755)
+
+            def images(*words, path=top + ":" + os.environ["PATH"]):
+                return subprocess.run([os.path.join(top, "scripts/images"), *words], capture_output=True, text=True, check=False,
+                                      env={"PATH": path})
+            self.assertEqual(images("--pin").returncode, 0)
+            self.assertEqual((images().returncode, images().stdout), (0, ""))
+            self.assertNotIn("coding-sidecar", pathlib.Path(top, "asked").read_text())
+            text = pathlib.Path(top, "deploy/docker/Dockerfile").read_text()
+            self.assertEqual(len(re.findall(r"^FROM debian:12-slim@sha256:(?:0a){32} AS ", text, re.M)), 2)
+            self.assertIn("FROM scratch AS", text)
+            self.assertEqual(images("--pin=own").returncode, 0)
+            self.assertIn("sidecar:0.1.0@sha256:", pathlib.Path(top, "deploy/kubernetes/sidecar.yaml").read_text())
+            fake.write_text("#!/bin/sh\necho no network >&2; exit 1\n")
+            pathlib.Path(top, "deploy/docker/Dockerfile").write_text("FROM debian:12-slim AS build\n")
+            self.assertEqual((images("--pin").returncode, images().returncode), (1, 1))
+            self.assertIn("no network", images("--pin").stderr)
+
+    def test_nothing_is_published_with_a_token_that_lasts(self):
+        for path in (ROOT / ".github/workflows").glob("*.yml"):
+            self.assertNotIn("secrets.", path.read_text(), path)
+
+
 class Fleet(SidecarTest):
     def test_the_router_is_let_in(self):
         text = (DEPLOY / "kubernetes/agent-sandbox.yaml").read_text()
