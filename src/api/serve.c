@@ -155,26 +155,24 @@ static int make_token(struct config *c, const struct listeners *l, struct regist
 	return 0;
 }
 
-/* The token itself is never in the log, which others may read. */
+/* The token itself is never in the log, which others may read, nor on a command line. */
 static void log_token(const struct config *c, const struct registry_entry *made)
 {
 	char connect[512];
-	const bool six = strchr(c->tcp_host ? c->tcp_host : "", ':');
 
-	if (*made->path) {
+	if (*made->path && !log_is_for_people()) {
 		(void)snprintf(connect, sizeof connect,
-			       "curl -H \"Authorization: Bearer $(cat '%s')\" "
-			       "http://%s%s%s:%u/health",
-			       made->path, six ? "[" : "", c->tcp_host, six ? "]" : "",
-			       c->ports[0]);
-		log_event(LOG_INFO, "TCP needs a token, so one was made; \"sidecar\" finds it",
+			       "sidecar ls --url http://%s%s%s:%u --token-file %s",
+			       strchr(c->tcp_host, ':') ? "[" : "", c->tcp_host,
+			       strchr(c->tcp_host, ':') ? "]" : "", c->ports[0], made->path);
+		log_event(LOG_INFO, "TCP needs a token, so one was made",
 			  LOG_STR("token_file", str_of(made->path)),
 			  LOG_STR("connect", str_of(connect)));
-	} else if (c->ports[0] && !c->token && !config_waives_auth(c)) {
+	}
+	if (c->ports[0] && !c->token && !config_waives_auth(c))
 		log_event(LOG_WARN,
 			  "every program in this container can connect by TCP: set "
 			  "SIDECAR_AUTH_TOKEN, or SIDECAR_REQUIRE_AUTH=false if that is meant");
-	}
 }
 
 static void write_entry(const struct config *c, const struct service *s, const struct listening *at,

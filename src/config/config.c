@@ -290,7 +290,7 @@ static void forget_secrets(void)
 		const size_t n = strlen(s->env);
 		if (s->type != SETTING_HIDDEN)
 			continue;
-		for (char **at = environ; *at; at++)
+		for (char **at = environ; at && *at; at++)
 			if (strncmp(*at, s->env, n) == 0 && (*at)[n] == '=')
 				explicit_bzero(*at + n + 1, strlen(*at + n + 1));
 		(void)unsetenv(s->env);

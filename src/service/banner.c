@@ -47,9 +47,12 @@ static void note_connect(const struct config *c, const struct listening *at)
 		(void)snprintf(text, sizeof text, "sidecar ls --socket %s%s%s", quote, at->socket,
 			       quote);
 	} else {
-		(void)snprintf(text, sizeof text, "%ssidecar ls --url http://%s:%lld",
-			       c->token ? "SIDECAR_AUTH_TOKEN=… " : "", c->tcp_host,
-			       (long long)at->tcp_port);
+		const char *file = c->token_file ? c->token_file : "";
+		const char *quote = is_plain(file) ? "" : "'";
+		(void)snprintf(text, sizeof text, "%ssidecar ls --url http://%s:%lld%s%s%s%s",
+			       c->token && !*file ? "SIDECAR_AUTH_TOKEN=… " : "", c->tcp_host,
+			       (long long)at->tcp_port, *file ? " --token-file " : "", quote, file,
+			       quote);
 	}
 	log_note(STR("try"), str_of(text), LOG_BOLD);
 }
