@@ -182,6 +182,8 @@ static int undo(struct journal *j, const struct undo_request *q, struct arena *a
 	    check_changes(&store, root, s.changes, s.count, a, &ret->said, e) < 0 ||
 	    judge(&ret->said, q->force, e) < 0)
 		return -1;
+	for (size_t i = 0; i < s.count; i++)
+		ret->incomplete |= (s.changes[i].flags & CHANGE_INCOMPLETE) != 0;
 	return q->dry_run ? 0 : carry_out(j, q, &s, &store, root, a, ret, e);
 }
 

@@ -27,6 +27,7 @@ struct undo_request {
 
 struct undo_result {
 	uint64_t change;	/* the undo's own number; 0: nothing was changed */
+	bool incomplete;	/* one of the changes may have been more than is known */
 	struct change made;	/* what it did, if `change` is set */
 	struct undo_check said; /* what was found, and what is or would be done */
 };

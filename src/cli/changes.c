@@ -390,6 +390,9 @@ static void print_result(const struct cli *c, const struct json *result)
 	add_paths(&out, "remove", json_get(result, STR("removed")));
 	add_paths(&out, "rename", json_get(result, STR("renamed")));
 	cli_print(buf_str(&out));
+	const struct json *complete = json_get(result, STR("complete"));
+	if (complete && !complete->boolean)
+		cli_say(c, "this may be a part: not everything that was changed is known");
 }
 
 /* Whether the user agrees; without a terminal nothing can be asked. */

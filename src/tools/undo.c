@@ -140,6 +140,7 @@ static void write_result(struct jw *w, const struct undo_result *r)
 	}
 	jw_end(w);
 	write_conflicts(w, said);
+	jw_bool(w, "complete", !r->incomplete);
 }
 
 /* Why it could not be done, path by path. */
@@ -168,6 +169,9 @@ static void show_result(struct buf *out, const struct undo_result *r, bool dry_r
 
 	if (dry_run)
 		buf_add(out, STR("[nothing was changed; this would be done]\n"));
+	if (r->incomplete)
+		buf_add(out, STR("[not everything that was changed is known: this is a part of it, "
+				 "perhaps not all]\n"));
 	show_paths(out, "restored", said->restored, said->restored_count);
 	show_paths(out, "removed", said->removed, said->removed_count);
 	for (size_t i = 0; i < said->renamed_count && i < LIMIT_CHANGED_PATHS; i++)
@@ -237,6 +241,7 @@ static const struct field undo_fields[] = {
 	{ "renamed", "What has its old name again", FIELD_OBJECT, FIELD_LIST, move_fields },
 	{ "conflicts", "What was overwritten, with force", FIELD_OBJECT, FIELD_LIST,
 	  conflict_fields },
+	{ "complete", "Whether everything is known that was changed", FIELD_BOOL },
 	F_END,
 };
 

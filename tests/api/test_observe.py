@@ -332,6 +332,26 @@ class ReachTest(unittest.TestCase):
         self.assertEqual((answer.status, answer.headers.get("sidecar-change")), (200, "1"), answer.body)
 
 
+@needs_listener
+class PartTest(unittest.TestCase):
+    """A change of which not everything is known: its undo says so."""
+
+    def test_an_undo_that_may_be_a_part_says_so(self):
+        server = Sidecar(env={"SIDECAR_SANDBOX": "off"})
+        self.addCleanup(server.close)
+        whole = send(server, "POST", "/write", {"path": "whole", "content": "x"}).headers["sidecar-change"]
+        server.put("gone", "1")
+        send(server, "POST", "/tools/run_command", {"command": "rm gone; sleep 600 & disown", "background": True})
+        until(lambda: not os.path.exists(server.path("gone")), "the command removes it")
+        server.stop(signal.SIGKILL)
+        server.start()
+        (change,) = (c for c in settled(server) if c["tool"] == "run_command")
+        self.assertFalse(change["complete"])
+        answer = send(server, "POST", "/changes/%d/undo" % change["id"], {}).json()["result"]
+        self.assertEqual((answer["restored"], answer["complete"]), (["gone"], False))
+        self.assertIs(send(server, "POST", "/changes/%s/undo" % whole, {}).json()["result"]["complete"], True)
+
+
 class KillTest(unittest.TestCase):
     """The server is killed at random moments while a command runs, and while it is undone."""
 

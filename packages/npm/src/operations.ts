@@ -341,6 +341,8 @@ export interface UndoResult {
   renamed: UndoRename[];
   /** What was overwritten, with force. */
   conflicts: Conflict[];
+  /** Whether everything is known that was changed. */
+  complete: boolean;
 }
 
 export interface UndoRename {

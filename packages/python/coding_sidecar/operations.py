@@ -419,6 +419,8 @@ class UndoResult:
     """What has its old name again."""
     conflicts: List[Conflict]
     """What was overwritten, with force."""
+    complete: bool
+    """Whether everything is known that was changed."""
 
 
 @dataclass(frozen=True)
