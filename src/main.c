@@ -61,9 +61,10 @@ static int serve_run(struct cli *c, const void *args)
 	const int status = name_workspace(c);
 	if (status != EXIT_OK)
 		return status;
-	if ((a->private ? config_read_private : config_read)(c->settings_count, c->settings,
-							     &config, &e) == 0 &&
-	    serve(&config, &e) == 0)
+	const int read = a->private
+				 ? config_read_private(c->settings_count, c->settings, &config, &e)
+				 : config_read(c->settings_count, c->settings, &config, &e);
+	if (read == 0 && serve(&config, &e) == 0)
 		return 0;
 	config_name_flags(&config, &e);
 	(void)fprintf(stderr, "sidecar: %s\n", e.msg);

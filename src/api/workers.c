@@ -84,12 +84,11 @@ struct slot *slots_take(struct slots *s, bool tcp)
 	struct slot *c = NULL;
 
 	(void)pthread_mutex_lock(&s->lock);
-	if (tcp && s->tcp >= s->tcp_most) {
-		c = NULL;
-	} else if (s->first_free != NONE) {
+	const bool full = tcp && s->tcp >= s->tcp_most;
+	if (!full && s->first_free != NONE) {
 		c = &s->all[s->first_free];
 		s->first_free = c->next;
-	} else if (s->fresh < s->size) {
+	} else if (!full && s->fresh < s->size) {
 		c = &s->all[s->fresh++];
 	}
 	s->tcp += c && tcp;
@@ -249,11 +248,9 @@ static void turn_away(struct workers *w, int fd, int status, const char *sentenc
 static struct slot *accept_slot(struct workers *w, const struct listener *l)
 {
 	struct ucred peer = { .uid = (uid_t)-1 };
-	socklen_t size = sizeof peer;
-	struct sockaddr_storage name;
-	socklen_t name_size = sizeof name;
-	const int fd =
-		accept4(l->fd, (struct sockaddr *)&name, &name_size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	struct sockaddr name;
+	socklen_t size = sizeof peer, name_size = sizeof name;
+	const int fd = accept4(l->fd, &name, &name_size, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 	if (fd < 0) {
 		/* The listener stays readable: without a pause this would spin. */
@@ -275,7 +272,7 @@ static struct slot *accept_slot(struct workers *w, const struct listener *l)
 		log_event(LOG_WARN, "connection refused: uid not allowed", LOG_INT("uid", peer.uid),
 			  LOG_INT("pid", peer.pid));
 		refuse(&c->http, 403, "Forbidden: this user may not connect");
-	} else if (!l->tcp && (name_size > sizeof name.ss_family ||
+	} else if (!l->tcp && (name_size > sizeof name.sa_family ||
 			       (w->o->refuses && w->o->refuses(peer.pid)))) {
 		log_event(LOG_WARN, "connection refused: a command may not connect",
 			  LOG_INT("pid", peer.pid));
@@ -551,8 +548,7 @@ int workers_start(struct workers *w, const struct workers_options *o, struct err
 	w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (w->epoll < 0 || w->leave < 0 || w->wake < 0 || watch_fd(w, w->leave, KEY_LEAVE) < 0)
 		return err_errno(e, "Cannot start the server");
-	if (slots_init(&w->slots, LIMIT_CONNECTIONS, LIMIT_CONNECTIONS - LIMIT_CONNECTIONS_UNIX,
-		       e) < 0)
+	if (slots_init(&w->slots, LIMIT_CONNECTIONS, LIMIT_CONNECTIONS_TCP, e) < 0)
 		return -1;
 	for (size_t i = 0; i < o->listener_count; i++)
 		if (watch_fd(w, o->listeners[i].fd, KEY_LISTENER + i) < 0)

@@ -137,10 +137,10 @@ enum {
 	 * request gets 503, and a client that does not read loses its connection. */
 	LIMIT_BODIES = 256 << 20,
 
-	/* Connections at once; an idle one takes about 300 bytes. And how many of them TCP, which
-	 * more clients can reach, leaves to Unix sockets. */
+	/* Connections at once; an idle one takes about 300 bytes. And how many of them may be by
+	 * TCP, which more clients can reach: it leaves the rest to Unix sockets. */
 	LIMIT_CONNECTIONS = 4096,
-	LIMIT_CONNECTIONS_UNIX = 512,
+	LIMIT_CONNECTIONS_TCP = 3584,
 
 	/* How long a request head may take from its first byte, and a body from its head; how long
 	 * a client may take to read an answer, and leave a connection idle. */

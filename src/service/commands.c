@@ -76,6 +76,29 @@ static void add_hidden(struct list *to, const struct config *c, const char *jour
 		add(to, c->was_read[i] ? c->files[i] : NULL); /* it may contain the token */
 }
 
+/* The runner could not be made as it was asked for: one without a sandbox, if nobody asked for that
+ * by name; or none, if the server can do without commands. */
+static int start_with_less(const struct config *c, struct runner_config *config, struct err *failed,
+			   struct runner **ret, struct err *e)
+{
+	const bool is_open = c->best_sandbox || (c->sandbox == SANDBOX_AUTO && landlock_abi() == 0);
+	struct err first = *failed;
+
+	if (is_open && !c->read_only) {
+		config->sandbox.mode = SANDBOX_OFF;
+		config->sandbox.scratch = NULL;
+		if (runner_new(config, ret, failed) == 0) {
+			*failed = first;
+			return 0;
+		}
+	}
+	*ret = NULL;
+	if (can_do_without(c))
+		return 0;
+	*e = *failed;
+	return -1;
+}
+
 int commands_start(const struct config *c, const struct workspace *ws, const char *journal,
 		   struct runner **ret, struct err *refused, struct err *e)
 {
@@ -85,8 +108,8 @@ int commands_start(const struct config *c, const struct workspace *ws, const cha
 	const bool sandboxed = c->sandbox != SANDBOX_OFF || c->read_only;
 	const bool is_open = c->best_sandbox || c->sandbox == SANDBOX_AUTO;
 	char scratch[128] = "";
-	struct err failed;
 	const char *unbrokered;
+	struct err failed;
 
 	if (split("SIDECAR_SANDBOX_WRITE", c->sandbox_write, &write, e) < 0 ||
 	    split("SIDECAR_SANDBOX_READ", c->sandbox_read, &read, e) < 0 ||
@@ -124,19 +147,8 @@ int commands_start(const struct config *c, const struct workspace *ws, const cha
 	if (runner_new(&config, ret, &failed) == 0)
 		return 0;
 	scratch_remove(scratch);
-	if (!c->read_only &&
-	    (c->best_sandbox || (c->sandbox == SANDBOX_AUTO && landlock_abi() == 0))) {
-		config.sandbox.mode = SANDBOX_OFF;
-		config.sandbox.scratch = NULL;
-		*refused = failed;
-		if (runner_new(&config, ret, &failed) == 0)
-			return 0;
-	}
-	if (!can_do_without(c)) {
-		*e = failed;
+	if (start_with_less(c, &config, &failed, ret, e) < 0)
 		return -1;
-	}
-	*ret = NULL;
 	*refused = failed;
 	return 0;
 }
