@@ -458,7 +458,7 @@ static size_t end_of_table(const struct reading *r, size_t table, size_t otherwi
 	return end;
 }
 
-/* A new table at the end of the text. */
+/* A new table at the end. */
 static void add_table(struct str text, const struct key_path *at, struct str value, struct buf *out)
 {
 	const struct str eol = eol_of(text);
@@ -488,8 +488,11 @@ static int add_value(const struct reading *r, const struct key_path *at, struct 
 	for (size_t n = at->n - 1; n > 0; n--) { /* the table nearest to it */
 		top = str_upto(top, top.n - at->key[n].n - 1);
 		const struct defined *d = find(r, TOML_VALUE, top);
-		if (d ? d->value.p[0] != '{' : find(r, TOML_IN_ARRAY, top) != NULL)
-			return err_set(r->e, ERR_INVALID_CONFIG, "%.*s is not a table",
+		/* Between the comments of an inline table, the value could get into one. */
+		if (d ? d->value.p[0] != '{' || (str_index(d->value, '#') >= 0 &&
+						 str_index(d->value, '\n') >= 0)
+		      : find(r, TOML_IN_ARRAY, top) != NULL)
+			return err_set(r->e, ERR_INVALID_CONFIG, "%.*s is not a plain table",
 				       STR_FMT(at->key[n - 1]));
 		if (d) {
 			add_inline(r->text, d, at, n, value, out);
@@ -505,16 +508,13 @@ static int add_value(const struct reading *r, const struct key_path *at, struct 
 			    is_below(r->list[i].way, top) && !is_below(r->list[i].head, top))
 				near = &r->list[i]; /* defined by dotted keys */
 	}
-	if (at->n == 1) {
+	if (at->n == 1)
 		add_line(r->text, end_of_table(r, 0, start_of(r->text)), at, 0, value, out);
-		return 0;
-	}
-	if (!near) {
+	else if (near)
+		add_line(r->text, near->end, at,
+			 near->head.n ? bytes_count(near->head, BETWEEN) + 1 : 0, value, out);
+	else
 		add_table(r->text, at, value, out);
-		return 0;
-	}
-	const size_t from = near->head.n ? bytes_count(near->head, BETWEEN) + 1 : 0;
-	add_line(r->text, near->end, at, from, value, out);
 	return 0;
 }
 

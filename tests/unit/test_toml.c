@@ -50,6 +50,7 @@ static const struct toml_case cases[] = {
 	  "[m]\ns.b = 2\ns.a = 1\n[m.s.env]\nx = 1\n" },
 	{ "[[m]]\na = 2\n[m.s]\na = 3\n", "m.s.a", "1", NULL },
 	{ "[[m]]\na = 2\n", "m.s.a", "1", NULL },
+	{ "m = { # one\n}\n", "m.a", "1", NULL },
 	{ "[[m.s]]\na = 2\n", "m.s.a", "1", NULL },
 	{ "[m]\ns.a.b = 2\n", "m.s.a", "1", NULL },
 	{ "m = { s.a.b = 2 }\n", "m.s.a", "1", NULL },
