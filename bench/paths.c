@@ -2,7 +2,7 @@
 /*
  * paths: what containment costs: opening and closing a file five components below the root, by
  * plain openat, by openat2 beneath the root, and by the walk. The path rules are part of the latter
- *two.
+ * two.
  *
  *	meson setup build && ninja -C build bench_paths && build/bench_paths
  *

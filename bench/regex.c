@@ -6,8 +6,8 @@
  *	bench_regex corpus [rg]
  *
  * Our time is that of searching the file in memory plus that of reading it in pieces of 64 KB,
- *because rg reads, too. The best of three runs counts; the number of matching lines must be the
- *same.
+ * because rg reads, too. The best of three runs counts; the number of matching lines must be the
+ * same.
  */
 #include <fcntl.h>
 #include <inttypes.h>

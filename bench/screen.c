@@ -6,7 +6,7 @@
  *
  * Each kind of output comes from a child through a pipe, in reads of 64 KB: "pipe" only reads,
  * "cleaned" feeds each read to a screen. "screen" is the clean-up alone, of text in memory. The
- *best of nine runs counts. "held" is the memory of the line that a screen holds.
+ * best of nine runs counts. "held" is the memory of the line that a screen holds.
  */
 #include <err.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
  *
  * Both sides search the same tree in turn, with the same rules (hidden files included, ignore files
  * respected) and two threads; it prints the medians and their ratio. The output of the processes
- *goes to /dev/null, where it costs them least.
+ * goes to /dev/null, where it costs them least.
  */
 
 #include <fcntl.h>

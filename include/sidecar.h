@@ -2,9 +2,9 @@
 /*
  * libsidecar: run coding tools in a workspace, through a sidecar or in this process.
  *
- * A program that talks to a language model opens an executor, struct sidecar, and calls it: seven
+ * A program that talks to a language model opens an executor, struct sidecar, and calls it: eight
  * operations (read, write, edit, patch, ls, find, grep, bash), the model's tools by name, and
- *health. The settings decide once where the calls run:
+ * health. The settings decide once where the calls run:
  *
  *	struct sidecar_error error;
  *	struct sidecar_settings settings = { .socket_path = "/run/sidecar/sidecar.sock" };

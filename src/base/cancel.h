@@ -12,8 +12,8 @@
  *
  * The descriptor is made when work first waits, so work that only looks costs no system call.
  * When the owner calls cancel_done or cancel_reset, no other thread may ask any more: the owner
- *first takes the object out of their reach. Work that gets NULL instead of a cancel cannot be
- *cancelled.
+ * first takes the object out of their reach. Work that gets NULL instead of a cancel cannot be
+ * cancelled.
  */
 #ifndef BASE_CANCEL_H
 #define BASE_CANCEL_H

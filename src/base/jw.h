@@ -3,7 +3,7 @@
  * jw: writes JSON into a buf.
  *
  * It writes commas, quotes and escapes; the caller only gives names and values. Every function
- *takes the member's name first; inside an array, and for the outermost value, it is NULL.
+ * takes the member's name first; inside an array, and for the outermost value, it is NULL.
  *
  *	struct jw w = jw_to(&b);
  *	jw_object(&w, NULL);

@@ -9,8 +9,8 @@
  *
  * The position moves forward over the text; a backslash followed by a newline is never seen. Where
  * bash reads a text inside the text (a backquoted command, the body of a here-document),
- *shlex_enter goes there and shlex_leave comes back. Failure is sticky: after shlex_give_up the
- *position is at the end of every text, so that all readers stop.
+ * shlex_enter goes there and shlex_leave comes back. Failure is sticky: after shlex_give_up the
+ * position is at the end of every text, so that all readers stop.
  */
 #ifndef POLICY_SHLEX_H
 #define POLICY_SHLEX_H

@@ -26,7 +26,7 @@
  *
  * What is in force is found by trying (sandbox/probe.h) and listed in a struct sandbox_report. What
  * was asked for and is not possible is an error that names the remedy; nothing is weakened
- *silently.
+ * silently.
  */
 #ifndef SANDBOX_SANDBOX_H
 #define SANDBOX_SANDBOX_H

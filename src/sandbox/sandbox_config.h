@@ -31,22 +31,21 @@ enum { SANDBOX_PORTS = 16 };
 struct sandbox_config {
 	enum sandbox_mode mode;
 	bool no_network;
-	bool read_only;		/* the workspace cannot be written either */
-	bool namespaces;	/* are required, because they were in force before */
-	bool listens;		/* commands may run under a listener that sees changes */
-	bool brokered;		/* … and do, and the server makes their connections */
-	bool supervised;	/* … and without namespaces do, and the server judges what file
-				 * rules do not hold (sandbox/floor.h) */
-	bool allow_truncate;	/* also where nothing holds that files outside are emptied */
-	const char *workspace;	/* required unless the mode is off and read_only is not set */
-	const char *scratch;	/* the private /tmp (sandbox/scratch.h) */
-	struct path_list write; /* more that may be written (DATA_DIR, SIDECAR_SANDBOX_WRITE) */
-	struct path_list read;	/* more that may be read (SIDECAR_SANDBOX_READ), also if it lies
-				 * below a private directory such as /tmp */
-	struct path_list hide;	/* with namespaces: made invisible (sandbox/covers.h) */
-	struct path_list
-		sockets;	       /* of other programs, which commands may use
-					* (SIDECAR_SANDBOX_SOCKETS): sockets, and directories with them */
+	bool read_only;		  /* the workspace cannot be written either */
+	bool namespaces;	  /* are required, because they were in force before */
+	bool listens;		  /* commands may run under a listener that sees changes */
+	bool brokered;		  /* … and do, and the server makes their connections */
+	bool supervised;	  /* … and without namespaces do, and the server judges what file
+				   * rules do not hold (sandbox/floor.h) */
+	bool allow_truncate;	  /* also where nothing holds that files outside are emptied */
+	const char *workspace;	  /* required unless the mode is off and read_only is not set */
+	const char *scratch;	  /* the private /tmp (sandbox/scratch.h) */
+	struct path_list write;	  /* more that may be written (DATA_DIR, SIDECAR_SANDBOX_WRITE) */
+	struct path_list read;	  /* more that may be read (SIDECAR_SANDBOX_READ), also if it lies
+				   * below a private directory such as /tmp */
+	struct path_list hide;	  /* with namespaces: made invisible (sandbox/covers.h) */
+	struct path_list sockets; /* of other programs, which commands may use
+				   * (SIDECAR_SANDBOX_SOCKETS): sockets, and directories with them */
 	uint16_t ports[SANDBOX_PORTS]; /* on which the server listens by TCP; then zeros */
 };
 

@@ -3,7 +3,7 @@
  * hits: what a search found, in order.
  *
  * A hit is an entry of the tree: its path, its type, and for a search of contents a line number or
- *a count and the lines around it. Hits are packed into chunks, so that joining two lists moves no
+ * a count and the lines around it. Hits are packed into chunks, so that joining two lists moves no
  * byte, and taking back the hits of a file that turned out to be binary is a cut. The zero value is
  * an empty list.
  *

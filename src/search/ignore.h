@@ -12,7 +12,7 @@
  *	# …	a comment			"\ " at the end	a blank that counts
  *
  * As in git, rules are not applied within an ignored directory, so "!" cannot bring back anything
- *in it. Literal names and "*.ext" are found by hashing, however many there are.
+ * in it. Literal names and "*.ext" are found by hashing, however many there are.
  */
 #ifndef SEARCH_IGNORE_H
 #define SEARCH_IGNORE_H

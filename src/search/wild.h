@@ -18,8 +18,8 @@
  *	\x	x itself
  *
  * There are two dialects. The ordinary one is for patterns in requests: characters are UTF-8 (a
- *byte that is not UTF-8 is a character of its own) and a mistake is an error. The other is exactly
- *that of .gitignore: characters are bytes, braces are plain text, and a malformed pattern matches
+ * byte that is not UTF-8 is a character of its own) and a mistake is an error. The other is exactly
+ * that of .gitignore: characters are bytes, braces are plain text, and a malformed pattern matches
  * nothing.
  */
 #ifndef SEARCH_WILD_H

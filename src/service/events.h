@@ -4,7 +4,7 @@
  *
  * At most LIMIT_EVENTS events and LIMIT_EVENT_BYTES bytes are kept. They are numbered from 1
  * without gaps. Adding one copies it, and does not wait for readers. Readers copy what they want to
- *see out of the ring and look at it there:
+ * see out of the ring and look at it there:
  *
  *	struct events_batch b;
  *	events_take(ring, &(struct events_query){ .after = n }, room, sizeof room, &b);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * schema: the definitions of the tools for models and clients, in nine dialects, most of them
- *written from the tables of the tools.
+ * written from the tables of the tools.
  *
  *	ollama			short: its server drops defaults and limits, and small models do
  *				better without rare arguments

@@ -4,10 +4,10 @@
  *
  * Escape sequences (CSI, OSC and other strings, character sets) are removed. A carriage return, a
  * backspace and the cursor sequences within a line (CSI C, D, G) say where the text after them
- *goes: it replaces what is there, column by column. CSI K and J erase. Other control characters are
- * removed; tabs stay. Wide characters have two columns and marks join the character before them.
- * What moves the cursor to another line is removed without effect: lines that have ended are not
- * taken back.
+ * goes: it replaces what is there, column by column. CSI K and J erase. Other control characters
+ * are removed; tabs stay. Wide characters have two columns and marks join the character before
+ * them. What moves the cursor to another line is removed without effect: lines that have ended are
+ * not taken back.
  *
  *	CLEANUP(screen_done) struct screen s = { 0 };
  *	show(screen_feed(&s, piece, &aside));		for each piece

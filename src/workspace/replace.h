@@ -16,7 +16,7 @@
  * Three kinds of file are written in place instead, because replacing them would break something:
  * one with further hard links (they would keep the old content), one whose owner we cannot give to
  * another file, and one in a directory where we may not make or rename files. A crash may leave
- *such a file half written.
+ * such a file half written.
  */
 #ifndef WORKSPACE_REPLACE_H
 #define WORKSPACE_REPLACE_H

@@ -4,7 +4,7 @@
  *
  * A workspace is a directory held open. The data directory and, if the operator allows paths
  * outside, the outermost allowed directory are held open beside it. A path named by a caller
- *becomes an open descriptor in two steps:
+ * becomes an open descriptor in two steps:
  *
  *	struct path p;
  *	if (ws_resolve(ws, requested, PATH_SHORTHAND, &p, e) < 0)	what it means (path.h)
