@@ -172,7 +172,7 @@ test('secrets do not reach the page', options, async t => {
 });
 
 test('the token comes with the address, or is asked for once', options, async t => {
-	const server = await serve(t, { env: { SIDECAR_AUTH_TOKEN: 'secret %41' } });
+	const server = await serve(t, { env: { SIDECAR_AUTH_TOKEN: 'secret %41', SIDECAR_REQUIRE_AUTH: undefined } });
 	const page = await open(server, { at: `/ui#${encodeURIComponent('secret %41')}` });
 	await says(page, '#link', 'Live');
 	assert.equal(page.url(), `${server.url}/ui`); // the address bar does not have it
