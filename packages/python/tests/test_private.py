@@ -36,7 +36,9 @@ class HostPlace(Place):
 
     def host(self, text):
         """Runs a program that begins with a PrivateSidecar on the workspace, and says something when it is ready."""
-        text = "import os, sys, time\nfrom coding_sidecar import PrivateSidecar\n" \
+        text = "import os, signal, sys, time\nfrom coding_sidecar import PrivateSidecar\n" \
+               "for one in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):\n" \
+               "    signal.signal(one, signal.SIG_DFL)  # whoever runs the tests may ignore some\n" \
                f"def private():\n    return PrivateSidecar({str(self.workspace)!r})\n{text}"
         name, value = self.mark.split("=", 1)
         env = {**os.environ, "PYTHONPATH": str(FOLDER), "XDG_STATE_HOME": self.state, "TMPDIR": str(self.tmp), name: value}
