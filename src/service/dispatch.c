@@ -8,9 +8,11 @@
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "results/results.h"
 #include "service/account.h"
 #include "tools/changed.h"
 #include "tools/denied.h"
+#include "tools/seen.h"
 #include "tools/suggest.h"
 
 /* What a kind of caller may do, and how it is treated. Nothing else depends on the kind. */
@@ -84,6 +86,8 @@ static struct call make_call(struct service *s, const struct dispatch *d, struct
 	c.file = d->file;
 	c.details = d->details;
 	c.text = d->text;
+	c.sees_images = d->text;
+	c.for_model = kinds[d->kind].model;
 	if (d->sized) {
 		c.max_bytes = s->mcp.result_bytes;
 		c.max_lines = LIMIT_RESULT_LINES;
@@ -342,7 +346,9 @@ int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct
 	const size_t before = jw_length(out);
 	struct live_call live UNINITIALISED;
 	CLEANUP(turn_give) struct turn turn = { .of = &s->turns };
+	AUTO_RESULT result;
 
+	result_init(&result);
 	begin(s, d, &a, &aside, &live, &c);
 	c.turn = d->at_once ? NULL : &turn;
 	c.witness = s->history.journal ? &witness : NULL;
@@ -350,8 +356,13 @@ int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct
 	const bool scrubbed = c.scrub && (d->tool->flags & TOOL_SCRUB || s->scrub_files);
 	if (scrubbed)
 		clean(&cleaner, s, &c);
-	int rc = record_start(s, d, &a, &aside, e) < 0 ? -1
-						       : tool_call(d->tool, &c, d->arguments, e);
+	int rc = record_start(s, d, &a, &aside, e) < 0
+			 ? -1
+			 : tool_call(d->tool, &c, d->arguments, &result, e);
+	if (rc == 0)
+		rc = results_show(&c, &result, e);
+	if (rc == 0)
+		seen_result(&c, &result);
 	if (rc < 0 && e->code == ERR_FILE_NOT_FOUND && !e->advice &&
 	    (d->hints || kinds[d->kind].model))
 		suggest_path(&c, path_of(d->arguments), e);

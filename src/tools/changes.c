@@ -103,8 +103,9 @@ static void show_list(const struct call *c, struct change_entry *entries, size_t
 	}
 }
 
-static int changes_run(struct call *c, const void *args, struct err *e)
+static int changes_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	struct change_entry *entries;
 	size_t count;
 	bool more;
@@ -240,8 +241,9 @@ static int read_change(const struct call *c, const struct changes_args *a,
 	return journal_read(c->journal, entry, true, c->arena, ret, e);
 }
 
-static int change_run(struct call *c, const void *args, struct err *e)
+static int change_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	const struct changes_args *a = args;
 	struct change_entry entry;
 	struct change ch;
@@ -373,8 +375,9 @@ static int show_diff(const struct call *c, const struct change_item *item, struc
 	return diff_unified(buf_str(&old), buf_str(&new), c->arena, out, e);
 }
 
-static int diff_run(struct call *c, const void *args, struct err *e)
+static int diff_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	struct change_entry entry;
 	struct change ch;
 

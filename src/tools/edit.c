@@ -426,8 +426,9 @@ static void show_whole(struct call *c, const struct edit_job *job, const struct 
 	jw_str(c->out, "diff", diff);
 }
 
-static int edit_run(struct call *c, const void *args, struct err *e)
+static int edit_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	const struct edit_args *a = args;
 	const struct edit edit = { .old_text = a->old_text,
 				   .new_text = a->new_text,
@@ -522,8 +523,9 @@ int edit_run_one(struct call *c, struct str path, const struct edit *edit, struc
 	return run_job(c, &job, e);
 }
 
-static int edit_file_run(struct call *c, const void *args, struct err *e)
+static int edit_file_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	const struct edit_file_args *a = args;
 	const struct edit edit = { .old_text = a->old_text,
 				   .new_text = a->new_text,
@@ -568,8 +570,9 @@ static const struct arg multi_edit_table[] = {
 	A_END,
 };
 
-static int multi_edit_run(struct call *c, const void *args, struct err *e)
+static int multi_edit_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	const struct multi_edit_args *a = args;
 	struct edit_job job = { .path = a->path, .dry_run = a->dry_run, .show = show_start };
 	size_t n = 0;

@@ -15,6 +15,7 @@
 #include "search/find.h"
 #include "tools/edit.h"
 #include "tools/limits.h"
+#include "tools/result.h"
 #include "tools/scope.h"
 #include "workspace/workspace.h"
 
@@ -147,7 +148,16 @@ static int read_range(const struct json *v, int64_t *first, int64_t *last, struc
 	return 0;
 }
 
-static int view(struct call *c, const struct editor *to, const struct editor_args *a, struct err *e)
+static struct str heading(struct call *c, const char *before, struct str name, const char *after)
+{
+	AUTO_BUF text = { .max = 2 * PATH_MAX };
+
+	buf_addf(&text, "%s%.*s%s", before, STR_FMT(name), after);
+	return arena_dup(c->arena, buf_str(&text));
+}
+
+static int view(struct call *c, const struct editor *to, const struct editor_args *a,
+		struct result *ret, struct err *e)
 {
 	struct json members[4] = { json_of_str(STR("path"), to->path),
 				   json_of_bool(STR("line_numbers"), true) };
@@ -161,23 +171,18 @@ static int view(struct call *c, const struct editor *to, const struct editor_arg
 	if (last > 0)
 		members[n++] = json_of_int(STR("end_line"), last);
 	const struct json object = json_of_members(members, n);
-	if (to->memory)
-		buf_addf(c->text->text, "Here's the content of %.*s with line numbers:\n",
-			 STR_FMT(to->shown));
-	if (tool_call(&tool_read_file, c, &object, e) == 0)
+	if (tool_call(&tool_read_file, c, &object, ret, e) == 0) {
+		if (to->memory)
+			ret->heading = heading(c, "Here's the content of ", to->shown,
+					       " with line numbers:\n");
 		return 0;
-	const struct err why = *e;
-	const ptrdiff_t end = str_find(str_of(why.msg), STR(" is beyond the end"));
-	if (end >= 0)
-		return err_set(e, why.code, "Invalid `view_range`: [%lld, %lld]. Line %lld%s",
-			       (long long)first, (long long)last, (long long)first, why.msg + end);
-	if (why.code != ERR_NOT_A_FILE)
+	}
+	if (e->code != ERR_NOT_A_FILE)
 		return -1;
 	if (a->view_range)
 		return err_set(e, ERR_INVALID_ARGUMENTS,
 			       "The `view_range` parameter is not allowed when `path` points to a "
 			       "directory.");
-	buf_reset(c->text->text, SIZE_MAX);
 	return view_directory(c, to, e);
 }
 
@@ -199,7 +204,7 @@ static void say(struct call *c, const struct editor *to, const char *before, con
 }
 
 static int create(struct call *c, const struct editor *to, const struct editor_args *a,
-		  struct err *e)
+		  struct result *ret, struct err *e)
 {
 	struct json members[] = { json_of_str(STR("path"), to->path),
 				  json_of_str(STR("content"), a->file_text) };
@@ -213,7 +218,7 @@ static int create(struct call *c, const struct editor *to, const struct editor_a
 	if (to->memory && call_path(c, to->path, &path, &none) == 0 &&
 	    ws_stat(c->ws, &path, &st, &none) == 0)
 		return err_set(e, ERR_FILE_EXISTS, "File %.*s already exists", STR_FMT(to->shown));
-	if (tool_call(&tool_write_file, c, &object, e) < 0)
+	if (tool_call(&tool_write_file, c, &object, ret, e) < 0)
 		return -1;
 	const struct str text = buf_str(c->text->text);
 	if (str_starts(text, STR("[created")))
@@ -296,15 +301,16 @@ static int change(struct call *c, const struct editor *to, const struct edit *ed
 	return 0;
 }
 
-int editor_run(struct call *c, const struct editor *to, const struct editor_args *a, struct err *e)
+int editor_run(struct call *c, const struct editor *to, const struct editor_args *a,
+	       struct result *ret, struct err *e)
 {
 	const struct str lines = a->insert_text.p ? a->insert_text : a->new_str;
 
 	switch ((enum editor_command)a->command) {
 	case EDITOR_VIEW:
-		return view(c, to, a, e);
+		return view(c, to, a, ret, e);
 	case EDITOR_CREATE:
-		return create(c, to, a, e);
+		return create(c, to, a, ret, e);
 	case EDITOR_STR_REPLACE:
 		if (!a->old_str.n)
 			return editor_missing(e, "old_str", "str_replace");
@@ -359,7 +365,7 @@ static uint64_t last_change(struct call *c, struct str path)
 }
 
 /* undo_edit of older versions: take back the session's last change of the file. */
-static int undo(struct call *c, const struct editor *to, struct err *e)
+static int undo(struct call *c, const struct editor *to, struct result *ret, struct err *e)
 {
 	char shown[2 * PATH_MAX];
 	struct path path;
@@ -376,7 +382,7 @@ static int undo(struct call *c, const struct editor *to, struct err *e)
 		{ .type = JSON_ARRAY, .name = STR("paths"), .first = &only },
 	};
 	const struct json object = json_of_members(members, ARRAY_LEN(members));
-	if (tool_call(&tool_undo_change, c, &object, e) < 0)
+	if (tool_call(&tool_undo_change, c, &object, ret, e) < 0)
 		return -1;
 	buf_reset(c->text->text, SIZE_MAX);
 	buf_addf(c->text->text, "Last edit to %.*s undone successfully.", STR_FMT(to->shown));
@@ -393,14 +399,15 @@ static const struct arg editor_table[] = {
 	A_END,
 };
 
-static int text_editor_run(struct call *c, const void *args, struct err *e)
+static int text_editor_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
 	const struct editor_args *a = args;
 	const struct editor to = { .path = a->path, .shown = a->path };
 
 	if (!a->path.n)
 		return editor_missing(e, "path", editor_commands[a->command]);
-	const int rc = a->command == EDITOR_OTHERS ? undo(c, &to, e) : editor_run(c, &to, a, e);
+	const int rc =
+		a->command == EDITOR_OTHERS ? undo(c, &to, ret, e) : editor_run(c, &to, a, ret, e);
 	/* It may believe in another root. */
 	if (rc < 0 && e->code == ERR_FILE_NOT_FOUND && str_starts(a->path, STR("/")))
 		return err_set(e, e->code, "File not found: %.*s (the workspace is %.*s)",
@@ -453,7 +460,7 @@ static int check_diff(struct str diff, bool only_adds, struct err *e)
 }
 
 /* OpenAI's apply_patch: a patch in which the envelope is missing. */
-static int operation_run(struct call *c, const void *args, struct err *e)
+static int operation_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
 	static const char *const headers[] = { "Add", "Update", "Delete" };
 	const struct operation_args *a = args;
@@ -476,7 +483,7 @@ static int operation_run(struct call *c, const void *args, struct err *e)
 				  json_of_str(STR("format"), STR("v4a")) };
 	const struct json object = json_of_members(members, ARRAY_LEN(members));
 	return patch.failed ? err_set(e, ERR_TOO_BUSY, "Not enough memory for this patch")
-			    : tool_call(&tool_apply_patch, c, &object, e);
+			    : tool_call(&tool_apply_patch, c, &object, ret, e);
 }
 
 const struct tool tool_patch_operation = {

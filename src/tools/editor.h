@@ -51,7 +51,8 @@ enum editor_command {
 		A_STR(struct editor_args, insert_text, "insert_text", 0, "Lines to insert")
 
 /* Do one of the commands above. */
-int editor_run(struct call *c, const struct editor *to, const struct editor_args *a, struct err *e);
+int editor_run(struct call *c, const struct editor *to, const struct editor_args *a,
+	       struct result *ret, struct err *e);
 
 /* "Missing `name` parameter for command: word". Returns -1. */
 int editor_missing(struct err *e, const char *name, const char *command);

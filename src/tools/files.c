@@ -52,8 +52,9 @@ static int put(const struct call *c, const struct files_args *a, struct err *e)
 	return replace_commit(&r, a->content, e);
 }
 
-static int upload_run(struct call *c, const void *args, struct err *e)
+static int upload_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	const struct files_args *a = args;
 
 	if (put(c, a, e) < 0)
@@ -66,8 +67,9 @@ static int upload_run(struct call *c, const void *args, struct err *e)
 	return 0;
 }
 
-static int put_run(struct call *c, const void *args, struct err *e)
+static int put_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	return put(c, args, e);
 }
 
@@ -83,8 +85,9 @@ static int open_file(struct call *c, const struct path *p, struct err *e)
 	return 0;
 }
 
-static int download_run(struct call *c, const void *args, struct err *e)
+static int download_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	const struct files_args *a = args;
 	struct path p;
 
@@ -175,8 +178,9 @@ static void write_entry(struct jw *w, const struct file_entry *f, bool standard)
 	jw_end(w);
 }
 
-static int list_run(struct call *c, const void *args, struct err *e)
+static int list_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	const struct files_args *a = args;
 	struct path p;
 	struct file_list l = { .c = c, .dir = &p };
@@ -188,8 +192,9 @@ static int list_run(struct call *c, const void *args, struct err *e)
 	return 0;
 }
 
-static int exists_run(struct call *c, const void *args, struct err *e)
+static int exists_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	const struct files_args *a = args;
 	struct path p;
 	struct stat st;
@@ -206,8 +211,9 @@ static int exists_run(struct call *c, const void *args, struct err *e)
 	return 0;
 }
 
-static int get_run(struct call *c, const void *args, struct err *e)
+static int get_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	const struct files_args *a = args;
 	struct path p;
 	struct file_list l = { .c = c, .dir = &p };
@@ -230,8 +236,9 @@ static int get_run(struct call *c, const void *args, struct err *e)
 	return 0;
 }
 
-static int delete_run(struct call *c, const void *args, struct err *e)
+static int delete_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	const struct files_args *a = args;
 	struct path p;
 

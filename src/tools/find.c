@@ -206,8 +206,9 @@ static void write_page(struct call *c, const struct found *found, int64_t limit,
 	write_next(c, "nextCursor", next_page(c, found, count, shown));
 }
 
-static int find_run_wire(struct call *c, const void *args, struct err *e)
+static int find_run_wire(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	const struct find_args *a = args;
 	const bool paged = a->cursor.p;
 	const int64_t most = paged ? LIMIT_FIND_MOST : INT64_MAX;
@@ -314,8 +315,9 @@ static void write_found(struct call *c, const struct found *found, int64_t max, 
 	scope_write_note(c->out, found);
 }
 
-static int find_files_run(struct call *c, const void *args, struct err *e)
+static int find_files_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	const struct find_files_args *a = args;
 	AUTO_AIM aim = { .scope = SCOPE_NONE };
 	AUTO_FOUND found = { 0 };

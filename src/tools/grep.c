@@ -140,8 +140,9 @@ static void write_result(struct call *c, const struct outcome *o)
 	jw_end(w);
 }
 
-static int grep_run_wire(struct call *c, const void *args, struct err *e)
+static int grep_run_wire(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	const struct grep_args *a = args;
 	const int64_t limit = a->limit > 0 ? a->limit : LIMIT_GREP_MATCHES;
 	AUTO_SCOPE scope = SCOPE_NONE;
@@ -475,8 +476,9 @@ static void show_found(struct call *c, const struct search_args *a, const struct
 			 });
 }
 
-static int search_run(struct call *c, const void *args, struct err *e)
+static int search_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	const struct search_args *a = args;
 	struct str globs[2];
 	AUTO_SCOPE scope = SCOPE_NONE;

@@ -297,8 +297,9 @@ static const struct field jobs_fields[] = {
 	F_END,
 };
 
-static int list_jobs_run(struct call *c, const void *args, struct err *e)
+static int list_jobs_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	(void)args;
 	return list(c, &wire_names, e);
 }
@@ -334,8 +335,9 @@ static const struct field job_fields[] = {
 	F_END,
 };
 
-static int job_run(struct call *c, const void *args, struct err *e)
+static int job_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	return output(c, args, &wire_names, e);
 }
 
@@ -355,8 +357,9 @@ static const struct field stop_fields[] = {
 	F_END,
 };
 
-static int stop_run(struct call *c, const void *args, struct err *e)
+static int stop_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	return stop(c, args, e);
 }
 
@@ -396,8 +399,9 @@ static const struct field job_list_fields[] = {
 	F_END,
 };
 
-static int job_list_run(struct call *c, const void *args, struct err *e)
+static int job_list_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	(void)args;
 	return list(c, &model_names, e);
 }
@@ -436,8 +440,9 @@ static const struct field job_output_fields[] = {
 	F_END,
 };
 
-static int job_output_run(struct call *c, const void *args, struct err *e)
+static int job_output_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	return output(c, args, &model_names, e);
 }
 

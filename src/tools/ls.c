@@ -105,8 +105,9 @@ static void sort(struct listing *l)
 		qsort(l->entries, l->count, sizeof *l->entries, by_name);
 }
 
-static int ls_run(struct call *c, const void *args, struct err *e)
+static int ls_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	const struct ls_args *a = args;
 	const int64_t limit = a->limit > 0 ? a->limit : LIMIT_LS_ENTRIES;
 	struct listing l = { .c = c };
@@ -263,8 +264,9 @@ static void write_found(struct call *c, const struct found *found, const struct 
 		jw_str(c->out, "next_cursor", cursor);
 }
 
-static int list_run(struct call *c, const void *args, struct err *e)
+static int list_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	const struct list_args *a = args;
 	AUTO_SCOPE scope = SCOPE_NONE;
 	AUTO_FOUND found = { 0 };

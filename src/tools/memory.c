@@ -160,7 +160,7 @@ static int rename_memory(struct call *c, const struct editor *from, const struct
 	return 0;
 }
 
-static int memory_run(struct call *c, const void *args, struct err *e)
+static int memory_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
 	const struct editor_args *a = args;
 	const char *const word = memory_commands[a->command];
@@ -186,7 +186,7 @@ static int memory_run(struct call *c, const void *args, struct err *e)
 	else if (renames)
 		rc = rename_memory(c, &from, &to, home, e);
 	else
-		rc = editor_run(c, &from, a, e);
+		rc = editor_run(c, &from, a, ret, e);
 	return rc < 0 ? fail(home, first, e) : 0;
 }
 

@@ -186,8 +186,9 @@ static const struct field patch_fields[] = {
 	F_END,
 };
 
-static int patch_run(struct call *c, const void *args, struct err *e)
+static int patch_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	return run(c, args, false, e);
 }
 
@@ -210,8 +211,9 @@ const struct tool tool_patch = {
 	.run = patch_run,
 };
 
-static int apply_patch_run(struct call *c, const void *args, struct err *e)
+static int apply_patch_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	return run(c, args, true, e);
 }
 

@@ -8,8 +8,14 @@
 #include "base/utf8.h"
 #include "exec/tree.h"
 #include "scrub/scrub.h"
+#include "tools/result.h"
 #include "tools/tool.h"
 #include "workspace/text.h"
+
+void result_done(struct result *r)
+{
+	fd_closep(&r->file.fd);
+}
 
 void call_note(const struct call *c, const char *fmt, ...)
 {

@@ -219,8 +219,9 @@ void relay_end(struct relay *r)
 	}
 }
 
-static int bash_run(struct call *c, const void *args, struct err *e)
+static int bash_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	const struct bash_args *a = args;
 	struct relay r = { .stream = c->stream };
 	const struct proc_sink sink = { .write = relay_write, .arg = &r };
@@ -390,8 +391,9 @@ static int run_job(struct call *c, const struct run_order *o, struct err *e)
 	return start_job(c, &q, "job_id", e);
 }
 
-static int run_run(struct call *c, const void *args, struct err *e)
+static int run_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	const struct run_args *a = args;
 	CLEANUP(receipt_done) struct receipt receipt = RECEIPT_NONE;
 	const struct proc_sink sink = { .write = receipt_write, .arg = &receipt };
@@ -466,8 +468,9 @@ static void write_kept(struct jw *w, const char *name, const struct buf *kept)
 	jw_str(w, name, all.n < kept->max ? all : str_upto(all, utf8_whole(all)));
 }
 
-static int execute_run(struct call *c, const void *args, struct err *e)
+static int execute_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	const struct execute_args *a = args;
 	CLEANUP(outputs_done)
 	struct buf outputs[2] = { { .max = LIMIT_EXECUTE_OUTPUT },

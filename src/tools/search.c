@@ -204,8 +204,9 @@ static int64_t within(int64_t n, int64_t least, int64_t most)
 	return n < least ? least : n > most ? most : n;
 }
 
-static int page_run(struct call *c, const void *args, struct err *e)
+static int page_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	struct page_args asked = *(const struct page_args *)args;
 	const struct page_args *a = &asked;
 	AUTO_SCOPE scope = SCOPE_NONE;

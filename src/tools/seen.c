@@ -133,6 +133,26 @@ static void note_shown(const struct call *c, const struct shown *s)
 		seen_read(c, &path, fd, &st, whole, NULL);
 }
 
+void seen_result(const struct call *c, const struct result *r)
+{
+	const struct result_file *f = &r->file;
+	const struct str nothing = { NULL, 0 };
+
+	if (f->fd < 0 || !c->tracker)
+		return;
+	if (r->kind == RESULT_IMAGE)
+		seen_read(c, &f->path, f->fd, &f->st, r->image.bytes, NULL);
+	if (r->kind != RESULT_PAGE)
+		return;
+	const struct page *p = &r->page;
+	const struct tracker_lines lines = {
+		.first = p->first,
+		.last = p->left_out ? 0 : p->first + p->text.out_lines - 1,
+		.total = p->all_lines,
+	};
+	seen_read(c, &f->path, f->fd, &f->st, p->whole ? p->text.content : nothing, &lines);
+}
+
 void seen_found(const struct call *c, const struct hits *hits, size_t count)
 {
 	struct hits_reader reader = { .hits = hits };

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 
 #include "search/hits.h"
+#include "tools/result.h"
 #include "tools/tool.h"
 #include "workspace/replace.h"
 #include "workspace/tracker.h"
@@ -26,6 +27,9 @@
  * lines of it: then the file is read again from its descriptor. */
 void seen_read(const struct call *c, const struct path *p, int fd, const struct stat *st,
 	       struct str whole, const struct tracker_lines *lines);
+
+/* The session has been shown this result, or a part of it. */
+void seen_result(const struct call *c, const struct result *r);
 
 /* The session has been shown the first `count` hits of a search. Files all of whose lines were
  * among them are seen. */

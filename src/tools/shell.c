@@ -71,8 +71,9 @@ static void hide_script(struct proc_result *r, struct str command)
 	}
 }
 
-static int session_run(struct call *c, const void *args, struct err *e)
+static int session_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	const struct session_args *a = args;
 	CLEANUP(receipt_done) struct receipt receipt = RECEIPT_NONE;
 	struct proc_result result = { .exit_code = 0 };
@@ -172,8 +173,9 @@ static int64_t time_of(const struct call *c, int64_t asked_ms)
 					     : asked_ms;
 }
 
-static int shell_run(struct call *c, const void *args, struct err *e)
+static int shell_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	const struct shell_args *a = args;
 	const int64_t until_ms = io_now_ms() + time_of(c, a->timeout_ms);
 	int64_t room = call_room(c);
@@ -235,8 +237,9 @@ static const struct arg local_table[] = {
 	A_END,
 };
 
-static int local_run(struct call *c, const void *args, struct err *e)
+static int local_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	const struct local_args *a = args;
 	const struct run_order order = { .argv = a->command,
 					 .env = a->env,

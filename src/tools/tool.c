@@ -395,7 +395,8 @@ int tool_bind(const struct tool *t, const struct json *object, void *args, struc
 						   : bind_model(t, object, args, e);
 }
 
-int tool_call(const struct tool *t, struct call *c, const struct json *object, struct err *e)
+int tool_call(const struct tool *t, struct call *c, const struct json *object, struct result *ret,
+	      struct err *e)
 {
 	void *args = arena_array(c->arena, 1, t->args_size);
 
@@ -406,7 +407,7 @@ int tool_call(const struct tool *t, struct call *c, const struct json *object, s
 	if (tool_is_slow(t, object) &&
 	    (t->flags & TOOL_WORKS ? call_before_work(c, e) : call_before_slow(c, e)) < 0)
 		return -1;
-	return t->run(c, args, e);
+	return t->run(c, args, ret, e);
 }
 
 void call_limit(struct call *c, int64_t bytes)

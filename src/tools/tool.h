@@ -41,6 +41,7 @@ struct port_list;
 struct proc_request;
 struct scrub;
 struct scrub_counts;
+struct result;
 struct runner;
 struct shells;
 struct text;
@@ -146,6 +147,8 @@ struct call {
 	struct jw *out;		  /* the result: its object is open */
 	struct call_text *text;	  /* the result goes here; NULL: into out */
 	struct kept_store *kept;  /* output that was too long (kept.h); or NULL */
+	bool sees_images;	  /* the one who asks can be shown a picture */
+	bool for_model;		  /* it is a model */
 	bool native; /* the model has its provider's own tools, not ours: results name none */
 	int64_t max_bytes, max_lines;	      /* of the result as it is sent; 0: no limit */
 	struct str session;		      /* the client's name for it; or empty */
@@ -298,7 +301,7 @@ struct tool {
 	const struct field *other;  /* of the result that it may have instead; or NULL */
 	unsigned flags;
 	const char *slow_with; /* TOOL_SLOW applies only with this argument; NULL: always */
-	int (*run)(struct call *c, const void *args, struct err *e);
+	int (*run)(struct call *c, const void *args, struct result *ret, struct err *e);
 };
 
 /* Tools with routes of their own (TOOL_ROUTE), for the front end that serves these. */
@@ -342,7 +345,8 @@ int tool_bind(const struct tool *t, const struct json *object, void *args, struc
 /* Bind an item of an ARG_OBJECTS argument, which tool_bind has checked. */
 void tool_bind_item(const struct arg *table, const struct json *item, void *args);
 
-/* Bind and run: the members of the result are in c->out, or -1 and *e. */
-int tool_call(const struct tool *t, struct call *c, const struct json *object, struct err *e);
+/* Bind and run: the result (result_init) is in *ret, or -1 and *e. */
+int tool_call(const struct tool *t, struct call *c, const struct json *object, struct result *ret,
+	      struct err *e);
 
 #endif

@@ -182,8 +182,9 @@ static void show_result(struct buf *out, const struct undo_result *r, bool dry_r
 			 said->conflicts[i].why);
 }
 
-static int undo_run(struct call *c, const void *args, struct err *e)
+static int undo_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	const struct undo_args *a = args;
 	char subject[64];
 	struct undo_request q = {

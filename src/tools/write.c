@@ -91,8 +91,9 @@ static int write_content(struct call *c, const struct path *path, struct str con
 	return 0;
 }
 
-static int write_run(struct call *c, const void *args, struct err *e)
+static int write_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	const struct write_args *a = args;
 	char shown[2 * PATH_MAX];
 	struct path path;
@@ -140,8 +141,9 @@ static const struct field write_file_fields[] = {
 	F_END,
 };
 
-static int write_file_run(struct call *c, const void *args, struct err *e)
+static int write_file_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	const struct write_file_args *a = args;
 	char shown[2 * PATH_MAX];
 	struct path path;

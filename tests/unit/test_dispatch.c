@@ -11,8 +11,9 @@
 static struct service service; /* too large for a stack */
 static struct call seen;       /* what the last tool was given */
 
-static int look(struct call *c, const void *args, struct err *e)
+static int look(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	(void)args;
 	(void)e;
 	seen = *c;
@@ -20,8 +21,9 @@ static int look(struct call *c, const void *args, struct err *e)
 	return 0;
 }
 
-static int fill(struct call *c, const void *args, struct err *e)
+static int fill(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	(void)args;
 	(void)e;
 	for (int i = 0; i < 100; i++)
@@ -29,16 +31,18 @@ static int fill(struct call *c, const void *args, struct err *e)
 	return 0;
 }
 
-static int refuse(struct call *c, const void *args, struct err *e)
+static int refuse(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	(void)args;
 	jw_str(c->out, "text", STR("half a result"));
 	return err_set(e, ERR_FILE_NOT_FOUND, "There is no such file");
 }
 
 /* A command that writes its output byte by byte. */
-static int speak(struct call *c, const void *args, struct err *e)
+static int speak(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	(void)args;
 	(void)e;
 	for (const char *p = "a line of its output, spoken\n"; *p; p++)
@@ -49,7 +53,7 @@ static int speak(struct call *c, const void *args, struct err *e)
 
 static const struct arg no_args[] = { A_END };
 
-static struct tool tool_of(int (*run)(struct call *, const void *, struct err *), unsigned flags)
+static struct tool tool_of(int (*run)(struct call *, const void *, struct result *, struct err *), unsigned flags)
 {
 	return (struct tool){
 		.name = "tool", .args = no_args, .args_size = 1, .flags = flags, .run = run

@@ -333,8 +333,9 @@ static void only_listed_tools_can_be_called(void **state)
 }
 
 /* Tools that need nothing of the machine. */
-static int say(struct call *c, const void *args, struct err *e)
+static int say(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	(void)args;
 	(void)e;
 	if (c->text) {
@@ -347,8 +348,9 @@ static int say(struct call *c, const void *args, struct err *e)
 	return 0;
 }
 
-static int refuse(struct call *c, const void *args, struct err *e)
+static int refuse(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	(void)args;
 	jw_str(c->out, "text", STR("dropped"));
 	(void)err_set(e, ERR_FILE_NOT_FOUND, "No such file.");
@@ -356,8 +358,9 @@ static int refuse(struct call *c, const void *args, struct err *e)
 }
 
 /* Twice in the message, once with each backslash and quote escaped again. */
-static int flood(struct call *c, const void *args, struct err *e)
+static int flood(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	(void)args;
 	(void)e;
 	jw_open_str(c->out, "text");
@@ -369,7 +372,7 @@ static int flood(struct call *c, const void *args, struct err *e)
 
 static const struct arg no_args[] = { A_END };
 
-static void call(int (*run)(struct call *, const void *, struct err *), bool modern,
+static void call(int (*run)(struct call *, const void *, struct result *, struct err *), bool modern,
 		 bool structured, enum err_code code, const char *want)
 {
 	static struct service s; /* too large for a stack */

@@ -27,8 +27,9 @@ static const struct arg table[] = {
 	A_END,
 };
 
-static int run(struct call *c, const void *args, struct err *e)
+static int run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	(void)ret;
 	(void)c, (void)args;
 	return err_set(e, ERR_EXECUTION_ERROR, "it ran");
 }
@@ -191,7 +192,7 @@ static void a_call_without_memory_is_refused(void **state)
 	struct err e;
 
 	(void)state;
-	assert_int_equal(tool_call(&wire, &c, &object, &e), -1);
+	assert_int_equal(tool_call(&wire, &c, &object, NULL, &e), -1);
 	assert_int_equal(e.code, ERR_TOO_BUSY);
 	c.read_only = true;
 	assert_int_equal(call_may_change(&c, &e), -1);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * result: what a tool returns: a value, which says nothing of how it is shown.
+ *
+ * There are few kinds. The room results/ shows each of them in every way out (as members of an HTTP
+ * answer or of an observation, as text for a model, in the words of a provider's own tool), cuts
+ * what does not fit, and takes secrets out. What a result points to lives in the arena of the call;
+ * what it owns is released by result_done.
+ */
+#ifndef TOOLS_RESULT_H
+#define TOOLS_RESULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "base/own.h"
+#include "base/str.h"
+#include "workspace/path.h"
+#include "workspace/text.h"
+
+enum result_kind {
+	RESULT_WRITTEN, /* the tool has written it into the call */
+	RESULT_PAGE,	/* lines of a file */
+	RESULT_IMAGE,	/* a file that is a picture */
+};
+
+/* The file that a page or an image is of, which a session has seen when it was shown. */
+struct result_file {
+	int fd; /* -1: it is none of the workspace */
+	struct path path;
+	struct stat st;
+};
+
+/* Lines of a file. What is shown of them is known once they are shown. */
+struct page {
+	struct str name;   /* of the file, as it is shown */
+	struct text text;  /* as many of the lines as were wanted and may fit */
+	int64_t first;	   /* the number of the first one … */
+	int64_t last;	   /* … and of the last one that was asked for; 0: that of the file */
+	int64_t all_lines; /* of the file, as people count: a final newline begins none */
+	bool numbered;	   /* the lines are to be shown with their numbers */
+
+	int64_t next;	  /* where to go on; 0: everything that was asked for is shown */
+	int64_t left_out; /* bytes of the only line that are not shown */
+	bool whole;	  /* the file is shown from its start to its end */
+};
+
+struct image {
+	struct str bytes;
+	const char *type;	/* its media type */
+	uint32_t width, height; /* 0: not known */
+};
+
+struct result {
+	enum result_kind kind;
+	struct str heading; /* in a text, before everything else */
+	struct result_file file;
+	union {
+		struct page page;
+		struct image image;
+	};
+};
+
+#define AUTO_RESULT CLEANUP(result_done) UNINITIALISED struct result
+
+/* Nothing yet. */
+static inline void result_init(struct result *r)
+{
+	r->kind = RESULT_WRITTEN;
+	r->heading = STR("");
+	r->file.fd = -1;
+}
+
+void result_done(struct result *r);
+
+#endif
