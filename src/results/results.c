@@ -47,9 +47,20 @@ struct str results_number(const struct page *p, int width, bool as_seen, struct 
 	return buf_str(&out);
 }
 
+/* The way out of a call: text if it has a place for that; else members, under the names that models
+ * or those that the existing clients know. */
+static int show(const struct call *c, struct result *r, struct err *e)
+{
+	if (c->text)
+		return text_show(c, r, e);
+	return c->for_model ? observation_show(c, r, e) : wire_show(c, r, e);
+}
+
 int results_show(const struct call *c, struct result *r, struct err *e)
 {
-	return c->text	      ? text_show(c, r, e)
-	       : c->for_model ? observation_show(c, r, e)
-			      : wire_show(c, r, e);
+	if (show(c, r, e) < 0)
+		return -1;
+	if (c->arena->failed)
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory for the result, try again");
+	return 0;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/human.h"
+#include "results/findings.h"
 #include "results/fit.h"
 #include "results/results.h"
 
@@ -73,6 +74,93 @@ static int show_image(const struct call *c, const struct image *i)
 	return 0;
 }
 
+/* "31 matches in 4 files" */
+static void summarise(const struct findings *f, const struct walk_account *account,
+		      enum found_show show, char *room, size_t size)
+{
+	char matches[HUMAN_SIZE], files[HUMAN_SIZE];
+	const int64_t searched = f->count ? f->files : account->files;
+	const char *const plural = searched == 1 ? "" : "s";
+
+	(void)human_count(f->matches, matches);
+	(void)human_count(searched, files);
+	if (f->count == 0 && searched == 0)
+		(void)snprintf(room, size, "no matches: there was no file to search");
+	else if (f->count == 0)
+		(void)snprintf(room, size, "no matches in %s file%s", files, plural);
+	else if (show == FOUND_FILES)
+		(void)snprintf(room, size, "%s file%s", files, plural);
+	else
+		(void)snprintf(room, size, "%s match%s in %s file%s", matches,
+			       f->matches == 1 ? "" : "es", files, plural);
+}
+
+static void add_hit(struct findings *f, enum found_show show, const struct hit *hit,
+		    const struct hit *next, enum findings_part part)
+{
+	switch (show) {
+	case FOUND_LINES:
+		findings_add_lines(f, *hit, next, part);
+		break;
+	case FOUND_COUNTS:
+		findings_add_count(f, hit);
+		break;
+	case FOUND_FILES:
+	case FOUND_PATHS:
+		findings_add_path(f, hit);
+		break;
+	case FOUND_TREE:
+		findings_add_entry(f, hit);
+		break;
+	}
+}
+
+/* Show as many hits as an answer holds. Returns the last one. */
+static struct hit add_hits(struct findings *f, struct found_result *r)
+{
+	struct hits_reader reader = { .hits = &r->found.hits };
+	enum findings_part part = findings_part_of(r->show);
+	struct hit hit, next, last = { 0 };
+	bool more = hits_next(&reader, &next);
+	int64_t before = 0; /* hits of the files before this one */
+
+	while (more && f->count < r->limit && findings_fit(f, &next, &part)) {
+		if (!str_eq(next.path, last.path))
+			before = f->count - 1;
+		hit = last = next;
+		more = hits_next(&reader, &next);
+		add_hit(f, r->show, &hit, more ? &next : NULL, part);
+	}
+	/* Of a file that goes on in the next answer, lines were left to that. */
+	if (part == FINDINGS_CONTEXT)
+		r->seen = (size_t)(more && str_eq(next.path, last.path) ? before : f->count);
+	return last;
+}
+
+static int show_found(const struct call *c, struct found_result *r)
+{
+	const bool searched = r->show <= FOUND_COUNTS, tree = r->show == FOUND_TREE;
+	struct findings f = findings_begin(c);
+	const struct hit last = add_hits(&f, r);
+	char summary[128] = "", note[SCOPE_NOTE];
+
+	if (searched)
+		summarise(&f, &r->found.account, r->show, summary, sizeof summary);
+	else if (!f.count)
+		(void)snprintf(summary, sizeof summary, "%s",
+			       tree && !r->by_name ? "empty directory" : "no matches");
+	if (r->show == FOUND_LINES && f.count)
+		buf_addc(c->text->text, '\n');
+	findings_end(&f, &(struct findings_end){
+				 .summary = *summary ? summary : NULL,
+				 .account = searched || tree ? &r->found.account : NULL,
+				 .note = tree ? NULL : scope_note(&r->found, note),
+				 .stopped = r->found.account.stopped,
+				 .cursor = findings_cursor(c, r, f.count, &last),
+			 });
+	return 0;
+}
+
 int text_show(const struct call *c, struct result *r, struct err *e)
 {
 	buf_add(c->text->text, r->heading);
@@ -81,6 +169,9 @@ int text_show(const struct call *c, struct result *r, struct err *e)
 		return show_page(c, &r->page, e);
 	case RESULT_IMAGE:
 		return show_image(c, &r->image);
+	case RESULT_FOUND:
+		return show_found(c, &r->found);
+	case RESULT_NAMES: /* models have another tool */
 	case RESULT_WRITTEN:
 		break;
 	}

@@ -269,9 +269,7 @@ struct edit_job {
 	const struct edit *edits;
 	size_t count;
 	bool dry_run;
-	/* Write the diff and the number of replacements into the result. */
-	void (*show)(struct call *c, const struct edit_job *job, const struct path *path,
-		     struct str diff, int64_t n);
+	bool for_model;
 };
 
 /* Say which of several edits failed. */
@@ -376,6 +374,24 @@ static int begin_edit(struct call *c, const struct path *path, struct replace *r
 	return replace_begin(c->ws, c->witness, path, flags, r, e);
 }
 
+/* For a model: of a diff that is too long, only the start. */
+static void show_start(struct call *c, const struct edit_job *job, const struct path *path,
+		       struct str diff, int64_t n)
+{
+	char shown[2 * PATH_MAX], more[48] = "";
+	const struct str name = ws_display(c->ws, path, shown);
+
+	if (!c->text) {
+		jw_str(c->out, "path", name);
+		edited_write(c, diff);
+		jw_int(c->out, "replacements", n);
+		return;
+	}
+	if (n > 1)
+		(void)snprintf(more, sizeof more, ", %lld places", (long long)n);
+	edited_show(c, job->dry_run ? "dry run, not written:" : "edited", name, diff, more);
+}
+
 /* Do the edits and show the diff; returns the number of replacements. */
 static int64_t edit_file(struct call *c, const struct edit_job *job, const struct path *path,
 			 struct err *e)
@@ -402,7 +418,10 @@ static int64_t edit_file(struct call *c, const struct edit_job *job, const struc
 		return -1;
 	/* The change comes last: if the answer failed after it, the client would not learn of it.
 	 */
-	job->show(c, job, path, buf_str(&diff), n);
+	if (job->for_model)
+		show_start(c, job, path, buf_str(&diff), n);
+	else
+		jw_str(c->out, "diff", buf_str(&diff));
 	if (edited_check(c, e) < 0)
 		return -1;
 	if (job->dry_run)
@@ -417,15 +436,6 @@ static int64_t edit_file(struct call *c, const struct edit_job *job, const struc
 	return n;
 }
 
-static void show_whole(struct call *c, const struct edit_job *job, const struct path *path,
-		       struct str diff, int64_t n)
-{
-	(void)job;
-	(void)path;
-	(void)n;
-	jw_str(c->out, "diff", diff);
-}
-
 static int edit_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
 	(void)ret;
@@ -434,7 +444,7 @@ static int edit_run(struct call *c, const void *args, struct result *ret, struct
 				   .new_text = a->new_text,
 				   .replace_all = a->replace_all,
 				   .no_hints = !a->hints };
-	const struct edit_job job = { a->path, &edit, 1, a->dry_run, show_whole };
+	const struct edit_job job = { a->path, &edit, 1, a->dry_run, false };
 	struct path path;
 
 	if (a->old_text.n == 0)
@@ -484,24 +494,6 @@ static const struct field edit_fields[] = {
 	F_END,
 };
 
-/* For a model: of a diff that is too long, only the start. */
-static void show_start(struct call *c, const struct edit_job *job, const struct path *path,
-		       struct str diff, int64_t n)
-{
-	char shown[2 * PATH_MAX], more[48] = "";
-	const struct str name = ws_display(c->ws, path, shown);
-
-	if (!c->text) {
-		jw_str(c->out, "path", name);
-		edited_write(c, diff);
-		jw_int(c->out, "replacements", n);
-		return;
-	}
-	if (n > 1)
-		(void)snprintf(more, sizeof more, ", %lld places", (long long)n);
-	edited_show(c, job->dry_run ? "dry run, not written:" : "edited", name, diff, more);
-}
-
 static int run_job(struct call *c, const struct edit_job *job, struct err *e)
 {
 	struct path path;
@@ -518,7 +510,7 @@ static int run_job(struct call *c, const struct edit_job *job, struct err *e)
 
 int edit_run_one(struct call *c, struct str path, const struct edit *edit, struct err *e)
 {
-	const struct edit_job job = { path, edit, 1, false, show_start };
+	const struct edit_job job = { path, edit, 1, false, true };
 
 	return run_job(c, &job, e);
 }
@@ -530,7 +522,7 @@ static int edit_file_run(struct call *c, const void *args, struct result *ret, s
 	const struct edit edit = { .old_text = a->old_text,
 				   .new_text = a->new_text,
 				   .replace_all = a->replace_all };
-	const struct edit_job job = { a->path, &edit, 1, a->dry_run, show_start };
+	const struct edit_job job = { a->path, &edit, 1, a->dry_run, true };
 
 	return run_job(c, &job, e);
 }
@@ -574,7 +566,7 @@ static int multi_edit_run(struct call *c, const void *args, struct result *ret, 
 {
 	(void)ret;
 	const struct multi_edit_args *a = args;
-	struct edit_job job = { .path = a->path, .dry_run = a->dry_run, .show = show_start };
+	struct edit_job job = { .path = a->path, .dry_run = a->dry_run, .for_model = true };
 	size_t n = 0;
 
 	for (const struct json *v = a->edits->first; v; v = v->next)

@@ -9,7 +9,7 @@
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "search/glob.h"
-#include "tools/findings.h"
+#include "tools/result.h"
 #include "tools/scope.h"
 #include "tools/tool.h"
 #include "workspace/text.h"
@@ -127,120 +127,37 @@ static int take_aim(struct call *c, struct str path, struct str cursor, struct s
 	return 0;
 }
 
-/* As many whole paths as the limits allow, joined by newlines: the wire contract cuts results as if
- * they were a text. text_cut_head would not do, because a name may contain a newline. */
-static void cut_paths(const struct hits *hits, int64_t limit, struct buf *joined, struct text *t)
+/* Look for what the aim says, and one more than is wanted, to know whether there are more. */
+static int find(struct call *c, const struct aim *aim, struct str prefix, size_t most,
+		struct found *ret, struct err *e)
 {
-	struct hits_reader reader = { .hits = hits };
-	struct hit hit;
+	const struct find_request request = {
+		.where = scope_walk(c, &aim->scope, most),
+		.prefix = prefix,
+		.pattern = aim->pattern,
+		.exact_case = aim->exact_case,
+	};
 
-	*t = (struct text){ 0 };
-	while (hits_next(&reader, &hit)) {
-		const int64_t length = (int64_t)utf8_replaced_length(hit.path) + (t->lines > 0);
-		t->lines++;
-		t->bytes += length;
-		if (t->cut == TEXT_WHOLE && t->lines > limit)
-			t->cut = TEXT_CUT_LINES;
-		if (t->cut == TEXT_WHOLE && t->bytes > LIMIT_HEAD_BYTES)
-			t->cut = TEXT_CUT_BYTES;
-		if (t->cut != TEXT_WHOLE)
-			continue;
-		if (joined->n)
-			buf_addc(joined, '\n');
-		buf_add(joined, hit.path);
-		t->out_lines++;
-		t->out_bytes += length;
-	}
-	t->content = buf_str(joined);
-}
-
-static void write_files(struct jw *w, const struct hits *hits, int64_t count)
-{
-	struct hits_reader reader = { .hits = hits };
-	struct hit hit;
-
-	jw_array(w, "files");
-	while (count-- > 0 && hits_next(&reader, &hit))
-		jw_str(w, NULL, hit.path);
-	jw_end(w);
-}
-
-/* The last of the first n paths. */
-static struct str nth_path(const struct hits *hits, size_t n)
-{
-	struct hits_reader reader = { .hits = hits };
-	struct hit hit = { 0 };
-
-	while (n-- > 0 && hits_next(&reader, &hit))
-		;
-	return hit.path;
-}
-
-/* Where the next page continues, if this one, the first `count` paths, is not all. */
-static struct str next_page(const struct call *c, const struct found *found, size_t count,
-			    struct str prefix)
-{
-	const bool more = count < found->hits.count || found->account.stopped == WALK_LIMIT;
-
-	if (!more || !count || found->account.stopped == WALK_TIMEOUT)
-		return (struct str){ NULL, 0 };
-	const struct str last = nth_path(&found->hits, count);
-	return cursor_text(&(struct cursor){ str_from(last, prefix.n), INT64_MAX }, c->arena);
-}
-
-static void write_next(struct call *c, const char *name, struct str cursor)
-{
-	if (cursor.n)
-		jw_str(c->out, name, cursor);
-}
-
-/* A page is cut only by its limit, and the next one continues after it. */
-static void write_page(struct call *c, const struct found *found, int64_t limit, struct str shown)
-{
-	const bool more = (int64_t)found->hits.count > limit;
-	const size_t count = more ? (size_t)limit : found->hits.count;
-
-	write_files(c->out, &found->hits, (int64_t)count);
-	jw_bool(c->out, "truncated", more || found->account.stopped != WALK_COMPLETE);
-	jw_int(c->out, "limit", limit);
-	write_next(c, "nextCursor", next_page(c, found, count, shown));
+	return find_run(&request, ret, e) < 0 ? -1 : scope_check_found(c, ret, e);
 }
 
 static int find_run_wire(struct call *c, const void *args, struct result *ret, struct err *e)
 {
-	(void)ret;
 	const struct find_args *a = args;
 	const bool paged = a->cursor.p;
 	const int64_t most = paged ? LIMIT_FIND_MOST : INT64_MAX;
 	const int64_t asked = a->limit > 0 ? a->limit : LIMIT_FIND_RESULTS;
 	const int64_t limit = asked < most ? asked : most;
 	AUTO_AIM aim = { .scope = SCOPE_NONE };
-	AUTO_FOUND found = { 0 };
-	AUTO_BUF text = { .max = LIMIT_ANSWER };
-	struct text t;
 
 	if (take_aim(c, a->path, a->cursor, str_trim(a->pattern), &aim, e) < 0)
 		return -1;
-	/* One more than is wanted, to know whether there are more. */
-	const struct find_request request = {
-		.where = scope_walk(c, &aim.scope, limit < INT32_MAX ? (size_t)limit + 1 : 0),
-		.prefix = aim.shown,
-		.pattern = aim.pattern,
-		.exact_case = aim.exact_case,
+	ret->kind = RESULT_FOUND;
+	ret->found = (struct found_result){
+		.show = FOUND_PATHS, .limit = limit, .prefix = aim.shown, .paged = paged
 	};
-	if (find_run(&request, &found, e) < 0 || scope_check_found(c, &found, e) < 0)
-		return -1;
-	if (paged) {
-		write_page(c, &found, limit, aim.shown);
-		return scope_check_found(c, &found, e);
-	}
-	cut_paths(&found.hits, limit, &text, &t);
-	write_files(c->out, &found.hits, t.out_lines);
-	jw_bool(c->out, "truncated", t.cut != TEXT_WHOLE);
-	jw_int(c->out, "limit", limit);
-	if (t.cut != TEXT_WHOLE)
-		call_write_truncation(c, &t, limit, LIMIT_HEAD_BYTES);
-	return 0;
+	return find(c, &aim, aim.shown, limit < INT32_MAX ? (size_t)limit + 1 : 0,
+		    &ret->found.found, e);
 }
 
 const struct tool tool_find = {
@@ -280,61 +197,19 @@ static const struct field find_files_fields[] = {
 	F_END,
 };
 
-/* Write the first `max` paths, fewer if they are too long for one answer, as text or as members. */
-static void write_found(struct call *c, const struct found *found, int64_t max, struct str prefix)
-{
-	struct hits_reader reader = { .hits = &found->hits };
-	struct findings f = findings_begin(c);
-	enum findings_part part = FINDINGS_PATH;
-	char note[SCOPE_NOTE];
-	struct hit hit;
-
-	if (!c->text)
-		jw_array(c->out, "files");
-	while (f.count < max && hits_next(&reader, &hit) && findings_fit(&f, &hit, &part)) {
-		if (c->text)
-			findings_add_path(&f, &hit);
-		else
-			jw_str(c->out, NULL, hit.path);
-	}
-	const bool more = (size_t)f.count < found->hits.count;
-	const struct str cursor = next_page(c, found, (size_t)f.count, prefix);
-	if (c->text) {
-		findings_end(&f, &(struct findings_end){
-					 .summary = f.count ? NULL : "no matches",
-					 .note = scope_note(found, note),
-					 .stopped = found->account.stopped,
-					 .cursor = cursor,
-				 });
-		return;
-	}
-	jw_end(c->out);
-	jw_int(c->out, "total", f.count);
-	jw_bool(c->out, "truncated", more || found->account.stopped != WALK_COMPLETE);
-	write_next(c, "next_cursor", cursor);
-	scope_write_note(c->out, found);
-}
-
 static int find_files_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
-	(void)ret;
 	const struct find_files_args *a = args;
 	AUTO_AIM aim = { .scope = SCOPE_NONE };
-	AUTO_FOUND found = { 0 };
 
 	call_limit(c, a->max_bytes);
 	if (take_aim(c, a->path, a->cursor, str_trim(a->pattern), &aim, e) < 0)
 		return -1;
-	const struct find_request request = {
-		.where = scope_walk(c, &aim.scope, (size_t)a->limit + 1),
-		.prefix = aim.scope.prefix,
-		.pattern = aim.pattern,
-		.exact_case = aim.exact_case,
-	};
-	if (find_run(&request, &found, e) < 0 || scope_check_found(c, &found, e) < 0)
-		return -1;
-	write_found(c, &found, a->limit, request.prefix);
-	return scope_check_found(c, &found, e);
+	ret->kind = RESULT_FOUND;
+	ret->found = (struct found_result){ .show = FOUND_PATHS,
+					    .limit = a->limit,
+					    .prefix = aim.scope.prefix };
+	return find(c, &aim, aim.scope.prefix, (size_t)a->limit + 1, &ret->found.found, e);
 }
 
 const struct tool tool_find_files = {

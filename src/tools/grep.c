@@ -6,15 +6,11 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "base/human.h"
 #include "base/limits.h"
-#include "tools/findings.h"
+#include "tools/result.h"
 #include "tools/scope.h"
-#include "tools/seen.h"
 #include "tools/tool.h"
 #include "workspace/text.h"
-
-#define MAX_SAFE_INTEGER INT64_C(9007199254740991) /* "no limit" to the existing clients */
 
 struct grep_args {
 	struct str pattern, path, glob;
@@ -53,101 +49,11 @@ static const struct field grep_fields[] = {
 	F_END,
 };
 
-/* Each match is followed by its own context block, even if blocks overlap. Returns whether a line
- * was cut. */
-static bool write_lines(const struct hits *hits, struct buf *out)
-{
-	struct hits_reader reader = { .hits = hits };
-	struct hit_line line;
-	struct hit hit;
-	bool any_cut = false;
-
-	while (hits_next(&reader, &hit)) {
-		while (hit_next_line(&hit, &line)) {
-			const char sign = line.match ? ':' : '-';
-			bool cut = line.cut;
-			const struct str text = findings_line(line.text, &cut);
-			if (out->n)
-				buf_addc(out, '\n');
-			buf_add(out, hit.path);
-			buf_addc(out, sign);
-			buf_addi(out, line.number);
-			buf_addc(out, sign);
-			buf_addc(out, ' ');
-			if (line.headless)
-				buf_add(out, STR("[truncated] ..."));
-			buf_add(out, text);
-			if (cut)
-				buf_add(out, STR("... [truncated]"));
-			any_cut |= cut || line.headless;
-		}
-	}
-	return any_cut;
-}
-
-static void add_notice(struct buf *notices, const char *text)
-{
-	buf_addf(notices, "%s%s", notices->n ? ". " : "", text);
-}
-
-struct outcome {
-	struct text text;
-	bool limit_reached, lines_cut, timed_out;
-	int64_t limit, ignored_matches, long_lines;
-};
-
-static void write_result(struct call *c, const struct outcome *o)
-{
-	struct jw *w = c->out;
-	char room[512], reached[120];
-	struct buf notices = buf_over(room, sizeof room);
-
-	if (o->limit_reached) {
-		(void)snprintf(
-			reached, sizeof reached,
-			"%lld matches limit reached. Use limit=%lld for more, or refine pattern",
-			(long long)o->limit, (long long)o->limit * 2);
-		add_notice(&notices, reached);
-	}
-	if (o->text.cut != TEXT_WHOLE)
-		add_notice(&notices, "50KB limit reached");
-	if (o->lines_cut)
-		add_notice(&notices,
-			   "Some lines truncated to 500 chars. Use read tool to see full lines");
-	jw_open_str(w, "content");
-	jw_piece(w, o->text.content);
-	if (notices.n) {
-		jw_piece(w, STR("\n\n["));
-		jw_piece(w, buf_str(&notices));
-		jw_piece(w, STR("]"));
-	}
-	jw_close_str(w);
-	if (!notices.n && !o->ignored_matches && !o->long_lines && !o->timed_out)
-		return;
-	jw_object(w, "details");
-	if (o->limit_reached)
-		jw_int(w, "matchLimitReached", o->limit);
-	if (o->text.cut != TEXT_WHOLE)
-		call_write_truncation(c, &o->text, MAX_SAFE_INTEGER, LIMIT_HEAD_BYTES);
-	if (o->lines_cut)
-		jw_bool(w, "linesTruncated", true);
-	if (o->ignored_matches)
-		jw_int(w, "ignoredMatches", o->ignored_matches);
-	if (o->long_lines)
-		jw_int(w, "longLinesSkipped", o->long_lines);
-	if (o->timed_out)
-		jw_bool(w, "timedOut", true);
-	jw_end(w);
-}
-
 static int grep_run_wire(struct call *c, const void *args, struct result *ret, struct err *e)
 {
-	(void)ret;
 	const struct grep_args *a = args;
 	const int64_t limit = a->limit > 0 ? a->limit : LIMIT_GREP_MATCHES;
 	AUTO_SCOPE scope = SCOPE_NONE;
-	AUTO_FOUND found = { 0 };
-	AUTO_BUF lines = { .max = LIMIT_ANSWER };
 	struct str globs[2];
 
 	if (scope_open(c, a->path, STR(""), false, &scope, e) < 0)
@@ -165,24 +71,11 @@ static int grep_run_wire(struct call *c, const void *args, struct result *ret, s
 			   : a->context > UINT32_MAX ? UINT32_MAX
 						     : (unsigned)a->context,
 	};
-	if (grep_run(&request, &found, e) < 0 || scope_check_found(c, &found, e) < 0)
+	ret->kind = RESULT_FOUND;
+	ret->found = (struct found_result){ .show = FOUND_LINES, .limit = limit };
+	if (grep_run(&request, &ret->found.found, e) < 0)
 		return -1;
-	struct outcome o = {
-		.lines_cut = write_lines(&found.hits, &lines),
-		.limit = limit,
-		.limit_reached = (int64_t)found.hits.count >= limit,
-		.timed_out = found.account.stopped == WALK_TIMEOUT,
-		.ignored_matches = found.ignored_matches,
-		.long_lines = found.account.long_lines,
-	};
-	if (found.hits.count == 0)
-		buf_add(&lines, STR("No matches found"));
-	if (lines.failed)
-		return err_set(e, ERR_TOO_BUSY,
-			       "Too many matching lines: use a smaller limit or context");
-	text_cut_head(buf_str(&lines), MAX_SAFE_INTEGER, LIMIT_HEAD_BYTES, &o.text);
-	write_result(c, &o);
-	return 0;
+	return scope_check_found(c, &ret->found.found, e);
 }
 
 const struct tool tool_grep = {
@@ -262,227 +155,16 @@ static const struct field search_fields[] = {
 	F_END,
 };
 
-static void write_piece(struct call *c, const struct hit_line *line)
-{
-	bool cut;
-
-	if (line->headless)
-		jw_piece(c->out, STR("..."));
-	jw_piece(c->out, findings_model_line(c, line, &cut));
-	if (cut)
-		jw_piece(c->out, STR("..."));
-}
-
-enum part { BEFORE, CONTENT, AFTER };
-
-static enum part part_of(const struct hit *hit, const struct hit_line *line)
-{
-	if (line->number < hit->line)
-		return BEFORE;
-	return line->match ? CONTENT : AFTER;
-}
-
-static void write_content(struct call *c, struct hit hit)
-{
-	struct hit_line line;
-	const char *separator = "";
-
-	jw_open_str(c->out, "content");
-	while (hit_next_line(&hit, &line)) {
-		if (part_of(&hit, &line) != CONTENT)
-			continue;
-		jw_piece(c->out, str_of(separator));
-		write_piece(c, &line);
-		separator = "\n";
-	}
-	jw_close_str(c->out);
-}
-
-/* Writes nothing if the hit has no such lines. */
-static void write_context(struct call *c, const char *name, struct hit hit, enum part part)
-{
-	struct hit_line line;
-	bool any = false;
-
-	while (hit_next_line(&hit, &line)) {
-		if (part_of(&hit, &line) != part)
-			continue;
-		if (!any)
-			jw_array(c->out, name);
-		any = true;
-		jw_open_str(c->out, NULL);
-		write_piece(c, &line);
-		jw_close_str(c->out);
-	}
-	if (any)
-		jw_end(c->out);
-}
-
-/* How much of a hit each mode shows. */
-static const enum findings_part parts_of[] = {
-	[SCAN_LINES] = FINDINGS_CONTEXT,
-	[SCAN_FILES] = FINDINGS_PATH,
-	[SCAN_COUNTS] = FINDINGS_PATH,
-};
-
-/* Write the first `max` hits, fewer if they are too large for one answer. Returns how many; *last
- * is the last one. */
-static int64_t write_matches(struct call *c, const struct hits *hits, enum scan_mode mode,
-			     int64_t max, struct hit *last)
-{
-	struct hits_reader reader = { .hits = hits };
-	struct findings f = findings_begin(c);
-	struct jw *w = c->out;
-	const size_t start = jw_length(w);
-	enum findings_part part = parts_of[mode];
-	struct hit hit;
-
-	jw_array(w, "matches");
-	while (f.count < max && jw_length(w) - start < LIMIT_SEARCH_ANSWER &&
-	       hits_next(&reader, &hit) && findings_fit(&f, &hit, &part)) {
-		jw_object(w, NULL);
-		jw_str(w, "file", hit.path);
-		if (mode == SCAN_LINES) {
-			jw_int(w, "line", hit.line);
-			write_content(c, hit);
-			if (part == FINDINGS_CONTEXT) {
-				write_context(c, "before", hit, BEFORE);
-				write_context(c, "after", hit, AFTER);
-			}
-		}
-		if (mode == SCAN_COUNTS)
-			jw_int(w, "count", hit.value);
-		jw_end(w);
-		*last = hit;
-	}
-	jw_end(w);
-	return f.count;
-}
-
-static void write_skipped(struct jw *w, const struct walk_account *account)
-{
-	jw_object(w, "skipped");
-	jw_int(w, "ignored", account->ignored);
-	jw_int(w, "hidden", account->hidden);
-	jw_int(w, "binary", account->binary);
-	jw_int(w, "too_large", account->too_large);
-	jw_int(w, "unreadable", account->unreadable);
-	if (account->long_lines)
-		jw_int(w, "long_lines", account->long_lines);
-	jw_end(w);
-}
-
-/* Where the next page begins, if the first n hits were written. After a timeout there are gaps
- * before the last match, which a cursor would skip. */
-static struct str next_cursor(const struct call *c, const struct found *found, int64_t n,
-			      const struct hit *last, enum scan_mode mode, struct str prefix)
-{
-	const bool more = (size_t)n < found->hits.count || found->account.stopped == WALK_LIMIT;
-
-	if (!more || n == 0 || found->account.stopped == WALK_TIMEOUT)
-		return (struct str){ NULL, 0 };
-	return cursor_text(&(struct cursor){ str_from(last->path, prefix.n),
-					     mode == SCAN_LINES ? last->line : INT64_MAX },
-			   c->arena);
-}
-
-static void write_found(struct call *c, const struct search_args *a, const struct found *found,
-			struct str prefix)
-{
-	const enum scan_mode mode = (enum scan_mode)a->mode;
-	struct hit last = { 0 };
-	const int64_t n = write_matches(c, &found->hits, mode, a->max_results, &last);
-	if (mode == SCAN_LINES)
-		seen_found(c, &found->hits, (size_t)n);
-	const enum walk_stop stopped =
-		(size_t)n < found->hits.count ? WALK_LIMIT : found->account.stopped;
-	const struct str cursor = next_cursor(c, found, n, &last, mode, prefix);
-
-	jw_int(c->out, "total_matches", n);
-	jw_int(c->out, "files_searched", found->account.files);
-	jw_bool(c->out, "truncated", stopped != WALK_COMPLETE);
-	if (stopped != WALK_COMPLETE)
-		jw_str(c->out, "stopped_because", str_of(scope_stops[stopped]));
-	write_skipped(c->out, &found->account);
-	if (cursor.n)
-		jw_str(c->out, "next_cursor", cursor);
-	scope_write_note(c->out, found);
-}
-
-/* "31 matches in 4 files" */
-static void summarise(const struct findings *f, const struct walk_account *account,
-		      enum scan_mode mode, char *room, size_t size)
-{
-	char matches[HUMAN_SIZE], files[HUMAN_SIZE];
-	const int64_t searched = f->count ? f->files : account->files;
-	const char *const plural = searched == 1 ? "" : "s";
-
-	(void)human_count(f->matches, matches);
-	(void)human_count(searched, files);
-	if (f->count == 0 && searched == 0)
-		(void)snprintf(room, size, "no matches: there was no file to search");
-	else if (f->count == 0)
-		(void)snprintf(room, size, "no matches in %s file%s", files, plural);
-	else if (mode == SCAN_FILES)
-		(void)snprintf(room, size, "%s file%s", files, plural);
-	else
-		(void)snprintf(room, size, "%s match%s in %s file%s", matches,
-			       f->matches == 1 ? "" : "es", files, plural);
-}
-
-static void add_hit(struct findings *f, enum scan_mode mode, const struct hit *hit,
-		    const struct hit *next, enum findings_part part)
-{
-	if (mode == SCAN_FILES)
-		findings_add_path(f, hit);
-	else if (mode == SCAN_COUNTS)
-		findings_add_count(f, hit);
-	else
-		findings_add_lines(f, *hit, next, part);
-}
-
-static void show_found(struct call *c, const struct search_args *a, const struct found *found,
-		       struct str prefix)
-{
-	const enum scan_mode mode = (enum scan_mode)a->mode;
-	struct hits_reader reader = { .hits = &found->hits };
-	struct findings f = findings_begin(c);
-	struct hit hit = { 0 }, next, last = { 0 };
-	enum findings_part part = parts_of[mode];
-	bool more = hits_next(&reader, &next);
-	int64_t before = 0; /* hits of the files before this one */
-	char summary[128], note[SCOPE_NOTE];
-
-	while (more && f.count < a->max_results && findings_fit(&f, &next, &part)) {
-		if (!str_eq(next.path, last.path))
-			before = f.count - 1;
-		hit = last = next;
-		more = hits_next(&reader, &next);
-		add_hit(&f, mode, &hit, more ? &next : NULL, part);
-	}
-	/* Of a file that goes on in the next answer, lines were left to that. */
-	if (part == FINDINGS_CONTEXT)
-		seen_found(c, &found->hits,
-			   (size_t)(more && str_eq(next.path, last.path) ? before : f.count));
-	summarise(&f, &found->account, mode, summary, sizeof summary);
-	if (mode == SCAN_LINES && f.count)
-		buf_addc(c->text->text, '\n');
-	findings_end(&f, &(struct findings_end){
-				 .summary = summary,
-				 .account = &found->account,
-				 .note = scope_note(found, note),
-				 .stopped = found->account.stopped,
-				 .cursor = next_cursor(c, found, f.count, &last, mode, prefix),
-			 });
-}
-
 static int search_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
-	(void)ret;
 	const struct search_args *a = args;
+	static const enum found_show shows[] = {
+		[SCAN_LINES] = FOUND_LINES,
+		[SCAN_FILES] = FOUND_FILES,
+		[SCAN_COUNTS] = FOUND_COUNTS,
+	};
 	struct str globs[2];
 	AUTO_SCOPE scope = SCOPE_NONE;
-	AUTO_FOUND found = { 0 };
 
 	call_limit(c, a->max_bytes);
 	/* A space or a tab is a valid pattern. */
@@ -508,13 +190,15 @@ static int search_run(struct call *c, const void *args, struct result *ret, stru
 		.context = (unsigned)a->context,
 		.after_line = scope.from.line,
 	};
-	if (grep_run(&request, &found, e) < 0 || scope_check_found(c, &found, e) < 0)
+	ret->kind = RESULT_FOUND;
+	ret->found = (struct found_result){
+		.show = shows[a->mode],
+		.limit = a->max_results,
+		.prefix = request.prefix,
+	};
+	if (grep_run(&request, &ret->found.found, e) < 0)
 		return -1;
-	if (c->text)
-		show_found(c, a, &found, request.prefix);
-	else
-		write_found(c, a, &found, request.prefix);
-	return scope_check_found(c, &found, e);
+	return scope_check_found(c, &ret->found.found, e);
 }
 
 const struct tool tool_search_files = {

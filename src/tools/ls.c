@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "search/find.h"
-#include "tools/findings.h"
+#include "tools/result.h"
 #include "tools/scope.h"
 #include "tools/tool.h"
 #include "workspace/text.h"
@@ -107,12 +107,10 @@ static void sort(struct listing *l)
 
 static int ls_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
-	(void)ret;
 	const struct ls_args *a = args;
 	const int64_t limit = a->limit > 0 ? a->limit : LIMIT_LS_ENTRIES;
 	struct listing l = { .c = c };
 	struct path path;
-	struct text t;
 	AUTO_BUF text = { .max = LIMIT_ANSWER };
 
 	if (call_path(c, a->path.n ? a->path : STR("."), &path, e) < 0)
@@ -133,15 +131,13 @@ static int ls_run(struct call *c, const void *args, struct result *ret, struct e
 		if (l.entries[i].directory)
 			buf_addc(&text, '/');
 	}
-	if (text.failed)
-		return err_set(e, ERR_TOO_BUSY,
-			       "The listing is too long; ask for fewer with limit");
 	if (l.count == 0)
 		buf_add(&text, STR("(empty directory)"));
-	text_cut_head(buf_str(&text), LIMIT_HEAD_LINES, LIMIT_HEAD_BYTES, &t);
-	jw_str(c->out, "output", t.content);
-	if (t.cut != TEXT_WHOLE)
-		call_write_truncation(c, &t, LIMIT_HEAD_LINES, LIMIT_HEAD_BYTES);
+	ret->kind = RESULT_NAMES;
+	ret->names.text = arena_dup(c->arena, buf_str(&text));
+	if (text.failed || !ret->names.text.p)
+		return err_set(e, ERR_TOO_BUSY,
+			       "The listing is too long; ask for fewer with limit");
 	return 0;
 }
 
@@ -172,11 +168,11 @@ static const struct arg list_table[] = {
 	A_END,
 };
 
-static const char *const entry_types[] = { "file", "directory", "symlink", "other", NULL };
+const char *const found_types[] = { "file", "directory", "symlink", "other", NULL };
 
 static const struct field entry_fields[] = {
 	{ "name", "Path relative to the listed directory", FIELD_STR },
-	{ "type", "What it is; links are not followed", FIELD_STR, .choices = entry_types },
+	{ "type", "What it is; links are not followed", FIELD_STR, .choices = found_types },
 	{ "size", "Bytes", FIELD_INT },
 	F_END,
 };
@@ -199,77 +195,10 @@ static const struct field list_fields[] = {
 	F_END,
 };
 
-static void write_entry(struct jw *w, const struct hit *hit)
-{
-	const bool dir = hit->type == HIT_DIRECTORY;
-
-	jw_object(w, NULL);
-	jw_str(w, "name", str_upto(hit->path, hit->path.n - dir));
-	jw_str(w, "type", str_of(entry_types[hit->type]));
-	jw_int(w, "size", hit->value);
-	jw_end(w);
-}
-
-static void write_skipped(struct jw *w, const struct walk_account *account)
-{
-	if (!account->ignored && !account->hidden && !account->unreadable)
-		return;
-	jw_object(w, "skipped");
-	jw_int(w, "ignored", account->ignored);
-	jw_int(w, "hidden", account->hidden);
-	jw_int(w, "unreadable", account->unreadable);
-	jw_end(w);
-}
-
-/* Write as many entries as an answer holds, as text or as members. */
-static void write_found(struct call *c, const struct found *found, const struct list_args *a,
-			struct str path)
-{
-	struct hits_reader reader = { .hits = &found->hits };
-	struct findings f = findings_begin(c);
-	enum findings_part part = FINDINGS_PATH;
-	struct hit hit, last = { 0 };
-	struct str cursor = { NULL, 0 };
-
-	if (!c->text)
-		jw_array(c->out, "entries");
-	while (f.count < LIMIT_LIST_ENTRIES && hits_next(&reader, &hit) &&
-	       findings_fit(&f, &hit, &part)) {
-		if (c->text)
-			findings_add_entry(&f, &hit);
-		else
-			write_entry(c->out, &hit);
-		last = hit;
-	}
-	const bool more = (size_t)f.count < found->hits.count;
-	if (more && found->account.stopped != WALK_TIMEOUT)
-		cursor = cursor_text(&(struct cursor){ last.path, INT64_MAX }, c->arena);
-	if (c->text) {
-		findings_end(&f, &(struct findings_end){
-					 .summary = f.count	   ? NULL
-						    : a->pattern.n ? "no matches"
-								   : "empty directory",
-					 .account = &found->account,
-					 .stopped = found->account.stopped,
-					 .cursor = cursor,
-				 });
-		return;
-	}
-	jw_end(c->out);
-	jw_int(c->out, "total", f.count);
-	jw_str(c->out, "path", path);
-	jw_bool(c->out, "truncated", more || found->account.stopped != WALK_COMPLETE);
-	write_skipped(c->out, &found->account);
-	if (cursor.n)
-		jw_str(c->out, "next_cursor", cursor);
-}
-
 static int list_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
-	(void)ret;
 	const struct list_args *a = args;
 	AUTO_SCOPE scope = SCOPE_NONE;
-	AUTO_FOUND found = { 0 };
 
 	call_limit(c, a->max_bytes);
 	if (scope_open(c, a->path, a->cursor, true, &scope, e) < 0)
@@ -284,10 +213,16 @@ static int list_run(struct call *c, const void *args, struct result *ret, struct
 	 * answer. */
 	request.where.all = !a->recursive;
 	request.where.max_depth = a->recursive ? LIMIT_LIST_DEPTH + 1 : 1;
-	if (find_run(&request, &found, e) < 0)
+	ret->kind = RESULT_FOUND;
+	ret->found = (struct found_result){
+		.show = FOUND_TREE,
+		.limit = LIMIT_LIST_ENTRIES,
+		.path = scope.shown,
+		.by_name = a->pattern.n,
+	};
+	if (find_run(&request, &ret->found.found, e) < 0)
 		return -1;
-	write_found(c, &found, a, scope.shown);
-	return scope_check_found(c, &found, e);
+	return scope_check_found(c, &ret->found.found, e);
 }
 
 const struct tool tool_list_directory = {

@@ -132,7 +132,7 @@ static int read_run(struct call *c, const void *args, struct result *ret, struct
 	if (call_path(c, a->path, &f->path, e) < 0)
 		return -1;
 	f->fd = ws_open_file(c->ws, &f->path, &f->st, e);
-	if (f->fd < 0)
+	if (f->fd < 0 || call_before_bytes(c, f->st.st_size, e) < 0)
 		return -1;
 	return image ? read_image(c, image, ret, e) : read_text(c, a, ret, e);
 }
@@ -315,12 +315,14 @@ static int read_file_run(struct call *c, const void *args, struct result *ret, s
 	if (c->kept && kept_is_name(a->path)) {
 		struct stat st;
 		AUTO_FD kept = kept_open(c->kept, c->session, a->path, &st, e);
-		return kept < 0 ? -1 : read_file_text(c, kept, &st, a, ret, e);
+		if (kept < 0 || call_before_bytes(c, st.st_size, e) < 0)
+			return -1;
+		return read_file_text(c, kept, &st, a, ret, e);
 	}
 	if (call_path(c, a->path, &f->path, e) < 0)
 		return -1;
 	f->fd = ws_open_file(c->ws, &f->path, &f->st, e);
-	if (f->fd < 0)
+	if (f->fd < 0 || call_before_bytes(c, f->st.st_size, e) < 0)
 		return -1;
 	const int image = c->sees_images ? read_file_image(c, ret, e) : 1;
 	return image < 1 ? image : read_file_text(c, f->fd, &f->st, a, ret, e);

@@ -15,6 +15,8 @@
 void result_done(struct result *r)
 {
 	fd_closep(&r->file.fd);
+	if (r->kind == RESULT_FOUND)
+		found_done(&r->found.found);
 }
 
 void call_note(const struct call *c, const char *fmt, ...)

@@ -16,6 +16,7 @@
 
 #include "base/own.h"
 #include "base/str.h"
+#include "search/walk.h"
 #include "workspace/path.h"
 #include "workspace/text.h"
 
@@ -23,6 +24,8 @@ enum result_kind {
 	RESULT_WRITTEN, /* the tool has written it into the call */
 	RESULT_PAGE,	/* lines of a file */
 	RESULT_IMAGE,	/* a file that is a picture */
+	RESULT_FOUND,	/* what a search or a listing found */
+	RESULT_NAMES,	/* the names in a directory */
 };
 
 /* The file that a page or an image is of, which a session has seen when it was shown. */
@@ -46,6 +49,34 @@ struct page {
 	bool whole;	  /* the file is shown from its start to its end */
 };
 
+/* What is shown of each hit. */
+enum found_show {
+	FOUND_LINES,  /* the lines that match, and those around them */
+	FOUND_FILES,  /* the file */
+	FOUND_COUNTS, /* the file, and how many of its lines match */
+	FOUND_PATHS,  /* an entry whose name matches */
+	FOUND_TREE,   /* an entry of a directory, with its type and size */
+};
+
+/* The names of enum hit_type in a tree; NULL after the last. */
+extern const char *const found_types[];
+
+struct found_result {
+	struct found found; /* one more than `limit`, if there are more */
+	enum found_show show;
+	int64_t limit;	   /* most that are shown */
+	struct str prefix; /* of the paths, which a cursor does not have */
+	struct str path;   /* of the directory that was looked at, as it is shown */
+	bool by_name;	   /* a pattern chose the names */
+	bool paged;	   /* the client goes on with a cursor */
+
+	size_t seen; /* hits all of whose lines were shown */
+};
+
+struct name_list {
+	struct str text; /* one a line, "/" after directories */
+};
+
 struct image {
 	struct str bytes;
 	const char *type;	/* its media type */
@@ -59,6 +90,8 @@ struct result {
 	union {
 		struct page page;
 		struct image image;
+		struct found_result found;
+		struct name_list names;
 	};
 };
 

@@ -138,6 +138,8 @@ void seen_result(const struct call *c, const struct result *r)
 	const struct result_file *f = &r->file;
 	const struct str nothing = { NULL, 0 };
 
+	if (r->kind == RESULT_FOUND && r->found.show == FOUND_LINES && c->tracker)
+		seen_found(c, &r->found.found.hits, r->found.seen);
 	if (f->fd < 0 || !c->tracker)
 		return;
 	if (r->kind == RESULT_IMAGE)

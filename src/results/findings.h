@@ -12,17 +12,18 @@
  *
  * findings_fit also says how many hits fit into an observation, which the tool writes itself.
  */
-#ifndef TOOLS_FINDINGS_H
-#define TOOLS_FINDINGS_H
+#ifndef RESULTS_FINDINGS_H
+#define RESULTS_FINDINGS_H
 
 #include "search/grep.h"
 #include "search/hits.h"
 #include "search/walk.h"
+#include "tools/result.h"
 #include "tools/scope.h"
 #include "tools/tool.h"
 
 struct findings {
-	struct call *c;
+	const struct call *c;
 	int64_t lines;	 /* that the text may still have */
 	int64_t count;	 /* hits that were written … */
 	int64_t files;	 /* … the files they are in … */
@@ -31,7 +32,7 @@ struct findings {
 	int64_t line;	 /* … and the last of its lines that is shown */
 };
 
-struct findings findings_begin(struct call *c);
+struct findings findings_begin(const struct call *c);
 
 /* How much of a hit is written. */
 enum findings_part {
@@ -39,6 +40,14 @@ enum findings_part {
 	FINDINGS_MATCH,	  /* and the lines that match */
 	FINDINGS_CONTEXT, /* and those around them */
 };
+
+/* How much of a hit is shown, if there is room. */
+enum findings_part findings_part_of(enum found_show show);
+
+/* Where the next answer begins, if the first n hits, up to `last`, were shown; empty if there is no
+ * more. After a timeout there are gaps before the last hit, which a cursor would skip. */
+struct str findings_cursor(const struct call *c, const struct found_result *r, int64_t n,
+			   const struct hit *last);
 
 /* Whether that much of another hit fits. To be asked once for each hit, which then is written: the
  * count goes up. The first one always fits, if need be with less: *part says how much. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* findings: hits as text, within the limits of an answer. */
 
-#include "tools/findings.h"
+#include "results/findings.h"
 
 #include <inttypes.h>
 
@@ -17,12 +17,30 @@ enum {
 	INDENT = 2,	  /* of a name for each directory above it */
 };
 
-struct findings findings_begin(struct call *c)
+struct findings findings_begin(const struct call *c)
 {
 	return (struct findings){
 		.c = c,
 		.lines = c->max_lines ? c->max_lines - NOTE_LINES : INT64_MAX,
 	};
+}
+
+enum findings_part findings_part_of(enum found_show show)
+{
+	return show == FOUND_LINES ? FINDINGS_CONTEXT : FINDINGS_PATH;
+}
+
+struct str findings_cursor(const struct call *c, const struct found_result *r, int64_t n,
+			   const struct hit *last)
+{
+	const enum walk_stop stopped = r->found.account.stopped;
+	const bool more = (size_t)n < r->found.hits.count || stopped == WALK_LIMIT;
+
+	if (!more || n == 0 || stopped == WALK_TIMEOUT)
+		return (struct str){ NULL, 0 };
+	return cursor_text(&(struct cursor){ str_from(last->path, r->prefix.n),
+					     r->show == FOUND_LINES ? last->line : INT64_MAX },
+			   c->arena);
 }
 
 struct str findings_line(struct str line, bool *cut)
