@@ -74,18 +74,15 @@ static void add_visible(struct buf *to, struct str text, bool lines)
 				   (unsigned char)text.p[i + 1] >= 0x80 &&
 				   (unsigned char)text.p[i + 1] < 0xa0;
 		const bool ends_line = byte == '\r' && i + 1 < text.n && text.p[i + 1] == '\n';
-		if (lines && (byte == '\n' || byte == '\t' || ends_line))
+		const bool stays = lines && (byte == '\n' || byte == '\t' || ends_line);
+		if (stays || (byte >= ' ' && byte != 0x7f && !is_c1))
 			buf_addc(to, (char)byte);
 		else if (byte == '\n')
 			buf_add(to, STR("\\n"));
 		else if (byte == '\t')
 			buf_add(to, STR("\\t"));
-		else if (is_c1)
-			buf_addf(to, "\\x%02x", (unsigned char)text.p[++i]);
-		else if (byte < ' ' || byte == 0x7f)
-			buf_addf(to, "\\x%02x", byte);
 		else
-			buf_addc(to, (char)byte);
+			buf_addf(to, "\\x%02x", is_c1 ? (unsigned char)text.p[++i] : byte);
 	}
 }
 
