@@ -74,3 +74,15 @@ void fit_page(const struct fit *f, int64_t more, struct page *p)
 		p->next = 0;
 	p->whole = p->first == 1 && !p->next && !p->left_out && t->out_lines == t->total_lines;
 }
+
+struct diff_head fit_diff(const struct fit *f, int64_t lines, struct str diff)
+{
+	int64_t bytes = f->bytes;
+	struct diff_head head = diff_cut(diff, lines, bytes);
+
+	while (head.text.n && fit_cost(f, head.text) > f->bytes) {
+		bytes = bytes / 4 * 3;
+		head = diff_cut(diff, lines, bytes);
+	}
+	return head;
+}

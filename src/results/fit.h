@@ -29,6 +29,9 @@ struct str fit_lines(const struct fit *f, struct str text, int64_t more, int64_t
 /* Leave lines out of a page until it fits, and note what is not shown. */
 void fit_page(const struct fit *f, int64_t more, struct page *p);
 
+/* The beginning of a diff that fits, cut at a hunk, of at most so many lines. */
+struct diff_head fit_diff(const struct fit *f, int64_t lines, struct str diff);
+
 /* The start of a line that fits, in whole characters. */
 struct str fit_start(const struct fit *f, struct str line);
 

@@ -196,6 +196,62 @@ static int show_found(const struct call *c, struct found_result *r)
 	return 0;
 }
 
+/* The member "diff": of one that is too long the beginning, and a line that says so. */
+static void write_diff(const struct call *c, struct str diff)
+{
+	struct fit f = fit_of(c);
+	char about[RESULTS_ABOUT];
+
+	if (f.bytes > LIMIT_HEAD_BYTES)
+		f.bytes = LIMIT_HEAD_BYTES;
+	const struct diff_head head = fit_diff(&f, LIMIT_HEAD_LINES, diff);
+	results_describe(&head, about);
+	jw_open_str(c->out, "diff");
+	jw_piece(c->out, head.text);
+	if (*about) {
+		jw_piece(c->out, head.text.n ? STR("\n[") : STR("["));
+		jw_piece(c->out, str_of(about));
+		jw_piece(c->out, STR("]"));
+	}
+	jw_close_str(c->out);
+}
+
+static void write_edited(const struct call *c, const struct edited *f)
+{
+	jw_object(c->out, NULL);
+	jw_str(c->out, "path", f->path);
+	jw_str(c->out, "kind", str_of(f->kind));
+	if (f->from.n)
+		jw_str(c->out, "from", f->from);
+	jw_int(c->out, "added", f->size.added);
+	jw_int(c->out, "removed", f->size.removed);
+	write_diff(c, f->diff);
+	jw_end(c->out);
+}
+
+static int show_edits(const struct call *c, const struct edits *d)
+{
+	struct jw *w = c->out;
+
+	if (d->by == EDITS_BY_PATCH) {
+		jw_array(w, "files");
+		for (size_t i = 0; i < d->count; i++)
+			write_edited(c, &d->files[i]);
+		jw_end(w);
+		results_write_notes(w, d);
+		return 0;
+	}
+	jw_str(w, "path", d->files[0].path);
+	if (d->by == EDITS_BY_WRITE) {
+		jw_int(w, "bytes_written", d->bytes);
+		jw_bool(w, "created", d->created);
+		return 0;
+	}
+	write_diff(c, d->files[0].diff);
+	jw_int(w, "replacements", d->places);
+	return 0;
+}
+
 int observation_show(const struct call *c, struct result *r, struct err *e)
 {
 	switch (r->kind) {
@@ -203,6 +259,8 @@ int observation_show(const struct call *c, struct result *r, struct err *e)
 		return show_page(c, &r->page, e);
 	case RESULT_FOUND:
 		return show_found(c, &r->found);
+	case RESULT_EDITS:
+		return show_edits(c, &r->edits);
 	case RESULT_NAMES: /* models have another tool */
 	case RESULT_IMAGE: /* nobody can be shown one this way */
 	case RESULT_WRITTEN:

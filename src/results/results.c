@@ -47,6 +47,37 @@ struct str results_number(const struct page *p, int width, bool as_seen, struct 
 	return buf_str(&out);
 }
 
+void results_describe(const struct diff_head *head, char room[RESULTS_ABOUT])
+{
+	const char *const hunks = head->hunks == 1 ? "" : "s";
+	const char *const lines = head->lines == 1 ? "" : "s";
+
+	room[0] = '\0';
+	if (head->hunks && head->lines)
+		(void)snprintf(room, RESULTS_ABOUT,
+			       "%lld more line%s of this hunk and %lld more hunk%s",
+			       (long long)head->lines, lines, (long long)head->hunks, hunks);
+	else if (head->hunks)
+		(void)snprintf(room, RESULTS_ABOUT, "%lld more hunk%s", (long long)head->hunks,
+			       hunks);
+	else if (head->lines)
+		(void)snprintf(room, RESULTS_ABOUT, "%lld more line%s", (long long)head->lines,
+			       lines);
+}
+
+void results_write_notes(struct jw *w, const struct edits *d)
+{
+	jw_array(w, "fuzz");
+	for (const struct edits_note *n = d->notes; n; n = n->next) {
+		jw_open_str(w, NULL);
+		jw_piece(w, n->path);
+		jw_piece(w, STR(": "));
+		jw_piece(w, n->text);
+		jw_close_str(w);
+	}
+	jw_end(w);
+}
+
 /* The way out of a call: text if it has a place for that; else members, under the names that models
  * or those that the existing clients know. */
 static int show(const struct call *c, struct result *r, struct err *e)
@@ -60,7 +91,8 @@ int results_show(const struct call *c, struct result *r, struct err *e)
 {
 	if (show(c, r, e) < 0)
 		return -1;
-	if (c->arena->failed)
+	/* A cursor that is missing would say that there is no more. What was changed is changed. */
+	if (r->kind == RESULT_FOUND && c->arena->failed)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory for the result, try again");
 	return 0;
 }

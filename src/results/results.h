@@ -35,4 +35,11 @@ int results_beyond_end(const struct page *p, int64_t lines, struct err *e);
 int results_number_width(const struct page *p, int least);
 struct str results_number(const struct page *p, int width, bool as_seen, struct arena *a);
 
+/* The member "fuzz" of a patch. */
+void results_write_notes(struct jw *w, const struct edits *d);
+
+/* What is not shown of a diff, in words; empty if all of it is. */
+enum { RESULTS_ABOUT = 128 };
+void results_describe(const struct diff_head *head, char room[RESULTS_ABOUT]);
+
 #endif

@@ -4,10 +4,21 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/bytes.h"
 #include "base/human.h"
+#include "base/limits.h"
 #include "results/findings.h"
 #include "results/fit.h"
 #include "results/results.h"
+
+static void add_sentence(struct buf *text, const struct sentence *s)
+{
+	if (!s->before)
+		return;
+	buf_add(text, str_of(s->before));
+	buf_add(text, s->name);
+	buf_add(text, str_of(s->after));
+}
 
 /* Which part of the file it is, unless it is all, and how to go on. */
 static void note_range(const struct call *c, const struct page *p)
@@ -161,9 +172,84 @@ static int show_found(const struct call *c, struct found_result *r)
 	return 0;
 }
 
+/* "[edited src/a.c, +3 -1]", or the provider's sentence; then the diff. */
+static void show_edited(const struct call *c, const struct edited *f,
+			const struct sentence *instead)
+{
+	struct buf *text = c->text->text;
+	char about[RESULTS_ABOUT];
+
+	if (instead && instead->before) {
+		add_sentence(text, instead);
+	} else {
+		buf_addf(text, "[%s ", f->done);
+		buf_add(text, f->path);
+		if (f->size.added)
+			buf_addf(text, ", +%lld", (long long)f->size.added);
+		if (f->size.removed)
+			buf_addf(text, "%s -%lld", f->size.added ? "" : ",",
+				 (long long)f->size.removed);
+		buf_add(text, f->more);
+		buf_addc(text, ']');
+	}
+	const struct fit fit = fit_of(c);
+	const int64_t used = (int64_t)bytes_count(buf_str(text), '\n') + 2;
+	const struct diff_head head =
+		fit_diff(&fit, c->max_lines ? c->max_lines - used : INT64_MAX, f->diff);
+	if (head.text.n)
+		buf_addc(text, '\n');
+	buf_add(text, head.text);
+	results_describe(&head, about);
+	if (*about)
+		call_note(c, "%s not shown%s", about,
+			  c->native ? "" : ": read_file shows the file as it is now");
+}
+
+/* Whether another line has room in the text. */
+static bool has_room(const struct call *c)
+{
+	const int64_t lines = (int64_t)bytes_count(buf_str(c->text->text), '\n');
+
+	return call_room(c) > LIMIT_RESULT_NOTES && (!c->max_lines || lines + 4 < c->max_lines);
+}
+
+static void show_patch(const struct call *c, const struct edits *d)
+{
+	struct buf *text = c->text->text;
+	struct diff_size all = { 0 };
+	size_t shown = 0;
+
+	for (size_t i = 0; i < d->count; i++) {
+		all.added += d->files[i].size.added;
+		all.removed += d->files[i].size.removed;
+	}
+	if (d->dry_run)
+		buf_add(text, STR("[dry run, nothing was written]\n"));
+	if (d->count != 1)
+		buf_addf(text, "[patched %zu files, +%lld -%lld]\n", d->count, (long long)all.added,
+			 (long long)all.removed);
+	for (; shown < d->count && has_room(c); shown++) {
+		show_edited(c, &d->files[shown], NULL);
+		buf_addc(text, '\n');
+	}
+	if (shown < d->count)
+		buf_addf(text, "[%zu more files are not shown]\n", d->count - shown);
+	for (const struct edits_note *n = d->notes; n && has_room(c); n = n->next)
+		buf_addf(text, "[fuzz: %.*s: %.*s]\n", STR_FMT(n->path), STR_FMT(n->text));
+}
+
+static int show_edits(const struct call *c, const struct edits *d)
+{
+	if (d->by == EDITS_BY_PATCH)
+		show_patch(c, d);
+	else
+		show_edited(c, &d->files[0], &d->instead);
+	return 0;
+}
+
 int text_show(const struct call *c, struct result *r, struct err *e)
 {
-	buf_add(c->text->text, r->heading);
+	add_sentence(c->text->text, &r->heading);
 	switch (r->kind) {
 	case RESULT_PAGE:
 		return show_page(c, &r->page, e);
@@ -171,6 +257,8 @@ int text_show(const struct call *c, struct result *r, struct err *e)
 		return show_image(c, &r->image);
 	case RESULT_FOUND:
 		return show_found(c, &r->found);
+	case RESULT_EDITS:
+		return show_edits(c, &r->edits);
 	case RESULT_NAMES: /* models have another tool */
 	case RESULT_WRITTEN:
 		break;

@@ -227,6 +227,43 @@ static int show_names(const struct call *c, const struct name_list *n)
 	return 0;
 }
 
+static void write_file(struct jw *w, const struct edited *f)
+{
+	jw_object(w, NULL);
+	jw_str(w, "path", f->path);
+	jw_str(w, "kind", str_of(f->kind));
+	if (f->from.n)
+		jw_str(w, "from", f->from);
+	jw_int(w, "added", f->size.added);
+	jw_int(w, "removed", f->size.removed);
+	jw_str(w, "diff", f->diff);
+	jw_end(w);
+}
+
+static int show_edits(const struct call *c, const struct edits *d)
+{
+	struct jw *w = c->out;
+
+	if (d->by == EDITS_BY_PATCH) {
+		jw_array(w, "files");
+		for (size_t i = 0; i < d->count; i++)
+			write_file(w, &d->files[i]);
+		jw_end(w);
+		results_write_notes(w, d);
+		return 0;
+	}
+	jw_bool(w, "ok", true);
+	jw_str(w, "path", d->files[0].path);
+	if (d->by == EDITS_BY_WRITE) {
+		jw_int(w, "bytes", d->bytes);
+		return 0;
+	}
+	jw_str(w, "diff", d->files[0].diff);
+	if (d->counted)
+		jw_int(w, "replacements", d->places);
+	return 0;
+}
+
 int wire_show(const struct call *c, struct result *r, struct err *e)
 {
 	switch (r->kind) {
@@ -239,6 +276,8 @@ int wire_show(const struct call *c, struct result *r, struct err *e)
 						    : show_paths(c, &r->found);
 	case RESULT_NAMES:
 		return show_names(c, &r->names);
+	case RESULT_EDITS:
+		return show_edits(c, &r->edits);
 	case RESULT_WRITTEN:
 		break;
 	}

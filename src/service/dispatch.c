@@ -86,7 +86,7 @@ static struct call make_call(struct service *s, const struct dispatch *d, struct
 	c.file = d->file;
 	c.details = d->details;
 	c.text = d->text;
-	c.sees_images = d->text;
+	c.for_reader = d->text;
 	c.for_model = kinds[d->kind].model;
 	if (d->sized) {
 		c.max_bytes = s->mcp.result_bytes;

@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/limits.h"
-#include "tools/edited.h"
+#include "tools/result.h"
 #include "tools/seen.h"
 #include "tools/tool.h"
 #include "workspace/diff.h"
@@ -374,27 +374,41 @@ static int begin_edit(struct call *c, const struct path *path, struct replace *r
 	return replace_begin(c->ws, c->witness, path, flags, r, e);
 }
 
-/* For a model: of a diff that is too long, only the start. */
-static void show_start(struct call *c, const struct edit_job *job, const struct path *path,
-		       struct str diff, int64_t n)
+/* What is to be said of the change: as a client of the wire asked for the file, or as it is shown to
+ * models. */
+static int describe(struct call *c, const struct edit_job *job, const struct path *path,
+		    struct str diff, int64_t n, struct result *ret, struct err *e)
 {
 	char shown[2 * PATH_MAX], more[48] = "";
-	const struct str name = ws_display(c->ws, path, shown);
+	struct edited *f = arena_array(c->arena, 1, sizeof *f);
 
-	if (!c->text) {
-		jw_str(c->out, "path", name);
-		edited_write(c, diff);
-		jw_int(c->out, "replacements", n);
-		return;
-	}
+	if (!f)
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory for this call, try again");
 	if (n > 1)
 		(void)snprintf(more, sizeof more, ", %lld places", (long long)n);
-	edited_show(c, job->dry_run ? "dry run, not written:" : "edited", name, diff, more);
+	*f = (struct edited){
+		.done = job->dry_run ? "dry run, not written:" : "edited",
+		.path = job->for_model ? arena_dup(c->arena, ws_display(c->ws, path, shown))
+				       : job->path,
+		.size = job->for_model ? diff_size(diff) : (struct diff_size){ 0 },
+		.diff = arena_dup(c->arena, diff),
+		.more = arena_dup(c->arena, str_of(more)),
+	};
+	ret->kind = RESULT_EDITS;
+	ret->edits = (struct edits){ .by = EDITS_BY_TEXTS,
+				     .files = f,
+				     .count = 1,
+				     .dry_run = job->dry_run,
+				     .places = n,
+				     .counted = job->for_model || replaces_all(job) };
+	if (c->arena->failed)
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory for this call, try again");
+	return call_reserve(c, &ret->edits, e);
 }
 
-/* Do the edits and show the diff; returns the number of replacements. */
-static int64_t edit_file(struct call *c, const struct edit_job *job, const struct path *path,
-			 struct err *e)
+/* Do the edits. */
+static int edit_file(struct call *c, const struct edit_job *job, const struct path *path,
+		     struct result *ret, struct err *e)
 {
 	AUTO_REPLACE r = REPLACE_NONE;
 	AUTO_BUF old = { .max = LIMIT_EDIT_BYTES };
@@ -416,29 +430,22 @@ static int64_t edit_file(struct call *c, const struct edit_job *job, const struc
 	if (n < 0 || call_may_write(c, buf_str(&new), buf_str(&old), e) < 0 ||
 	    diff_lines(buf_str(&old), buf_str(&new), c->arena, &diff, e) < 0)
 		return -1;
-	/* The change comes last: if the answer failed after it, the client would not learn of it.
-	 */
-	if (job->for_model)
-		show_start(c, job, path, buf_str(&diff), n);
-	else
-		jw_str(c->out, "diff", buf_str(&diff));
-	if (edited_check(c, e) < 0)
+	if (describe(c, job, path, buf_str(&diff), n, ret, e) < 0)
 		return -1;
 	if (job->dry_run)
-		return n;
-	if (call_reserve(c, e) < 0 || replace_commit(&r, buf_str(&new), e) < 0)
+		return 0;
+	if (replace_commit(&r, buf_str(&new), e) < 0)
 		return -1;
 	/* The session has not seen what another process changed in the file. */
 	if (seen)
 		seen_wrote(c, path, buf_str(&new), verdict == TRACKER_SAME);
 	else if (known.n)
 		seen_wrote(c, path, buf_str(&known), false);
-	return n;
+	return 0;
 }
 
 static int edit_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
-	(void)ret;
 	const struct edit_args *a = args;
 	const struct edit edit = { .old_text = a->old_text,
 				   .new_text = a->new_text,
@@ -451,14 +458,7 @@ static int edit_run(struct call *c, const void *args, struct result *ret, struct
 		return err_set(e, ERR_INVALID_ARGUMENTS, "Missing or invalid oldText");
 	if ((!a->dry_run && call_may_change(c, e) < 0) || call_path(c, a->path, &path, e) < 0)
 		return -1;
-	jw_bool(c->out, "ok", true);
-	jw_str(c->out, "path", a->path);
-	const int64_t n = edit_file(c, &job, &path, e);
-	if (n < 0)
-		return -1;
-	if (a->replace_all)
-		jw_int(c->out, "replacements", n);
-	return 0;
+	return edit_file(c, &job, &path, ret, e);
 }
 
 const struct tool tool_edit = {
@@ -494,7 +494,7 @@ static const struct field edit_fields[] = {
 	F_END,
 };
 
-static int run_job(struct call *c, const struct edit_job *job, struct err *e)
+static int run_job(struct call *c, const struct edit_job *job, struct result *ret, struct err *e)
 {
 	struct path path;
 
@@ -505,26 +505,26 @@ static int run_job(struct call *c, const struct edit_job *job, struct err *e)
 				       "write_file");
 	if ((!job->dry_run && call_may_change(c, e) < 0) || call_path(c, job->path, &path, e) < 0)
 		return -1;
-	return edit_file(c, job, &path, e) < 0 ? -1 : 0;
+	return edit_file(c, job, &path, ret, e);
 }
 
-int edit_run_one(struct call *c, struct str path, const struct edit *edit, struct err *e)
+int edit_run_one(struct call *c, struct str path, const struct edit *edit, struct result *ret,
+		 struct err *e)
 {
 	const struct edit_job job = { path, edit, 1, false, true };
 
-	return run_job(c, &job, e);
+	return run_job(c, &job, ret, e);
 }
 
 static int edit_file_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
-	(void)ret;
 	const struct edit_file_args *a = args;
 	const struct edit edit = { .old_text = a->old_text,
 				   .new_text = a->new_text,
 				   .replace_all = a->replace_all };
 	const struct edit_job job = { a->path, &edit, 1, a->dry_run, true };
 
-	return run_job(c, &job, e);
+	return run_job(c, &job, ret, e);
 }
 
 const struct tool tool_edit_file = {
@@ -564,7 +564,6 @@ static const struct arg multi_edit_table[] = {
 
 static int multi_edit_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
-	(void)ret;
 	const struct multi_edit_args *a = args;
 	struct edit_job job = { .path = a->path, .dry_run = a->dry_run, .for_model = true };
 	size_t n = 0;
@@ -580,7 +579,7 @@ static int multi_edit_run(struct call *c, const void *args, struct result *ret, 
 	job.edits = edits;
 	for (const struct json *v = a->edits->first; v; v = v->next)
 		tool_bind_item(one_edit_table, v, &edits[job.count++]);
-	return run_job(c, &job, e);
+	return run_job(c, &job, ret, e);
 }
 
 const struct tool tool_multi_edit = {

@@ -33,6 +33,7 @@ int64_t edit_apply(const struct edit *edit, struct str path, struct str content,
 		   struct buf *out, struct err *e);
 
 /* Do one edit of a file of the workspace, and show it to a model. */
-int edit_run_one(struct call *c, struct str path, const struct edit *edit, struct err *e);
+int edit_run_one(struct call *c, struct str path, const struct edit *edit, struct result *ret,
+		 struct err *e);
 
 #endif

@@ -148,14 +148,6 @@ static int read_range(const struct json *v, int64_t *first, int64_t *last, struc
 	return 0;
 }
 
-static struct str heading(struct call *c, const char *before, struct str name, const char *after)
-{
-	AUTO_BUF text = { .max = 2 * PATH_MAX };
-
-	buf_addf(&text, "%s%.*s%s", before, STR_FMT(name), after);
-	return arena_dup(c->arena, buf_str(&text));
-}
-
 static int view(struct call *c, const struct editor *to, const struct editor_args *a,
 		struct result *ret, struct err *e)
 {
@@ -173,8 +165,8 @@ static int view(struct call *c, const struct editor *to, const struct editor_arg
 	const struct json object = json_of_members(members, n);
 	if (tool_call(&tool_read_file, c, &object, ret, e) == 0) {
 		if (to->memory)
-			ret->heading = heading(c, "Here's the content of ", to->shown,
-					       " with line numbers:\n");
+			ret->heading = (struct sentence){ "Here's the content of ", to->shown,
+							  " with line numbers:\n" };
 		return 0;
 	}
 	if (e->code != ERR_NOT_A_FILE)
@@ -184,23 +176,6 @@ static int view(struct call *c, const struct editor *to, const struct editor_arg
 			       "The `view_range` parameter is not allowed when `path` points to a "
 			       "directory.");
 	return view_directory(c, to, e);
-}
-
-/* Our tools begin with a line in brackets: put a sentence in its place. The diff stays. */
-static void say(struct call *c, const struct editor *to, const char *before, const char *after)
-{
-	struct buf *text = c->text->text;
-	const ptrdiff_t end = str_index(buf_str(text), '\n');
-	const struct str rest =
-		end < 0 ? STR("") : arena_dup(c->arena, str_from(buf_str(text), (size_t)end));
-
-	if (end >= 0 && !rest.p)
-		text->failed = true;
-	text->n = 0;
-	buf_add(text, str_of(before));
-	buf_add(text, to->shown);
-	buf_add(text, str_of(after));
-	buf_add(text, rest);
 }
 
 static int create(struct call *c, const struct editor *to, const struct editor_args *a,
@@ -220,15 +195,20 @@ static int create(struct call *c, const struct editor *to, const struct editor_a
 		return err_set(e, ERR_FILE_EXISTS, "File %.*s already exists", STR_FMT(to->shown));
 	if (tool_call(&tool_write_file, c, &object, ret, e) < 0)
 		return -1;
-	const struct str text = buf_str(c->text->text);
-	if (str_starts(text, STR("[created")))
-		say(c, to, "File created successfully at: ", "");
-	else if (str_starts(text, STR("[unchanged")))
-		say(c, to, "The file ", " had this content already.");
-	else if (str_starts(text, STR("[replaced"))) /* it was not text */
-		say(c, to, "The file ", " has been overwritten.");
+	const char *const done = ret->edits.files[0].done;
+	if (ret->edits.created)
+		ret->edits.instead =
+			(struct sentence){ "File created successfully at: ", to->shown, "" };
+	else if (strcmp(done, "unchanged") == 0)
+		ret->edits.instead =
+			(struct sentence){ "The file ", to->shown, " had this content already." };
+	else if (strcmp(done, "replaced") == 0) /* it was not text */
+		ret->edits.instead =
+			(struct sentence){ "The file ", to->shown, " has been overwritten." };
 	else
-		say(c, to, "The file ", " has been overwritten. This is the change:");
+		ret->edits.instead =
+			(struct sentence){ "The file ", to->shown,
+					   " has been overwritten. This is the change:" };
 	return 0;
 }
 
@@ -289,15 +269,19 @@ static int fail_change(struct call *c, const struct editor *to, const struct edi
 		       STR_FMT(text), cut, STR_FMT(buf_str(&lines)));
 }
 
-static int change(struct call *c, const struct editor *to, const struct edit *edit, struct err *e)
+static int change(struct call *c, const struct editor *to, const struct edit *edit,
+		  struct result *ret, struct err *e)
 {
-	if (edit_run_one(c, to->path, edit, e) < 0)
+	if (edit_run_one(c, to->path, edit, ret, e) < 0)
 		return fail_change(c, to, edit, e);
 	if (to->memory && !edit->insert)
-		say(c, &(struct editor){ .shown = STR("") }, "The memory file has been edited.",
-		    " This is the change, with line numbers:");
+		ret->edits.instead = (struct sentence){ "The memory file has been edited.", STR(""),
+							" This is the change, with line numbers:" };
 	else
-		say(c, to, "The file ", " has been edited. This is the change, with line numbers:");
+		ret->edits.instead = (struct sentence){
+			"The file ", to->shown,
+			" has been edited. This is the change, with line numbers:"
+		};
 	return 0;
 }
 
@@ -315,7 +299,8 @@ int editor_run(struct call *c, const struct editor *to, const struct editor_args
 		if (!a->old_str.n)
 			return editor_missing(e, "old_str", "str_replace");
 		return change(c, to,
-			      &(struct edit){ .old_text = a->old_str, .new_text = a->new_str }, e);
+			      &(struct edit){ .old_text = a->old_str, .new_text = a->new_str }, ret,
+			      e);
 	case EDITOR_INSERT:
 		if (a->insert_line == EDITOR_NO_LINE)
 			return editor_missing(e, "insert_line", "insert");
@@ -325,7 +310,7 @@ int editor_run(struct call *c, const struct editor *to, const struct editor_args
 			      &(struct edit){ .new_text = lines,
 					      .insert = true,
 					      .after_line = a->insert_line },
-			      e);
+			      ret, e);
 	case EDITOR_OTHERS:
 		break;
 	}

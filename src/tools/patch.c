@@ -8,8 +8,8 @@
 #include "base/bytes.h"
 #include "base/limits.h"
 #include "patch/limits.h"
-#include "tools/edited.h"
 #include "tools/patching.h"
+#include "tools/result.h"
 #include "workspace/diff.h"
 #include "workspace/workspace.h"
 
@@ -21,142 +21,73 @@ struct patch_args {
 	bool dry_run;
 };
 
-/* A file of the result. */
-struct told {
-	const struct patched *f;
-	const char *kind;
-	struct str diff;
-	struct diff_size size;
-};
-
-/* The diff of one file; empty if it would be too long to be told. */
-static int tell(struct patching *p, const struct patched *f, struct told *ret, size_t *left,
+/* What is to be said of one file. Its diff is empty if it would be too long to be told, and in a
+ * text if the patch makes or removes the file whole. */
+static int tell(struct patching *p, const struct patched *f, struct edited *ret, size_t *left,
 		struct err *e)
 {
+	const bool whole = f->was != f->stays && !f->from, moved = f->stays && f->from;
+	struct arena *a = p->c->arena;
 	AUTO_BUF diff = { .max = LIMIT_ANSWER };
+	char more[2 * PATH_MAX] = "";
 
-	*ret = (struct told){ .f = f, .kind = patching_kind(f), .diff = STR("") };
 	if (diff_lines(patching_old(f), patching_new(f), &p->scratch, &diff, e) < 0)
 		return -1;
 	arena_reset(&p->scratch);
-	ret->size = diff_size(buf_str(&diff));
-	if (ret->size.added + ret->size.removed == 0 || diff.n > LIMIT_PATCH_DIFF || diff.n > *left)
-		return 0;
-	*left -= diff.n;
-	ret->diff = arena_dup(p->c->arena, buf_str(&diff));
-	return ret->diff.p ? 0 : err_set(e, ERR_TOO_BUSY, "Not enough memory for this patch");
-}
-
-static void write_file(struct call *c, const struct told *t, bool for_model)
-{
-	jw_object(c->out, NULL);
-	jw_str(c->out, "path", t->f->shown);
-	jw_str(c->out, "kind", str_of(t->kind));
-	if (t->f->stays && t->f->from)
-		jw_str(c->out, "from", t->f->from->shown);
-	jw_int(c->out, "added", t->size.added);
-	jw_int(c->out, "removed", t->size.removed);
-	if (for_model)
-		edited_write(c, t->diff);
-	else
-		jw_str(c->out, "diff", t->diff);
-	jw_end(c->out);
-}
-
-static void write_result(struct call *c, const struct patching *p, const struct told *told,
-			 size_t count, bool for_model)
-{
-	jw_array(c->out, "files");
-	for (size_t i = 0; i < count; i++)
-		write_file(c, &told[i], for_model);
-	jw_end(c->out);
-	jw_array(c->out, "fuzz");
-	for (const struct patched_note *n = p->notes; n; n = n->next) {
-		jw_open_str(c->out, NULL);
-		jw_piece(c->out, n->path);
-		jw_piece(c->out, STR(": "));
-		jw_piece(c->out, n->text);
-		jw_close_str(c->out);
+	*ret = (struct edited){
+		.done = f->was && f->stays && !f->from ? "edited" : patching_kind(f),
+		.kind = patching_kind(f),
+		.path = arena_dup(a, f->shown),
+		.from = moved ? arena_dup(a, f->from->shown) : STR(""),
+		.size = diff_size(buf_str(&diff)),
+		.diff = STR(""),
+	};
+	const bool told = ret->size.added + ret->size.removed && diff.n <= LIMIT_PATCH_DIFF &&
+			  diff.n <= *left;
+	if (told) {
+		*left -= diff.n;
+		if (!whole || !p->c->for_reader)
+			ret->diff = arena_dup(a, buf_str(&diff));
 	}
-	jw_end(c->out);
-}
-
-/* For a model: a line for each file, and what changed in it. What the patch makes or removes whole
- * is not repeated. */
-static void show_file(struct call *c, const struct told *t)
-{
-	const bool whole = t->f->was != t->f->stays && !t->f->from;
-	char more[2 * PATH_MAX] = "";
-
-	if (t->f->stays && t->f->from)
-		(void)snprintf(more, sizeof more, ", was %.*s", STR_FMT(t->f->from->shown));
-	else if (!whole && !t->diff.n && t->size.added + t->size.removed)
+	if (moved)
+		(void)snprintf(more, sizeof more, ", was %.*s", STR_FMT(f->from->shown));
+	else if (!whole && !told && ret->size.added + ret->size.removed)
 		(void)snprintf(more, sizeof more, "; the diff is too long to be shown");
-	edited_show_part(c, t->f->was && t->f->stays && !t->f->from ? "edited" : t->kind,
-			 t->f->shown, t->size, whole ? STR("") : t->diff, more);
+	ret->more = arena_dup(a, str_of(more));
+	return a->failed ? err_set(e, ERR_TOO_BUSY, "Not enough memory for this patch") : 0;
 }
 
-/* Whether another line has room in the text. */
-static bool has_room(const struct call *c)
-{
-	const int64_t lines = (int64_t)bytes_count(buf_str(c->text->text), '\n');
-
-	return call_room(c) > LIMIT_RESULT_NOTES && (!c->max_lines || lines + 4 < c->max_lines);
-}
-
-static void show_result(struct call *c, const struct patching *p, const struct told *told,
-			size_t count, bool dry_run)
-{
-	struct buf *text = c->text->text;
-	struct diff_size all = { 0 };
-	size_t shown = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		all.added += told[i].size.added;
-		all.removed += told[i].size.removed;
-	}
-	if (dry_run)
-		buf_add(text, STR("[dry run, nothing was written]\n"));
-	if (count != 1)
-		buf_addf(text, "[patched %zu files, +%lld -%lld]\n", count, (long long)all.added,
-			 (long long)all.removed);
-	for (; shown < count && has_room(c); shown++) {
-		show_file(c, &told[shown]);
-		buf_addc(text, '\n');
-	}
-	if (shown < count)
-		buf_addf(text, "[%zu more files are not shown]\n", count - shown);
-	for (const struct patched_note *n = p->notes; n && has_room(c); n = n->next)
-		buf_addf(text, "[fuzz: %.*s: %.*s]\n", STR_FMT(n->path), STR_FMT(n->text));
-}
-
-/* Plan, tell, apply. Everything is told before it is done: an answer that fails afterwards would
- * hide the change. */
-static int patch_files(struct call *c, const struct patch_args *a, bool for_model, struct err *e)
+/* Plan, tell, apply. There is room for everything that is to be told before it is done: an answer
+ * that fails afterwards would hide the change. */
+static int patch_files(struct call *c, const struct patch_args *a, bool for_model,
+		       struct result *ret, struct err *e)
 {
 	AUTO_PATCHING p = { .c = c };
 	size_t count = 0, left = for_model ? LIMIT_PATCH_SHOWN : LIMIT_PATCH_DIFFS;
 
 	if (patching_plan(c, a->patch, (enum patch_format)a->format, (int)a->strip, &p, e) < 0)
 		return err_say(e, "Nothing was changed.");
-	struct told *told = arena_array(c->arena, p.count + 1, sizeof *told);
-	if (!told)
+	struct edited *files = arena_array(c->arena, p.count + 1, sizeof *files);
+	if (!files)
 		return err_set(e, ERR_TOO_BUSY,
 			       "Not enough memory for this patch. Nothing was changed.");
 	for (size_t i = 0; i < p.count; i++)
 		if (patching_kind(&p.files[i]) &&
-		    tell(&p, &p.files[i], &told[count++], &left, e) < 0)
+		    tell(&p, &p.files[i], &files[count++], &left, e) < 0)
 			return err_say(e, "Nothing was changed.");
-	if (c->text)
-		show_result(c, &p, told, count, a->dry_run);
-	else
-		write_result(c, &p, told, count, for_model);
-	if (edited_check(c, e) < 0 || call_reserve(c, e) < 0)
+	ret->kind = RESULT_EDITS;
+	ret->edits = (struct edits){ .by = EDITS_BY_PATCH,
+				     .files = files,
+				     .count = count,
+				     .notes = p.notes,
+				     .dry_run = a->dry_run };
+	if (call_reserve(c, &ret->edits, e) < 0)
 		return err_say(e, "Nothing was changed.");
 	return a->dry_run ? 0 : patching_apply(&p, for_model ? "apply_patch" : "patch", e);
 }
 
-static int run(struct call *c, const struct patch_args *a, bool for_model, struct err *e)
+static int run(struct call *c, const struct patch_args *a, bool for_model, struct result *ret,
+	       struct err *e)
 {
 	if (!a->dry_run && call_may_change(c, e) < 0)
 		return -1;
@@ -165,7 +96,7 @@ static int run(struct call *c, const struct patch_args *a, bool for_model, struc
 		return -1;
 	/* No other call changes a file between reading and writing. */
 	ws_lock_all(c->ws);
-	const int rc = patch_files(c, a, for_model, e);
+	const int rc = patch_files(c, a, for_model, ret, e);
 	ws_unlock_all(c->ws);
 	return rc;
 }
@@ -188,8 +119,7 @@ static const struct field patch_fields[] = {
 
 static int patch_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
-	(void)ret;
-	return run(c, args, false, e);
+	return run(c, args, false, ret, e);
 }
 
 static const struct arg patch_table[] = {
@@ -213,8 +143,7 @@ const struct tool tool_patch = {
 
 static int apply_patch_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
-	(void)ret;
-	return run(c, args, true, e);
+	return run(c, args, true, ret, e);
 }
 
 static const struct arg apply_patch_table[] = {

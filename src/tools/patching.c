@@ -306,11 +306,11 @@ static int keep_notes(struct patching *p, const struct patched *at, const struct
 		      struct err *e)
 {
 	for (; notes; notes = notes->next) {
-		struct patched_note *n = arena_array(p->c->arena, 1, sizeof *n);
+		struct edits_note *n = arena_array(p->c->arena, 1, sizeof *n);
 		const struct str text = arena_dup(p->c->arena, notes->text);
 		if (!n || !text.p)
 			return fail_memory(e);
-		*n = (struct patched_note){ .path = at->shown, .text = text };
+		*n = (struct edits_note){ .path = at->shown, .text = text };
 		if (p->last_note)
 			p->last_note->next = n;
 		else

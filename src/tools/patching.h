@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "patch/patch.h"
+#include "tools/result.h"
 #include "tools/tool.h"
 #include "workspace/tracker.h"
 
@@ -34,12 +35,6 @@ struct patched {
 	enum tracker_verdict seen;
 };
 
-/* Something that did not fit exactly and was accepted. */
-struct patched_note {
-	struct patched_note *next;
-	struct str path, text;
-};
-
 struct patching {
 	struct call *c;
 	struct patch patch;
@@ -47,7 +42,7 @@ struct patching {
 	uint32_t *hashes;      /* of their paths */
 	size_t count;
 	size_t bytes; /* of all contents */
-	struct patched_note *notes, *last_note;
+	struct edits_note *notes, *last_note;
 	struct arena scratch; /* for one file at a time */
 };
 

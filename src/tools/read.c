@@ -324,7 +324,7 @@ static int read_file_run(struct call *c, const void *args, struct result *ret, s
 	f->fd = ws_open_file(c->ws, &f->path, &f->st, e);
 	if (f->fd < 0 || call_before_bytes(c, f->st.st_size, e) < 0)
 		return -1;
-	const int image = c->sees_images ? read_file_image(c, ret, e) : 1;
+	const int image = c->for_reader ? read_file_image(c, ret, e) : 1;
 	return image < 1 ? image : read_file_text(c, f->fd, &f->st, a, ret, e);
 }
 

@@ -59,11 +59,25 @@ void call_write_ports(const struct call *c, const struct port_list *ports)
 	jw_end(c->out);
 }
 
-int call_reserve(const struct call *c, struct err *e)
+int call_reserve(const struct call *c, const struct edits *change, struct err *e)
 {
-	enum { NUMBERS = 128 }; /* two of them, with their names */
+	enum { EACH = 512 }; /* bytes of a file's members and their names, besides texts */
+	struct buf *answer = c->text ? c->text->text : jw_buf(c->out);
+	const size_t left = answer->max - answer->n;
+	size_t need = LIMIT_ENVELOPE_END + EACH;
 
-	if (!jw_failed(c->out) && buf_room(jw_buf(c->out), NUMBERS + LIMIT_ENVELOPE_END))
+	for (size_t i = 0; i < change->count; i++) {
+		const struct edited *f = &change->files[i];
+		const size_t diff = jw_escaped_length(f->diff);
+		/* A model is shown the beginning of a long one. */
+		need += EACH + jw_escaped_length(f->path) + jw_escaped_length(f->from) +
+			(c->for_model && diff > LIMIT_HEAD_BYTES ? LIMIT_HEAD_BYTES : diff);
+	}
+	if (need > left && !c->for_model)
+		return err_set(e, ERR_FILE_TOO_LARGE,
+			       "The change is too large to be shown: write the whole file instead");
+	if (!answer->failed && buf_room(answer, need < left ? need : left) && !jw_failed(c->out) &&
+	    buf_room(jw_buf(c->out), LIMIT_ENVELOPE_END))
 		return 0;
 	return err_set(e, ERR_TOO_BUSY, "Not enough memory for the answer, try again");
 }

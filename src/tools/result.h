@@ -17,6 +17,7 @@
 #include "base/own.h"
 #include "base/str.h"
 #include "search/walk.h"
+#include "workspace/diff.h"
 #include "workspace/path.h"
 #include "workspace/text.h"
 
@@ -26,6 +27,14 @@ enum result_kind {
 	RESULT_IMAGE,	/* a file that is a picture */
 	RESULT_FOUND,	/* what a search or a listing found */
 	RESULT_NAMES,	/* the names in a directory */
+	RESULT_EDITS,	/* what was changed in files */
+};
+
+/* A sentence with a name in it, which needs no memory of its own. */
+struct sentence {
+	const char *before; /* NULL: there is none */
+	struct str name;
+	const char *after;
 };
 
 /* The file that a page or an image is of, which a session has seen when it was shown. */
@@ -77,6 +86,41 @@ struct name_list {
 	struct str text; /* one a line, "/" after directories */
 };
 
+/* What was changed in a file. */
+struct edited {
+	const char *done;      /* in a text: "edited", "created" … */
+	const char *kind;      /* of a patch, in members: "created", "modified" … */
+	struct str path, from; /* as they are shown; `from` is its path before, or empty */
+	struct diff_size size;
+	struct str diff; /* sign, line number, text; empty if there is none to show */
+	struct str more; /* in a text, what else is to be said */
+};
+
+/* Something of a patch that did not fit exactly and was accepted. */
+struct edits_note {
+	struct edits_note *next;
+	struct str path, text;
+};
+
+enum edits_by {
+	EDITS_BY_TEXTS, /* texts of a file were replaced */
+	EDITS_BY_WRITE, /* a whole file */
+	EDITS_BY_PATCH,
+};
+
+struct edits {
+	enum edits_by by;
+	const struct edited *files;
+	size_t count;
+	const struct edits_note *notes;
+	bool dry_run;
+	int64_t places; /* that were replaced … */
+	bool counted;	/* … which the client wants to know */
+	int64_t bytes;	/* that were written */
+	bool created;
+	struct sentence instead; /* native: of the line about the file; or nothing */
+};
+
 struct image {
 	struct str bytes;
 	const char *type;	/* its media type */
@@ -85,13 +129,14 @@ struct image {
 
 struct result {
 	enum result_kind kind;
-	struct str heading; /* in a text, before everything else */
+	struct sentence heading; /* in a text, before everything else; or nothing */
 	struct result_file file;
 	union {
 		struct page page;
 		struct image image;
 		struct found_result found;
 		struct name_list names;
+		struct edits edits;
 	};
 };
 
@@ -101,7 +146,7 @@ struct result {
 static inline void result_init(struct result *r)
 {
 	r->kind = RESULT_WRITTEN;
-	r->heading = STR("");
+	r->heading = (struct sentence){ NULL };
 	r->file.fd = -1;
 }
 

@@ -147,7 +147,7 @@ struct call {
 	struct jw *out;		  /* the result: its object is open */
 	struct call_text *text;	  /* the result goes here; NULL: into out */
 	struct kept_store *kept;  /* output that was too long (kept.h); or NULL */
-	bool sees_images;	  /* the one who asks can be shown a picture */
+	bool for_reader;	  /* the model itself reads the answer, and can be shown pictures */
 	bool for_model;		  /* it is a model */
 	bool native; /* the model has its provider's own tools, not ours: results name none */
 	int64_t max_bytes, max_lines;	      /* of the result as it is sent; 0: no limit */
@@ -238,10 +238,11 @@ int call_may_change(const struct call *c, struct err *e);
 /* REDACTED_CONTENT if the new content has a redaction mark that the old one does not have. */
 int call_may_write(const struct call *c, struct str content, struct str old, struct err *e);
 
-/* Make room for the few numbers that are still to be added to the result. To be called before a
- * change is made: if the answer failed after it, the client would not learn of the change. TOO_BUSY
- * if there is no memory. */
-int call_reserve(const struct call *c, struct err *e);
+/* Make sure that the answer has room for what is to be said of a change. To be called before it is
+ * made: if the answer failed after it, the client would not learn of the change. FILE_TOO_LARGE if
+ * it could never be shown, TOO_BUSY if there is no memory. */
+struct edits;
+int call_reserve(const struct call *c, const struct edits *change, struct err *e);
 
 /* What a result has; for schemas only: the tool itself writes it. */
 enum field_type { FIELD_STR, FIELD_INT, FIELD_BOOL, FIELD_OBJECT };

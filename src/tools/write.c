@@ -6,7 +6,7 @@
 #include "base/human.h"
 #include "base/limits.h"
 #include "base/utf8.h"
-#include "tools/edited.h"
+#include "tools/result.h"
 #include "tools/seen.h"
 #include "tools/tool.h"
 #include "workspace/diff.h"
@@ -47,68 +47,70 @@ static int check_marks(const struct call *c, const struct replace *r, struct str
 	return call_may_write(c, content, buf_str(&old), e);
 }
 
-/* The text of the result: what changed in a file that was there. */
-static int show_text(struct call *c, const struct path *path, const struct replace *r,
-		     struct str content, struct err *e)
+/* What changed in a file that was there, for those who are shown it. */
+static void compare(struct call *c, const struct replace *r, struct str content, struct edited *f)
 {
 	AUTO_BUF old = { .max = LIMIT_EDIT_BYTES }, diff = { .max = LIMIT_ANSWER };
-	char shown[2 * PATH_MAX], size[HUMAN_SIZE], more[64];
-	const struct str name = ws_display(c->ws, path, shown);
+	char size[HUMAN_SIZE], more[64];
 	struct err why;
 
 	(void)snprintf(more, sizeof more, ", %s", human_bytes((int64_t)content.n, size));
-	if (r->old < 0) {
-		edited_show(c, "created", name, STR(""), more);
-	} else if (replace_read(r, &old, &why) < 0 || !utf8_valid(buf_str(&old)) ||
-		   diff_lines(buf_str(&old), content, c->arena, &diff, &why) < 0) {
-		/* What cannot be compared is still written. */
-		edited_show(c, "replaced", name, STR(""), more);
-	} else {
-		const bool same = str_eq(buf_str(&old), content);
-		edited_show(c, same ? "unchanged" : "edited", name, same ? STR("") : buf_str(&diff),
-			    "");
-	}
-	return edited_check(c, e);
+	f->more = arena_dup(c->arena, str_of(more));
+	f->done = r->old < 0 ? "created" : "replaced";
+	/* What cannot be compared is still written. */
+	if (r->old < 0 || !c->for_reader || replace_read(r, &old, &why) < 0 ||
+	    !utf8_valid(buf_str(&old)) ||
+	    diff_lines(buf_str(&old), content, c->arena, &diff, &why) < 0)
+		return;
+	const bool same = str_eq(buf_str(&old), content);
+	f->done = same ? "unchanged" : "edited";
+	f->more = STR("");
+	f->diff = same ? STR("") : arena_dup(c->arena, buf_str(&diff));
+	f->size = diff_size(f->diff);
 }
 
-/* Write the file; *created says whether it is new. */
-static int write_content(struct call *c, const struct path *path, struct str content,
-			 bool make_dirs, bool *created, struct err *e)
+/* Write the file. `name` is its path as it is shown. */
+static int write_content(struct call *c, const struct path *path, struct str name,
+			 struct str content, bool make_dirs, struct result *ret, struct err *e)
 {
 	const unsigned flags = (make_dirs ? REPLACE_MAKE_DIRS : 0) | (c->sync ? REPLACE_SYNC : 0);
+	struct edited *f = arena_array(c->arena, 1, sizeof *f);
 	AUTO_REPLACE r = REPLACE_NONE;
 
+	if (!f)
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory for this call, try again");
 	if (call_before_bytes(c, (int64_t)content.n, e) < 0 ||
 	    replace_begin(c->ws, c->witness, path, flags, &r, e) < 0)
 		return -1;
-	const bool is_new = r.old < 0;
-	if (seen_may_overwrite(c, path, &r, e) < 0 || check_marks(c, &r, content, e) < 0 ||
-	    (c->text && show_text(c, path, &r, content, e) < 0) || call_reserve(c, e) < 0 ||
-	    replace_commit(&r, content, e) < 0)
+	if (seen_may_overwrite(c, path, &r, e) < 0 || check_marks(c, &r, content, e) < 0)
+		return -1;
+	f->path = arena_dup(c->arena, name);
+	compare(c, &r, content, f);
+	ret->kind = RESULT_EDITS;
+	ret->edits = (struct edits){ .by = EDITS_BY_WRITE,
+				     .files = f,
+				     .count = 1,
+				     .bytes = (int64_t)content.n,
+				     .created = r.old < 0 };
+	if (c->arena->failed)
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory for this call, try again");
+	if (call_reserve(c, &ret->edits, e) < 0 || replace_commit(&r, content, e) < 0)
 		return -1;
 	seen_wrote(c, path, content, true);
-	*created = is_new;
 	return 0;
 }
 
 static int write_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
-	(void)ret;
 	const struct write_args *a = args;
 	char shown[2 * PATH_MAX];
 	struct path path;
 	struct str content;
-	bool created;
 
 	if (call_may_change(c, e) < 0 || call_path(c, a->path, &path, e) < 0 ||
 	    call_decode(c, "content", a->content, a->encoding, &content, e) < 0)
 		return -1;
-	jw_bool(c->out, "ok", true);
-	jw_str(c->out, "path", ws_relative(c->ws, &path, shown));
-	if (write_content(c, &path, content, true, &created, e) < 0)
-		return -1;
-	jw_int(c->out, "bytes", (int64_t)content.n);
-	return 0;
+	return write_content(c, &path, ws_relative(c->ws, &path, shown), content, true, ret, e);
 }
 
 const struct tool tool_write = {
@@ -143,25 +145,20 @@ static const struct field write_file_fields[] = {
 
 static int write_file_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
-	(void)ret;
 	const struct write_file_args *a = args;
 	char shown[2 * PATH_MAX];
 	struct path path;
-	bool created;
 
 	if (call_may_change(c, e) < 0 || call_path(c, a->path, &path, e) < 0)
 		return -1;
-	jw_str(c->out, "path", ws_display(c->ws, &path, shown));
-	if (write_content(c, &path, a->content, a->create_dirs, &created, e) < 0) {
-		if (e->code != ERR_FILE_NOT_FOUND || a->create_dirs)
-			return -1;
-		(void)err_set(e, ERR_FILE_NOT_FOUND, "The directory of %.*s does not exist.",
-			      STR_FMT(ws_display(c->ws, &path, shown)));
-		return err_advise(e, "To have it made, leave out create_dirs.");
-	}
-	jw_int(c->out, "bytes_written", (int64_t)a->content.n);
-	jw_bool(c->out, "created", created);
-	return 0;
+	const struct str name = ws_display(c->ws, &path, shown);
+	if (write_content(c, &path, name, a->content, a->create_dirs, ret, e) == 0)
+		return 0;
+	if (e->code != ERR_FILE_NOT_FOUND || a->create_dirs)
+		return -1;
+	(void)err_set(e, ERR_FILE_NOT_FOUND, "The directory of %.*s does not exist.",
+		      STR_FMT(name));
+	return err_advise(e, "To have it made, leave out create_dirs.");
 }
 
 const struct tool tool_write_file = {
