@@ -158,8 +158,8 @@ const struct agent agents[] = {
 	  .title = "Codex",
 	  .programs = { "codex" },
 	  .file = { { ".codex/config.toml", "config.toml", "CODEX_HOME", ".codex",
-		      .form = FORM_TOML },
-		    { NULL, "config.toml", "CODEX_HOME", ".codex", .form = FORM_TOML } },
+		      .form = CONF_TOML },
+		    { NULL, "config.toml", "CODEX_HOME", ".codex", .form = CONF_TOML } },
 	  .rows = codex_rows,
 	  .note = "Codex's own sandbox refuses its apply_patch tool, which cannot be turned off: "
 		  "do not start Codex with --dangerously-bypass-approvals-and-sandbox, "

@@ -12,9 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "setup/key_path.h"
-
-enum agent_form { FORM_JSON, FORM_TOML };
+#include "setup/conf.h"
 
 /* A configuration file. In a project it is relative to the project's directory; a user's file is
  * in the directory that the variable `env` names, or in `home` below the home directory. */
@@ -23,7 +21,7 @@ struct agent_file {
 	const char *user, *env, *home;
 	const char *local; /* one more file that the agent reads in a project; or NULL */
 	const char *also;  /* another ending that the name may have: "c" for opencode.jsonc */
-	enum agent_form form;
+	enum conf_form form;
 };
 
 enum agent_row_kind {
@@ -45,7 +43,7 @@ struct agent_row {
 	enum agent_row_kind kind;
 	unsigned flags;
 	size_t file;
-	const char *key[KEY_PATH_MAX]; /* "@" is the directory of the project */
+	const char *key[KEY_PATH_MAX]; /* "@" is the project's directory if ROW_TRUST */
 	const char *value;  /* compact, in the file's form; "@" is the sidecar's program */
 	const char *second; /* ROW_SERVER in TOML: the value of its "args" */
 };

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/limits.h"
-#include "setup/jsonc.h"
+#include "setup/conf.h"
 #include "setup/place.h"
 
 /* The files that one entry of the table stands for, those that count first. */
@@ -85,7 +85,8 @@ static void report(struct check *c, const struct agent_row *row)
 	char keys[256];
 	struct buf b = buf_over(keys, sizeof keys - 1);
 
-	change_add_keys(&b, row);
+	for (size_t i = 0; i < KEY_PATH_MAX && row->key[i]; i++)
+		buf_addf(&b, "%s%s", i ? "." : "", row->key[i]);
 	keys[b.n] = 0;
 	if (row->kind == ROW_SERVER)
 		add_way(c, "it is not connected: no MCP server runs the sidecar");
@@ -99,48 +100,50 @@ static void report(struct check *c, const struct agent_row *row)
 }
 
 /* Servers that are not the sidecar and not turned off. */
-static void other_servers(struct check *c, const struct layers *l, int first)
+static void other_servers(struct check *c, const struct change_names *names, const struct layers *l,
+			  int first)
 {
 	AUTO_ARENA memory = { .max = LIMIT_CLIENT_MEMORY };
-	struct str name;
+	struct agent_row row;
 
-	for (int i = first; i < LAYERS; i++)
-		for (size_t k = 0;
-		     l->content[i].exists &&
-		     change_other_server(buf_str(&l->content[i].bytes), k, &memory, &name);
-		     k++)
-			add_way(c, "the MCP server %.*s in %s runs outside the sidecar",
-				STR_FMT(name), l->path[i]);
+	for (int i = first; i < LAYERS; i++) {
+		const struct str text = buf_str(&l->content[i].bytes);
+		enum change_state state;
+		struct err e;
+		for (size_t k = 0; change_other_server(text, k, &memory, &row); k++)
+			if (change_look(&row, CONF_TOML, names, text, &state, &e) < 0 ||
+			    state != CHANGE_APPLIED)
+				add_way(c, "the MCP server %s in %s runs outside the sidecar",
+					row.key[1], l->path[i]);
+	}
 }
 
 /* opencode: rules that allow more, and agents with rules of their own. */
 static void other_permissions(struct check *c, const struct layers *l)
 {
-	static const struct str harmless[] = { STR("\"sidecar_*\""), STR("\"todowrite\""),
-					       STR("\"todoread\""),  STR("\"webfetch\""),
-					       STR("\"websearch\""), STR("\"question\""),
-					       STR("\"doom_loop\"") };
-	static const struct str overriding[] = { STR("agent"), STR("mode") };
+	static const struct str harmless[] = { STR("sidecar_*"), STR("todowrite"), STR("todoread"),
+					       STR("webfetch"),	 STR("websearch"), STR("question"),
+					       STR("doom_loop") };
+	static const struct key_path permission = { .key = { STR("permission") }, .n = 1 };
+	static const struct key_path overriding[] = { { .key = { STR("agent") }, .n = 1 },
+						      { .key = { STR("mode") }, .n = 1 } };
+	AUTO_ARENA memory = { .max = LIMIT_CLIENT_MEMORY };
 
 	for (int i = 0; i < LAYERS; i++) {
 		const struct str text = buf_str(&l->content[i].bytes);
-		struct key_path at = { .key = { STR("permission") }, .n = 1 };
 		struct str all, name, value;
 		struct err e;
-		if (!l->content[i].exists || jsonc_find(text, &at, &all, &e) < 0)
-			continue;
-		for (size_t k = 0; all.p && jsonc_at(all, k, &name, &value); k++) {
+		for (size_t k = 0;
+		     conf_child(CONF_JSON, text, &permission, k, &memory, &name, &value); k++) {
 			bool known = str_eq(value, STR("\"deny\""));
 			for (size_t h = 0; h < ARRAY_LEN(harmless); h++)
 				known = known || str_eq(name, harmless[h]);
 			if (!known)
-				add_way(c, "permission.%.*s in %s is not \"deny\"",
-					STR_FMT(str_from(str_upto(name, name.n - 1), 1)),
+				add_way(c, "permission.%.*s in %s is not \"deny\"", STR_FMT(name),
 					l->path[i]);
 		}
 		for (size_t k = 0; k < ARRAY_LEN(overriding); k++) {
-			at.key[0] = overriding[k];
-			if (jsonc_find(text, &at, &all, &e) < 0 || !all.p)
+			if (conf_find(CONF_JSON, text, &overriding[k], &all, &e) < 0)
 				continue;
 			if (str_find(all, STR("\"permission\"")) >= 0 ||
 			    str_find(all, STR("\"tools\"")) >= 0)
@@ -176,7 +179,7 @@ static int check_rows(const struct agent *agent, size_t file, const struct chang
 			report(c, row);
 	}
 	if (agent->disables_servers && file == 0)
-		other_servers(c, &l, first);
+		other_servers(c, names, &l, first);
 	if (agent->has_permissions)
 		other_permissions(c, &l);
 	return 0;

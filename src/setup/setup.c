@@ -90,15 +90,6 @@ static struct planned *plan_file(struct work_on_setup *w, const char *path, stru
 	return p;
 }
 
-/* Let `next` become the text of the plan. */
-static void advance(struct planned *p, struct buf *next)
-{
-	const struct buf old = p->after;
-
-	p->after = *next;
-	*next = old;
-}
-
 static int name_file(const struct planned *p, struct err *e)
 {
 	const struct err inner = *e;
@@ -107,16 +98,13 @@ static int name_file(const struct planned *p, struct err *e)
 	return -1;
 }
 
-static int disable_servers(struct planned *p, struct arena *memory, struct err *e)
+static int disable_servers(struct work_on_setup *w, struct planned *p, struct err *e)
 {
-	struct str name;
+	struct agent_row row;
 
-	while (change_other_server(buf_str(&p->after), 0, memory, &name)) {
-		AUTO_BUF next = { .max = LIMIT_SETUP_FILE };
-		if (change_disable(buf_str(&p->after), name, &next, e) < 0)
-			return -1;
-		advance(p, &next);
-	}
+	for (size_t i = 0; change_other_server(buf_str(&p->after), i, &w->memory, &row); i++)
+		if (change_apply(&row, CONF_TOML, &w->names, &p->after, e) < 0)
+			return name_file(p, e);
 	return 0;
 }
 
@@ -124,7 +112,6 @@ static int plan(struct work_on_setup *w, struct err *e)
 {
 	for (const struct agent_row *row = w->agent->rows; row->value; row++) {
 		const struct agent_file *f = &w->agent->file[row->file];
-		AUTO_BUF next = { .max = LIMIT_SETUP_FILE };
 		char path[PATH_MAX];
 		if (((row->flags & ROW_HOLDS) && !w->args->only) ||
 		    ((row->flags & ROW_PROJECT) && w->args->user) || row->kind == ROW_NEVER)
@@ -134,13 +121,11 @@ static int plan(struct work_on_setup *w, struct err *e)
 		struct planned *p = plan_file(w, path, e);
 		if (!p)
 			return -1;
-		if (change_apply(row, f->form, &w->names, buf_str(&p->after), &next, e) < 0)
+		if (change_apply(row, f->form, &w->names, &p->after, e) < 0)
 			return name_file(p, e);
-		advance(p, &next);
 	}
-	if (w->args->only && w->agent->disables_servers &&
-	    disable_servers(&w->file[0], &w->memory, e) < 0)
-		return name_file(&w->file[0], e);
+	if (w->args->only && w->agent->disables_servers)
+		return disable_servers(w, &w->file[0], e);
 	return 0;
 }
 
@@ -328,6 +313,7 @@ static int set_up(struct work_on_setup *w)
 static int plan_removal(struct work_on_setup *w, const struct record_file *f, struct planned *p,
 			struct err *e)
 {
+	struct agent_row server;
 	size_t rows = 0;
 
 	while (w->agent->rows[rows].value)
@@ -335,23 +321,18 @@ static int plan_removal(struct work_on_setup *w, const struct record_file *f, st
 	while (rows-- > 0) {
 		const struct agent_row *row = &w->agent->rows[rows];
 		const struct agent_file *file = &w->agent->file[row->file];
-		AUTO_BUF next = { .max = LIMIT_SETUP_FILE };
 		char path[PATH_MAX];
 		if (place_of(file, w->args->user, w->names.project, path, e) < 0)
 			return -1;
-		if (strcmp(path, p->path) != 0)
-			continue;
-		if (change_revert(row, file->form, &w->names, f->before, buf_str(&p->after), &next,
-				  e) < 0)
+		if (strcmp(path, p->path) == 0 &&
+		    change_revert(row, file->form, &w->names, f->before, &p->after, e) < 0)
 			return name_file(p, e);
-		advance(p, &next);
 	}
-	if (w->agent->disables_servers) {
-		AUTO_BUF next = { .max = LIMIT_SETUP_FILE };
-		if (change_enable(f->before, buf_str(&p->after), &next, e) < 0)
+	for (size_t i = 0;
+	     w->agent->disables_servers && change_other_server(f->before, i, &w->memory, &server);
+	     i++)
+		if (change_revert(&server, CONF_TOML, &w->names, f->before, &p->after, e) < 0)
 			return name_file(p, e);
-		advance(p, &next);
-	}
 	cli_say(w->cli, "%s was edited since: only what setup added is taken out", p->path);
 	return 0;
 }
@@ -442,7 +423,7 @@ static int check(struct work_on_setup *w)
 		return failed(w, &e);
 	if (c.ways) {
 		buf_addf(&out, "%s has ways around the sidecar:\n", w->agent->title);
-		buf_add(&out, buf_str(&reasons));
+		cli_add_text(&out, buf_str(&reasons));
 		if (!w->agent->cannot)
 			buf_addf(&out, "To take them away: sidecar setup %s --only\n",
 				 w->agent->name);

@@ -71,6 +71,8 @@ shell_tool = "no"
 
 TOMLS = {"empty": "", "usual": TOML, "crlf": TOML.replace("\n", "\r\n"), "no newline": TOML.rstrip("\n"),
          "inline": 'features = { shell_tool = true, x = 1 }\nmcp_servers = {}\n',
+         "a feature's table only": '[features.code_mode]\nx = 1\n',
+         "an environment only": '[mcp_servers.files.env]\nKEY = "x"\n',
          "tables below only": '[mcp_servers.files.env]\nKEY = "x"\n\n[features.x]\ny = 1\n',
          "dotted": "features.shell_tool = true\nfeatures.other = 1\n\n[tui]\nx = 1\n"}
 
@@ -263,6 +265,25 @@ class TestUndo(SetupTest):
         self.assertNotIn("unified_exec", left)
         self.assertNotIn("enabled", left)
 
+    def test_what_is_left_in_toml_is_what_was_there_and_the_edit(self):
+        for kind, text in TOMLS.items():
+            if text.endswith("\n"):
+                with self.subTest(text=kind):
+                    path = self.put(".codex/config.toml", text)
+                    self.sidecar("codex", "--only", "--yes")
+                    edit = b"\n[mine]\nx = 1\n"
+                    path.write_bytes(path.read_bytes() + edit)
+                    self.assertIn("was edited since", self.sidecar("codex", "--undo", "--yes"))
+                    self.assertEqual(path.read_bytes(), text.encode() + edit)
+
+    def test_a_table_that_the_user_wrote_instead_stays(self):
+        path = self.put(".codex/config.toml", "")
+        self.sidecar("codex", "--only", "--yes")
+        path.write_text(path.read_text().split("[features]")[0].replace(
+            "[mcp_servers", "features = { shell_tool = false, mine = 1 }\n[mcp_servers"))
+        self.sidecar("codex", "--undo", "--yes")
+        self.assertEqual(path.read_text().strip(), "features = { mine = 1 }")
+
     def test_the_same_in_opencode_with_one_word_for_all(self):
         path = self.put("opencode.json", '{"permission": "allow"}\n')
         self.sidecar("opencode", "--only", "--yes")
@@ -324,6 +345,7 @@ class TestCheck(SetupTest):
             ("codex", ".codex/config.toml", "shell_tool = false", "shell_tool = true", "features.shell_tool is not false"),
             ("codex", ".codex/config.toml", "read-only", "workspace-write", 'sandbox_mode is not "read-only"'),
             ("codex", ".codex/config.toml", "[features]", '[mcp_servers.x]\ncommand = "x"\n\n[features]', "MCP server x"),
+            ("codex", ".codex/config.toml", "[features]", '[mcp_servers."@"]\ncommand = "x"\n\n[features]', "MCP server @"),
             ("gemini", ".gemini/settings.json", '"write_todos"', '"run_shell_command"', "tools.core is not"),
             ("gemini", ".gemini/settings.json", '["sidecar"]', '["sidecar", "x"]', "mcp.allowed is not"),
             ("opencode", "opencode.json", '"bash": "deny"', '"bash": "ask"', 'permission.bash is not "deny"'),

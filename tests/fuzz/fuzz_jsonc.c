@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "setup/jsonc.h"
+#include "setup/conf_edit.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -25,15 +25,16 @@ static void try_keys(struct str text, const struct key_path *at)
 	struct str before, found;
 	struct err e;
 
-	if (jsonc_find(text, at, &before, &e) < 0 ||
-	    jsonc_set(text, at, STR("true"), &once, &e) < 0)
+	if (conf_find(CONF_JSON, text, at, &before, &e) < 0 ||
+	    conf_set(CONF_JSON, text, at, STR("true"), &once, &e) < 0)
 		return;
-	check(jsonc_find(buf_str(&once), at, &found, &e) == 0 && str_eq(found, STR("true")));
-	check(jsonc_set(buf_str(&once), at, STR("true"), &twice, &e) == 0);
+	check(conf_find(CONF_JSON, buf_str(&once), at, &found, &e) == 0 &&
+	      str_eq(found, STR("true")));
+	check(conf_set(CONF_JSON, buf_str(&once), at, STR("true"), &twice, &e) == 0);
 	check(str_eq(buf_str(&once), buf_str(&twice)));
-	check(jsonc_remove(buf_str(&once), at, &without, &e) == 0);
+	check(conf_remove(CONF_JSON, buf_str(&once), at, &without, &e) == 0);
 	if (!before.p)
-		check(jsonc_find(buf_str(&without), at, &found, &e) == 0 && !found.p);
+		check(conf_find(CONF_JSON, buf_str(&without), at, &found, &e) == 0 && !found.p);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

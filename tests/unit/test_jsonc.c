@@ -3,8 +3,9 @@
 
 #include "unit.h"
 
+#include "base/arena.h"
 #include "base/own.h"
-#include "setup/jsonc.h"
+#include "setup/conf_edit.h"
 
 enum verb_of_case { SET, REMOVE, ADD, DROP };
 
@@ -25,19 +26,13 @@ static struct key_path keys_of(const char *dotted)
 
 static int change(const struct change_case *c, struct str text, struct buf *out, struct err *e)
 {
-	const struct key_path at = keys_of(c->keys);
+	struct key_path at = keys_of(c->keys);
 
-	switch (c->verb) {
-	case SET:
-		return jsonc_set(text, &at, str_of(c->value), out, e);
-	case REMOVE:
-		return jsonc_remove(text, &at, out, e);
-	case ADD:
-		return jsonc_add_item(text, &at, str_of(c->value), out, e);
-	case DROP:
-		return jsonc_remove_item(text, &at, str_of(c->value), out, e);
-	}
-	return -1;
+	if (c->verb == ADD || c->verb == DROP)
+		at.item = str_of(c->value);
+	if (c->verb == SET || c->verb == ADD)
+		return conf_set(CONF_JSON, text, &at, str_of(c->value), out, e);
+	return conf_remove(CONF_JSON, text, &at, out, e);
 }
 
 static const struct change_case cases[] = {
@@ -131,29 +126,35 @@ static void errors_name_the_line(void **state)
 	struct err e;
 
 	(void)state;
-	assert_int_equal(jsonc_find(STR("{\n  \"a\": 1\n  \"b\": 2\n}"), &at, &found, &e), -1);
+	assert_int_equal(conf_find(CONF_JSON, STR("{\n  \"a\": 1\n  \"b\": 2\n}"), &at, &found, &e),
+			 -1);
 	assert_string_equal(e.msg, "line 3: a comma is missing");
 }
 
 static void finds_values_items_and_members(void **state)
 {
-	const struct str text = STR("{\"a\": {\"b\": [1, \"x\" /* y */]}, \"c\": null}");
-	struct key_path at = keys_of("a.b");
+	const struct str text = STR("{\"a\": {\"b\": [1, \"x\" /* y */]}, \"\\u0063\": null}");
+	struct key_path at = keys_of("a.b"), top = keys_of(""), none = keys_of("a.x");
+	AUTO_ARENA memory = { .max = 4096 };
 	struct str found, name;
 	struct err e;
 
 	(void)state;
-	assert_int_equal(jsonc_find(text, &at, &found, &e), 0);
-	assert_true(jsonc_has_item(found, STR("\"x\"")));
-	assert_false(jsonc_has_item(found, STR("2")));
-	assert_true(jsonc_at(found, 1, &name, &found));
+	at.item = STR("\"x\"");
+	assert_int_equal(conf_find(CONF_JSON, text, &at, &found, &e), 0);
 	assert_str(found, "\"x\"");
-	assert_true(jsonc_at(text, 1, &name, &found));
-	assert_str(name, "\"c\"");
-	assert_false(jsonc_at(text, 2, &name, &found));
-	assert_false(jsonc_at(STR("3"), 0, &name, &found));
-	at = keys_of("a.x");
-	assert_int_equal(jsonc_find(text, &at, &found, &e), 0);
+	at.item = STR("2");
+	assert_int_equal(conf_find(CONF_JSON, text, &at, &found, &e), 0);
+	assert_null(found.p);
+	at.item.p = NULL;
+	assert_true(conf_child(CONF_JSON, text, &at, 1, &memory, &name, &found));
+	assert_str(found, "\"x\"");
+	assert_false(conf_child(CONF_JSON, text, &at, 2, &memory, &name, &found));
+	assert_true(conf_child(CONF_JSON, text, &top, 1, &memory, &name, &found));
+	assert_str(name, "c");
+	assert_false(conf_child(CONF_JSON, text, &top, 2, &memory, &name, &found));
+	assert_false(conf_child(CONF_JSON, STR("3"), &top, 0, &memory, &name, &found));
+	assert_int_equal(conf_find(CONF_JSON, text, &none, &found, &e), 0);
 	assert_null(found.p);
 }
 
@@ -164,7 +165,7 @@ static void says_when_there_is_no_room(void **state)
 	struct err e;
 
 	(void)state;
-	assert_int_equal(jsonc_set(STR("{\"b\": 1}"), &at, STR("1"), &out, &e), -1);
+	assert_int_equal(conf_set(CONF_JSON, STR("{\"b\": 1}"), &at, STR("1"), &out, &e), -1);
 	assert_int_equal(e.code, ERR_FILE_TOO_LARGE);
 	buf_done(&out);
 }

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/own.h"
-#include "setup/toml.h"
+#include "setup/conf_edit.h"
 
 struct toml_case {
 	const char *text, *keys, *value, *want; /* value NULL: removed; want NULL: an error */
@@ -37,7 +37,10 @@ static const struct toml_case cases[] = {
 	{ "t.b = 2\n[u]\nx=1\n", "t.a", "1", "t.b = 2\nt.a = 1\n[u]\nx=1\n" },
 	{ "[m]\ns.b = 2\n", "m.s.a", "1", "[m]\ns.b = 2\ns.a = 1\n" },
 	{ "t = { b = 2 }\n", "t.a", "1", "t = { b = 2, a = 1 }\n" },
-	{ "t = {b=2}\n", "t.a", "1", "t = {b=2, a = 1 }\n" },
+	{ "t = {b=2}\n", "t.a", "1", "t = {b=2, a = 1}\n" },
+	{ "t = {b = \"\"\"\n\"\"\", c = 3}\n", "t.a", "1",
+	  "t = {b = \"\"\"\n\"\"\", c = 3, a = 1}\n" },
+	{ "m = { s.b = 2 }\n", "m.s.a", "1", "m = { s.b = 2, s.a = 1 }\n" },
 	{ "t = {}\n", "t.a", "1", "t = { a = 1 }\n" },
 	{ "m = { s = { b = 2 } }\n", "m.s.a", "1", "m = { s = { b = 2, a = 1 } }\n" },
 	{ "m = { s = { a = 2 } }\n", "m.s.a", "1", "m = { s = { a = 1 } }\n" },
@@ -77,6 +80,9 @@ static const struct toml_case cases[] = {
 	{ "{}\n", "t.a", "1", NULL },
 	{ "[t]\na = 1\nb = 2\n", "t.a", NULL, "[t]\nb = 2\n" },
 	{ "t = { a = 1, b = 2 }\n", "t.a", NULL, "t = { b = 2 }\n" },
+	{ "t = { a = 1 }\n", "t.a", NULL, "t = {}\n" },
+	{ "a = 1\n\n[t]\nb = 2\n", "a", NULL, "[t]\nb = 2\n" },
+	{ "\"a\\u0000b\" = 2\n", "a", "1", NULL },
 	{ "t = { b = 2, a = 1 }\n", "t.a", NULL, "t = { b = 2 }\n" },
 	{ "x = 1\n\n[t]\n\n[u]\ny = 1\n", "t", NULL, "x = 1\n\n[u]\ny = 1\n" },
 	{ "[t]\nb = 2\n", "t", NULL, "[t]\nb = 2\n" },
@@ -91,9 +97,9 @@ static void changes_only_what_is_asked(void **state)
 		struct err e = { .code = ERR_NONE };
 		struct key_path at = toml_keys(cases[i].keys);
 		const struct str text = guarded(str_of(cases[i].text));
-		const int status = cases[i].value
-					   ? toml_set(text, &at, str_of(cases[i].value), &out, &e)
-					   : toml_remove(text, &at, &out, &e);
+		const int status = cases[i].value ? conf_set(CONF_TOML, text, &at,
+							     str_of(cases[i].value), &out, &e)
+						  : conf_remove(CONF_TOML, text, &at, &out, &e);
 
 		if (cases[i].want) {
 			if (status < 0)
@@ -119,19 +125,19 @@ static void finds_values_and_names(void **state)
 	struct err e;
 
 	(void)state;
-	assert_int_equal(toml_find(text, &at, &found, &e), 0);
+	assert_int_equal(conf_find(CONF_TOML, text, &at, &found, &e), 0);
 	assert_str(found, "\"x\"");
 	at = toml_keys("m.two");
-	assert_int_equal(toml_find(text, &at, &found, &e), 0);
+	assert_int_equal(conf_find(CONF_TOML, text, &at, &found, &e), 0);
 	assert_true(found.p && !found.n);
-	assert_int_equal(toml_find(text, &q, &found, &e), 0);
+	assert_int_equal(conf_find(CONF_TOML, text, &q, &found, &e), 0);
 	assert_null(found.p);
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
-		assert_true(toml_name(text, &m, i, &memory, &name));
+		assert_true(conf_child(CONF_TOML, text, &m, i, &memory, &name, &found));
 		assert_str(name, want[i]);
 	}
-	assert_false(toml_name(text, &m, ARRAY_LEN(want), &memory, &name));
-	assert_int_equal(toml_find(STR("a = 1\nb\n"), &at, &found, &e), -1);
+	assert_false(conf_child(CONF_TOML, text, &m, ARRAY_LEN(want), &memory, &name, &found));
+	assert_int_equal(conf_find(CONF_TOML, STR("a = 1\nb\n"), &at, &found, &e), -1);
 	assert_string_equal(e.msg, "line 2: an equals sign is missing");
 }
 
@@ -142,7 +148,7 @@ static void says_when_there_is_no_room(void **state)
 	struct err e;
 
 	(void)state;
-	assert_int_equal(toml_set(STR("bcdef = 1\n"), &at, STR("1"), &out, &e), -1);
+	assert_int_equal(conf_set(CONF_TOML, STR("bcdef = 1\n"), &at, STR("1"), &out, &e), -1);
 	assert_int_equal(e.code, ERR_FILE_TOO_LARGE);
 	buf_done(&out);
 }
