@@ -73,8 +73,7 @@ int place_of_project(char out[PATH_MAX], struct err *e)
 	return getcwd(out, PATH_MAX) ? 0 : err_errno(e, "the current directory");
 }
 
-/* The first program of that name in PATH. */
-static bool find_program(const char *name, char out[PATH_MAX])
+bool place_find_program(const char *name, char out[PATH_MAX])
 {
 	struct str rest = str_of(getenv("PATH")), dir;
 
@@ -87,13 +86,6 @@ static bool find_program(const char *name, char out[PATH_MAX])
 	return false;
 }
 
-bool place_has_program(const char *name)
-{
-	char path[PATH_MAX];
-
-	return find_program(name, path);
-}
-
 int place_of_program(char out[PATH_MAX], struct err *e)
 {
 	char found[PATH_MAX], resolved[PATH_MAX];
@@ -102,7 +94,7 @@ int place_of_program(char out[PATH_MAX], struct err *e)
 	if (n < 0)
 		return err_errno(e, "the path of this program");
 	out[n] = 0;
-	if (find_program("sidecar", found) && realpath(found, resolved) &&
+	if (place_find_program("sidecar", found) && realpath(found, resolved) &&
 	    strcmp(resolved, out) == 0)
 		(void)snprintf(out, PATH_MAX, "sidecar");
 	return 0;
@@ -155,81 +147,77 @@ static int split(const char *path, char dir[PATH_MAX], char name[PATH_MAX], stru
 	return 0;
 }
 
-/* The first directory of the path that does not exist yet; "" if all of them do. */
-static void first_missing(const char *dir, char out[PATH_MAX])
+void place_first_missing(const char *path, char out[PATH_MAX])
 {
 	char at[PATH_MAX];
+	char *slash;
 
-	(void)snprintf(at, sizeof at, "%s", dir);
+	(void)snprintf(at, sizeof at, "%s", path);
 	*out = 0;
-	while (*at && access(at, F_OK) < 0) {
-		(void)snprintf(out, PATH_MAX, "%s", at);
-		char *slash = strrchr(at, '/');
-		if (!slash)
-			break;
+	while ((slash = strrchr(at, '/')) && slash > at) {
 		*slash = 0;
+		if (access(at, F_OK) == 0)
+			return;
+		(void)snprintf(out, PATH_MAX, "%s", at);
 	}
 }
 
-static int write_file(const char *path, const struct place_content *old, struct str content,
-		      bool private, char made[PATH_MAX], struct err *e)
+static bool is_same(const struct place_content *one, const struct place_content *other)
 {
-	char dir[PATH_MAX], name[PATH_MAX], missing[PATH_MAX];
+	return one->exists == other->exists && str_eq(buf_str(&one->bytes), buf_str(&other->bytes));
+}
+
+static int changed_meanwhile(const char *path, struct err *e)
+{
+	return err_set(e, ERR_CONFLICT, "%s was changed by another program meanwhile", path);
+}
+
+static int write_file(const char *path, const struct place_content *from,
+		      const struct place_content *to, struct err *e)
+{
+	char dir[PATH_MAX], name[PATH_MAX];
 	AUTO_WORKSPACE ws = NULL;
 	AUTO_REPLACE r = REPLACE_NONE;
-	AUTO_BUF now = { .max = LIMIT_SETUP_FILE };
+	CLEANUP(place_content_done) struct place_content now = { .bytes.max = LIMIT_SETUP_FILE };
 	struct path p;
 
 	if (split(path, dir, name, e) < 0)
 		return -1;
-	first_missing(dir, missing);
 	if (ws_new(&(struct ws_options){ .root = dir }, &ws, e) < 0)
 		return -1;
 	if (ws_resolve(ws, str_of(name), PATH_STRICT, &p, e) < 0 ||
-	    replace_begin(ws, NULL, &p, REPLACE_SYNC | (private ? REPLACE_MODE : 0), &r, e) < 0 ||
-	    (r.old >= 0 && replace_read(&r, &now, e) < 0)) {
+	    replace_begin(ws, NULL, &p, REPLACE_SYNC | (to->private ? REPLACE_MODE : 0), &r, e) <
+		    0 ||
+	    (r.old >= 0 && replace_read(&r, &now.bytes, e) < 0)) {
 		ws_unmake(ws);
 		return -1;
 	}
-	if (old->exists != (r.old >= 0) || !str_eq(buf_str(&now), buf_str(&old->bytes)))
-		return err_set(e, ERR_CONFLICT, "%s was changed by another program meanwhile",
-			       path);
-	(void)snprintf(made, PATH_MAX, "%s", missing);
+	now.exists = r.old >= 0;
+	if (!is_same(&now, from))
+		return changed_meanwhile(path, e);
 	r.mode = S_IRUSR | S_IWUSR;
-	return replace_commit(&r, content, e);
+	return replace_commit(&r, buf_str(&to->bytes), e);
 }
 
-int place_write(const char *path, const struct place_content *old, struct str content,
-		char made[PATH_MAX], struct err *e)
-{
-	return write_file(path, old, content, false, made, e);
-}
-
-int place_write_private(const char *path, const struct place_content *old, struct str content,
-			struct err *e)
-{
-	char made[PATH_MAX];
-
-	return write_file(path, old, content, true, made, e);
-}
-
-int place_remove(const char *path, struct str content, const char *made, struct err *e)
+static int remove_file(const char *path, const struct place_content *from, const char *made,
+		       struct err *e)
 {
 	char dir[PATH_MAX], name[PATH_MAX];
 	CLEANUP(place_content_done) struct place_content now = { .exists = false };
 
 	if (place_read(path, &now, e) < 0 || split(path, dir, name, e) < 0)
 		return -1;
-	if (now.exists && !str_eq(buf_str(&now.bytes), content))
-		return err_set(e, ERR_CONFLICT, "%s was changed by another program meanwhile",
-			       path);
+	if (now.exists && !is_same(&now, from))
+		return changed_meanwhile(path, e);
 	if (now.exists && unlink(path) < 0)
 		return err_errno(e, "%s", path);
-	while (*made && str_starts(str_of(dir), str_of(made)) && rmdir(dir) == 0) {
-		char *slash = strrchr(dir, '/');
-		if (!slash)
-			break;
-		*slash = 0;
-	}
+	while (*made && str_starts(str_of(dir), str_of(made)) && rmdir(dir) == 0)
+		*strrchr(dir, '/') = 0;
 	return 0;
+}
+
+int place_change(const char *path, const struct place_content *from, const struct place_content *to,
+		 const char *made, struct err *e)
+{
+	return to->exists ? write_file(path, from, to, e) : remove_file(path, from, made, e);
 }

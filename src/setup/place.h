@@ -20,6 +20,7 @@
 struct place_content {
 	struct buf bytes;
 	bool exists;
+	bool private; /* only its owner may read it: it has copies of configurations */
 };
 
 /* The path of an agent's file: the user's if `user`, else that of the project. INVALID_CONFIG if
@@ -37,24 +38,20 @@ int place_of_project(char out[PATH_MAX], struct err *e);
  * path. */
 int place_of_program(char out[PATH_MAX], struct err *e);
 
-/* Whether PATH has a program of that name. */
-bool place_has_program(const char *name);
+/* The first program of that name in PATH; false if there is none. */
+bool place_find_program(const char *name, char out[PATH_MAX]);
 
 /* Read a file. Anything but a regular file, and a link that leads nowhere, is an error. */
 int place_read(const char *path, struct place_content *ret, struct err *e);
 void place_content_done(struct place_content *c);
 
-/* Write a file if it still has the old content; otherwise CONFLICT, and nothing has changed.
- * Directories are made; `made` gets the first of them, or "". */
-int place_write(const char *path, const struct place_content *old, struct str content,
-		char made[PATH_MAX], struct err *e);
+/* The first of the directories around a file that does not exist yet; "" if all of them do. */
+void place_first_missing(const char *path, char out[PATH_MAX]);
 
-/* The same for a file that only its owner may read: it has copies of configurations. */
-int place_write_private(const char *path, const struct place_content *old, struct str content,
-			struct err *e);
-
-/* Remove a file that has this content, and the directories around it, up to `made`, if they are
+/* Write or remove a file if it still has the content `from`; otherwise CONFLICT, and nothing has
+ * changed. Directories are made; with a removed file, those up to `made` are removed if they are
  * empty. */
-int place_remove(const char *path, struct str content, const char *made, struct err *e);
+int place_change(const char *path, const struct place_content *from, const struct place_content *to,
+		 const char *made, struct err *e);
 
 #endif

@@ -15,14 +15,11 @@
 static int name_record(const char *agent, const char *project, char out[PATH_MAX], struct err *e)
 {
 	char dir[PATH_MAX], hex[SHA256_TEXT] = "user";
-	uint8_t hash[SHA256_SIZE];
 
 	if (place_of_records(dir, e) < 0)
 		return -1;
-	if (project) {
-		sha256_of(str_of(project), hash);
-		(void)sha256_text(hash, hex);
-	}
+	if (project)
+		record_hash(str_of(project), hex);
 	const int n = snprintf(out, PATH_MAX, "%s/%s-%.16s.json", dir, agent, hex);
 	return n < PATH_MAX ? 0 : err_set(e, ERR_INVALID_PATH, "a path is too long");
 }
@@ -68,9 +65,12 @@ int record_load(const char *agent, const char *project, struct arena *memory,
 
 int record_save(const struct setup_record *r, struct err *e)
 {
-	AUTO_BUF text = { .max = LIMIT_SETUP_RECORD };
 	CLEANUP(place_content_done) struct place_content old = { .exists = false };
-	struct jw w = jw_to(&text);
+	CLEANUP(place_content_done)
+	struct place_content now = { .bytes.max = LIMIT_SETUP_RECORD,
+				     .exists = r->count > 0,
+				     .private = true };
+	struct jw w = jw_to(&now.bytes);
 
 	jw_object(&w, NULL);
 	jw_array(&w, "files");
@@ -86,20 +86,11 @@ int record_save(const struct setup_record *r, struct err *e)
 	}
 	jw_end(&w);
 	jw_end(&w);
-	if (text.failed)
+	if (now.bytes.failed)
 		return err_set(e, ERR_TOO_BUSY, "not enough memory");
 	if (place_read(r->path, &old, e) < 0)
 		return -1;
-	return place_write_private(r->path, &old, buf_str(&text), e);
-}
-
-int record_remove(const struct setup_record *r, struct err *e)
-{
-	CLEANUP(place_content_done) struct place_content now = { .exists = false };
-
-	if (place_read(r->path, &now, e) < 0)
-		return -1;
-	return place_remove(r->path, buf_str(&now.bytes), "", e);
+	return place_change(r->path, &old, &now, "", e);
 }
 
 struct record_file *record_find(struct setup_record *r, const char *path)
@@ -110,11 +101,18 @@ struct record_file *record_find(struct setup_record *r, const char *path)
 	return NULL;
 }
 
-bool record_matches(const struct record_file *f, struct str content)
+void record_hash(struct str content, char out[SHA256_TEXT])
 {
 	uint8_t hash[SHA256_SIZE];
-	char hex[SHA256_TEXT];
 
 	sha256_of(content, hash);
-	return str_eq(sha256_text(hash, hex), str_of(f->after));
+	(void)sha256_text(hash, out);
+}
+
+bool record_matches(const struct record_file *f, struct str content)
+{
+	char hex[SHA256_TEXT];
+
+	record_hash(content, hex);
+	return strcmp(hex, f->after) == 0;
 }

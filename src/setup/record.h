@@ -38,16 +38,14 @@ struct setup_record {
 int record_load(const char *agent, const char *project, struct arena *memory,
 		struct setup_record *ret, struct err *e);
 
-/* Write it to disk. */
+/* Write it to disk; a record without files is removed. */
 int record_save(const struct setup_record *r, struct err *e);
-
-/* Forget it. */
-int record_remove(const struct setup_record *r, struct err *e);
 
 /* The file of that path, or NULL. */
 struct record_file *record_find(struct setup_record *r, const char *path);
 
-/* Whether the content is what setup wrote. */
+/* The hash of a content, and whether that is what setup wrote. */
+void record_hash(struct str content, char out[SHA256_TEXT]);
 bool record_matches(const struct record_file *f, struct str content);
 
 #endif

@@ -39,9 +39,8 @@ static const struct option setup_options[] = {
 /* A file before and after. */
 struct planned {
 	char path[PATH_MAX];
-	struct place_content before;
-	struct buf after;
-	bool removed; /* afterwards it does not exist */
+	char made[PATH_MAX]; /* the first directory that setup makes for it, or has made; or "" */
+	struct place_content before, after;
 };
 
 struct work_on_setup {
@@ -58,7 +57,7 @@ static void work_done(struct work_on_setup *w)
 {
 	for (size_t i = 0; i < w->count; i++) {
 		place_content_done(&w->file[i].before);
-		buf_done(&w->file[i].after);
+		place_content_done(&w->file[i].after);
 	}
 	arena_done(&w->memory);
 }
@@ -71,8 +70,8 @@ static int failed(const struct work_on_setup *w, const struct err *e)
 
 static bool is_changed(const struct planned *p)
 {
-	return p->removed || !p->before.exists ||
-	       !str_eq(buf_str(&p->before.bytes), buf_str(&p->after));
+	return p->before.exists != p->after.exists ||
+	       !str_eq(buf_str(&p->before.bytes), buf_str(&p->after.bytes));
 }
 
 /* The plan of the file of that path: a new one, unless two entries of the table mean one file. */
@@ -83,10 +82,12 @@ static struct planned *plan_file(struct work_on_setup *w, const char *path, stru
 			return &w->file[i];
 	struct planned *p = &w->file[w->count++];
 	(void)snprintf(p->path, sizeof p->path, "%s", path);
-	p->after = (struct buf){ .max = LIMIT_SETUP_FILE };
+	place_first_missing(path, p->made);
 	if (place_read(path, &p->before, e) < 0)
 		return NULL;
-	buf_add(&p->after, buf_str(&p->before.bytes));
+	p->after.exists = p->before.exists;
+	p->after.bytes.max = LIMIT_SETUP_FILE;
+	buf_add(&p->after.bytes, buf_str(&p->before.bytes));
 	return p;
 }
 
@@ -94,16 +95,15 @@ static int name_file(const struct planned *p, struct err *e)
 {
 	const struct err inner = *e;
 
-	(void)err_set(e, inner.code, "%s: %s", p->path, inner.msg);
-	return -1;
+	return err_set(e, inner.code, "%s: %s", p->path, inner.msg);
 }
 
 static int disable_servers(struct work_on_setup *w, struct planned *p, struct err *e)
 {
 	struct agent_row row;
 
-	for (size_t i = 0; change_other_server(buf_str(&p->after), i, &w->memory, &row); i++)
-		if (change_apply(&row, CONF_TOML, &w->names, &p->after, e) < 0)
+	for (size_t i = 0; change_other_server(buf_str(&p->after.bytes), i, &w->memory, &row); i++)
+		if (change_apply(&row, CONF_TOML, &w->names, &p->after.bytes, e) < 0)
 			return name_file(p, e);
 	return 0;
 }
@@ -121,7 +121,8 @@ static int plan(struct work_on_setup *w, struct err *e)
 		struct planned *p = plan_file(w, path, e);
 		if (!p)
 			return -1;
-		if (change_apply(row, f->form, &w->names, &p->after, e) < 0)
+		p->after.exists = true;
+		if (change_apply(row, f->form, &w->names, &p->after.bytes, e) < 0)
 			return name_file(p, e);
 	}
 	if (w->args->only && w->agent->disables_servers)
@@ -136,19 +137,34 @@ static int show(struct work_on_setup *w, const struct planned *p, struct err *e)
 	AUTO_BUF shown = { .max = SIZE_MAX };
 
 	buf_addf(&shown, "--- %s\n", p->before.exists ? p->path : "/dev/null");
-	buf_addf(&shown, "+++ %s\n", p->removed ? "/dev/null" : p->path);
-	if (diff_unified(buf_str(&p->before.bytes), buf_str(&p->after), &w->memory, &diff, e) < 0)
+	buf_addf(&shown, "+++ %s\n", p->after.exists ? p->path : "/dev/null");
+	if (diff_unified(buf_str(&p->before.bytes), buf_str(&p->after.bytes), &w->memory, &diff,
+			 e) < 0)
 		return -1;
 	cli_add_text(&shown, buf_str(&diff));
 	cli_print(buf_str(&shown));
 	return 0;
 }
 
-/* Whether the user agrees; without a terminal nothing can be asked. */
-static bool agrees(const struct work_on_setup *w)
+/* Show what changes. Whether that is to be done; if not, *status is the program's: without a
+ * terminal nothing can be asked. */
+static bool is_agreed(struct work_on_setup *w, int *status)
 {
 	char answer[8] = "";
+	struct err e;
 
+	*status = EXIT_FAILED;
+	for (size_t i = 0; i < w->count; i++) {
+		if (!is_changed(&w->file[i]) || show(w, &w->file[i], &e) == 0)
+			continue;
+		(void)failed(w, &e);
+		return false;
+	}
+	if (w->args->dry_run) {
+		cli_say(w->cli, "nothing was changed (--dry-run)");
+		*status = EXIT_OK;
+		return false;
+	}
 	if (w->args->yes)
 		return true;
 	if (!isatty(STDIN_FILENO)) {
@@ -162,35 +178,22 @@ static bool agrees(const struct work_on_setup *w)
 	return false;
 }
 
-/* Put back the files that were written before one could not be. */
-static void take_back(struct work_on_setup *w, size_t count, char made[][PATH_MAX])
-{
-	for (size_t i = 0; i < count; i++) {
-		struct planned *p = &w->file[i];
-		struct place_content now = { .bytes = p->after, .exists = !p->removed };
-		char ignored[PATH_MAX];
-		struct err e;
-		if (!is_changed(p))
-			continue;
-		if ((p->before.exists
-			     ? place_write(p->path, &now, buf_str(&p->before.bytes), ignored, &e)
-			     : place_remove(p->path, buf_str(&p->after), made[i], &e)) < 0)
-			cli_say(w->cli, "%s could not be put back: %s", p->path, e.msg);
-	}
-}
-
-static int write_files(struct work_on_setup *w, char made[][PATH_MAX], struct err *e)
+/* Change the files; if one cannot be, put back those before it. */
+static int write_files(struct work_on_setup *w, struct err *e)
 {
 	for (size_t i = 0; i < w->count; i++) {
 		struct planned *p = &w->file[i];
-		made[i][0] = 0;
-		if (!is_changed(p))
+		if (!is_changed(p) || place_change(p->path, &p->before, &p->after, p->made, e) == 0)
 			continue;
-		if (place_write(p->path, &p->before, buf_str(&p->after), made[i], e) < 0) {
-			const struct err inner = *e;
-			take_back(w, i, made);
-			return err_set(e, inner.code, "%s: %s", p->path, inner.msg);
+		(void)name_file(p, e);
+		while (i-- > 0) {
+			struct err why;
+			p = &w->file[i];
+			if (is_changed(p) &&
+			    place_change(p->path, &p->after, &p->before, p->made, &why) < 0)
+				cli_say(w->cli, "%s could not be put back: %s", p->path, why.msg);
 		}
+		return -1;
 	}
 	return 0;
 }
@@ -202,7 +205,6 @@ static int note(struct work_on_setup *w, struct setup_record *r, struct err *e)
 	for (size_t i = 0; i < w->count; i++) {
 		const struct planned *p = &w->file[i];
 		struct record_file *f = record_find(r, p->path);
-		uint8_t hash[SHA256_SIZE];
 		const bool edited = f && !record_matches(f, buf_str(&p->before.bytes));
 		if (!is_changed(p))
 			continue;
@@ -213,40 +215,36 @@ static int note(struct work_on_setup *w, struct setup_record *r, struct err *e)
 			f->path = str_of(p->path);
 			f->existed = p->before.exists;
 			f->before = buf_str(&p->before.bytes);
+			f->made = str_of(p->made);
 		}
-		sha256_of(buf_str(&p->after), hash);
-		(void)sha256_text(hash, f->after);
+		record_hash(buf_str(&p->after.bytes), f->after);
 		if (edited)
 			f->after[0] = 0;
 	}
 	return 0;
 }
 
+static int load(struct work_on_setup *w, struct setup_record *r, struct err *e)
+{
+	return record_load(w->agent->name, w->args->user ? NULL : w->names.project, &w->memory, r,
+			   e);
+}
+
 static int write_plan(struct work_on_setup *w, struct err *e)
 {
-	char made[RECORD_FILES][PATH_MAX];
 	struct setup_record r, old;
 
-	if (record_load(w->agent->name, w->args->user ? NULL : w->names.project, &w->memory, &r,
-			e) < 0)
+	if (load(w, &r, e) < 0)
 		return -1;
 	old = r;
 	if (note(w, &r, e) < 0 || record_save(&r, e) < 0)
 		return -1;
-	if (write_files(w, made, e) < 0) {
+	if (write_files(w, e) < 0) {
 		struct err ignored;
-		(void)(old.count ? record_save(&old, &ignored) : record_remove(&r, &ignored));
+		(void)record_save(&old, &ignored);
 		return -1;
 	}
-	bool news = false;
-	for (size_t i = 0; i < w->count; i++) {
-		struct record_file *f = record_find(&r, w->file[i].path);
-		if (f && made[i][0] && !f->made.n) {
-			f->made = str_of(made[i]);
-			news = true;
-		}
-	}
-	return news ? record_save(&r, e) : 0;
+	return 0;
 }
 
 /* What a person should know after a change, or instead of it. */
@@ -275,6 +273,7 @@ static int set_up(struct work_on_setup *w)
 {
 	struct err e;
 	bool changes = false;
+	int status;
 
 	if (w->args->only && w->agent->cannot) {
 		cli_say(w->cli,
@@ -286,21 +285,14 @@ static int set_up(struct work_on_setup *w)
 	}
 	if (plan(w, &e) < 0)
 		return failed(w, &e);
-	for (size_t i = 0; i < w->count; i++) {
+	for (size_t i = 0; i < w->count; i++)
 		changes = changes || is_changed(&w->file[i]);
-		if (is_changed(&w->file[i]) && show(w, &w->file[i], &e) < 0)
-			return failed(w, &e);
-	}
 	if (!changes) {
 		cli_say(w->cli, "%s is set up already", w->agent->title);
 		return EXIT_OK;
 	}
-	if (w->args->dry_run) {
-		cli_say(w->cli, "nothing was changed (--dry-run)");
-		return EXIT_OK;
-	}
-	if (!agrees(w))
-		return EXIT_FAILED;
+	if (!is_agreed(w, &status))
+		return status;
 	if (write_plan(w, &e) < 0)
 		return failed(w, &e);
 	cli_say(w->cli, "%s is set up; to take it back: sidecar setup %s --undo%s", w->agent->title,
@@ -325,13 +317,13 @@ static int plan_removal(struct work_on_setup *w, const struct record_file *f, st
 		if (place_of(file, w->args->user, w->names.project, path, e) < 0)
 			return -1;
 		if (strcmp(path, p->path) == 0 &&
-		    change_revert(row, file->form, &w->names, f->before, &p->after, e) < 0)
+		    change_revert(row, file->form, &w->names, f->before, &p->after.bytes, e) < 0)
 			return name_file(p, e);
 	}
 	for (size_t i = 0;
 	     w->agent->disables_servers && change_other_server(f->before, i, &w->memory, &server);
 	     i++)
-		if (change_revert(&server, CONF_TOML, &w->names, f->before, &p->after, e) < 0)
+		if (change_revert(&server, CONF_TOML, &w->names, f->before, &p->after.bytes, e) < 0)
 			return name_file(p, e);
 	cli_say(w->cli, "%s was edited since: only what setup added is taken out", p->path);
 	return 0;
@@ -353,37 +345,21 @@ static int plan_undo(struct work_on_setup *w, struct setup_record *r, struct err
 				return -1;
 			continue;
 		}
-		buf_reset(&p->after, 0);
-		buf_add(&p->after, f->before);
-		p->removed = !f->existed;
+		buf_reset(&p->after.bytes, 0);
+		buf_add(&p->after.bytes, f->before);
+		p->after.exists = f->existed;
+		(void)snprintf(p->made, sizeof p->made, "%.*s", STR_FMT(f->made));
 	}
 	return 0;
-}
-
-static int apply_undo(struct work_on_setup *w, struct setup_record *r, struct err *e)
-{
-	for (size_t i = 0; i < w->count; i++) {
-		struct planned *p = &w->file[i];
-		const struct record_file *f = record_find(r, p->path);
-		char made[PATH_MAX];
-		if (!p->before.exists || !is_changed(p))
-			continue;
-		if ((p->removed
-			     ? place_remove(p->path, buf_str(&p->before.bytes),
-					    f && f->made.n ? f->made.p : "", e)
-			     : place_write(p->path, &p->before, buf_str(&p->after), made, e)) < 0)
-			return -1;
-	}
-	return record_remove(r, e);
 }
 
 static int undo(struct work_on_setup *w)
 {
 	struct setup_record r;
 	struct err e;
+	int status;
 
-	if (record_load(w->agent->name, w->args->user ? NULL : w->names.project, &w->memory, &r,
-			&e) < 0)
+	if (load(w, &r, &e) < 0)
 		return failed(w, &e);
 	if (!r.count) {
 		cli_say(w->cli, "there is nothing to undo: setup has not changed %s %s",
@@ -394,17 +370,12 @@ static int undo(struct work_on_setup *w)
 	}
 	if (plan_undo(w, &r, &e) < 0)
 		return failed(w, &e);
-	for (size_t i = 0; i < w->count; i++)
-		if (w->file[i].before.exists && is_changed(&w->file[i]) &&
-		    show(w, &w->file[i], &e) < 0)
-			return failed(w, &e);
-	if (w->args->dry_run) {
-		cli_say(w->cli, "nothing was changed (--dry-run)");
-		return EXIT_OK;
-	}
-	if (!agrees(w))
-		return EXIT_FAILED;
-	if (apply_undo(w, &r, &e) < 0) {
+	if (!is_agreed(w, &status))
+		return status;
+	if (write_files(w, &e) < 0)
+		return failed(w, &e);
+	r.count = 0;
+	if (record_save(&r, &e) < 0) {
 		cli_say(w->cli, "%s; run it again", e.msg);
 		return EXIT_FAILED;
 	}
@@ -449,10 +420,11 @@ static int list(struct work_on_setup *w)
 	for (const struct agent *a = agents; a->name; a++) {
 		AUTO_BUF reasons = { .max = LIMIT_ANSWER };
 		struct check c = { .reasons = &reasons };
+		char path[PATH_MAX];
 		bool installed = false;
 		struct err e;
 		for (size_t i = 0; i < ARRAY_LEN(a->programs) && a->programs[i]; i++)
-			installed = installed || place_has_program(a->programs[i]);
+			installed = installed || place_find_program(a->programs[i], path);
 		const int status = check_agent(a, &w->names, &c, &e);
 		buf_addf(&out, "%-9s %-12s %-14s %s\n", a->name, a->title,
 			 installed ? "installed" : "not installed",
