@@ -145,8 +145,11 @@ static int read_name(struct conf *c, struct str *ret)
 	if (!raw.n)
 		return fail(c, "a name is missing");
 	*ret = quoted ? str_from(str_upto(raw, raw.n - 1), 1) : raw;
-	if (escapes && str_index(raw, '\\') >= 0 && json_parse(raw, &c->memory, &v, &e) == 0)
+	if (escapes && str_index(raw, '\\') >= 0) {
+		if (json_parse(raw, &c->memory, &v, &e) < 0)
+			return fail(c, "a name has an escape that is not known");
 		*ret = v->string;
+	}
 	return str_index(*ret, 0) < 0 ? 0 : fail(c, "a name has a NUL byte");
 }
 

@@ -83,6 +83,7 @@ static const struct toml_case cases[] = {
 	{ "t = { a = 1 }\n", "t.a", NULL, "t = {}\n" },
 	{ "a = 1\n\n[t]\nb = 2\n", "a", NULL, "[t]\nb = 2\n" },
 	{ "\"a\\u0000b\" = 2\n", "a", "1", NULL },
+	{ "\"\\U00000061\" = 2\n", "a", "1", NULL },
 	{ "t = { b = 2, a = 1 }\n", "t.a", NULL, "t = { b = 2 }\n" },
 	{ "x = 1\n\n[t]\n\n[u]\ny = 1\n", "t", NULL, "x = 1\n\n[u]\ny = 1\n" },
 	{ "[t]\nb = 2\n", "t", NULL, "[t]\nb = 2\n" },
