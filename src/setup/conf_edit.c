@@ -364,7 +364,8 @@ static void cut_item(const struct conf *c, const struct conf_node *item, struct 
 
 	while (begin > inside && (text.p[begin - 1] == ' ' || text.p[begin - 1] == '\t'))
 		begin--;
-	if (begin > inside && text.p[begin - 1] == '\n')
+	const bool alone = str_starts(str_from(text, end), eol_of(text));
+	if (alone && begin > inside && text.p[begin - 1] == '\n')
 		begin -= begin > inside + 1 && text.p[begin - 2] == '\r' ? 2 : 1;
 	const struct str before = str_from(str_upto(text, begin), inside);
 	const struct str after = str_from(str_upto(text, close), end);

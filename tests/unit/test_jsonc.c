@@ -76,6 +76,8 @@ static const struct change_case cases[] = {
 	{ SET, "{,}", "a", "1", NULL },
 	{ REMOVE, "{\n  \"b\": 2,\n  \"a\": 1\n}\n", "a", "", "{\n  \"b\": 2\n}\n" },
 	{ REMOVE, "{\n  \"b\": 2, // two\n  \"a\": 1\n}\n", "a", "", "{\n  \"b\": 2 // two\n}\n" },
+	{ REMOVE, "{\"b\": 2, // two\n\"a\": 1}", "a", "", "{\"b\": 2 // two\n}" },
+	{ REMOVE, "{ // why\n\"a\": 1}", "a", "", "{ // why\n}" },
 	{ REMOVE, "{\n  \"a\": 1,\n  \"b\": 2\n}\n", "a", "", "{\n  \"b\": 2\n}\n" },
 	{ REMOVE, "{\n  \"a\": 1\n}\n", "a", "", "{}\n" },
 	{ REMOVE, "{ \"a\": 1, \"b\": 2 }", "b", "", "{ \"a\": 1 }" },
