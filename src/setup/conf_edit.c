@@ -10,6 +10,7 @@ struct look {
 	struct str eol, unit; /* a line's end; one step of indentation */
 	struct str indent;    /* of the line in which the place is */
 	bool lines;	      /* items stand on lines of their own */
+	bool plain;	      /* values are written as they are given */
 };
 
 static struct str eol_of(struct str text)
@@ -29,9 +30,13 @@ static struct str indent_at(struct str text, size_t at)
 }
 
 /* Take the step of indentation from the first line that has one. */
-static struct look look_at(struct str text, size_t at)
+static struct look look_at(const struct conf *c, size_t at)
 {
-	struct look k = { .eol = eol_of(text), .unit = STR("  "), .indent = indent_at(text, at) };
+	const struct str text = c->text;
+	struct look k = { .eol = eol_of(text),
+			  .unit = STR("  "),
+			  .indent = indent_at(text, at),
+			  .plain = c->form == CONF_TOML };
 
 	for (size_t i = 0; i + 1 < text.n; i++)
 		if (text.p[i] == '\n' && (text.p[i + 1] == ' ' || text.p[i + 1] == '\t')) {
@@ -58,7 +63,7 @@ static void add_pretty(struct buf *out, struct str value, const struct look *k)
 	size_t deep = 0, flat = 0; /* flat: brackets that are open from a list of plain values on */
 	bool opened = false, comma = false;
 
-	if (memchr(value.p, '\n', value.n)) {
+	if (k->plain || memchr(value.p, '\n', value.n)) {
 		buf_add(out, value);
 		return;
 	}
@@ -85,22 +90,12 @@ static void add_pretty(struct buf *out, struct str value, const struct look *k)
 	}
 }
 
-static void add_member(struct buf *out, enum conf_form form, struct str head, struct str value,
-		       const struct look *k)
-{
-	buf_add(out, head);
-	if (form == CONF_TOML)
-		buf_add(out, value);
-	else
-		add_pretty(out, value, k);
-}
-
 /* Add the first item between empty brackets: in JSON on a line of its own, which an inline table
  * may not have. */
 static void add_first(const struct conf *c, size_t open, size_t close, struct str head,
 		      struct str value, struct buf *out)
 {
-	struct look k = look_at(c->text, open);
+	struct look k = look_at(c, open);
 	const struct str outer = k.indent;
 	struct str inside = str_from(str_upto(c->text, close), open + 1);
 	AUTO_BUF inner = { .max = out->max };
@@ -119,7 +114,8 @@ static void add_first(const struct conf *c, size_t open, size_t close, struct st
 		inside.n--;
 	buf_add(out, inside); /* comments */
 	add_line(out, &k, 0);
-	add_member(out, c->form, head, value, &k);
+	buf_add(out, head);
+	add_pretty(out, value, &k);
 	buf_add(out, k.eol);
 	buf_add(out, outer);
 	buf_add(out, str_from(c->text, close));
@@ -134,7 +130,7 @@ static void add_last(const struct conf *c, size_t open, const struct conf_node *
 	const bool lines =
 		c->form == CONF_JSON && memchr(c->text.p + open, '\n', last->begin - open);
 	const size_t place = lines ? conf_after_comment(c, end) : end;
-	struct look k = look_at(c->text, last->begin);
+	struct look k = look_at(c, last->begin);
 
 	k.lines = lines;
 	buf_add(out, str_upto(c->text, end));
@@ -145,7 +141,8 @@ static void add_last(const struct conf *c, size_t open, const struct conf_node *
 		add_line(out, &k, 0);
 	else
 		buf_addc(out, ' ');
-	add_member(out, c->form, head, value, &k);
+	buf_add(out, head);
+	add_pretty(out, value, &k);
 	if (comma)
 		buf_addc(out, ',');
 	buf_add(out, str_from(c->text, place));
@@ -207,7 +204,7 @@ static void add_json(const struct conf *c, size_t node, struct str value, struct
 		add_inside(c, node, buf_str(&head), buf_str(&wrapped), out);
 		return;
 	}
-	struct look k = look_at(c->text, 0); /* nothing but blanks and comments */
+	struct look k = look_at(c, 0); /* nothing but blanks and comments */
 	k.lines = true;
 	k.indent = (struct str){ NULL, 0 };
 	wrap(&wrapped, c->at, 0, value);
@@ -272,16 +269,14 @@ static void add_toml(const struct conf *c, const struct conf_node *n, struct str
 static void replace_value(const struct conf *c, struct str old, struct str value, struct buf *out)
 {
 	const size_t at = (size_t)(old.p - c->text.p);
-	struct look k = look_at(c->text, at);
+	struct look k = look_at(c, at);
 
-	if (conf_same(c->form, old, value))
-		value = old;
 	k.lines = memchr(c->text.p, '\n', c->text.n) || old.p[0] == '"';
 	buf_add(out, str_upto(c->text, at));
-	if (value.p == old.p)
+	if (conf_same(c->form, old, value))
 		buf_add(out, old);
 	else
-		add_member(out, c->form, STR(""), value, &k);
+		add_pretty(out, value, &k);
 	buf_add(out, str_from(c->text, at + old.n));
 }
 
@@ -302,11 +297,14 @@ static int checked(const struct conf *c, const struct str *want, const struct bu
 		       STR_FMT(c->at->key[c->at->n - 1]), why.code ? ": " : "", why.msg);
 }
 
-/* What a node is not, so that the value cannot be added to it; NULL: it can. */
-static const char *in_the_way(const struct conf *c, const struct conf_node *n)
+/* What the node that was reached is not, so that the value cannot be given; NULL: it can. */
+static const char *in_the_way(const struct conf *c, size_t node)
 {
+	const struct conf_node *n = &c->node[node];
 	const struct str v = n->value;
 
+	if (conf_is_end(c, node))
+		return n->kind == CONF_VALUE ? NULL : "a value";
 	/* Between the comments of an inline table, the value could get into one. */
 	if (c->form == CONF_TOML &&
 	    (n->kind == CONF_TABLES || (str_index(v, '#') >= 0 && str_index(v, '\n') >= 0) ||
@@ -328,9 +326,7 @@ int conf_set(enum conf_form form, struct str text, const struct key_path *at, st
 		return -1;
 	const size_t node = conf_follow(&c);
 	const struct conf_node *n = &c.node[node];
-	const char *wanted = conf_is_end(&c, node) ? NULL : in_the_way(&c, n);
-	if (conf_is_end(&c, node) && n->kind != CONF_VALUE)
-		wanted = "a value";
+	const char *wanted = in_the_way(&c, node);
 	if (wanted)
 		return err_set(e, ERR_INVALID_CONFIG, "%.*s is not %s",
 			       STR_FMT(n->depth ? n->name : STR("it")), wanted);
