@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* page: the page as the build has packed it, or unpacked for a client that cannot. */
+/* page: the page as it is, or as the build has packed it. */
 
 #include "api/page.h"
 
-#include "base/inflate.h"
 #include "ui/page_data.h"
-
-enum { GZIP_HEAD = 10, GZIP_TAIL = 8 }; /* bytes around the deflate stream */
 
 /* The page loads nothing, is in no frame, and tells no other site where it was. */
 #define HEADERS                                                                                    \
@@ -35,7 +32,9 @@ static bool is_zero(struct str parameter)
 	return true;
 }
 
-bool page_may_be_packed(struct str accept_encoding)
+/* Whether a client that sends this Accept-Encoding takes gzip. Without the header it is given the
+ * page as it is. */
+static bool takes_gzip(struct str accept_encoding)
 {
 	bool other = false; /* what "*" says */
 
@@ -57,21 +56,14 @@ void page_send(struct exchange *x, const struct http_request *r, struct str rest
 	/* By whether it is packed and whether a token is missing. */
 	static const char *const headers[2][2] = { { HEADERS, HEADERS ASK },
 						   { HEADERS PACKED, HEADERS PACKED ASK } };
-	const bool packed = page_may_be_packed(http_header(&r->head, STR("accept-encoding")));
-	struct str body = { (const char *)page_gzip, sizeof page_gzip };
+	static const struct str plain = { (const char *)page_plain, sizeof page_plain };
+	static const struct str gzip = { (const char *)page_gzip, sizeof page_gzip };
+	const bool packed = takes_gzip(http_header(&r->head, STR("accept-encoding")));
 	const char *why;
 
 	(void)rest;
 	const int refused = auth_check(&x->front->auth, &r->head, x->uid == (uid_t)-1, &why);
-	if (!packed) {
-		const struct str stream = str_from(str_upto(body, body.n - GZIP_TAIL), GZIP_HEAD);
-		char *page = arena_alloc(x->arena, PAGE_SIZE);
-		if (!page || !inflate(stream, page, PAGE_SIZE)) {
-			exchange_error(x, 503, NULL, "Not enough memory, try again", ERR_TOO_BUSY);
-			return;
-		}
-		body = (struct str){ page, PAGE_SIZE };
-	}
 	x->outlet->send(x, &(struct http_answer){ 200, "text/html; charset=utf-8",
-						  headers[packed][refused == 401], body });
+						  headers[packed][refused == 401],
+						  packed ? gzip : plain });
 }

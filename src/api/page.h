@@ -16,8 +16,4 @@
 /* GET /ui */
 void page_send(struct exchange *x, const struct http_request *r, struct str rest);
 
-/* Whether a client that sends this Accept-Encoding takes gzip. Without the header it is given the
- * page as it is. */
-bool page_may_be_packed(struct str accept_encoding);
-
 #endif
