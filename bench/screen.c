@@ -148,7 +148,7 @@ static void report(const char *name, struct str text)
 		pipe = least(pipe, through_pipe(text, NULL, NULL));
 		cleaned = least(cleaned, through_pipe(text, &s, &aside));
 		screen = least(screen, in_memory(text, &s, &aside));
-		held = s.line.line.cap;
+		held = s.line.cap;
 	}
 	const double gb = (double)text.n / 1e9;
 	printf("%-12s %9.2f %9.2f %9.2f %8.2fx %8zu\n", name, gb / pipe, gb / cleaned, gb / screen,

@@ -29,11 +29,14 @@
 
 #include "base/buf.h"
 #include "base/str.h"
-#include "tools/redraw.h"
+#include "base/utf8.h"
 
 /* One stream. The zero value is ready for use; everything is private. */
 struct screen {
-	struct redraw line; /* the line that has not ended */
+	struct buf line;	/* the line that has not ended; a column that was erased is a NUL */
+	size_t at;		/* the cursor: a character in the line, or its end … */
+	size_t over;		/* … and columns to the right of where that begins */
+	struct utf8_stream cut; /* a character of which only the beginning has come */
 
 	enum screen_state {
 		SCREEN_TEXT,

@@ -297,7 +297,7 @@ static void plain_text_is_passed_through(void **unused)
 	assert_str(screen_feed(&s, text, &aside), "heldfirst line\nsecond \xc3\xa9\t!\n");
 	assert_ptr_equal(screen_feed(&s, text, &aside).p, text.p);
 	assert_int_equal(screen_end(&s, &aside).n, 0);
-	assert_null(s.line.line.failed ? "failed" : NULL);
+	assert_null(s.line.failed ? "failed" : NULL);
 }
 
 static void a_line_that_is_redrawn_takes_the_memory_of_one(void **unused)
@@ -311,7 +311,7 @@ static void a_line_that_is_redrawn_takes_the_memory_of_one(void **unused)
 		const int n = snprintf(text, sizeof text, "\r" E "[K\xe2\xa0\x8b %d of 100000", i);
 		assert_int_equal(screen_feed(&s, (struct str){ text, (size_t)n }, &aside).n, 0);
 	}
-	assert_true(s.line.line.cap <= 1024 && aside.cap <= 1024);
+	assert_true(s.line.cap <= 1024 && aside.cap <= 1024);
 	assert_str(screen_end(&s, &aside), "\xe2\xa0\x8b 99999 of 100000");
 }
 
@@ -354,7 +354,7 @@ static void memory_is_bounded_whatever_comes(void **unused)
 		for (int round = 0; round < 2; round++)
 			(void)screen_feed(&s, buf_str(&piece), &aside);
 		assert_false(aside.failed);
-		assert_true(s.line.line.cap <= LIMIT_SCREEN_LINE);
+		assert_true(s.line.cap <= LIMIT_SCREEN_LINE);
 	}
 }
 
