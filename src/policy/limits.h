@@ -11,12 +11,6 @@ enum {
 	 * every step makes the text shorter. */
 	LIMIT_SHELL_TEXT = 64 << 20,
 
-	/* Brace expansion: groups in one word, words and bytes produced from one text. People write
-	 * a dozen words; every group of two doubles them. */
-	LIMIT_BRACE_DEPTH = 16,
-	LIMIT_BRACE_WORDS = 4096,
-	LIMIT_BRACE_BYTES = 1 << 20,
-
 	/* Memory for judging one command. The worst megabyte (`a;a;a…`) takes about 60 MiB. */
 	LIMIT_POLICY_MEMORY = 128 << 20,
 	/* The text of all command rules that the operator sets. */

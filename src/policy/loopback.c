@@ -166,6 +166,15 @@ static bool is_local_url(struct str url)
 	return rest.p[0] == '?' && str_index(rest, '@') < 0 && str_index(rest, '\\') < 0;
 }
 
+/* Could the shell make several words of it: {a,b}? */
+static bool has_braces(struct str text)
+{
+	struct str before, group, after;
+
+	return str_cut(text, '{', &before, &group) && str_cut(group, '}', &group, &after) &&
+	       str_index(group, ',') >= 0;
+}
+
 /* Is the whole word known before it runs? A pattern could become the names of files. */
 static bool is_known(const struct shell_word *w)
 {
@@ -174,7 +183,7 @@ static bool is_known(const struct shell_word *w)
 	if (w->flags & SHELL_QUOTED || is_local_url(w->text))
 		return true;
 	return str_index(w->text, '*') < 0 && str_index(w->text, '?') < 0 &&
-	       str_index(w->text, '[') < 0;
+	       str_index(w->text, '[') < 0 && !has_braces(w->text);
 }
 
 static bool all_known(const struct shell_command *c)

@@ -4,7 +4,7 @@
 #include "policy/limits.h"
 #include "policy/shell.h"
 
-#include "policy/shbrace.h"
+#include "policy/shword.h"
 
 struct heredoc {
 	struct heredoc *next;
@@ -306,7 +306,7 @@ static void flush(struct shlex *s, struct simple *c)
 	/* A first word that could not be kept leaves no word to count. */
 	if (c->words.failed)
 		shlex_give_up(s, "it is too large");
-	if (count(c) && !s->mute && !s->trouble) {
+	if (count(c) && !s->trouble) {
 		struct shell_command *made = arena_array(s->arena, 1, sizeof *made);
 		const struct str words = arena_dup(s->arena, buf_str(&c->words));
 		if (!made || !words.p) {
@@ -447,8 +447,6 @@ static void add_word(struct shlex *s, struct simple *c, const struct word *w)
 	if (!count(c))
 		c->assigns = is_declaration(w->text);
 	c->begun = true;
-	if (w->brace && !s->mute && shbrace_expand(s, w->raw, &c->words))
-		return;
 	buf_add(&c->words, (struct str){ (const char *)&word, sizeof word });
 }
 

@@ -9,8 +9,8 @@
  * here-document. Keywords, operators, assignments, redirections and comments are removed.
  *
  * The reader accepts more than bash: of a text that bash would refuse it returns the commands that
- * it could make out. It never reads less than bash does. What it cannot follow (nesting beyond
- * LIMIT_SHELL_DEPTH, braces beyond LIMIT_BRACE_…) it reports instead of guessing.
+ * it could make out. It never finds fewer commands than bash does. Nesting beyond LIMIT_SHELL_DEPTH,
+ * which it cannot follow, it reports instead of guessing.
  */
 #ifndef POLICY_SHELL_H
 #define POLICY_SHELL_H

@@ -2,9 +2,9 @@
 /*
  * shell_command: one simple command of a shell text, as a list of words.
  *
- * The words of a command are as the program would get them: without quotes and escapes, and with
- * braces {a,b} expanded. What is only known at run time ($VAR, a substitution) is one NUL byte in
- * the text; $HOME is known well enough to be written ~.
+ * The words of a command are as the program would get them, without quotes and escapes; only braces
+ * {a,b} and patterns are as they are written. What is only known at run time ($VAR, a substitution)
+ * is one NUL byte in the text; $HOME is known well enough to be written ~.
  */
 #ifndef POLICY_SHELL_COMMAND_H
 #define POLICY_SHELL_COMMAND_H

@@ -4,7 +4,6 @@
  *
  *	shlex		bytes, blanks, comments, operators
  *	shword		words: quotes, escapes, expansions, substitutions
- *	shbrace		{a,b}
  *	shell		commands and lists of them, here-documents
  *
  * The position moves forward over the text; a backslash followed by a newline is never seen. Where
@@ -60,10 +59,7 @@ struct shlex {
 	struct shell_command **tail;
 	struct str chain;
 	unsigned depth;
-	unsigned mute;	     /* > 0: the commands read now have been read before */
 	bool in_paren;	     /* the list that is being read is that of a $( */
-	size_t braces;	     /* words made by brace expansion so far */
-	size_t braced;	     /* their bytes */
 	const char *trouble; /* why the text cannot be followed, or NULL */
 };
 

@@ -415,7 +415,7 @@ static void pattern(struct shlex *s, struct making *m)
 /* What has been seen outside quotes. Only the first [ and the first = can make an assignment; to
  * look at later ones would take quadratic time. */
 struct met {
-	bool brace, bracket, equals;
+	bool bracket, equals;
 };
 
 /* A substitution, array or pattern, which begins with a parenthesis at the position or after it. */
@@ -454,7 +454,6 @@ static bool take_part(struct shlex *s, unsigned mode, struct making *m, struct m
 	if (is_end(s, c))
 		return false;
 	const bool subscript = c == '[' && !met->bracket && mode & WORD_SUBSCRIPT && is_name(s, m);
-	met->brace |= c == '{';
 	met->bracket |= c == '[';
 	s->p++;
 	if (c == '\'') {
@@ -497,7 +496,6 @@ struct word shword_read(struct shlex *s, unsigned mode)
 	}
 	w.raw = (struct str){ from, (size_t)(s->p - from) };
 	w.flags = m.flags | assign;
-	w.brace = met.brace;
 	w.text = finish(s, &m, w.raw);
 	return w;
 }

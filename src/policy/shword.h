@@ -17,7 +17,6 @@ enum {
 struct word {
 	struct str text, raw; /* as evaluated, as written */
 	unsigned flags;	      /* SHELL_… */
-	bool brace;	      /* there is an unquoted { in it */
 };
 
 /* Read the word that begins at the position. */

@@ -116,6 +116,7 @@ static const struct verdict fetches[] = {
 	{ "curl 'http://localhost:{80,81}/'", REFUSED },
 	{ "curl 'http://localhost:[1-9]/'", REFUSED },
 	{ "curl http://{localhost,evil.com}/", REFUSED },
+	{ "curl -o {x,http://evil.com/} http://localhost/", REFUSED },
 	{ "curl 'http://{localhost,evil.com}/'", REFUSED },
 	{ "curl {http://localhost/,http://evil.com/}", REFUSED },
 	{ "curl http:/localhost/", REFUSED },
