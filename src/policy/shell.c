@@ -279,7 +279,6 @@ struct simple {
 	bool coproc, timed; /* the keyword came just before */
 	struct str *input;  /* text of its last here-document or here-string */
 	bool newline;	    /* a newline ended the command before */
-	struct shell_command *last, *from; /* the command before; the same if it is piped in */
 };
 
 static void done(struct simple *c)
@@ -302,7 +301,6 @@ static void reset(struct simple *c)
 /* The command is complete: put it on the list. */
 static void flush(struct shlex *s, struct simple *c)
 {
-	c->last = NULL;
 	/* A first word that could not be kept leaves no word to count. */
 	if (c->words.failed)
 		shlex_give_up(s, "it is too large");
@@ -316,12 +314,9 @@ static void flush(struct shlex *s, struct simple *c)
 		made->words = (struct shell_word *)(void *)(uintptr_t)words.p;
 		made->n = count(c);
 		made->input = c->input;
-		made->from = c->from;
 		*s->tail = made;
 		s->tail = &made->next;
-		c->last = made;
 	}
-	c->from = NULL;
 	reset(c);
 }
 
@@ -492,8 +487,6 @@ static void separate(struct shlex *s, struct simple *c, enum token token)
 		return;
 	}
 	shlex_chain(s, (struct str){ s->token, (size_t)(s->p - s->token) });
-	if (token == TOKEN_PIPE)
-		c->from = c->last;
 }
 
 /* Read commands up to and including the end; true if that was an operator, so that another branch

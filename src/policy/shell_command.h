@@ -27,8 +27,7 @@ struct shell_word {
 struct shell_command {
 	struct shell_word *words; /* never empty */
 	size_t n;
-	const struct str *input;	  /* its here-document or here-string, or NULL */
-	const struct shell_command *from; /* the command whose output is piped in, or NULL */
+	const struct str *input; /* its here-document or here-string, or NULL */
 	struct shell_command *next;
 };
 

@@ -3,6 +3,7 @@
 
 #include "policy/wrapper.h"
 
+#include "base/buf.h"
 #include "policy/shell.h"
 
 enum form {
@@ -142,71 +143,10 @@ static struct wrapper_option read_option(const struct wrapper *w, struct str tex
 	return short_options(w, str_from(text, 1));
 }
 
-/* The words, each followed by the byte `after`; `decode` replaces \n and \t. */
-static struct str join(const struct shell_word *words, size_t count, char after, bool decode,
-		       struct arena *a)
+/* What the command will read from its standard input, if the text itself tells: a here-document or
+ * a here-string; "" if it is not known. */
+static struct str stdin_text(const struct shell_command *c)
 {
-	size_t n = 0;
-
-	for (size_t i = 0; i < count; i++)
-		n += words[i].text.n + 1;
-	char *const p = arena_alloc(a, n + 1);
-	if (!p)
-		return STR("");
-	n = 0;
-	for (size_t i = 0; i < count; i++) {
-		const struct str w = words[i].text;
-		for (size_t k = 0; k < w.n; k++) {
-			const char next =
-				decode && w.p[k] == '\\' && k + 1 < w.n ? w.p[k + 1] : '\0';
-			const bool escape = next == 'n' || next == 't' || next == '\\';
-			p[n++] = next == 'n' ? '\n' : next == 't' ? '\t' : w.p[k];
-			k += escape;
-		}
-		p[n++] = after;
-	}
-	return (struct str){ p, n };
-}
-
-/* Is the word one of echo's options: -n, -e, -E or a bundle? */
-static bool is_echo_option(struct str w)
-{
-	for (size_t i = 1; i < w.n; i++) {
-		if (w.p[i] != 'n' && w.p[i] != 'e' && w.p[i] != 'E')
-			return false;
-	}
-	return w.n > 1 && w.p[0] == '-';
-}
-
-static struct str echoed(const struct shell_command *c, struct arena *a)
-{
-	bool decode = false;
-	size_t i = 1;
-
-	for (; i < c->n; i++) {
-		if (!is_echo_option(c->words[i].text))
-			break;
-		decode |= str_index(c->words[i].text, 'e') > 0;
-	}
-	return join(c->words + i, c->n - i, ' ', decode, a);
-}
-
-/* What the command will read from its standard input, if the text itself tells: a here-document, a
- * here-string, or what echo, printf or a cat of one of these writes into its pipe. It is in the
- * arena or in the script; "" if it is not known. The format and the arguments of printf are on
- * lines of their own. */
-static struct str stdin_text(const struct shell_command *c, struct arena *a)
-{
-	while (!c->input && c->from) {
-		const struct str name = shell_basename(c->from->words[0].text);
-		if (str_eq(name, STR("echo")))
-			return echoed(c->from, a);
-		if (str_eq(name, STR("printf")))
-			return join(c->from->words + 1, c->from->n - 1, '\n', true, a);
-		if (!str_eq(name, STR("tee")) && !(str_eq(name, STR("cat")) && c->from->n == 1))
-			return STR("");
-		c = c->from;
-	}
 	return c->input ? *c->input : STR("");
 }
 
@@ -266,10 +206,20 @@ static void add_command(struct opening *o, size_t from, size_t to)
 /* The words from..to as shell text, with blanks between them. */
 static void add_joined(struct opening *o, const struct shell_word *words, size_t from, size_t to)
 {
-	if (from >= to)
+	size_t n = 0;
+
+	for (size_t i = from; i < to; i++)
+		n += words[i].text.n + 1;
+	char *const p = n ? arena_alloc(o->arena, n) : NULL;
+	if (!p)
 		return;
-	const struct str text = join(words + from, to - from, ' ', false, o->arena);
-	add_text(o, str_upto(text, text.n ? text.n - 1 : 0));
+	struct buf text = buf_over(p, n);
+	for (size_t i = from; i < to; i++) {
+		if (i > from)
+			buf_addc(&text, ' ');
+		buf_add(&text, words[i].text);
+	}
+	add_text(o, buf_str(&text));
 }
 
 /* The text option: flock -c TEXT; or env -S WORDS, which come before the others. */
@@ -331,7 +281,7 @@ static size_t blank(struct str text)
 /* The words of the input, if it is known, come after xargs' own. */
 static void open_xargs(struct opening *o, size_t from)
 {
-	struct str text = stdin_text(o->c, o->arena);
+	struct str text = stdin_text(o->c);
 	const size_t own = o->c->n - from;
 	size_t n = own;
 
@@ -405,7 +355,7 @@ static void open_shell(struct opening *o)
 	if (text)
 		add_text(o, word(o, i));
 	else if (input || i >= o->c->n || str_eq(word(o, i), STR("/dev/stdin")))
-		add_text(o, stdin_text(o->c, o->arena));
+		add_text(o, stdin_text(o->c));
 }
 
 static void open_words(struct opening *o)
@@ -463,7 +413,7 @@ struct wrapped *wrapper_open(const struct shell_command *c, struct arena *a)
 	else if (o.w->form == FORM_SHELL)
 		open_shell(&o);
 	else if (o.w->form == FORM_SOURCE && str_eq(word(&o, 1), STR("/dev/stdin")))
-		add_text(&o, stdin_text(c, a));
+		add_text(&o, stdin_text(c));
 	else if (o.w->form != FORM_SOURCE)
 		open_words(&o);
 	return o.first;

@@ -4,8 +4,8 @@
  *
  * `timeout 5 env A=1 xargs sudo` runs sudo. Opening a command tells what it would run next: other
  * words of its own (env, nohup, xargs, find -exec …) or a text in the shell's language (bash -c,
- * eval, trap, a here-document that feeds a shell, literal text piped into one). It opens one layer;
- * the caller opens the result again.
+ * eval, trap, a here-document that feeds a shell). It opens one layer; the caller opens the result
+ * again.
  */
 #ifndef POLICY_WRAPPER_H
 #define POLICY_WRAPPER_H

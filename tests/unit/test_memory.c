@@ -283,7 +283,7 @@ static const struct {
 } refused_commands[] = {
 	{ "judge_name", "sudo ls" },
 	{ "judge_wrappers", "a=1 env -i nice -n 5 bash -c 'x=$(sudo ls); echo \"$x\"'" },
-	{ "judge_document", "cat <<EOF | sh\nsudo ls\nEOF\n" },
+	{ "judge_document", "sh <<EOF\nsudo ls\nEOF\n" },
 	{ "judge_compound", "if true; then { (echo {1..3}; sudo ls); }; fi" },
 	{ "judge_find", "find . -exec sudo rm {} \\;" },
 };
@@ -318,8 +318,8 @@ static int judge_padded(const void *arg, struct err *e)
 {
 	static const char *const parts[] = {
 		"env -S 'A=1 sudo ls' b",
-		"cat <<EOF | bash\nsudo ls\nEOF\n",
-		"echo sudo ls | xargs -n1 nice",
+		"bash <<EOF\nsudo ls\nEOF\n",
+		"xargs -n1 nice <<< 'sudo ls'",
 		"eval 'sudo ls' x",
 	};
 	struct policy *p = policy_new(&(struct policy_options){ .mode = POLICY_DEFAULT,

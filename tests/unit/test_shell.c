@@ -33,8 +33,6 @@ static void render(struct str text, const char *only, char between, struct buf *
 			show(c->words[i].text, '<', '>', out);
 		if (c->input && !only)
 			show(*c->input, '[', ']', out);
-		if (c->from && !only)
-			buf_addc(out, '|');
 		buf_addc(out, between);
 	}
 }
@@ -47,7 +45,7 @@ static void texts_become_commands(void **state)
 		{ "", "" },
 		{ "a b  c", "<a><b><c> " },
 		{ "a;b&&c||d&e\nf", "<a> <b> <c> <d> <e> <f> " },
-		{ "a | b |& c", "<a> <b>| <c>| " },
+		{ "a | b |& c", "<a> <b> <c> " },
 		{ "a $x\"$y\"z", "<a><??z> " },
 		{ "a $(b c)d", "<b><c> <a><?d> " },
 		{ "a \"x`b`\"", "<b> <a><x?> " },
