@@ -48,7 +48,7 @@ struct shlex {
 	struct arena *arena;
 	struct buf text; /* the words that are being read, the innermost last */
 
-	/* Only blanks, quotes and backslashes have a meaning, as in words.h. */
+	/* Only blanks, quotes and backslashes have a meaning, as for shword_split. */
 	bool literal;
 	char unclosed; /* the quote or backslash that the end of the text left open, or 0 */
 

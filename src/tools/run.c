@@ -12,7 +12,7 @@
 #include "exec/jobs.h"
 #include "exec/runner.h"
 #include "policy/policy.h"
-#include "policy/words.h"
+#include "policy/shword.h"
 #include "tools/output.h"
 #include "tools/watched.h"
 #include "workspace/workspace.h"
@@ -482,7 +482,7 @@ static int execute_run(struct call *c, const void *args, struct result *ret, str
 	struct str *words;
 
 	q.timeout_ms = LIMIT_BASH_MS;
-	if (call_may_run(c, e) < 0 || words_split(a->command, c->arena, &words, &q.argc, e) < 0)
+	if (call_may_run(c, e) < 0 || shword_split(a->command, c->arena, &words, &q.argc, e) < 0)
 		return -1;
 	q.argv = words;
 	if (c->rules && policy_check_argv(c->rules, q.argv, q.argc, false, e) < 0)

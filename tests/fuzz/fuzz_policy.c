@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "policy/policy.h"
-#include "policy/words.h"
+#include "policy/shword.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	AUTO_ARENA arena = { .max = 1 << 20 };
 	struct str *words;
 	size_t count;
-	if (words_split(input, &arena, &words, &count, &e) == 0 && count == 0)
+	if (shword_split(input, &arena, &words, &count, &e) == 0 && count == 0)
 		abort();
 	return 0;
 }

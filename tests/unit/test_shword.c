@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* words: quotes, escapes and blanks as a shell reads them, and nothing else. */
+/* shword_split: quotes, escapes and blanks as a shell reads them, and nothing else. */
 
 #include "unit.h"
 
 #include "base/arena.h"
 #include "base/own.h"
-#include "policy/words.h"
+#include "policy/shword.h"
 
 static void words_are_taken_apart(void **state)
 {
@@ -32,7 +32,7 @@ static void words_are_taken_apart(void **state)
 		size_t n, want = 0;
 		struct err e;
 		const struct str text = guarded(str_of(cases[i].text));
-		assert_int_equal(words_split(text, &arena, &words, &n, &e), 0);
+		assert_int_equal(shword_split(text, &arena, &words, &n, &e), 0);
 		for (; want < 6 && cases[i].words[want]; want++)
 			assert_true(want < n && str_eq(words[want], str_of(cases[i].words[want])));
 		assert_true(want == n || want == 6);
@@ -52,14 +52,14 @@ static void texts_without_words_are_refused(void **state)
 		struct str *words;
 		size_t n;
 		struct err e;
-		assert_int_equal(words_split(guarded(cases[i]), &arena, &words, &n, &e), -1);
+		assert_int_equal(shword_split(guarded(cases[i]), &arena, &words, &n, &e), -1);
 		assert_int_equal(e.code, ERR_INVALID_ARGUMENTS);
 	}
 	struct arena none = { .max = 0 };
 	struct str *words;
 	size_t n;
 	struct err e;
-	assert_int_equal(words_split(STR("a"), &none, &words, &n, &e), -1);
+	assert_int_equal(shword_split(STR("a"), &none, &words, &n, &e), -1);
 	assert_int_equal(e.code, ERR_TOO_BUSY);
 }
 
