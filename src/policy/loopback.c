@@ -43,18 +43,6 @@ static const struct fetcher fetchers[] = {
 	  .rest = 'n' },
 };
 
-static bool is_listed(const char *names, struct str name)
-{
-	struct str rest = str_of(names), one;
-
-	while (rest.n) {
-		(void)str_cut(rest, ' ', &one, &rest);
-		if (str_eq(one, name))
-			return true;
-	}
-	return false;
-}
-
 /* Programs accept the beginning of a long option's name. */
 static bool may_stand_for(const char *names, struct str name)
 {
@@ -75,7 +63,7 @@ static bool skip_option(const struct fetcher *f, struct str text, size_t *i)
 
 	if (str_starts(text, STR("--"))) {
 		const bool attached = str_cut(str_from(text, 2), '=', &name, &value);
-		if (is_listed(f->longs, name))
+		if (shell_is_listed(f->longs, name))
 			*i += !attached;
 		else if (may_stand_for(f->long_away, name))
 			return false;

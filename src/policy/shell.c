@@ -420,27 +420,16 @@ static void redirect(struct shlex *s, struct simple *c)
 	c->input = input;
 }
 
-static bool is_declaration(struct str name)
-{
-	static const char *const names[] = { "declare",	 "typeset", "local", "export",
-					     "readonly", "alias",   "eval",  "let" };
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		if (str_eq(name, str_of(names[i])))
-			return true;
-	}
-	return false;
-}
-
 static void add_word(struct shlex *s, struct simple *c, const struct word *w)
 {
+	static const char declarations[] = "declare typeset local export readonly alias eval let";
 	const struct shell_word word = { w->text, w->flags };
 
 	if (c->newline)
 		shlex_chain(s, STR("newline"));
 	c->newline = false;
 	if (!count(c))
-		c->assigns = is_declaration(w->text);
+		c->assigns = shell_is_listed(declarations, w->text);
 	c->begun = true;
 	buf_add(&c->words, (struct str){ (const char *)&word, sizeof word });
 }
@@ -530,6 +519,23 @@ struct str shell_basename(struct str name)
 	const char *slash = name.n ? memrchr(name.p, '/', name.n) : NULL;
 
 	return slash ? str_from(name, (size_t)(slash + 1 - name.p)) : name;
+}
+
+bool shell_is_listed(const char *names, struct str name)
+{
+	const char *from = names;
+
+	if (!names)
+		return false;
+	for (const char *p = names;; p++) {
+		if (*p && *p != ' ')
+			continue;
+		if ((size_t)(p - from) == name.n && memcmp(from, name.p, name.n) == 0)
+			return true;
+		if (!*p)
+			return false;
+		from = p + 1;
+	}
 }
 
 int shell_read(struct str text, unsigned depth, struct arena *a, struct shell_script *ret,

@@ -69,29 +69,10 @@ static const struct wrapper table[] = {
 	{ ". source", FORM_SOURCE },
 };
 
-/* Is the name among names, which are separated by blanks (or NULL)? Every command asks for every
- * row, so this is written to be fast. */
-static bool is_listed(const char *names, struct str name)
-{
-	const char *from = names;
-
-	if (!names)
-		return false;
-	for (const char *p = names;; p++) {
-		if (*p && *p != ' ')
-			continue;
-		if ((size_t)(p - from) == name.n && memcmp(from, name.p, name.n) == 0)
-			return true;
-		if (!*p)
-			return false;
-		from = p + 1;
-	}
-}
-
 static const struct wrapper *find_wrapper(struct str name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		if (is_listed(table[i].names, name))
+		if (shell_is_listed(table[i].names, name))
 			return &table[i];
 	}
 	return NULL;
@@ -111,7 +92,7 @@ static struct wrapper_option long_option(const struct wrapper *w, struct str nam
 	const bool attached = str_cut(name, '=', &name, &opt.value);
 
 	opt.text = w->text_long && name.n && str_starts(str_of(w->text_long), name);
-	opt.next = !attached && (opt.text || is_listed(w->longs, name));
+	opt.next = !attached && (opt.text || shell_is_listed(w->longs, name));
 	return opt;
 }
 
@@ -307,7 +288,7 @@ static void open_find(struct opening *o)
 	static const char actions[] = "-exec -execdir -ok -okdir -x -X --exec --exec-batch";
 
 	for (size_t i = 1; i < o->c->n; i++) {
-		if (!is_listed(actions, word(o, i)))
+		if (!shell_is_listed(actions, word(o, i)))
 			continue;
 		const size_t from = ++i;
 		while (i < o->c->n && !str_eq(word(o, i), STR(";")) &&
