@@ -10,8 +10,25 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "patch/hunk.h"
-#include "patch/places.h"
 #include "patch/textlines.h"
+
+struct place {
+	size_t at, n; /* first line and number of lines that the hunk replaces or confirms */
+	const struct patch_hunk *hunk;
+	enum match_level level;
+	size_t added; /* how many places were added before it */
+};
+
+/* Lines are numbered from 0. No two places overlap. A place without lines is an insertion between
+ * two lines; several before the same line keep the order in which they were added. */
+struct places {
+	struct place *item;
+	size_t count;
+	size_t lines;	 /* of the file */
+	uint32_t *owner; /* of each line: the place that it is in, from 1; 0: none */
+	bool *inserted;	 /* before each line, and at the end: there is an insertion */
+	int64_t *growth; /* a Fenwick tree: lines that the places before each line add */
+};
 
 struct placer {
 	const struct patch *patch;
