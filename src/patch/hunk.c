@@ -3,8 +3,6 @@
 
 #include "patch/hunk.h"
 
-#include "patch/reader.h"
-
 static struct str without_cr(struct str line)
 {
 	return line.n && line.p[line.n - 1] == '\r' ? str_upto(line, line.n - 1) : line;

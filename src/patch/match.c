@@ -3,7 +3,7 @@
 
 #include "patch/match.h"
 
-#include "patch/reader.h"
+#include "patch/hunk.h"
 
 /* The ASCII character for a typographic one at the start of s, and its length in *n; 0 if it is
  * none of those. */

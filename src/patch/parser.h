@@ -8,7 +8,6 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "patch/hunk.h"
-#include "patch/reader.h"
 
 struct patch_parser {
 	struct patch_reader in;

@@ -9,7 +9,6 @@
 
 #include "patch/explain.h"
 #include "patch/limits.h"
-#include "patch/reader.h"
 
 /* The places that a message about an ambiguous block names. */
 enum { PLACES_NAMED = 8 };
