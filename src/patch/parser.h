@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parser: what the parsers of the three formats share: the list of files that they fill.
+ * parser: what the parsers of the three formats share: the list of files that they fill, which is
+ * kept in patch.c.
  */
 #ifndef PATCH_PARSER_H
 #define PATCH_PARSER_H
