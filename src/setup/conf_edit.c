@@ -360,8 +360,14 @@ static void cut_item(const struct conf *c, const struct conf_node *item, struct 
 
 	while (begin > inside && (text.p[begin - 1] == ' ' || text.p[begin - 1] == '\t'))
 		begin--;
-	const bool alone = str_starts(str_from(text, end), eol_of(text));
-	if (alone && begin > inside && text.p[begin - 1] == '\n')
+	/* What follows on the line must not get into a comment on the line before. */
+	const size_t previous =
+		item->comma_before == CONF_NOWHERE ? inside : (size_t)item->comma_before + 1;
+	const bool comment = str_find(str_from(str_upto(text, begin), previous),
+				      c->form == CONF_TOML ? STR("#") : STR("//")) >= 0;
+	const struct str rest = str_from(text, end);
+	const bool alone = str_starts(rest, STR("\n")) || str_starts(rest, STR("\r\n"));
+	if ((alone || !comment) && begin > inside && text.p[begin - 1] == '\n')
 		begin -= begin > inside + 1 && text.p[begin - 2] == '\r' ? 2 : 1;
 	const struct str before = str_from(str_upto(text, begin), inside);
 	const struct str after = str_from(str_upto(text, close), end);

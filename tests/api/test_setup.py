@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import pty
+import random
 import re
 import select
 import shutil
@@ -76,6 +77,32 @@ TOMLS = {"empty": "", "usual": TOML, "crlf": TOML.replace("\n", "\r\n"), "no new
          "tables below only": '[mcp_servers.files.env]\nKEY = "x"\n\n[features.x]\ny = 1\n',
          "dotted": "features.shell_tool = true\nfeatures.other = 1\n\n[tui]\nx = 1\n"}
 
+VALUES = ["1", "true", '"a # b"', "'lit#'", '"""a\n[b]\nc = "q" """', "[ # ]\n  1, {}\n]", "{}", "{ x = 1, enabled = true }",
+          '{a.b = """\n""", shell_tool = {}}', "1979-05-27 07:32:00Z"]
+NAMES = ["shell_tool", "enabled", "command", "x", '"quo.ted"', "env", "'@'", "files"]
+
+
+def random_toml(rng):
+    """A text that is valid, of tables and keys that setup changes or stands beside."""
+    import tomllib  # pylint: disable=import-outside-toplevel
+
+    def key(tops, most):
+        return ".".join([rng.choice(tops), *rng.choices(NAMES, k=rng.randint(0, most))])
+    while True:
+        tops = ["features", "mcp_servers", "model", "approval_policy", "projects"]
+        lines = [f"{key(tops, 2)} = {rng.choice(VALUES)}" for _ in range(rng.randint(0, 2))]
+        for _ in range(rng.randint(0, 4)):
+            head = f"[{key(tops, 2)}]"
+            lines += ["", f"[{head}]" if rng.random() < 0.1 else f"{head} # head"]
+            lines += [f"{key(NAMES, 1)} = {rng.choice(VALUES)} # why" for _ in range(rng.randint(0, 3))]
+        text = rng.choice(["\n", "\n", "\r\n"]).join([*lines, ""])
+        try:
+            tomllib.loads(text)
+            return text
+        except tomllib.TOMLDecodeError:
+            continue
+
+
 BROKEN = {"json": ['{"mcpServers": {', '{"a": 1 "b": 2}', "[]", '{"mcpServers": [], "mcp": 1, "servers": 3}', "{} x"],
           "toml": ["[mcp_servers", "mcp_servers = 3\n", 'a = "x\n', "a 1\n"]}
 
@@ -94,7 +121,8 @@ class SetupTest(unittest.TestCase):
     def sidecar(self, *argv, status=0):
         done = subprocess.run([BIN, "setup", *argv], cwd=self.project, env=self.env, capture_output=True, text=True,
                               timeout=PATIENCE, check=False, stdin=subprocess.DEVNULL)
-        self.assertEqual(done.returncode, status, (argv, done.stdout, done.stderr))
+        if status is not None:
+            self.assertEqual(done.returncode, status, (argv, done.stdout, done.stderr))
         return done.stdout + done.stderr
 
     def put(self, name, text):
@@ -163,6 +191,28 @@ class TestFiles(SetupTest):
                 self.sidecar("--check", "codex")
                 self.sidecar("codex", "--undo", "--yes")
                 self.assertEqual(path.read_bytes(), text.encode())
+
+    def test_toml_stays_valid_whatever_it_was(self):
+        import tomllib  # pylint: disable=import-outside-toplevel
+        rng = random.Random(1)
+        changed = 0
+        for _ in range(150):
+            text = random_toml(rng)
+            with self.subTest(text=text):
+                path = self.put(".codex/config.toml", text)
+                if "nothing was changed" in self.sidecar("codex", "--only", "--yes", status=None):
+                    self.assertEqual(path.read_bytes(), text.encode())
+                    continue
+                changed += 1
+                now = tomllib.loads(path.read_bytes().decode())
+                self.assertEqual((now["features"]["shell_tool"], now["approval_policy"]), (False, "never"))
+                for name, server in now["mcp_servers"].items():
+                    self.assertEqual(server.get("enabled"), None if name == "sidecar" else False)
+                edit = rng.choice([b"", b"[mine]\nx = 1\n"])
+                path.write_bytes(path.read_bytes() + edit)
+                self.sidecar("codex", "--undo", "--yes")
+                self.assertEqual(path.read_bytes(), text.encode() + edit)
+        self.assertGreater(changed, 50)
 
     def test_what_is_not_ours_stays(self):
         path = self.put(".claude/settings.json", COMMENTED)
