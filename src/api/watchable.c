@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "api/feed.h"
+#include "api/limits.h"
 #include "api/workers.h"
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
 #include "base/thread.h"
 #include "exec/keeper.h"

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
 #include "exec/environ.h"
+#include "exec/limits.h"
 #include "sandbox/sandbox.h"
 
 /*

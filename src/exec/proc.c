@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
+#include "exec/limits.h"
 
 struct proc {
 	int control;

@@ -3,6 +3,8 @@
 
 #include "net/http_chunk.h"
 
+#include "net/limits.h"
+
 enum { SIZE_DIGITS = 15 }; /* 60 bits: it cannot overflow or become negative */
 
 /* The length of a quoted string with its quotes at the start of s, or 0. */

@@ -7,6 +7,7 @@
 #include <endian.h>
 
 #include "base/own.h"
+#include "net/limits.h"
 
 enum {
 	HTTP_TARGET = 1 << 1, /* allowed in a request target: visible ASCII but '#' */

@@ -31,8 +31,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/limits.h"
 #include "base/str.h"
+#include "net/limits.h"
 
 /* Why a message is refused: the status to answer with, and a constant sentence. */
 struct http_refusal {

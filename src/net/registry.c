@@ -16,9 +16,9 @@
 
 #include "base/address.h"
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
 #include "net/dial.h"
+#include "net/limits.h"
 
 bool registry_place(size_t i, char path[REGISTRY_PATH])
 {

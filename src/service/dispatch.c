@@ -6,9 +6,9 @@
 #include <stdio.h>
 
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
 #include "service/account.h"
+#include "service/limits.h"
 #include "tools/changed.h"
 #include "tools/denied.h"
 #include "tools/suggest.h"

@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
-#include "base/limits.h"
 #include "tools/edited.h"
+#include "tools/limits.h"
 #include "tools/seen.h"
 #include "tools/tool.h"
 #include "workspace/diff.h"

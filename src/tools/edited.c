@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
-#include "base/limits.h"
+#include "tools/limits.h"
 
 enum { ABOUT = 128 };
 

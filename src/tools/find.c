@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/limits.h"
 #include "base/utf8.h"
 #include "search/glob.h"
 #include "tools/findings.h"
+#include "tools/limits.h"
 #include "tools/scope.h"
 #include "tools/tool.h"
 #include "workspace/text.h"

@@ -7,8 +7,8 @@
 
 #include "base/buf.h"
 #include "base/human.h"
-#include "base/limits.h"
 #include "tools/findings.h"
+#include "tools/limits.h"
 #include "tools/scope.h"
 #include "tools/seen.h"
 #include "tools/tool.h"

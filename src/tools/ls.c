@@ -6,9 +6,9 @@
 #include <strings.h>
 
 #include "base/buf.h"
-#include "base/limits.h"
 #include "search/find.h"
 #include "tools/findings.h"
+#include "tools/limits.h"
 #include "tools/scope.h"
 #include "tools/tool.h"
 #include "workspace/text.h"

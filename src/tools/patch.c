@@ -6,9 +6,8 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
-#include "base/limits.h"
-#include "patch/limits.h"
 #include "tools/edited.h"
+#include "tools/limits.h"
 #include "tools/patching.h"
 #include "workspace/diff.h"
 #include "workspace/workspace.h"

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#include "base/limits.h"
 #include "base/width.h"
+#include "tools/limits.h"
 
 enum { TAB_STOP = 8, DELETE = 0x7f };
 

@@ -4,7 +4,7 @@
 #include "tools/screen.h"
 
 #include "base/bytes.h"
-#include "base/limits.h"
+#include "tools/limits.h"
 
 enum { NUMBER_MOST = 9999 };
 

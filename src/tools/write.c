@@ -4,9 +4,9 @@
 #include <stdio.h>
 
 #include "base/human.h"
-#include "base/limits.h"
 #include "base/utf8.h"
 #include "tools/edited.h"
+#include "tools/limits.h"
 #include "tools/seen.h"
 #include "tools/tool.h"
 #include "workspace/diff.h"

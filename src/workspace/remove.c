@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/limits.h"
 #include "base/own.h"
+#include "workspace/limits.h"
 
 /* A directory whose entries are being removed. */
 struct level {

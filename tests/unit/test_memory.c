@@ -7,10 +7,10 @@
 #include <sys/socket.h>
 
 #include "api/workers.h"
-#include "base/limits.h"
 #include "base/json.h"
 #include "base/jw.h"
 #include "config/config.h"
+#include "exec/limits.h"
 #include "exec/plain.h"
 #include "exec/proc.h"
 #include "exec/ring.h"

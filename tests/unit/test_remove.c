@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "base/limits.h"
+#include "workspace/limits.h"
 #include "workspace/remove.h"
 #include "workspace/workspace.h"
 
