@@ -16,7 +16,7 @@
 #include "base/err.h"
 #include "client/limits.h"
 #include "client/request.h"
-#include "net/registry.h"
+#include "config/registry.h"
 
 struct conn {
 	int fd;

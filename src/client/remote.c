@@ -16,8 +16,8 @@
 #include "base/own.h"
 #include "client/connection.h"
 #include "client/limits.h"
+#include "config/registry.h"
 #include "net/dial.h"
-#include "net/registry.h"
 
 /*
  * Connections kept for the next call.

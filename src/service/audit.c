@@ -15,7 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/chain.h"
 #include "base/io.h"
 #include "base/jw.h"
 #include "base/log.h"
@@ -23,6 +22,7 @@
 #include "base/thread.h"
 #include "base/utc.h"
 #include "exec/proc.h"
+#include "service/chain.h"
 #include "service/limits.h"
 
 enum {

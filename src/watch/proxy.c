@@ -14,8 +14,8 @@
 #include "base/limits.h"
 #include "base/own.h"
 #include "base/thread.h"
+#include "config/registry.h"
 #include "net/http_parse.h"
-#include "net/registry.h"
 #include "watch/limits.h"
 
 enum { LINGER_MS = 1000 };

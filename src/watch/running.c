@@ -13,7 +13,7 @@
 #include "base/limits.h"
 #include "base/utc.h"
 #include "config/config.h"
-#include "net/registry.h"
+#include "config/registry.h"
 
 /* Where it listens, from what it has entered. False: by nothing that this program can use. */
 static bool find_target(const struct registry_found *f, const struct json *entry, struct arena *a,

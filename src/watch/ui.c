@@ -15,8 +15,8 @@
 #include "base/io.h"
 #include "base/jw.h"
 #include "base/own.h"
+#include "config/registry.h"
 #include "net/listen.h"
-#include "net/registry.h"
 #include "watch/proxy.h"
 #include "watch/running.h"
 

@@ -15,8 +15,8 @@
  * What dead processes have left is recognised, by the lock and by connecting, and removed by the
  * next one who looks or enters.
  */
-#ifndef NET_REGISTRY_H
-#define NET_REGISTRY_H
+#ifndef CONFIG_REGISTRY_H
+#define CONFIG_REGISTRY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* registry: a directory that is checked, files with a lock, sockets that answer. */
 
-#include "net/registry.h"
+#include "config/registry.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
