@@ -40,4 +40,9 @@ struct log_line {
 void columns_line(struct buf *b, bool coloured, size_t columns, struct str clock,
 		  const struct log_line *l);
 
+/* Add what a line of a program's output shows: without escape sequences, and after the last return
+ * to its beginning. Tabs become blanks. Other control characters stay, which the functions above
+ * replace. A long line is cut to the room that `out` has. */
+void columns_plain(struct str line, struct buf *out);
+
 #endif
