@@ -11,7 +11,6 @@
 #include "api/serve.h"
 #include "base/io.h"
 #include "cli/cli.h"
-#include "cli/help.h"
 #include "config/config.h"
 #include "doctor/doctor.h"
 #include "exec/keeper.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* remote: connections to one sidecar, kept and made again, and which requests are sent again. */
 
-#include "client/remote.h"
+#include "client/client.h"
 
 #include <ctype.h>
 #include <stdatomic.h>
