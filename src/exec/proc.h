@@ -8,7 +8,7 @@
  * slows the command down, and at most LIMIT_OUTPUT_CHUNK and two full pipes of output are in
  * memory. The command's reaper watches the time, also while the sink blocks.
  *
- * The command has a clean environment (exec/environ.h), a file in memory or /dev/null as standard
+ * The command has a clean environment (environ_merge), a file in memory or /dev/null as standard
  * input, no descriptors other than 0 to 2, its own session, default signal dispositions, and the
  * spawner's sandbox. A script that is too long for an argument is passed through a descriptor; the
  * script can notice this only by $BASH_EXECUTION_STRING.

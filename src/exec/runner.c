@@ -20,8 +20,8 @@
 
 #include "base/io.h"
 #include "base/own.h"
-#include "exec/environ.h"
 #include "exec/keeper.h"
+#include "exec/launch.h"
 #include "exec/limits.h"
 #include "exec/spawner.h"
 #include "sandbox/canonical.h"

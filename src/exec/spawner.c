@@ -19,7 +19,7 @@
 
 #include "base/io.h"
 #include "base/own.h"
-#include "exec/environ.h"
+#include "exec/launch.h"
 #include "exec/limits.h"
 #include "exec/procfs.h"
 #include "exec/reaper.h"

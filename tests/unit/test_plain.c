@@ -4,7 +4,7 @@
 #include "unit.h"
 
 #include "base/own.h"
-#include "exec/plain.h"
+#include "exec/launch.h"
 #include "exec/proc.h"
 
 static const char *const usual[] = { "PATH=/nowhere:/usr/bin:/bin", "A=b", "_=/x", "PWD=/old",
