@@ -10,7 +10,6 @@
 #include "tools/limits.h"
 #include "tools/tool.h"
 #include "workspace/replace.h"
-#include "workspace/remove.h"
 #include "workspace/workspace.h"
 
 struct files_args {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* remove: by descriptor, one level at a time, and never through a link. */
 
-#include "workspace/remove.h"
+#include "workspace/workspace.h"
 
 #include <errno.h>
 #include <fcntl.h>

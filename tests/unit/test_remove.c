@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 
 #include "workspace/limits.h"
-#include "workspace/remove.h"
 #include "workspace/workspace.h"
 
 /* A workspace, and a file beside it that must stay. */
