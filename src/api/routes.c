@@ -14,7 +14,7 @@
 #include "base/own.h"
 #include "config/registry.h"
 #include "mcp/http.h"
-#include "net/http_url.h"
+#include "net/http_parse.h"
 #include "service/health.h"
 #include "tools/schema.h"
 

@@ -76,7 +76,7 @@ struct http_head {
 	enum http_method method;
 	struct str method_name;
 	struct str target; /* as it was sent */
-	struct str path;   /* raw, see http_url.h; "*" for OPTIONS *, empty for CONNECT */
+	struct str path;   /* raw, see http_path_decode; "*" for OPTIONS *, empty for CONNECT */
 	struct str query;  /* raw, without the '?'; empty if there is none */
 	struct str host;   /* the target's authority if it has one, else the Host header */
 
@@ -132,5 +132,21 @@ int http_line_end(struct str in, size_t *at, struct http_refusal *why);
 
 /* Parse one line, without its CRLF, as a header. http_line_end must have accepted its bytes. */
 int http_field_parse(struct str line, struct http_header *ret, struct http_refusal *why);
+
+/* The escapes of a path and the parameters of a query. A parsed head keeps both raw, because most
+ * requests need no more. A decoded text is never longer than the raw one, and may contain any byte,
+ * even NUL ("%00"). */
+
+/* Decode the escapes of a path into out, which has room for raw.n bytes. Returns the length, or -1
+ * when a '%' is not followed by two hexadecimal digits. */
+ptrdiff_t http_path_decode(struct str raw, char *out);
+
+/*
+ * Find the first parameter of that name in a raw query, with escapes decoded and '+' read as a
+ * blank, as forms write it. A parameter without '=' is empty. Returns 1 and *ret, which points into
+ * the query if there is nothing to decode, else into out; 0 if there is no such parameter; -1 when
+ * a '%' in its value is malformed or the value does not fit into `room` bytes.
+ */
+int http_query(struct str query, struct str name, char *out, size_t room, struct str *ret);
 
 #endif
