@@ -8,7 +8,6 @@
 #include <sys/ioctl.h>
 
 #include "base/utf8.h"
-#include "base/width.h"
 
 enum {
 	COLUMNS_USUAL = 80,    /* of a terminal that does not say */

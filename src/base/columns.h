@@ -3,7 +3,7 @@
  * columns: text for people on a terminal, which others have chosen: colours, and lines in columns.
  *
  * Nothing that is added here is obeyed by a terminal: control characters, and those that turn the
- * direction of writing around, are replaced. Widths are those of width.h.
+ * direction of writing around, are replaced. Widths are those of utf8.h.
  */
 #ifndef BASE_COLUMNS_H
 #define BASE_COLUMNS_H

@@ -3,7 +3,7 @@
  * dfa: the automaton that reads a text once, with one table look-up per byte.
  *
  * A state is a list of graph nodes together with what must be known about the byte before it.
- * States are built when the text first leads to them (states.c) and kept in memory of bounded size
+ * States are built when the text first leads to them and kept in memory of bounded size
  * (LIMIT_REGEX_STATES); when that is full, all states are forgotten and built anew. So the time is
  * proportional to the text whatever the pattern. A pattern that keeps building states is merely
  * slow, and checks its budget each time it forgets.
@@ -28,23 +28,7 @@ enum dfa_mode {
 	DFA_LONGEST,  /* reverse graphs: the farthest start of a match */
 };
 
-#define STATE_SPECIAL UINT32_C(0x80000000)
-#define STATE_FLAGGED UINT32_C(0xc0000000) /* a row whose state skips (DFA_EARLIEST) or matched */
-#define STATE_UNKNOWN (STATE_SPECIAL | 1)
-#define STATE_MATCH   (STATE_SPECIAL | 2)
-#define STATE_DEAD    (STATE_SPECIAL | 3)
-#define STATE_ROW     UINT32_C(0x3fffffff)
-
-struct state {
-	uint32_t at;	/* its nodes: ids[at] … */
-	uint16_t n;	/* … so many */
-	uint8_t before; /* enum side; SIDE_OTHER when no node depends on it */
-	uint8_t utf8;	/* enum utf8_state; UTF8_WHOLE when no node depends on it */
-	bool looks;	/* some node is a position */
-	bool matched;	/* the match ended before the byte that led here */
-	bool waiting;	/* it may be worth skipping bytes here: dfa_examine decides */
-	bool examined;	/* it has decided */
-};
+struct state;
 
 struct dfa {
 	const struct nfa *nfa;
@@ -83,22 +67,5 @@ void dfa_done(struct dfa *d);
  */
 int dfa_run(struct dfa *d, struct str text, size_t from, bool edge,
 	    const struct regex_budget *budget, size_t *ret, struct err *e);
-
-/* The rest is for dfa.c. The entry that a search begins with; `before` is the byte before it,
- * UTF8_END at the edge. */
-uint32_t dfa_start(struct dfa *d, unsigned before);
-
-/* The entry that follows `row` for a class of bytes (nfa->classes: the end of the text). If
- * `forgotten` is higher than before, rows that the caller remembers are invalid. */
-uint32_t dfa_step(struct dfa *d, uint32_t row, unsigned class);
-
-/* If few bytes lead away from a waiting state, give it the set of bytes to skip to. Returns the
- * entry to continue with. */
-uint32_t dfa_examine(struct dfa *d, uint32_t row);
-
-static inline struct state *dfa_state(const struct dfa *d, uint32_t row)
-{
-	return &d->list[row / d->stride];
-}
 
 #endif

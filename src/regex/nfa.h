@@ -12,7 +12,7 @@
 #ifndef REGEX_NFA_H
 #define REGEX_NFA_H
 
-#include "base/byteset.h"
+#include "base/bytes.h"
 #include "base/err.h"
 #include "regex/ast.h"
 #include "regex/limits.h"

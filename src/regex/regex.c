@@ -5,10 +5,10 @@
 
 #include "base/arena.h"
 #include "base/own.h"
+#include "regex/ast.h"
 #include "regex/dfa.h"
 #include "regex/limits.h"
 #include "regex/need.h"
-#include "regex/parse.h"
 #include "regex/pcre.h"
 
 struct regex {

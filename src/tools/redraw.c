@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "base/width.h"
+#include "base/utf8.h"
 #include "tools/limits.h"
 
 enum { TAB_STOP = 8, DELETE = 0x7f };

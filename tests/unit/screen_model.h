@@ -10,7 +10,6 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
-#include "base/width.h"
 #include "tools/limits.h"
 
 enum { MODEL_COLUMNS = 1 << 16, MODEL_TEXT = 64, MODEL_EDGE = LIMIT_SCREEN_COLUMNS };
