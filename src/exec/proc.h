@@ -100,10 +100,6 @@ int proc_run_admitted(struct runner *runner, const struct proc_request *q,
 		      const struct proc_sink *sink, struct cancel *cancel, struct proc **left,
 		      struct proc_result *ret, struct err *e);
 
-/* The same with proc_admit; what the command leaves is ended, not adopted. */
-int proc_run(struct runner *runner, const struct proc_request *q, const struct proc_sink *sink,
-	     struct cancel *cancel, struct proc_result *ret, struct err *e);
-
 /* The words of a line that needs no shell, because every shell would only execute the program that
  * the first word names. They point into the line; the list is in the arena. Returns how many there
  * are, 0 if it is not such a line. */

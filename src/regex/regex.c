@@ -259,8 +259,3 @@ uint64_t regex_lines_skipped(const struct regex_cache *c)
 {
 	return c->pcre ? pcre_lines_skipped(c->pcre) : 0;
 }
-
-bool regex_has_literal(const struct regex *re)
-{
-	return re->need.kind != NEED_NOTHING;
-}
