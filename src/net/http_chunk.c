@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* http_chunk: sizes, data and trailers of a chunked body. */
 
-#include "net/http_chunk.h"
+#include "net/http_parse.h"
 
 #include "net/limits.h"
 

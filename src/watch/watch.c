@@ -21,7 +21,6 @@
 #include "base/utc.h"
 #include "watch/limits.h"
 #include "watch/running.h"
-#include "watch/subject.h"
 #include "watch/view.h"
 
 /* news: the events of a sidecar as they come, over one connection after another.

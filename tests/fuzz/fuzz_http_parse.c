@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 
-#include "net/http_chunk.h"
 #include "net/http_parse.h"
 #include "net/limits.h"
 
