@@ -109,6 +109,9 @@ int cli_read_input(const struct cli *c, const char *name, struct buf *to);
  * "src/" for "src"; nothing for NULL and for ".". */
 void cli_add_prefix(const char *directory, struct buf *to);
 
+/* A time such as "10m" (s, m, h, d) in seconds; -1 if it is not one. */
+int64_t cli_seconds(struct str text);
+
 /* progress: a line on the terminal that shows how far something has come and how long it has taken:
  * "main( … 12,345 files, 1.2 s".
  *

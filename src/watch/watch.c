@@ -226,15 +226,11 @@ static int open_keys(struct keys *k)
 /* "10m" as the time that long ago, in ISO form; false if it is not of that form. */
 static bool parse_since(const char *text, char out[UTC_TEXT])
 {
-	static const char units[] = "smhd";
-	static const int64_t lengths[] = { 1, 60, 3600, 86400 };
-	const struct str s = str_of(text);
-	const char *unit = s.n ? strchr(units, s.p[s.n - 1]) : NULL;
-	int64_t n;
+	const int64_t seconds = cli_seconds(str_of(text));
 
-	if (!unit || !str_int(str_upto(s, s.n - 1), &n) || n < 0 || n > 1000000)
+	if (seconds < 0)
 		return false;
-	(void)utc_iso(time(NULL) - n * lengths[unit - units], 0, out);
+	(void)utc_iso(time(NULL) - seconds, 0, out);
 	return true;
 }
 
