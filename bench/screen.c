@@ -18,8 +18,9 @@
 
 #include "base/buf.h"
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
+#include "exec/limits.h"
+#include "tools/limits.h"
 #include "tools/screen.h"
 
 enum { RUNS = 9 };

@@ -10,8 +10,8 @@
 
 #include "api/serve.h"
 #include "base/io.h"
+#include "base/limits.h"
 #include "cli/cli.h"
-#include "cli/help.h"
 #include "config/config.h"
 #include "doctor/doctor.h"
 #include "exec/keeper.h"
@@ -145,7 +145,8 @@ static void cli_done(struct cli *c)
 
 static int run_command_line(int argc, char **argv)
 {
-	CLEANUP(cli_done) struct cli c = { .verbs = verbs, .memory = { .max = 16 << 20 } };
+	CLEANUP(cli_done)
+	struct cli c = { .verbs = verbs, .memory = { .max = LIMIT_CLIENT_MEMORY } };
 	const char *name = argc > 1 ? argv[1] : "";
 
 	if (argc < 2) {

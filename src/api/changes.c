@@ -7,7 +7,7 @@
 
 #include "base/limits.h"
 #include "base/own.h"
-#include "net/http_url.h"
+#include "net/http_parse.h"
 #include "tools/tool.h"
 
 const char *changes_header(uint64_t change, char out[48])

@@ -7,7 +7,7 @@
 
 #include "base/address.h"
 #include "base/io.h"
-#include "net/http_url.h"
+#include "net/http_parse.h"
 
 static void send_answer(struct exchange *x, const struct http_answer *answer)
 {

@@ -12,9 +12,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "api/limits.h"
 #include "base/buf.h"
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
 #include "base/thread.h"
 

@@ -8,7 +8,7 @@
 #include "api/feed.h"
 #include "base/limits.h"
 #include "base/own.h"
-#include "net/http_url.h"
+#include "net/http_parse.h"
 #include "service/audit.h"
 #include "service/values.h"
 

@@ -12,9 +12,9 @@
 #include "api/surface.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "config/registry.h"
 #include "mcp/http.h"
-#include "net/http_url.h"
-#include "net/registry.h"
+#include "net/http_parse.h"
 #include "service/health.h"
 #include "tools/schema.h"
 

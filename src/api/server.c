@@ -10,8 +10,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "api/limits.h"
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/own.h"
 #include "mcp/http.h"

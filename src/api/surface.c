@@ -9,7 +9,7 @@
 #include "api/changes.h"
 #include "base/io.h"
 #include "base/own.h"
-#include "net/http_url.h"
+#include "net/http_parse.h"
 #include "net/multipart.h"
 
 #define BYTES "application/octet-stream"

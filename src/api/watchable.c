@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 #include "api/feed.h"
+#include "api/limits.h"
 #include "api/workers.h"
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
 #include "base/thread.h"
+#include "config/registry.h"
 #include "exec/keeper.h"
-#include "net/registry.h"
 
 enum { STACK = 256 << 10, TICK_MS = 250 };
 

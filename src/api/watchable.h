@@ -2,10 +2,10 @@
 /*
  * watchable: a socket on which `sidecar mcp`, which has no other, can be watched.
  *
- * It is found through the registry (net/registry.h), is for this user alone, and has the routes for
- * those who watch and no others: what happens, stopping a call, changes and their undo. A command
- * of a sidecar, which runs as the same user, is refused. Threads of its own serve it; while it has
- * no client they sleep.
+ * It is found through the registry (config/registry.h), is for this user alone, and has the routes
+ * for those who watch and no others: what happens, stopping a call, changes and their undo. A
+ * command of a sidecar, which runs as the same user, is refused. Threads of its own serve it; while
+ * it has no client they sleep.
  */
 #ifndef API_WATCHABLE_H
 #define API_WATCHABLE_H

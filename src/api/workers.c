@@ -10,9 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "api/limits.h"
 #include "api/routes.h"
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/own.h"
 #include "base/thread.h"

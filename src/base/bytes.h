@@ -7,6 +7,7 @@
 #ifndef BASE_BYTES_H
 #define BASE_BYTES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -111,5 +112,20 @@ enum { BYTES_STEP = 32 };
  * it.
  */
 size_t bytes_unescape(char *to, struct str s, size_t *used);
+
+/* A set of bytes, one bit each. */
+struct byteset {
+	uint64_t bits[4];
+};
+
+static inline bool byteset_has(const struct byteset *s, unsigned char byte)
+{
+	return s->bits[byte >> 6] >> (byte & 63) & 1;
+}
+
+static inline void byteset_add(struct byteset *s, unsigned char byte)
+{
+	s->bits[byte >> 6] |= UINT64_C(1) << (byte & 63);
+}
 
 #endif

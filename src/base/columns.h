@@ -3,7 +3,7 @@
  * columns: text for people on a terminal, which others have chosen: colours, and lines in columns.
  *
  * Nothing that is added here is obeyed by a terminal: control characters, and those that turn the
- * direction of writing around, are replaced. Widths are those of width.h.
+ * direction of writing around, are replaced. Widths are those of utf8.h.
  */
 #ifndef BASE_COLUMNS_H
 #define BASE_COLUMNS_H
@@ -39,5 +39,10 @@ struct log_line {
  * room for it; the subject is cut. */
 void columns_line(struct buf *b, bool coloured, size_t columns, struct str clock,
 		  const struct log_line *l);
+
+/* Add what a line of a program's output shows: without escape sequences, and after the last return
+ * to its beginning. Tabs become blanks. Other control characters stay, which the functions above
+ * replace. A long line is cut to the room that `out` has. */
+void columns_plain(struct str line, struct buf *out);
 
 #endif

@@ -62,4 +62,10 @@ size_t utf8_replaced_length(struct str s);
  * are written as U+FFFD. */
 size_t utf8_encode(uint32_t code_point, char out[4]);
 
+/* How many columns of a terminal a character takes: 0 for a mark that joins the character before it
+ * (an accent, a joiner, a variation selector), 2 for a wide one (ideographs, Hangul, emoji), else 1:
+ * by Unicode 14, without regard to a locale. Control characters have no width of their own; they
+ * count as 1. */
+unsigned width_of(uint32_t c);
+
 #endif

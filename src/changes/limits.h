@@ -21,16 +21,6 @@ enum {
 	/* What is kept of a change's subject, session and tool. */
 	LIMIT_CHANGE_TEXT = 500,
 
-	/* Paths of a change in an observation, and in a line of text. */
-	LIMIT_CHANGED_PATHS = 50,
-	LIMIT_CHANGED_SHOWN = 20,
-
-	/* Changes, or paths of a change, in one answer: usually, and at most. Paths in the answer
-	 * of an undo. */
-	LIMIT_CHANGES_PAGE = 100,
-	LIMIT_CHANGES_MOST = 1000,
-	LIMIT_UNDO_PATHS = 1000,
-
 	/* The largest file that is shown in the diff of a change. */
 	LIMIT_DIFF_FILE = 1 << 20,
 

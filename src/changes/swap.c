@@ -13,7 +13,7 @@
 #include "base/io.h"
 #include "base/own.h"
 #include "changes/limits.h"
-#include "workspace/witness.h"
+#include "workspace/beneath.h"
 #include "workspace/workspace.h"
 
 struct swap swap_of(const struct swap_file *f)

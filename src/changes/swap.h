@@ -21,7 +21,7 @@
 #include "changes/recording.h"
 #include "workspace/beneath.h"
 #include "workspace/path.h"
-#include "workspace/temp.h"
+#include "workspace/replace.h"
 
 struct workspace;
 

@@ -12,18 +12,6 @@
 #include "base/utc.h"
 #include "cli/cli.h"
 
-/* What every verb here needs. */
-struct work_on_changes {
-	struct cli *cli;
-	struct arena memory;
-};
-
-static const struct json *request(struct work_on_changes *k, const char *method, const char *target,
-				  const struct buf *body, int *status)
-{
-	return cli_request(k->cli, method, target, body, &k->memory, status);
-}
-
 /* The number of a change, or 0 if it is not one. */
 static int64_t number_of(const char *text)
 {
@@ -69,39 +57,39 @@ static void add_change(struct buf *out, const struct json *change)
 	buf_addc(out, '\n');
 }
 
-static int list(struct work_on_changes *k)
+static int list(struct cli *c)
 {
 	AUTO_BUF out = { .max = LIMIT_ANSWER };
 	int status;
-	const struct json *result = request(k, "GET", "/changes", NULL, &status);
+	const struct json *result = cli_request(c, "GET", "/changes", NULL, &c->memory, &status);
 	const struct json *changes = result ? json_get(result, STR("changes")) : NULL;
 
 	if (!result)
 		return status;
-	if (k->cli->json) {
+	if (c->json) {
 		cli_print_result(result);
 		return EXIT_OK;
 	}
 	if (!changes || !changes->first)
-		cli_say(k->cli, "No changes");
-	for (const struct json *c = changes ? changes->first : NULL; c; c = c->next)
-		add_change(&out, c);
+		cli_say(c, "No changes");
+	for (const struct json *i = changes ? changes->first : NULL; i; i = i->next)
+		add_change(&out, i);
 	cli_print(buf_str(&out));
 	return EXIT_OK;
 }
 
-static int show(struct work_on_changes *k, int64_t id)
+static int show(struct cli *c, int64_t id)
 {
 	AUTO_BUF out = { .max = LIMIT_ANSWER };
 	char target[64];
 	int status;
 
 	(void)snprintf(target, sizeof target, "/changes/%" PRId64, id);
-	const struct json *result = request(k, "GET", target, NULL, &status);
+	const struct json *result = cli_request(c, "GET", target, NULL, &c->memory, &status);
 	const struct json *paths = result ? json_get(result, STR("paths")) : NULL;
 	if (!result)
 		return status;
-	if (k->cli->json) {
+	if (c->json) {
 		cli_print_result(result);
 		return EXIT_OK;
 	}
@@ -126,15 +114,12 @@ static int show(struct work_on_changes *k, int64_t id)
 
 static int changes_run(struct cli *c, const void *args)
 {
-	struct work_on_changes k = { .cli = c, .memory = { .max = LIMIT_CLIENT_MEMORY } };
 	const int64_t id = c->argc ? number_of(c->argv[0]) : 0;
 
 	(void)args;
 	if (c->argc && !id)
 		return cli_misused(c, "\"%s\" is not the number of a change", c->argv[0]);
-	const int status = id ? show(&k, id) : list(&k);
-	arena_done(&k.memory);
-	return status;
+	return id ? show(c, id) : list(c);
 }
 
 const struct verb verb_changes = {
@@ -149,22 +134,23 @@ const struct verb verb_changes = {
 };
 
 /* The newest change that is in force and is not an undo; 0 and *status if there is none. */
-static int64_t last_change(struct work_on_changes *k, int *status)
+static int64_t last_change(struct cli *c, int *status)
 {
-	const struct json *result = request(k, "GET", "/changes?limit=1000", NULL, status);
+	const struct json *result =
+		cli_request(c, "GET", "/changes?limit=1000", NULL, &c->memory, status);
 	const struct json *changes = result ? json_get(result, STR("changes")) : NULL;
 	int64_t id = 0;
 
 	if (!result)
 		return 0;
-	for (const struct json *c = changes ? changes->first : NULL; c; c = c->next) {
-		const struct json *undone = json_get(c, STR("undone_by"));
-		if (!str_eq(json_text(c, STR("tool")), STR("undo")) &&
+	for (const struct json *i = changes ? changes->first : NULL; i; i = i->next) {
+		const struct json *undone = json_get(i, STR("undone_by"));
+		if (!str_eq(json_text(i, STR("tool")), STR("undo")) &&
 		    (!undone || undone->type != JSON_NUMBER))
-			id = cli_number(c, STR("id"), 0);
+			id = cli_number(i, STR("id"), 0);
 	}
 	if (!id) {
-		cli_say(k->cli, "There is no change that could be undone");
+		cli_say(c, "There is no change that could be undone");
 		*status = EXIT_FAILED;
 	}
 	return id;
@@ -206,15 +192,13 @@ static void print_diff(const struct cli *c, int first, struct str text)
 
 static int diff_run(struct cli *c, const void *args)
 {
-	struct work_on_changes k = { .cli = c, .memory = { .max = LIMIT_CLIENT_MEMORY } };
 	struct sidecar_error error;
 	const int64_t given = c->argc ? number_of(c->argv[0]) : 0;
 	char target[64];
 	int status = EXIT_OK, http = 0;
 
 	(void)args;
-	const int64_t id = given ? given : last_change(&k, &status);
-	arena_done(&k.memory);
+	const int64_t id = given ? given : last_change(c, &status);
 	if (!id)
 		return status;
 	(void)snprintf(target, sizeof target, "/changes/%" PRId64 "/diff", id);
@@ -260,23 +244,11 @@ static const struct option undo_options[] = {
 	OPTION_END,
 };
 
-/* "10m" in seconds, or -1. */
-static int64_t seconds_of(struct str text)
-{
-	static const char units[] = "smhd";
-	static const int64_t lengths[] = { 1, 60, 3600, 86400 };
-	const char *unit = text.n ? strchr(units, text.p[text.n - 1]) : NULL;
-	int64_t n;
-
-	if (!unit || !str_int(str_upto(text, text.n - 1), &n) || n < 0 || n > 1000000)
-		return -1;
-	return n * lengths[unit - units];
-}
-
 /* The first change that is not older than so many seconds; 0 and *status if there is none. */
-static int64_t first_since(struct work_on_changes *k, int64_t seconds, int *status)
+static int64_t first_since(struct cli *c, int64_t seconds, int *status)
 {
-	const struct json *result = request(k, "GET", "/changes?limit=1000", NULL, status);
+	const struct json *result =
+		cli_request(c, "GET", "/changes?limit=1000", NULL, &c->memory, status);
 	const struct json *changes = result ? json_get(result, STR("changes")) : NULL;
 	char text[UTC_TEXT];
 	/* Times of this form sort as texts. */
@@ -284,11 +256,11 @@ static int64_t first_since(struct work_on_changes *k, int64_t seconds, int *stat
 
 	if (!result)
 		return 0;
-	for (const struct json *c = changes ? changes->first : NULL; c; c = c->next) {
-		if (str_cmp(json_text(c, STR("time")), from) >= 0)
-			return cli_number(c, STR("id"), 0);
+	for (const struct json *i = changes ? changes->first : NULL; i; i = i->next) {
+		if (str_cmp(json_text(i, STR("time")), from) >= 0)
+			return cli_number(i, STR("id"), 0);
 	}
-	cli_say(k->cli, "There is no change that recent");
+	cli_say(c, "There is no change that recent");
 	*status = EXIT_FAILED;
 	return 0;
 }
@@ -301,15 +273,14 @@ struct choice {
 	bool is_last;	/* nothing was named: it is the last change */
 };
 
-static int choose(struct work_on_changes *k, const struct undo_options *o, struct choice *ret)
+static int choose(struct cli *c, const struct undo_options *o, struct choice *ret)
 {
-	struct cli *c = k->cli;
 	int status = EXIT_OK;
 
 	*ret = (struct choice){ .session = o->session };
 	if (o->since) {
-		const int64_t seconds = seconds_of(str_of(o->since));
-		ret->since = seconds < 0 ? number_of(o->since) : first_since(k, seconds, &status);
+		const int64_t seconds = cli_seconds(str_of(o->since));
+		ret->since = seconds < 0 ? number_of(o->since) : first_since(c, seconds, &status);
 		if (!ret->since && status == EXIT_OK)
 			return cli_misused(c, "--since must be the number of a change, or a time "
 					      "such as 10m");
@@ -322,16 +293,15 @@ static int choose(struct work_on_changes *k, const struct undo_options *o, struc
 	if (ret->id)
 		return EXIT_OK;
 	ret->is_last = true;
-	ret->id = last_change(k, &status);
+	ret->id = last_change(c, &status);
 	return ret->id ? EXIT_OK : status;
 }
 
-static const struct json *send_undo(struct work_on_changes *k, const struct undo_options *o,
+static const struct json *send_undo(struct cli *c, const struct undo_options *o,
 				    const struct choice *what, bool dry_run, int *status)
 {
 	AUTO_BUF body = { .max = LIMIT_BODY };
 	struct jw w = jw_to(&body);
-	const struct cli *c = k->cli;
 
 	jw_object(&w, NULL);
 	if (what->id)
@@ -345,12 +315,12 @@ static const struct json *send_undo(struct work_on_changes *k, const struct undo
 	if (what->first_path < c->argc) {
 		jw_array(&w, "paths");
 		for (int i = what->first_path; i < c->argc; i++)
-			jw_str(&w, NULL, str_of(cli_path(k->cli, c->argv[i])));
+			jw_str(&w, NULL, str_of(cli_path(c, c->argv[i])));
 		jw_end(&w);
 	}
 	jw_end(&w);
 	buf_addc(&body, '\0');
-	return request(k, "POST", "/changes/undo", &body, status);
+	return cli_request(c, "POST", "/changes/undo", &body, &c->memory, status);
 }
 
 /* A person sees the beginning of a long list, a program all of it. */
@@ -410,41 +380,33 @@ static bool agrees(const struct cli *c)
 	return answer[0] == 'y' || answer[0] == 'Y';
 }
 
-static int undo(struct work_on_changes *k, const struct undo_options *o)
+static int undo_run(struct cli *c, const void *args)
 {
+	const struct undo_options *o = args;
 	struct choice what;
-	int status = choose(k, o, &what);
+	int status = choose(c, o, &what);
 
 	if (status != EXIT_OK)
 		return status;
 	const bool ask = what.is_last && !o->yes && !o->dry_run;
 	if (ask || o->dry_run) {
-		const struct json *plan = send_undo(k, o, &what, true, &status);
+		const struct json *plan = send_undo(c, o, &what, true, &status);
 		if (!plan)
 			return status;
-		print_result(k->cli, plan);
+		print_result(c, plan);
 		if (o->dry_run)
 			return EXIT_OK;
-		if (!agrees(k->cli))
+		if (!agrees(c))
 			return EXIT_FAILED;
 	}
-	const struct json *result = send_undo(k, o, &what, false, &status);
+	const struct json *result = send_undo(c, o, &what, false, &status);
 	if (!result)
 		return status;
-	if (!ask || k->cli->json)
-		print_result(k->cli, result);
-	cli_say(k->cli, "undone; to do it again: sidecar undo %" PRId64,
+	if (!ask || c->json)
+		print_result(c, result);
+	cli_say(c, "undone; to do it again: sidecar undo %" PRId64,
 		cli_number(result, STR("change"), 0));
 	return EXIT_OK;
-}
-
-static int undo_run(struct cli *c, const void *args)
-{
-	struct work_on_changes k = { .cli = c, .memory = { .max = LIMIT_CLIENT_MEMORY } };
-	const int status = undo(&k, args);
-
-	arena_done(&k.memory);
-	return status;
 }
 
 const struct verb verb_undo = {

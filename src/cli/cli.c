@@ -475,3 +475,15 @@ struct sidecar *cli_connect(struct cli *c, int *status)
 		cli_say(c, "%s", sidecar_address(s));
 	return s;
 }
+
+int64_t cli_seconds(struct str text)
+{
+	static const char units[] = "smhd";
+	static const int64_t lengths[] = { 1, 60, 3600, 86400 };
+	const char *unit = text.n ? strchr(units, text.p[text.n - 1]) : NULL;
+	int64_t n;
+
+	if (!unit || !str_int(str_upto(text, text.n - 1), &n) || n < 0 || n > 1000000)
+		return -1;
+	return n * lengths[unit - units];
+}

@@ -10,9 +10,11 @@
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/buf.h"
 #include "base/json.h"
-#include "cli/progress.h"
 #include "cli/verb.h"
 #include "sidecar.h"
 
@@ -96,7 +98,7 @@ int cli_status(const char *code);
 /* Whether output on that descriptor may be coloured. */
 bool cli_colour(const struct cli *c, int fd);
 
-/* Show progress on the terminal, if there is one, until cli_progress_end: progress.h. */
+/* Show progress on the terminal, if there is one, until cli_progress_end. */
 void cli_progress_begin(struct cli *c, const char *what, const char *unit);
 bool cli_progress_end(struct cli *c); /* whether a line was erased */
 
@@ -106,5 +108,43 @@ int cli_read_input(const struct cli *c, const char *name, struct buf *to);
 /* Add what turns a name below a directory, as a search returns it, into a path as it was typed:
  * "src/" for "src"; nothing for NULL and for ".". */
 void cli_add_prefix(const char *directory, struct buf *to);
+
+/* A time such as "10m" (s, m, h, d) in seconds; -1 if it is not one. */
+int64_t cli_seconds(struct str text);
+
+/* progress: a line on the terminal that shows how far something has come and how long it has taken:
+ * "main( … 12,345 files, 1.2 s".
+ *
+ * It appears on stderr after half a second without output and is erased at the end. All functions
+ * accept NULL.
+ */
+
+struct progress;
+
+/* `what` is shown at the start of the line, `unit` is what is counted. NULL when there is no memory
+ * or no thread for it. */
+struct progress *progress_new(const char *what, const char *unit);
+
+/* Erase the line and end the thread. Returns whether there was a line. */
+bool progress_free(struct progress *p);
+
+/* Set the count. */
+void progress_count(struct progress *p, int64_t count);
+
+/* Erase the line, because something else is about to be printed. It comes back by itself when that
+ * was half a second ago; with `stay` it does not. */
+void progress_hide(struct progress *p);
+void progress_pause(struct progress *p, bool stay);
+
+/* help: what the tables of the verbs say, for a person at a terminal. */
+
+/* Write examples and the list of verbs to stdout or stderr. */
+void help_all(const struct verb *const *verbs, int fd);
+
+/* Print examples, usage and options of one verb. */
+void help_verb(const struct verb *v);
+
+/* Report that there is no such verb, and which one was probably meant. Returns EXIT_USAGE. */
+int help_unknown(struct cli *c, const char *name);
 
 #endif

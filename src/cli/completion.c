@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/jw.h"
-#include "base/limits.h"
 #include "cli/cli.h"
 #include "config/settings.h"
+#include "tools/limits.h"
 #include "tools/tool.h"
 
 /* A command line whose last word is to be completed. */

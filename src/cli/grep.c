@@ -8,9 +8,9 @@
 
 #include "base/io.h"
 #include "base/jw.h"
-#include "base/limits.h"
 #include "cli/cli.h"
 #include "regex/regex.h"
+#include "tools/limits.h"
 
 enum { FIRST_PAGE = 200 }; /* matches: small, so that a person sees something soon */
 

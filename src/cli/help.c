@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* help: the tables as text for a terminal and as mdoc; the verbs help and version. */
 
-#include "cli/help.h"
-
 #include <ctype.h>
 #include <string.h>
 #include <unistd.h>

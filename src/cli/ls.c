@@ -2,8 +2,8 @@
 /* ls: print the names in a directory. */
 
 #include "base/jw.h"
-#include "base/limits.h"
 #include "cli/cli.h"
+#include "tools/limits.h"
 
 struct cli_ls_args {
 	int64_t limit;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* progress: a thread that writes the line four times a second. */
 
-#include "cli/progress.h"
+#include "cli/cli.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -14,6 +14,9 @@
 #include "base/limits.h"
 #include "cli/cli.h"
 
+/* How long to wait for the end of the input before saying so. */
+enum { LIMIT_CLI_STDIN_MS = 2000 };
+
 struct cli_run_args {
 	const char *cwd;
 	struct option_list env;

@@ -10,8 +10,6 @@
 #include "base/own.h"
 #include "base/utf8.h"
 #include "client/limits.h"
-#include "client/local.h"
-#include "client/remote.h"
 
 void client_error(struct sidecar_error *error, const struct err *e)
 {

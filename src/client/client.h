@@ -3,8 +3,8 @@
  * client: struct sidecar, and struct op: one operation that a host asks it for.
  *
  * A sidecar takes the requests of the HTTP API and gives its answers: it sends them to a server
- * (remote.h) or carries them out in this process (local.h). An op does not know which. It turns the
- * arguments of a call into a request, and the answer into a value:
+ * (struct remote) or carries them out in this process (struct local). An op does not know which. It
+ * turns the arguments of a call into a request, and the answer into a value:
  *
  *	OPERATION op;
  *	op_begin(&op, sidecar, "/ls", true);
@@ -17,10 +17,11 @@
 #define CLIENT_CLIENT_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"
 #include "base/jw.h"
-#include "client/request.h"
+#include "client/connection.h"
 #include "sidecar.h"
 
 struct local;
@@ -77,5 +78,85 @@ const struct json *op_parse(struct op *op, struct sidecar_error *error);
 
 /* Set *error from an answer that is not a success. Returns -1. */
 int op_failed(struct op *op, struct sidecar_error *error);
+
+/* remote: a sidecar that is reached through a socket.
+ *
+ * Connections are kept for the next call, and made when there is none to use. A call waits for a
+ * sidecar that is not there yet. A kept connection that the server has closed is noticed before
+ * anything is sent and is not an error. Several threads may use a remote at the same time.
+ */
+
+/* Check the settings; nothing is connected. NULL with INVALID_CONFIG. */
+struct remote *remote_new(const struct sidecar_settings *settings, struct err *e);
+
+/* Close the connections. Accepts NULL. */
+void remote_free(struct remote *r);
+
+/* "unix:<path>" or "tcp:<host>:<port>" */
+const char *remote_address(const struct remote *r);
+
+/* Wait until GET /health says ok. Fails with NOT_READY, UNAUTHORIZED, BAD_ANSWER or CANCELLED. */
+int remote_ensure_ready(struct remote *r, struct err *e);
+
+/*
+ * Make the request. If the connection is lost, a request that was not sent completely, or that is
+ * repeatable, is sent again, within the time to wait for readiness; any other one fails with
+ * CONNECTION_LOST. An answer of any status is a success.
+ */
+int remote_call(struct remote *r, const struct request *q, struct answer *ret, struct err *e);
+
+/* local: the executor that needs no sidecar: tools run in this process.
+ *
+ * It takes the requests a sidecar takes and gives the answers a sidecar gives, in the same words.
+ * Commands are started by the sidecar program, which does nothing else here; without it they fail
+ * with SPAWN_FAILED, and everything else works. Safe to use from several threads.
+ */
+
+/* Open the workspace and start what starts commands. NULL with the reason. */
+struct local *local_new(const struct sidecar_settings *settings, struct err *e);
+
+/* End the commands that run. No call may be under way. Accepts NULL. */
+void local_free(struct local *l);
+
+/* "local:<root>" */
+const char *local_address(const struct local *l);
+
+/* Carry the request out. */
+int local_call(struct local *l, const struct request *q, struct answer *ret, struct err *e);
+
+/* results: answers as the structs of sidecar.h, each of them one block for sidecar_free.
+ *
+ * An answer that is one long text becomes the result itself: the struct is written over the
+ * beginning of the body, and the text, which was decoded in place, stays there or moves up a few
+ * bytes. So `body` is what `result` was parsed from, with ANSWER_SPARE bytes of room after it; it
+ * is empty afterwards, and unchanged after a failure. Other results are copies.
+ *
+ * Every function can fail: NULL, and *error is BAD_ANSWER with the name of the member that is
+ * missing or has the wrong type, or TOO_BUSY when there is no memory.
+ */
+
+struct sidecar_file *result_file(struct buf *body, const struct json *result,
+				 struct sidecar_error *error);
+struct sidecar_change *result_change(const struct json *result, struct sidecar_error *error);
+struct sidecar_patch *result_patch(const struct json *result, struct sidecar_error *error);
+struct sidecar_names *result_names(const struct json *result, struct sidecar_error *error);
+
+/* The text is the member of that name. It is truncated if the result has a "truncation", or
+ * "details" other than ignoredMatches. */
+struct sidecar_text *result_text(struct buf *body, const struct json *result, struct str name,
+				 struct sidecar_error *error);
+
+/* At most `limit` lines of the output; truncated if it has more. */
+struct sidecar_text *result_listing(struct buf *body, const struct json *result, int64_t limit,
+				    struct sidecar_error *error);
+
+/* The body, unchanged. */
+struct sidecar_text *result_body(struct buf *body, struct sidecar_error *error);
+
+/* The body, unchanged, and what it says. */
+struct sidecar_health *result_health(struct str body, const struct json *root,
+				     struct sidecar_error *error);
+struct sidecar_observation *result_observation(struct buf *body, const struct json *root,
+					       struct sidecar_error *error);
 
 #endif

@@ -14,7 +14,6 @@
 #include "base/limits.h"
 #include "base/own.h"
 #include "client/limits.h"
-#include "net/http_chunk.h"
 #include "net/http_parse.h"
 
 struct conn *conn_new(int fd)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* local: a sidecar's routes, in the process of its client. */
 
-#include "client/local.h"
+#include "client/client.h"
 
 #include "api/routes.h"
 #include "base/limits.h"

@@ -9,7 +9,6 @@
 #include "base/own.h"
 #include "client/client.h"
 #include "client/limits.h"
-#include "client/results.h"
 
 struct sidecar_file *sidecar_read_file(struct sidecar *sidecar, const char *path,
 				       const struct sidecar_lines *lines,

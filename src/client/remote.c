@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* remote: connections to one sidecar, kept and made again, and which requests are sent again. */
 
-#include "client/remote.h"
+#include "client/client.h"
 
 #include <ctype.h>
 #include <stdatomic.h>
@@ -16,8 +16,8 @@
 #include "base/own.h"
 #include "client/connection.h"
 #include "client/limits.h"
+#include "config/registry.h"
 #include "net/dial.h"
-#include "net/registry.h"
 
 /*
  * Connections kept for the next call.

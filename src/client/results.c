@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* results: take the needed parts of an answer and put them into one block. */
 
-#include "client/results.h"
-
 #include <assert.h>
 #include <stdalign.h>
 #include <string.h>

@@ -16,7 +16,6 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/own.h"
-#include "config/config_file.h"
 
 static enum config_origin origin_of(const struct config *c, size_t member)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* config_file: find the files, check who could have written them, set what they say. */
 
-#include "config/config_file.h"
+#include "config/config.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -11,6 +11,9 @@
 #include "base/limits.h"
 #include "base/own.h"
 
+/* The largest limit that an operator can set for commands: no unit overflows. */
+enum { LIMIT_SETTING = 1000000 };
+
 #define AT(member) offsetof(struct config, member)
 #define WORDS(...)                                                                                 \
 	NULL,                                                                                      \

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* prove: start a server if needed, prepare the two directories, run the trials, clean up. */
 
-#include "doctor/prove.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -19,8 +17,8 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "doctor/doctor.h"
 #include "doctor/limits.h"
-#include "doctor/trials.h"
 #include "sandbox/sandbox.h"
 
 static void learn_text(const struct json *object, struct str name, char *to, size_t size)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* testdir: scratch directories, reached by descriptor. */
 
-#include "doctor/testdir.h"
+#include "doctor/doctor.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* trials: attacks through files, searches and commands. */
 
-#include "doctor/trials.h"
+#include "doctor/doctor.h"
 
 #include <errno.h>
 #include <netinet/in.h>

@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
 #include "base/thread.h"
 #include "base/utf8.h"
+#include "exec/limits.h"
 #include "exec/ring.h"
 
 /* A request that does not depend on its caller's memory. */

@@ -26,6 +26,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "exec/limits.h"
 #include "exec/proc.h"
 
 struct jobs;

@@ -10,13 +10,15 @@
 #ifndef EXEC_LAUNCH_H
 #define EXEC_LAUNCH_H
 
+#include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/arena.h"
 #include "base/err.h"
 #include "base/message.h"
-#include "exec/plain.h"
 
 struct sandbox;
 
@@ -73,6 +75,25 @@ enum launch_step {
 	LAUNCH_EXEC,	/* the program could not be started */
 };
 
+/* A command line that needs no shell.
+ *
+ * "git status" means the same to every shell: words, of which the first names a program. The shell
+ * would only find the program and execute it, and starting the shell takes longer than most
+ * programs run. So such a line is executed directly, as make and perl do it, with the variables
+ * that the shell would have set. If it cannot be executed, the shell gets the line after all: it
+ * knows what else to do, and reports what is wrong in words that users know. */
+struct plain {
+	char program[PATH_MAX]; /* absolute, or from the working directory */
+	char **argv;
+	char **env;
+};
+
+/* Can the words of such a line (exec/proc.h) be executed in this environment without a shell,
+ * and does the program exist? Then *p is for execve: env must be freed by mem_free, the rest is in
+ * the arena or points to the words. */
+bool plain_prepare(struct plain *p, char *const *words, size_t count, char *const *env,
+		   const char *cwd, struct arena *a);
+
 struct launch {
 	const struct sandbox *sandbox; /* or NULL */
 	const struct order *order;
@@ -102,5 +123,13 @@ pid_t launch_start(struct launch *l);
 /* The sentence for a step that failed, with the name of the program; "" if it is the shell. Returns
  * -1. */
 int launch_error(struct err *e, enum launch_step step, int error, struct str program);
+
+/* Which variables a command sees. The server's own settings and secrets never reach it: SIDECAR_*,
+ * the sockets and credentials that systemd hands over, and the address the server listens on.
+ *
+ * The result is a list like environ, with a NULL at its end: the variables of base that are not
+ * private, with those of extra added or in their place (the last one of a name counts). The list is
+ * for mem_free; the strings stay where they are. NULL if there is no memory. */
+char **environ_merge(char *const *base, char *const *extra, size_t extra_count);
 
 #endif

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
+#include "exec/limits.h"
 
 struct proc {
 	int control;
@@ -486,19 +486,6 @@ int proc_run_admitted(struct runner *runner, const struct proc_request *q,
 	*left = p;
 	*ret = report.result;
 	return 0;
-}
-
-int proc_run(struct runner *runner, const struct proc_request *q, const struct proc_sink *sink,
-	     struct cancel *cancel, struct proc_result *ret, struct err *e)
-{
-	struct proc_request request = *q;
-	struct proc *left;
-
-	if (proc_admit(runner, q, e) < 0)
-		return -1;
-	if (request.survivors == SURVIVORS_ADOPT)
-		request.survivors = SURVIVORS_END;
-	return proc_run_admitted(runner, &request, sink, cancel, &left, ret, e);
 }
 
 const char *proc_limit_name(enum proc_limit limit)

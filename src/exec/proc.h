@@ -8,7 +8,7 @@
  * slows the command down, and at most LIMIT_OUTPUT_CHUNK and two full pipes of output are in
  * memory. The command's reaper watches the time, also while the sink blocks.
  *
- * The command has a clean environment (exec/environ.h), a file in memory or /dev/null as standard
+ * The command has a clean environment (environ_merge), a file in memory or /dev/null as standard
  * input, no descriptors other than 0 to 2, its own session, default signal dispositions, and the
  * spawner's sandbox. A script that is too long for an argument is passed through a descriptor; the
  * script can notice this only by $BASH_EXECUTION_STRING.
@@ -99,10 +99,6 @@ void proc_free(struct proc *p);
 int proc_run_admitted(struct runner *runner, const struct proc_request *q,
 		      const struct proc_sink *sink, struct cancel *cancel, struct proc **left,
 		      struct proc_result *ret, struct err *e);
-
-/* The same with proc_admit; what the command leaves is ended, not adopted. */
-int proc_run(struct runner *runner, const struct proc_request *q, const struct proc_sink *sink,
-	     struct cancel *cancel, struct proc_result *ret, struct err *e);
 
 /* The words of a line that needs no shell, because every shell would only execute the program that
  * the first word names. They point into the line; the list is in the arena. Returns how many there

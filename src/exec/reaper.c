@@ -19,6 +19,7 @@
 
 #include "base/io.h"
 #include "base/own.h"
+#include "exec/limits.h"
 #include "exec/procfs.h"
 #include "sandbox/listener.h"
 #include "sandbox/supervisor.h"

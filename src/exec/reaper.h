@@ -33,6 +33,7 @@
 #include <sys/types.h>
 
 #include "exec/launch.h"
+#include "exec/limits.h"
 #include "exec/tree.h"
 
 enum proc_limit {

@@ -19,10 +19,10 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
-#include "exec/environ.h"
 #include "exec/keeper.h"
+#include "exec/launch.h"
+#include "exec/limits.h"
 #include "exec/spawner.h"
 #include "sandbox/canonical.h"
 #include "sandbox/covers.h"

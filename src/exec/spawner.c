@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
-#include "exec/environ.h"
+#include "exec/launch.h"
+#include "exec/limits.h"
 #include "exec/procfs.h"
 #include "exec/reaper.h"
 #include "sandbox/landlock.h"

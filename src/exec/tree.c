@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/own.h"
+#include "exec/limits.h"
 #include "exec/procfs.h"
 
 struct member {

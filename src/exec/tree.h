@@ -23,7 +23,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/limits.h"
+#include "exec/limits.h"
+
 
 /* Where processes can be reached: TCP they listen on, UDP they are bound to; each once, rising. */
 struct port_list {

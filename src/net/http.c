@@ -15,9 +15,9 @@
 #include <time.h>
 
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
 #include "base/utc.h"
+#include "net/limits.h"
 
 enum {
 	READ_AT_ONCE = 4096,   /* most requests fit; larger bodies make the buffer grow */

@@ -19,7 +19,6 @@
 
 #include "base/buf.h"
 #include "base/str.h"
-#include "net/http_chunk.h"
 #include "net/http_parse.h"
 
 #define HTTP_JSON "application/json; charset=utf-8"

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* http_chunk: sizes, data and trailers of a chunked body. */
 
-#include "net/http_chunk.h"
+#include "net/http_parse.h"
+
+#include "net/limits.h"
 
 enum { SIZE_DIGITS = 15 }; /* 60 bits: it cannot overflow or become negative */
 

@@ -31,8 +31,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/limits.h"
 #include "base/str.h"
+#include "net/limits.h"
 
 /* Why a message is refused: the status to answer with, and a constant sentence. */
 struct http_refusal {
@@ -76,7 +76,7 @@ struct http_head {
 	enum http_method method;
 	struct str method_name;
 	struct str target; /* as it was sent */
-	struct str path;   /* raw, see http_url.h; "*" for OPTIONS *, empty for CONNECT */
+	struct str path;   /* raw, see http_path_decode; "*" for OPTIONS *, empty for CONNECT */
 	struct str query;  /* raw, without the '?'; empty if there is none */
 	struct str host;   /* the target's authority if it has one, else the Host header */
 
@@ -132,5 +132,66 @@ int http_line_end(struct str in, size_t *at, struct http_refusal *why);
 
 /* Parse one line, without its CRLF, as a header. http_line_end must have accepted its bytes. */
 int http_field_parse(struct str line, struct http_header *ret, struct http_refusal *why);
+
+/* The escapes of a path and the parameters of a query. A parsed head keeps both raw, because most
+ * requests need no more. A decoded text is never longer than the raw one, and may contain any byte,
+ * even NUL ("%00"). */
+
+/* Decode the escapes of a path into out, which has room for raw.n bytes. Returns the length, or -1
+ * when a '%' is not followed by two hexadecimal digits. */
+ptrdiff_t http_path_decode(struct str raw, char *out);
+
+/*
+ * Find the first parameter of that name in a raw query, with escapes decoded and '+' read as a
+ * blank, as forms write it. A parameter without '=' is empty. Returns 1 and *ret, which points into
+ * the query if there is nothing to decode, else into out; 0 if there is no such parameter; -1 when
+ * a '%' in its value is malformed or the value does not fit into `room` bytes.
+ */
+int http_query(struct str query, struct str name, char *out, size_t room, struct str *ret);
+
+/* http_chunk: a chunked body, decoded as it arrives.
+ *
+ * Nothing is copied: each piece of data is a slice of the input. The zero value of http_chunks is
+ * the start of a body. The caller passes the bytes that have not been used yet, and drops those
+ * that have been:
+ *
+ *	while ((rc = http_chunk_next(&chunks, in, &data, &used, &why)) == HTTP_CHUNK_DATA) {
+ *		buf_add(body, data);
+ *		in = str_from(in, used);
+ *	}
+ *	in = str_from(in, used);                                 (unless rc < 0)
+ *
+ * As strict as the head: a size is 1 to 15 hexadecimal digits, extensions are well-formed and
+ * without blanks, trailers are well-formed headers that say nothing about length or host.
+ * Extensions and trailers are dropped, and their sum over a body is limited. The verdict does not
+ * depend on how the bytes were cut into pieces.
+ */
+
+enum http_chunk_part {
+	HTTP_CHUNK_SIZE, /* at a line with a size */
+	HTTP_CHUNK_BODY, /* within the data of a chunk */
+	HTTP_CHUNK_CRLF, /* at the CRLF after the data */
+	HTTP_CHUNK_TRAILER,
+	HTTP_CHUNK_OVER,
+};
+
+struct http_chunks {
+	enum http_chunk_part part;
+	int64_t left;	   /* data bytes of this chunk still to come */
+	size_t scanned;	   /* bytes of an unfinished line known to be good */
+	size_t extensions; /* bytes of extensions in the body so far */
+	size_t trailers;   /* bytes of trailers in the body so far */
+};
+
+enum {
+	HTTP_CHUNK_MORE = 0, /* the input has no further piece: read more */
+	HTTP_CHUNK_DATA = 1, /* *data is the next piece, never empty */
+	HTTP_CHUNK_END = 2,  /* the body is complete; what follows *used is the next message */
+};
+
+/* Find the next piece of the body. Returns one of the above, and in *used how many bytes of `in` to
+ * drop; or -1 and *why: 400 malformed, 413 too many extensions, 431 too many trailers. */
+int http_chunk_next(struct http_chunks *chunks, struct str in, struct str *data, size_t *used,
+		    struct http_refusal *why);
 
 #endif

@@ -17,8 +17,8 @@
 
 #include "base/address.h"
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
+#include "net/limits.h"
 
 enum {
 	BACKLOG = 1024,

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-#include "base/limits.h"
+#include "net/limits.h"
+
 
 static bool is_blank(char c)
 {

@@ -9,13 +9,6 @@ enum {
 	LIMIT_PATCH_FILES = 2000,
 	LIMIT_PATCH_FILE_LINES = 1 << 20,
 	LIMIT_PATCH_WORK = 64,
-
-	/* The contents of all files of one patch, which are in memory together; and what is told of
-	 * them: the diff of one file, of all, and of all for a model. */
-	LIMIT_PATCH_CONTENT = 128 << 20,
-	LIMIT_PATCH_DIFF = 1 << 20,
-	LIMIT_PATCH_DIFFS = 16 << 20,
-	LIMIT_PATCH_SHOWN = 256 << 10,
 };
 
 #endif

@@ -14,6 +14,7 @@
 
 #include "base/arena.h"
 #include "regex/charset.h"
+#include "regex/options.h"
 
 enum ast_kind {
 	AST_EMPTY,    /* matches the empty text */
@@ -69,5 +70,10 @@ void ast_append(struct ast *parent, struct ast *node);
  * \wx, .*x.* is x). Not for multiline searches, which must know where a match begins, nor for
  * trees with nodes for PCRE2. */
 void ast_trim(struct ast_pattern *p);
+
+/* The tree of a pattern, or of plain text (regex_options.literal); its memory is the arena's.
+ * Fails with INVALID_REGEX. */
+int regex_parse(struct str pattern, const struct regex_options *o, struct arena *a,
+		struct ast_pattern *ret, struct err *e);
 
 #endif

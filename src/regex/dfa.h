@@ -3,7 +3,7 @@
  * dfa: the automaton that reads a text once, with one table look-up per byte.
  *
  * A state is a list of graph nodes together with what must be known about the byte before it.
- * States are built when the text first leads to them (states.c) and kept in memory of bounded size
+ * States are built when the text first leads to them and kept in memory of bounded size
  * (LIMIT_REGEX_STATES); when that is full, all states are forgotten and built anew. So the time is
  * proportional to the text whatever the pattern. A pattern that keeps building states is merely
  * slow, and checks its budget each time it forgets.
@@ -17,10 +17,74 @@
 #ifndef REGEX_DFA_H
 #define REGEX_DFA_H
 
+#include "base/bytes.h"
+#include "base/err.h"
+#include "regex/ast.h"
 #include "regex/bytesets.h"
 #include "regex/limits.h"
-#include "regex/nfa.h"
 #include "regex/options.h"
+
+/* nfa: a pattern as a graph over bytes.
+ *
+ * A node consumes one byte of a set, forks, tests the position, or says that the pattern has
+ * matched. Characters are spelled out as UTF-8. A graph is constant once it is compiled; it never
+ * has more than LIMIT_REGEX_NODES nodes.
+ *
+ * Bytes that no set of the graph tells apart form one class: a table has one column per class. One
+ * more class, `classes`, is the end of the text.
+ */
+
+enum nfa_op { NFA_SET, NFA_FORK, NFA_LOOK, NFA_MATCH };
+
+struct nfa_node {
+	uint8_t op;
+	uint8_t look;	  /* NFA_LOOK: enum look */
+	uint16_t set;	  /* NFA_SET: index into sets */
+	uint16_t to;	  /* the next node; NFA_FORK: the preferred one */
+	uint16_t to_last; /* NFA_FORK: the other one */
+};
+
+struct nfa {
+	struct nfa_node *nodes;
+	size_t n, cap;
+	struct byteset *sets;
+	size_t n_sets, cap_sets;
+	uint16_t start;
+	bool reverse;	/* reads the text backwards */
+	unsigned looks; /* bit (1 << enum look) for each kind that occurs */
+	uint8_t class_of[256];
+	uint8_t byte_of[256]; /* any byte of a class */
+	unsigned classes;
+};
+
+enum nfa_direction {
+	NFA_SEARCH,  /* the match may begin anywhere */
+	NFA_REVERSE, /* the text is read backwards, from the match's end */
+};
+
+/* Whether a tree, with its repeats written out, is small enough to be compiled. An estimate, made
+ * before ast_trim, so that the bound depends only on the pattern as it was written. */
+bool nfa_fits(const struct ast *root);
+
+/* The error for a tree that does not fit. Returns -1. */
+int nfa_too_large(struct err *e);
+
+/* Compile a tree that has no nodes for PCRE2. Fails with INVALID_REGEX when the graph would be too
+ * large. */
+int nfa_compile(struct nfa *n, const struct ast *root, enum nfa_direction way, struct err *e);
+void nfa_done(struct nfa *n);
+
+/* What an automaton remembers of the last byte it read, besides the decoder's state: which sort of
+ * byte it is to the position after it. */
+enum side { SIDE_OTHER, SIDE_WORD, SIDE_NEWLINE, SIDE_EDGE };
+
+/* The side that a byte (UTF8_END: the edge of the text) makes; SIDE_OTHER where no node of the
+ * graph depends on it. */
+enum side nfa_side(const struct nfa *n, unsigned byte);
+
+/* Whether the position between what was read and the next byte is one that `look` names. */
+bool nfa_look(const struct nfa *n, enum look look, enum side read, enum utf8_state utf8,
+	      unsigned next);
 
 enum dfa_mode {
 	DFA_EARLIEST, /* is there a match: stops as soon as that is known */
@@ -28,23 +92,7 @@ enum dfa_mode {
 	DFA_LONGEST,  /* reverse graphs: the farthest start of a match */
 };
 
-#define STATE_SPECIAL UINT32_C(0x80000000)
-#define STATE_FLAGGED UINT32_C(0xc0000000) /* a row whose state skips (DFA_EARLIEST) or matched */
-#define STATE_UNKNOWN (STATE_SPECIAL | 1)
-#define STATE_MATCH   (STATE_SPECIAL | 2)
-#define STATE_DEAD    (STATE_SPECIAL | 3)
-#define STATE_ROW     UINT32_C(0x3fffffff)
-
-struct state {
-	uint32_t at;	/* its nodes: ids[at] … */
-	uint16_t n;	/* … so many */
-	uint8_t before; /* enum side; SIDE_OTHER when no node depends on it */
-	uint8_t utf8;	/* enum utf8_state; UTF8_WHOLE when no node depends on it */
-	bool looks;	/* some node is a position */
-	bool matched;	/* the match ended before the byte that led here */
-	bool waiting;	/* it may be worth skipping bytes here: dfa_examine decides */
-	bool examined;	/* it has decided */
-};
+struct state;
 
 struct dfa {
 	const struct nfa *nfa;
@@ -83,22 +131,5 @@ void dfa_done(struct dfa *d);
  */
 int dfa_run(struct dfa *d, struct str text, size_t from, bool edge,
 	    const struct regex_budget *budget, size_t *ret, struct err *e);
-
-/* The rest is for dfa.c. The entry that a search begins with; `before` is the byte before it,
- * UTF8_END at the edge. */
-uint32_t dfa_start(struct dfa *d, unsigned before);
-
-/* The entry that follows `row` for a class of bytes (nfa->classes: the end of the text). If
- * `forgotten` is higher than before, rows that the caller remembers are invalid. */
-uint32_t dfa_step(struct dfa *d, uint32_t row, unsigned class);
-
-/* If few bytes lead away from a waiting state, give it the set of bytes to skip to. Returns the
- * entry to continue with. */
-uint32_t dfa_examine(struct dfa *d, uint32_t row);
-
-static inline struct state *dfa_state(const struct dfa *d, uint32_t row)
-{
-	return &d->list[row / d->stride];
-}
 
 #endif

@@ -11,7 +11,7 @@
 
 #include <endian.h>
 
-#include "base/byteset.h"
+#include "base/bytes.h"
 #include "base/str.h"
 
 enum {

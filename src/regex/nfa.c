@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* nfa: from the tree to the graph, built from the end to the start. */
 
-#include "regex/nfa.h"
+#include "regex/dfa.h"
 
 #include "base/own.h"
 #include "regex/limits.h"

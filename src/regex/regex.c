@@ -5,10 +5,10 @@
 
 #include "base/arena.h"
 #include "base/own.h"
+#include "regex/ast.h"
 #include "regex/dfa.h"
 #include "regex/limits.h"
 #include "regex/need.h"
-#include "regex/parse.h"
 #include "regex/pcre.h"
 
 struct regex {
@@ -258,9 +258,4 @@ int regex_next(const struct regex *re, struct regex_cache *c, struct str text, s
 uint64_t regex_lines_skipped(const struct regex_cache *c)
 {
 	return c->pcre ? pcre_lines_skipped(c->pcre) : 0;
-}
-
-bool regex_has_literal(const struct regex *re)
-{
-	return re->need.kind != NEED_NOTHING;
 }

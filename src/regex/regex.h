@@ -49,8 +49,4 @@ int regex_next(const struct regex *re, struct regex_cache *cache, struct str tex
  * not need it. */
 uint64_t regex_lines_skipped(const struct regex_cache *cache);
 
-/* Whether lines can be ruled out by searching for text that every match contains; if not, all text
- * goes through the automaton. For tests. */
-bool regex_has_literal(const struct regex *re);
-
 #endif

@@ -6,9 +6,9 @@
 #include <inttypes.h>
 
 #include "base/human.h"
-#include "base/limits.h"
 #include "base/utf8.h"
 #include "scrub/scrub.h"
+#include "tools/limits.h"
 
 enum {
 	NOTE_LINES = 2,	  /* the last line, and a blank one before it */

@@ -4,7 +4,9 @@
 #include "base/limits.h"
 #include "results/findings.h"
 #include "results/fit.h"
+#include "results/limits.h"
 #include "results/results.h"
+#include "tools/limits.h"
 
 static int show_page(const struct call *c, struct page *p, struct err *e)
 {

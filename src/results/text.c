@@ -10,6 +10,7 @@
 #include "results/findings.h"
 #include "results/fit.h"
 #include "results/results.h"
+#include "tools/limits.h"
 
 static void add_sentence(struct buf *text, const struct sentence *s)
 {

@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "results/findings.h"
 #include "results/results.h"
+#include "tools/limits.h"
 
 static int show_page(const struct call *c, struct page *p)
 {

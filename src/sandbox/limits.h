@@ -16,6 +16,15 @@ enum {
 	/* Files that stay covered after others have taken their names, each held by a descriptor: a
 	 * few rotations of what the server writes. */
 	LIMIT_COVERED_BEFORE = 16,
+
+	/* A variable that points into the private /tmp. */
+	LIMIT_SANDBOX_VARIABLE = 4096 + 64,
+
+	/* Stack of a thread that looks at a command's system calls: paths and a recording. */
+	LIMIT_JUDGE_STACK = 512 << 10,
+
+	/* How often to open a path whose ".." a rename elsewhere has made doubtful. */
+	LIMIT_OPEN_TRIES = 64,
 };
 
 #endif

@@ -26,6 +26,7 @@
 #include "base/limits.h"
 #include "base/own.h"
 #include "sandbox/landlock.h"
+#include "sandbox/limits.h"
 #include "sandbox/listener.h"
 #include "sandbox/supervisor.h"
 

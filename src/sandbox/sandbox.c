@@ -23,10 +23,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/limits.h"
 #include "base/own.h"
 #include "sandbox/canonical.h"
 #include "sandbox/landlock.h"
+#include "sandbox/limits.h"
 #include "sandbox/mounts.h"
 #include "sandbox/probe.h"
 #include "sandbox/seccomp.h"

@@ -12,11 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/limits.h"
 #include "base/own.h"
 #include "sandbox/canonical.h"
 #include "sandbox/container.h"
 #include "sandbox/landlock.h"
+#include "sandbox/limits.h"
 
 static const char *const mode_names[] = {
 	[SANDBOX_OFF] = "off",	 [SANDBOX_WORKSPACE] = "workspace", [SANDBOX_STRICT] = "strict",

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
 #include "base/str.h"
+#include "sandbox/limits.h"
 
 /* Newer than many headers. */
 enum { OF_THREAD = O_EXCL };

@@ -12,9 +12,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/limits.h"
 #include "base/own.h"
 #include "base/thread.h"
+#include "sandbox/limits.h"
 #include "sandbox/listener.h"
 
 /* Newer than many headers. */

@@ -7,7 +7,7 @@
 #include "base/own.h"
 #include "base/utf8.h"
 #include "scrub/limits.h"
-#include "scrub/rules.h"
+#include "scrub/shape.h"
 
 struct pass {
 	struct scrubber *s;

@@ -56,7 +56,7 @@ struct scrub_options {
 	const struct str *secrets;
 	size_t secret_count;
 
-	/* The operator's patterns, one a line; see scrub/pattern.h. */
+	/* The operator's patterns, one a line; see scrub/rules.c. */
 	struct str patterns;
 };
 

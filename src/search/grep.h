@@ -13,6 +13,9 @@
 #ifndef SEARCH_GREP_H
 #define SEARCH_GREP_H
 
+#include <stdbool.h>
+
+#include "base/str.h"
 #include "search/scan.h"
 #include "search/walk.h"
 
@@ -39,5 +42,18 @@ struct grep_request {
 /* Search. -1 with INVALID_REGEX, INVALID_GLOB, INVALID_ARGUMENTS (no such type), or when the
  * directory cannot be read. *ret is zeroed by the caller, who also releases it. */
 int grep_run(const struct grep_request *r, struct found *ret, struct err *e);
+
+/* types: types of files by name: "c", "py", "js" …
+ *
+ * The names are those of ripgrep and the usual ones ("py" and "python").
+ */
+
+struct file_type;
+
+/* The type with that name in any case, or NULL. */
+const struct file_type *type_by_name(struct str name);
+
+/* Whether a file, by the last component of its path, is of that type. */
+bool type_has(const struct file_type *type, struct str name);
 
 #endif

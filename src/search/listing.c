@@ -9,8 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/limits.h"
 #include "base/own.h"
+#include "search/limits.h"
 
 enum { LIST_FIRST = 256 };
 

@@ -9,8 +9,8 @@
 
 #include "base/bytes.h"
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
+#include "search/limits.h"
 
 enum { BINARY_HEAD = 1024 }; /* a binary file nearly always has a NUL in these bytes */
 

@@ -6,9 +6,9 @@
 #include <errno.h>
 
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
 #include "base/thread.h"
+#include "search/limits.h"
 #include "search/listing.h"
 #include "search/walk_list.h"
 

@@ -3,9 +3,9 @@
 
 #include "search/wild.h"
 
-#include "base/limits.h"
 #include "base/own.h"
 #include "base/utf8.h"
+#include "search/limits.h"
 #include "search/wild_program.h"
 
 enum wild_shape {

@@ -6,9 +6,9 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/own.h"
 #include "base/utf8.h"
+#include "search/limits.h"
 
 /* Alternatives: "{a,b}", or "@(a|b)" and the like. */
 struct group {

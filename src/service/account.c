@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "exec/proc.h"
 #include "patch/patch.h"
+#include "service/limits.h"
 
 static struct str join_words(const struct json *list, struct arena *a)
 {

@@ -15,15 +15,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/chain.h"
 #include "base/io.h"
 #include "base/jw.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/own.h"
 #include "base/thread.h"
 #include "base/utc.h"
 #include "exec/proc.h"
+#include "service/chain.h"
+#include "service/limits.h"
 
 enum {
 	KEY_LEAST = 16, /* bytes: a shorter one can be guessed */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * audit: every call, on disk, in lines that cannot be changed unseen (base/chain.h).
+ * audit: every call, on disk, in lines that cannot be changed unseen (service/chain.h).
  *
  * A call has a line when it begins and one when it has ended. Those of a call that changes
  * something are on disk before it is answered; those of others within a second. The file is only

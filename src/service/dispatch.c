@@ -6,10 +6,10 @@
 #include <stdio.h>
 
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
 #include "results/results.h"
 #include "service/account.h"
+#include "service/limits.h"
 #include "tools/changed.h"
 #include "tools/denied.h"
 #include "tools/seen.h"

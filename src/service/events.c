@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
+#include "service/limits.h"
 
 enum { ALIGN = 16, LARGEST = LIMIT_EVENT_BYTES / 4 };
 

@@ -13,7 +13,7 @@
 #include "changes/recording.h"
 #include "config/config.h"
 #include "tools/tool.h"
-#include "workspace/witness.h"
+#include "workspace/beneath.h"
 #include "workspace/workspace.h"
 
 /* The journal, or why there is none. */

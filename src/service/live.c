@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
 #include "base/utf8.h"
+#include "service/limits.h"
 #include "service/values.h"
 #include "tools/changed.h"
 

@@ -9,6 +9,7 @@
 #include "base/own.h"
 #include "exec/procfs.h"
 #include "scrub/scrub.h"
+#include "service/limits.h"
 #include "tools/tool.h"
 
 /* From what a read takes to what a command may. */

@@ -15,8 +15,8 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/limits.h"
 #include "base/str.h"
+#include "service/limits.h"
 
 struct scrub_counts;
 

@@ -14,13 +14,13 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/own.h"
 #include "exec/jobs.h"
 #include "policy/policy.h"
 #include "service/account.h"
 #include "service/commands.h"
+#include "service/limits.h"
 #include "tools/kept.h"
 #include "tools/shells.h"
 #include "tools/tool.h"

@@ -16,7 +16,6 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/limits.h"
 #include "base/turns.h"
 #include "config/config.h"
 #include "exec/proc.h"
@@ -24,6 +23,7 @@
 #include "scrub/scrub.h"
 #include "service/audit.h"
 #include "service/history.h"
+#include "service/limits.h"
 #include "service/live.h"
 #include "service/metrics.h"
 #include "tools/schema.h"

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/own.h"
+#include "service/limits.h"
 
 struct str value_clean(void *cleaner, struct str value)
 {

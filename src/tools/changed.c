@@ -3,11 +3,10 @@
 
 #include "tools/changed.h"
 
-#include "base/limits.h"
 #include "base/own.h"
 #include "changes/content.h"
 #include "changes/entry.h"
-#include "changes/limits.h"
+#include "tools/limits.h"
 
 const char *changed_kind(enum item_kind kind)
 {

@@ -11,6 +11,7 @@
 #include "changes/journal.h"
 #include "changes/limits.h"
 #include "tools/changed.h"
+#include "tools/limits.h"
 #include "tools/tool.h"
 #include "workspace/diff.h"
 

@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/limits.h"
+#include "tools/limits.h"
 #include "tools/result.h"
 #include "tools/seen.h"
 #include "tools/tool.h"

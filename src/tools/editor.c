@@ -10,7 +10,6 @@
 
 #include "base/bytes.h"
 #include "base/io.h"
-#include "base/limits.h"
 #include "changes/journal.h"
 #include "search/find.h"
 #include "tools/edit.h"

@@ -5,12 +5,11 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "base/limits.h"
 #include "base/own.h"
 #include "base/utc.h"
+#include "tools/limits.h"
 #include "tools/tool.h"
 #include "workspace/replace.h"
-#include "workspace/remove.h"
 #include "workspace/workspace.h"
 
 struct files_args {

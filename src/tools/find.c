@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/limits.h"
 #include "base/utf8.h"
 #include "search/glob.h"
+#include "tools/limits.h"
 #include "tools/result.h"
 #include "tools/scope.h"
 #include "tools/tool.h"

@@ -6,7 +6,9 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "base/human.h"
 #include "base/limits.h"
+#include "tools/limits.h"
 #include "tools/result.h"
 #include "tools/scope.h"
 #include "tools/tool.h"

@@ -7,12 +7,13 @@
 #include "base/buf.h"
 #include "base/human.h"
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
 #include "base/utf8.h"
 #include "exec/jobs.h"
+#include "exec/limits.h"
 #include "scrub/scrub.h"
 #include "tools/ends.h"
+#include "tools/limits.h"
 #include "tools/tool.h"
 
 /* The names of members on the wire and for models. As with every command, models are told no exit

@@ -12,8 +12,8 @@
 
 #include "base/human.h"
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
+#include "tools/limits.h"
 
 #define PREFIX "output:"
 

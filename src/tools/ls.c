@@ -6,8 +6,8 @@
 #include <strings.h>
 
 #include "base/buf.h"
-#include "base/limits.h"
 #include "search/find.h"
+#include "tools/limits.h"
 #include "tools/result.h"
 #include "tools/scope.h"
 #include "tools/tool.h"

@@ -8,7 +8,6 @@
 #include "base/limits.h"
 #include "base/sha256.h"
 #include "tools/editor.h"
-#include "workspace/remove.h"
 #include "workspace/workspace.h"
 
 #define MEMORIES "/memories"

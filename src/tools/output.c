@@ -6,9 +6,10 @@
 #include <stdio.h>
 
 #include "base/human.h"
-#include "base/limits.h"
 #include "base/own.h"
+#include "exec/limits.h"
 #include "tools/denied.h"
+#include "tools/limits.h"
 
 static const char *const limit_words[] = { "none",   "timeout",	  "cpu", "file_size",
 					   "memory", "processes", NULL };

@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/limits.h"
 #include "patch/limits.h"
+#include "tools/limits.h"
 #include "tools/patching.h"
 #include "tools/result.h"
 #include "workspace/diff.h"

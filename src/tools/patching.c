@@ -6,13 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/own.h"
 #include "changes/batch.h"
 #include "changes/limits.h"
-#include "patch/limits.h"
 #include "patch/match.h"
 #include "patch/plan.h"
+#include "tools/limits.h"
 #include "tools/seen.h"
 #include "tools/suggest.h"
 #include "workspace/replace.h"

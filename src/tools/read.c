@@ -6,11 +6,12 @@
 
 #include "base/human.h"
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
 #include "base/utf8.h"
 #include "tools/kept.h"
+#include "tools/limits.h"
 #include "tools/result.h"
+#include "tools/seen.h"
 #include "tools/tool.h"
 #include "workspace/magic.h"
 #include "workspace/text.h"

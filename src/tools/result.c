@@ -4,10 +4,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/limits.h"
 #include "base/utf8.h"
 #include "exec/tree.h"
 #include "scrub/scrub.h"
+#include "tools/limits.h"
 #include "tools/result.h"
 #include "tools/tool.h"
 #include "workspace/text.h"

@@ -7,12 +7,13 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/limits.h"
 #include "base/own.h"
 #include "exec/jobs.h"
+#include "exec/limits.h"
 #include "exec/runner.h"
 #include "policy/policy.h"
 #include "policy/shword.h"
+#include "tools/limits.h"
 #include "tools/output.h"
 #include "tools/watched.h"
 #include "workspace/workspace.h"

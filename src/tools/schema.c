@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 #include "base/jw.h"
-#include "base/limits.h"
 #include "tools/changed.h"
 #include "tools/denied.h"
+#include "tools/limits.h"
 
 #define MAX_SAFE_INTEGER INT64_C(9007199254740991) /* a larger limit is not written */
 

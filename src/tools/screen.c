@@ -5,8 +5,8 @@
 #include "tools/screen.h"
 
 #include "base/bytes.h"
-#include "base/limits.h"
-#include "base/width.h"
+#include "base/utf8.h"
+#include "tools/limits.h"
 
 enum { NUMBER_MOST = 9999, TAB_STOP = 8 };
 

@@ -3,7 +3,7 @@
 
 #include "search/grep.h"
 
-#include "base/limits.h"
+#include "tools/limits.h"
 #include "tools/scope.h"
 #include "tools/tool.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "base/io.h"
-#include "base/limits.h"
+#include "tools/limits.h"
 #include "workspace/diff.h"
 #include "workspace/workspace.h"
 

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
 #include "exec/jobs.h"
+#include "exec/limits.h"
 #include "policy/policy.h"
 #include "tools/limits.h"
 #include "tools/output.h"

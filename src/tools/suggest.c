@@ -4,10 +4,10 @@
 #include "tools/suggest.h"
 
 #include "base/arena.h"
-#include "base/limits.h"
 #include "base/near.h"
 #include "base/own.h"
 #include "search/walk.h"
+#include "tools/limits.h"
 #include "workspace/workspace.h"
 
 /* The path of the directory, "" for the one that the path is relative to, and the name in it. */

@@ -11,10 +11,10 @@
 #include "base/base64.h"
 #include "base/buf.h"
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
 #include "exec/proc.h"
 #include "scrub/scrub.h"
+#include "tools/limits.h"
 #include "workspace/workspace.h"
 
 extern const struct tool tool_read, tool_write, tool_edit, tool_ls, tool_find, tool_grep,

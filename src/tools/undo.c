@@ -7,6 +7,7 @@
 
 #include "base/own.h"
 #include "changes/limits.h"
+#include "tools/limits.h"
 #include "tools/tool.h"
 #include "workspace/path.h"
 #include "workspace/workspace.h"

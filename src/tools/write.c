@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "base/human.h"
-#include "base/limits.h"
 #include "base/utf8.h"
+#include "tools/limits.h"
 #include "tools/result.h"
 #include "tools/seen.h"
 #include "tools/tool.h"

@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/chain.h"
 #include "base/columns.h"
 #include "base/jw.h"
 #include "base/limits.h"
 #include "cli/cli.h"
+#include "service/chain.h"
 #include "watch/limits.h"
 #include "watch/view.h"
 

@@ -41,10 +41,8 @@ enum {
 	LIMIT_PROXY_STACK = 256 << 10,
 	LIMIT_PROXY_PIECE = 32 << 10,
 
-	/* How long a browser may take for the head of a request, and how long a connection may be
-	 * silent in both directions. */
+	/* How long a browser may take for the head of a request. */
 	LIMIT_PROXY_HEAD_MS = 10000,
-	LIMIT_PROXY_SILENCE_MS = 300000,
 };
 
 #endif

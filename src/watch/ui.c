@@ -3,9 +3,12 @@
 
 #include "watch/watch.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/signalfd.h>
@@ -14,11 +17,330 @@
 
 #include "base/io.h"
 #include "base/jw.h"
+#include "base/limits.h"
 #include "base/own.h"
+#include "base/thread.h"
+#include "config/registry.h"
+#include "net/http_parse.h"
 #include "net/listen.h"
-#include "net/registry.h"
-#include "watch/proxy.h"
+#include "watch/limits.h"
 #include "watch/running.h"
+
+/* proxy: carries a browser's requests to a sidecar.
+ *
+ * A browser can connect to a loopback port and to nothing else, and so can every page that it shows
+ * and every user of this machine. So a request is carried only if
+ *
+ *	its Host is this port (a name that another site has made to point here is not),
+ *	its Origin, if it has one, is this port,
+ *	it is for a route of those who watch (registry_shows), and
+ *	it has the secret as its bearer token; except for /ui, the page, which has no data.
+ *
+ * It is written anew, with the token that the sidecar wants, and has a connection of its own to the
+ * sidecar. What comes back is carried as it is. Each connection has a thread; a client that does
+ * not read stops only its own.
+ */
+
+enum { PROXY_SECRET = 64 }; /* characters: 256 random bits */
+
+struct proxy {
+	struct subject target;
+	int64_t port; /* that browsers connect to */
+	char secret[PROXY_SECRET + 1];
+	_Atomic int count; /* connections */
+};
+
+enum { LINGER_MS = 1000 };
+
+/* One connection. */
+struct carried {
+	struct proxy *proxy;
+	int client, server;
+	struct http_head head;
+	char in[LIMIT_HTTP_HEAD]; /* the head, and what of the body came with it */
+	size_t in_n, head_n;
+};
+
+/* Set the secret. */
+static void proxy_init(struct proxy *p, const struct subject *t, int64_t port)
+{
+	unsigned char random[PROXY_SECRET / 2];
+
+	p->target = *t;
+	p->port = port;
+	p->count = 0;
+	io_random(random, sizeof random);
+	for (size_t i = 0; i < sizeof random; i++)
+		(void)snprintf(p->secret + 2 * i, 3, "%02x", random[i]);
+}
+
+/* Let the client read an answer before the connection is reset by what it still sends. */
+static void linger(int fd)
+{
+	const int64_t deadline = io_now_ms() + LINGER_MS;
+	char rest[4096];
+
+	(void)shutdown(fd, SHUT_WR);
+	while (io_wait(fd, POLLIN, deadline) > 0 && recv(fd, rest, sizeof rest, MSG_DONTWAIT) > 0)
+		;
+}
+
+static void answer(int fd, int status, const char *words, const char *extra, const char *sentence)
+{
+	AUTO_BUF body = { .max = 4096 };
+	AUTO_BUF out = { .max = 8192 };
+	struct jw w = jw_to(&body);
+
+	jw_object(&w, NULL);
+	jw_bool(&w, "ok", false);
+	jw_str(&w, "error", str_of(sentence));
+	jw_end(&w);
+	buf_addf(
+		&out,
+		"HTTP/1.1 %d %s\r\nContent-Type: application/json; charset=utf-8\r\n"
+		"X-Content-Type-Options: nosniff\r\n"
+		"Content-Length: %zu\r\nCache-Control: no-store\r\nConnection: close\r\n%s\r\n%.*s",
+		status, words, body.n, extra, STR_FMT(buf_str(&body)));
+	(void)io_write_all(fd, buf_str(&out), io_now_ms() + LINGER_MS);
+	linger(fd);
+}
+
+/* Read the head. False: it did not come, or was answered. */
+static bool read_head(struct carried *c)
+{
+	const int64_t deadline = io_now_ms() + LIMIT_PROXY_HEAD_MS;
+	struct http_scan scan = { 0 };
+	struct http_refusal why;
+
+	for (;;) {
+		if (io_wait(c->client, POLLIN, deadline) != 1)
+			return false;
+		const ssize_t got =
+			recv(c->client, c->in + c->in_n, sizeof c->in - c->in_n, MSG_DONTWAIT);
+		if (got <= 0 && !(got < 0 && (errno == EAGAIN || errno == EINTR)))
+			return false;
+		c->in_n += got > 0 ? (size_t)got : 0;
+		const int n =
+			http_parse_head((struct str){ c->in, c->in_n }, &scan, &c->head, &why);
+		if (n > 0) {
+			c->head_n = (size_t)n;
+			return true;
+		}
+		if (n == 0 && c->in_n < sizeof c->in)
+			continue;
+		answer(c->client, n < 0 ? why.status : 431, "Bad Request", "",
+		       n < 0 ? why.sentence : "The head is too long");
+		return false;
+	}
+}
+
+/* Whether a Host, or an Origin without its "http://", is this port. */
+static bool is_here(const struct proxy *p, struct str host)
+{
+	char here[64];
+
+	(void)snprintf(here, sizeof here, "127.0.0.1:%lld", (long long)p->port);
+	if (str_eq(host, str_of(here)))
+		return true;
+	(void)snprintf(here, sizeof here, "localhost:%lld", (long long)p->port);
+	return str_eq_nocase(host, str_of(here));
+}
+
+static bool has_secret(const struct carried *c)
+{
+	struct str scheme, token;
+
+	(void)str_cut(http_header(&c->head, STR("authorization")), ' ', &scheme, &token);
+	return str_eq_nocase(scheme, STR("bearer")) && token.n &&
+	       str_eq_secret(str_trim(token), str_of(c->proxy->secret));
+}
+
+/* The page itself, which has no data. */
+static bool is_page(const struct http_head *h)
+{
+	return (h->method == HTTP_GET || h->method == HTTP_HEAD) &&
+	       (str_eq(h->path, STR("/ui")) || str_starts(h->path, STR("/ui/")));
+}
+
+/* Whether it may be carried; else it has been answered. */
+static bool check(const struct carried *c)
+{
+	const struct http_head *h = &c->head;
+	const struct str origin = http_header(h, STR("origin")), http = STR("http://");
+
+	if (!is_here(c->proxy, h->host))
+		answer(c->client, 403, "Forbidden", "", "Forbidden: this Host is not allowed");
+	else if (origin.p &&
+		 !(str_starts(origin, http) && is_here(c->proxy, str_from(origin, http.n))))
+		answer(c->client, 403, "Forbidden", "", "Forbidden: this Origin is not allowed");
+	else if (!is_page(h) && !has_secret(c))
+		answer(c->client, 401, "Unauthorized", "WWW-Authenticate: Bearer\r\n",
+		       "Unauthorized: open the address that \"sidecar ui\" has printed");
+	else if (!registry_shows(h->path))
+		answer(c->client, 404, "Not Found", "", "Not found: the page is at /ui");
+	else if (h->chunked)
+		answer(c->client, 411, "Length Required", "", "The body needs a Content-Length");
+	else
+		return true;
+	return false;
+}
+
+/* Whether a header of the client is for the sidecar. Others are about this connection, or say who
+ * the client is to this port. */
+static bool is_passed_on(struct str name)
+{
+	static const struct str passed[] = { STR("accept"),	     STR("accept-encoding"),
+					     STR("accept-language"), STR("content-length"),
+					     STR("content-type"),    STR("if-none-match"),
+					     STR("last-event-id"),   STR("user-agent") };
+
+	for (size_t i = 0; i < ARRAY_LEN(passed); i++)
+		if (str_eq_nocase(name, passed[i]))
+			return true;
+	return false;
+}
+
+static void write_head(const struct carried *c, struct buf *out)
+{
+	const struct http_head *h = &c->head;
+	const char *token = c->proxy->target.token;
+
+	buf_addf(out, "%.*s %.*s%s%.*s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n",
+		 STR_FMT(h->method_name), STR_FMT(h->path), h->query.n ? "?" : "",
+		 STR_FMT(h->query));
+	if (token)
+		buf_addf(out, "Authorization: Bearer %s\r\n", token);
+	for (size_t i = 0; i < h->header_count; i++)
+		if (is_passed_on(h->headers[i].name))
+			buf_addf(out, "%.*s: %.*s\r\n", STR_FMT(h->headers[i].name),
+				 STR_FMT(h->headers[i].value));
+	buf_add(out, STR("\r\n"));
+}
+
+/* Bytes on their way in one direction. */
+struct flow {
+	int from, to;
+	int64_t left; /* bytes to be taken; -1: until the end */
+	bool over;    /* nothing more is taken */
+	size_t at, n; /* the bytes that wait to be sent */
+	char bytes[LIMIT_PROXY_PIECE];
+};
+
+static bool is_done(const struct flow *f)
+{
+	return f->over && f->at == f->n;
+}
+
+/* Take and send what can be, without waiting. False: one of the two has gone. */
+static bool move(struct flow *f)
+{
+	if (f->at == f->n && !f->over) {
+		const size_t most = f->left < 0 || f->left > LIMIT_PROXY_PIECE ? LIMIT_PROXY_PIECE
+									       : (size_t)f->left;
+		const ssize_t n = recv(f->from, f->bytes, most, MSG_DONTWAIT);
+		if (n < 0)
+			return errno == EAGAIN || errno == EINTR;
+		f->at = 0;
+		f->n = (size_t)n;
+		if (f->left > 0)
+			f->left -= n;
+		f->over = n == 0 || f->left == 0;
+	}
+	if (f->at == f->n)
+		return true;
+	const ssize_t n = send(f->to, f->bytes + f->at, f->n - f->at, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR;
+	f->at += (size_t)n;
+	return true;
+}
+
+/* Wait until one of the two can go on. False: a connection is broken. The end of what a client
+ * sends is not the end of what it wants to read. */
+static bool wait_for(const struct flow *up, const struct flow *down)
+{
+	const bool up_waits = up->at < up->n, down_waits = down->at < down->n;
+	struct pollfd p[] = {
+		{ .fd = down->to,
+		  .events = (short)((down_waits ? POLLOUT : 0) |
+				    (up->over || up_waits ? 0 : POLLIN)) },
+		{ .fd = up->to,
+		  .events = (short)((up_waits ? POLLOUT : 0) |
+				    (down->over || down_waits ? 0 : POLLIN)) },
+	};
+
+	if (poll(p, ARRAY_LEN(p), -1) < 0)
+		return errno == EINTR;
+	return !(p[0].revents & (POLLERR | POLLHUP | POLLNVAL)) &&
+	       !(p[1].revents & (POLLERR | POLLNVAL));
+}
+
+static void carry(const struct carried *c)
+{
+	struct flow *up = mem_new(2, sizeof *up), *down = up ? up + 1 : NULL;
+	const struct str body = { c->in + c->head_n, c->in_n - c->head_n };
+	const int64_t length = c->head.content_length > 0 ? c->head.content_length : 0;
+	AUTO_BUF head = { .max = 2 * (size_t)LIMIT_HTTP_HEAD };
+
+	write_head(c, &head);
+	buf_add(&head, str_upto(body, (size_t)length));
+	if (up && !head.failed &&
+	    io_write_all(c->server, buf_str(&head), io_now_ms() + LIMIT_PROXY_HEAD_MS) == 0) {
+		up->from = down->to = c->client;
+		up->to = down->from = c->server;
+		up->left = length > (int64_t)body.n ? length - (int64_t)body.n : 0;
+		up->over = up->left == 0;
+		down->left = -1;
+		while (move(up) && move(down) && !is_done(down) && wait_for(up, down))
+			;
+		if (is_done(down))
+			linger(c->client);
+	}
+	mem_free(up);
+}
+
+static void *serve_client(void *arg)
+{
+	struct carried *c = arg;
+	struct proxy *p = c->proxy;
+	enum dial_failure failure;
+	struct err e;
+
+	c->server = -1;
+	if (read_head(c) && check(c)) {
+		c->server = subject_dial(&p->target, NULL, &failure, &e);
+		if (c->server < 0)
+			answer(c->client, 502, "Bad Gateway", "", e.msg);
+		else
+			carry(c);
+	}
+	fd_closep(&c->server);
+	fd_closep(&c->client);
+	mem_free(c);
+	p->count--;
+	return NULL;
+}
+
+/* Serve a connection, in a thread of its own. The descriptor is the proxy's; *p must outlive the
+ * process. If there are too many the client is told so. */
+static void proxy_take(struct proxy *p, int fd)
+{
+	struct carried *c = p->count < LIMIT_PROXIED ? mem_new(1, sizeof *c) : NULL;
+
+	if (c) {
+		c->proxy = p;
+		c->client = fd;
+		p->count++;
+		if (thread_start(serve_client, c, LIMIT_PROXY_STACK, NULL))
+			return;
+		p->count--;
+		mem_free(c);
+	}
+	const struct str busy = STR("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n"
+				    "Connection: close\r\n\r\n");
+	(void)!send(fd, busy.p, busy.n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	(void)close(fd);
+}
 
 struct ui_args {
 	int64_t pid;
@@ -86,7 +408,7 @@ static void say_address(const struct cli *c, const char *url)
 	cli_say(c, "who knows this address can watch, stop calls and undo changes; Ctrl-C ends it");
 }
 
-static void serve(struct proxy *p, int listener, int signals)
+static void accept_clients(struct proxy *p, int listener, int signals)
 {
 	struct pollfd fds[] = { { .fd = listener, .events = POLLIN },
 				{ .fd = signals, .events = POLLIN } };
@@ -146,7 +468,7 @@ static int ui_run(struct cli *c, const void *args)
 		open_browser(c, url, &page);
 	AUTO_FD signals = open_signals();
 	say_address(c, url);
-	serve(proxy, listener.fd, signals);
+	accept_clients(proxy, listener.fd, signals);
 	listener_done(&listener);
 	registry_leave(&page);
 	/* Threads still use what belongs to this one. */

@@ -15,7 +15,6 @@
 #include "base/own.h"
 #include "cli/cli.h"
 #include "watch/limits.h"
-#include "watch/plain.h"
 
 enum { INDENT = 4 };
 
@@ -208,7 +207,7 @@ static void add_text(struct view *v, struct str text, enum log_colour colour)
 	struct buf clean = buf_over(plain, sizeof plain), shown = buf_over(cell, sizeof cell);
 	const size_t columns = width_of_view(v);
 
-	plain_line(text, &clean);
+	columns_plain(text, &clean);
 	(void)columns_fit(&shown, buf_str(&clean), columns > INDENT + 1 ? columns - INDENT - 1 : 1);
 	buf_addf(&v->out, "%*s", INDENT, "");
 	columns_paint(&v->out, v->o.coloured, colour, buf_str(&shown));

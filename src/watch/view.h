@@ -11,7 +11,7 @@
 #define WATCH_VIEW_H
 
 #include "base/json.h"
-#include "watch/subject.h"
+#include "watch/running.h"
 
 struct view_options {
 	const struct subject *target; /* asked for diffs and sentences */

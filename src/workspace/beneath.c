@@ -11,8 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/limits.h"
 #include "base/own.h"
+#include "workspace/limits.h"
 
 /* Opening the name failed with that errno. Returns -1. */
 static int fail(const struct beneath *b, const char *name, int error, struct err *e)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* remove: by descriptor, one level at a time, and never through a link. */
 
-#include "workspace/remove.h"
+#include "workspace/workspace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/limits.h"
 #include "base/own.h"
+#include "workspace/limits.h"
 
 /* A directory whose entries are being removed. */
 struct level {

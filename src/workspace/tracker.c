@@ -7,7 +7,6 @@
 #include <stdint.h>
 #include <xxhash.h>
 
-#include "base/limits.h"
 #include "base/own.h"
 
 struct version {

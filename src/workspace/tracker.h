@@ -22,6 +22,7 @@
 
 #include "base/buf.h"
 #include "base/str.h"
+#include "workspace/limits.h"
 
 struct tracker;
 

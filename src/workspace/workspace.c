@@ -14,8 +14,8 @@
 #include <xxhash.h>
 
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
+#include "workspace/limits.h"
 #include "workspace/pending.h"
 #include "workspace/root.h"
 

@@ -65,7 +65,7 @@ class Bash(SidecarTest):
     def test_argv_runs_without_a_shell(self):
         self.assertEqual(self.run_bash(argv=["echo", "$HOME", ";", "*"])[0], "$HOME ; *\n")
 
-    def test_a_plain_line_means_what_it_means_to_the_shell(self):
+    def test_a_columns_plain_means_what_it_means_to_the_shell(self):
         """It is started without one; a semicolon takes it through the shell."""
         program = self.server.path("no-interpreter")
         self.server.put("no-interpreter", "echo $0 $# $BASH_SUBSHELL\n")
@@ -80,7 +80,7 @@ class Bash(SidecarTest):
                     self.assertEqual(sorted(plain[0].splitlines()), sorted(shell[0].splitlines()))
                     self.assertEqual(plain[1:], shell[1:])
 
-    def test_a_plain_line_takes_no_shell(self):
+    def test_a_columns_plain_takes_no_shell(self):
         """Bash complains about a locale that is not there; most programs do not."""
         env = {"LC_ALL": "xx_XX.no-such-locale"}
         if "setlocale" not in self.run_bash(command="true;", env=env)[1]:

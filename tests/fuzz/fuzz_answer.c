@@ -13,9 +13,9 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "client/client.h"
 #include "client/connection.h"
 #include "client/limits.h"
-#include "client/results.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "base/chain.h"
 #include "base/own.h"
+#include "service/chain.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,8 +2,6 @@
 /* Settings from the text of a file: an answer for every text, and defaults where nothing is said.
  */
 
-#include "config/config_file.h"
-
 #include <assert.h>
 
 #include "config/config.h"

@@ -6,9 +6,8 @@
 
 #include <stdlib.h>
 
-#include "net/http_chunk.h"
 #include "net/http_parse.h"
-#include "net/http_url.h"
+#include "net/limits.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 

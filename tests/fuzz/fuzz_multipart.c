@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
+#include "net/limits.h"
 #include "net/multipart.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

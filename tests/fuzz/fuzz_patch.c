@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "base/limits.h"
 #include "patch/patch.h"
 #include "patch/plan.h"
+#include "tools/limits.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -60,6 +60,21 @@ static inline struct runner *runner_start(const struct runner_config *config)
 	return s;
 }
 
+/* Admit a command and run it; what it leaves is ended, not adopted. */
+static inline int proc_run(struct runner *runner, const struct proc_request *q,
+			   const struct proc_sink *sink, struct cancel *cancel,
+			   struct proc_result *ret, struct err *e)
+{
+	struct proc_request request = *q;
+	struct proc *left;
+
+	if (proc_admit(runner, q, e) < 0)
+		return -1;
+	if (request.survivors == SURVIVORS_ADOPT)
+		request.survivors = SURVIVORS_END;
+	return proc_run_admitted(runner, &request, sink, cancel, &left, ret, e);
+}
+
 /* Run with the current directory, no cancel; the test fails when it could not be run. */
 static inline struct proc_result run_request(struct runner *s, struct proc_request *q,
 					     struct capture *c)

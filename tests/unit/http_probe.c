@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 
-#include "net/http_chunk.h"
 #include "net/http_parse.h"
 
 enum { MOST = 1 << 20 };

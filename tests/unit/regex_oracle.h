@@ -10,8 +10,8 @@
 #define TESTS_REGEX_ORACLE_H
 
 #include "base/arena.h"
+#include "regex/ast.h"
 #include "regex/limits.h"
-#include "regex/parse.h"
 #include "regex/pcre.h"
 #include "regex/regex.h"
 

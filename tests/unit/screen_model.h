@@ -9,9 +9,8 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "base/limits.h"
 #include "base/utf8.h"
-#include "base/width.h"
+#include "tools/limits.h"
 
 enum { MODEL_COLUMNS = 1 << 16, MODEL_TEXT = 64, MODEL_EDGE = LIMIT_SCREEN_COLUMNS };
 

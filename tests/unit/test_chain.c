@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/chain.h"
+#include "service/chain.h"
 
 static void known_codes(void **state)
 {

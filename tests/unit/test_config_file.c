@@ -6,7 +6,6 @@
 
 #include "base/limits.h"
 #include "base/log.h"
-#include "config/config_file.h"
 #include "config/config.h"
 
 /* Where $XDG_CONFIG_HOME points to; the environment is otherwise empty. */

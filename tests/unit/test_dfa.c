@@ -5,9 +5,9 @@
 
 #include "base/io.h"
 #include "base/own.h"
+#include "regex/ast.h"
 #include "regex/dfa.h"
 #include "regex/limits.h"
-#include "regex/parse.h"
 
 enum { LINE = 1 << 20 };
 

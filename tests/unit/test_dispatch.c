@@ -3,9 +3,9 @@
 
 #include "unit.h"
 
-#include "base/limits.h"
 #include "base/own.h"
 #include "service/dispatch.h"
+#include "service/limits.h"
 #include "workspace/tracker.h"
 
 static struct service service; /* too large for a stack */

@@ -3,8 +3,8 @@
 
 #include "unit.h"
 
-#include "base/limits.h"
 #include "tools/edit.h"
+#include "tools/limits.h"
 
 static int64_t apply(struct str content, const struct edit *edit, struct buf *out, struct err *e)
 {

@@ -7,9 +7,9 @@
 #include <time.h>
 
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
 #include "service/events.h"
+#include "service/limits.h"
 
 static char room[EVENTS_ROOM] __attribute__((aligned(16)));
 

@@ -7,7 +7,6 @@
 
 #include "base/limits.h"
 #include "search/grep.h"
-#include "search/types.h"
 
 enum { TEXT_MAX = 16 << 20 };
 

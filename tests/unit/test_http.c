@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
+#include "api/limits.h"
 #include "base/io.h"
-#include "base/limits.h"
 #include "net/http.h"
+#include "net/limits.h"
 
 #define HEAD "POST /x HTTP/1.1\r\nHost: h\r\n"
 

@@ -3,7 +3,8 @@
 
 #include "unit.h"
 
-#include "net/http_chunk.h"
+#include "net/http_parse.h"
+#include "net/limits.h"
 
 /* What became of a body: its data, how the last call ended, and how many bytes it took. */
 struct outcome {

@@ -5,6 +5,7 @@
 #include "unit.h"
 
 #include "net/http_parse.h"
+#include "net/limits.h"
 
 typedef int parser(struct str, struct http_scan *, struct http_head *, struct http_refusal *);
 

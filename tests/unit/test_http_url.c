@@ -3,7 +3,7 @@
 
 #include "unit.h"
 
-#include "net/http_url.h"
+#include "net/http_parse.h"
 
 static const struct {
 	struct str raw;

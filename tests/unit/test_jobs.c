@@ -4,8 +4,8 @@
 
 #include <pthread.h>
 
-#include "base/limits.h"
 #include "exec/jobs.h"
+#include "exec/limits.h"
 
 static struct runner *runner;
 static struct jobs *jobs;

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
 #include "tools/kept.h"
+#include "tools/limits.h"
 
 static uint64_t keep(struct kept_store *k, struct str session, struct str piece, size_t times,
 		     struct str tail)

@@ -3,9 +3,9 @@
 
 #include "unit.h"
 
-#include "base/limits.h"
 #include "mcp/limits.h"
 #include "mcp/runs.h"
+#include "service/limits.h"
 
 #define MODERN                                                                                     \
 	"\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                   \

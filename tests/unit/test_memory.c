@@ -7,11 +7,11 @@
 #include <sys/socket.h>
 
 #include "api/workers.h"
-#include "base/limits.h"
 #include "base/json.h"
 #include "base/jw.h"
 #include "config/config.h"
-#include "exec/plain.h"
+#include "exec/launch.h"
+#include "exec/limits.h"
 #include "exec/proc.h"
 #include "exec/ring.h"
 #include "net/http.h"
@@ -527,7 +527,7 @@ static int make_slots(const void *arg, struct err *e)
 }
 
 /* Without memory the shell reads the line, as it would any other. */
-static int read_plain_line(const void *arg, struct err *e)
+static int read_columns_plain(const void *arg, struct err *e)
 {
 	char *env[] = { (char[]){ "PATH=/usr/bin:/bin" }, (char[]){ "HOME=/" }, NULL };
 	char *strings[] = { (char[]){ "ls" }, (char[]){ "-l" }, (char[]){ "a" } };
@@ -610,7 +610,7 @@ int main(void)
 		{ "load_config", load_config },
 		{ "receive_request", receive_request },
 		{ "make_slots", make_slots },
-		{ "read_plain_line", read_plain_line },
+		{ "read_columns_plain", read_columns_plain },
 		{ "fill_ring", fill_ring },
 	};
 	static struct operation all[64];

@@ -3,11 +3,11 @@
 
 #include "failing.h"
 
-#include "base/limits.h"
 #include "exec_unit.h"
 #include "mcp/protocol.h"
 #include "scratch.h"
 #include "service/dispatch.h"
+#include "service/limits.h"
 #include "workspace/tracker.h"
 
 static struct scratch place;

@@ -3,9 +3,9 @@
 
 #include "unit.h"
 
-#include "base/limits.h"
 #include "base/buf.h"
 #include "base/own.h"
+#include "net/limits.h"
 #include "net/multipart.h"
 
 #define TYPE "multipart/form-data; boundary=xyz"

@@ -4,7 +4,7 @@
 #include "unit.h"
 
 #include "base/own.h"
-#include "exec/plain.h"
+#include "exec/launch.h"
 #include "exec/proc.h"
 
 static const char *const usual[] = { "PATH=/nowhere:/usr/bin:/bin", "A=b", "_=/x", "PWD=/old",
@@ -36,7 +36,7 @@ static int free_all(void **state)
 	return 0;
 }
 
-static void plain_lines(void **state)
+static void columns_plains(void **state)
 {
 	static const struct {
 		const char *line;
@@ -140,7 +140,7 @@ static void variables_of_the_shell(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain_lines),
+		cmocka_unit_test(columns_plains),
 		cmocka_unit_test(lines_for_a_shell),
 		cmocka_unit_test(environments_for_a_shell),
 		cmocka_unit_test(variables_of_the_shell),

@@ -9,7 +9,8 @@
 #include <sys/stat.h>
 #include <netinet/in.h>
 
-#include "base/limits.h"
+#include "exec/limits.h"
+
 
 static struct runner *runner;
 

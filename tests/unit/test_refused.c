@@ -13,7 +13,6 @@
 #include <sys/mman.h>
 
 #include "workspace/pending.h"
-#include "workspace/remove.h"
 #include "workspace/replace.h"
 #include "workspace/root.h"
 #include "workspace/workspace.h"

@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/own.h"
 #include "regex/limits.h"
+#include "regex/need.h"
 #include "regex/regex.h"
 
 static const struct regex_budget forever = { .deadline_ms = IO_FOREVER };
@@ -732,13 +733,17 @@ static void test_needs_a_literal(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct regex *re = NULL;
+		AUTO_ARENA arena = { .max = LIMIT_REGEX_ARENA };
+		struct ast_pattern p = { 0 };
+		struct need need = { 0 };
 		struct err e = { 0 };
 
-		assert_int_equal(regex_new(str_of(cases[i].pattern), &o, &re, &e), 0);
-		if (regex_has_literal(re) != cases[i].has)
+		assert_int_equal(regex_parse(str_of(cases[i].pattern), &o, &arena, &p, &e), 0);
+		ast_trim(&p);
+		assert_int_equal(need_init(&need, &p), 0);
+		if ((need.kind != NEED_NOTHING) != cases[i].has)
 			fail_msg("/%s/", cases[i].pattern);
-		regex_free(re);
+		need_done(&need);
 	}
 }
 

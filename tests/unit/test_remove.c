@@ -8,8 +8,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "base/limits.h"
-#include "workspace/remove.h"
+#include "workspace/limits.h"
 #include "workspace/workspace.h"
 
 /* A workspace, and a file beside it that must stay. */

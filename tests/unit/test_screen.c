@@ -3,9 +3,9 @@
 
 #include "unit.h"
 
-#include "base/limits.h"
 #include "base/own.h"
 #include "screen_model.h"
+#include "tools/limits.h"
 #include "tools/screen.h"
 
 enum { ROOM = 64 << 20 };

@@ -5,8 +5,8 @@
 
 #include <pthread.h>
 
-#include "base/limits.h"
 #include "base/own.h"
+#include "workspace/limits.h"
 #include "workspace/tracker.h"
 
 static enum tracker_verdict check(struct tracker *t, const char *session, const char *path,

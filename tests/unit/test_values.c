@@ -4,8 +4,8 @@
 #include "unit.h"
 
 #include "base/arena.h"
-#include "base/limits.h"
 #include "base/own.h"
+#include "service/limits.h"
 #include "service/values.h"
 
 #define TOKEN                                                                                      \

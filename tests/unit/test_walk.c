@@ -6,7 +6,8 @@
 #include <pthread.h>
 #include <sys/resource.h>
 
-#include "base/limits.h"
+#include "search/limits.h"
+
 
 enum { TEXT_MAX = 16 << 20 };
 

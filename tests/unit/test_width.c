@@ -4,7 +4,7 @@
 #include "unit.h"
 
 #include "base/own.h"
-#include "base/width.h"
+#include "base/utf8.h"
 
 static void characters_have_their_width(void **unused)
 {

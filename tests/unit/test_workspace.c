@@ -11,7 +11,7 @@
 #include <sys/un.h>
 
 #include "base/io.h"
-#include "base/limits.h"
+#include "workspace/limits.h"
 #include "workspace/replace.h"
 #include "workspace/workspace.h"
 

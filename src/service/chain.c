@@ -2,7 +2,7 @@
 /* chain: codes from line to line; and, to check them, every line is held against the lines that
  * carry the number before its own. */
 
-#include "base/chain.h"
+#include "service/chain.h"
 
 #include <stdlib.h>
 #include <string.h>

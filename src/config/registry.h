@@ -15,8 +15,8 @@
  * What dead processes have left is recognised, by the lock and by connecting, and removed by the
  * next one who looks or enters.
  */
-#ifndef NET_REGISTRY_H
-#define NET_REGISTRY_H
+#ifndef CONFIG_REGISTRY_H
+#define CONFIG_REGISTRY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,10 +27,7 @@
 #include "base/str.h"
 #include "net/listen.h"
 
-/* Where the directory is, whether it exists or not: the i-th place to look at, from 0. False: there
- * are no more. */
 enum { REGISTRY_PATH = 108 };
-bool registry_place(size_t i, char path[REGISTRY_PATH]);
 
 /* A file of this process. Zero is none. */
 struct registry_entry {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* registry: a directory that is checked, files with a lock, sockets that answer. */
 
-#include "net/registry.h"
+#include "config/registry.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -16,11 +16,13 @@
 
 #include "base/address.h"
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
 #include "net/dial.h"
+#include "net/limits.h"
 
-bool registry_place(size_t i, char path[REGISTRY_PATH])
+/* Where the directory is, whether it exists or not: the i-th place to look at, from 0. False: there
+ * are no more. */
+static bool place_at(size_t i, char path[REGISTRY_PATH])
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
 	const bool has_runtime = runtime && *runtime == '/';
@@ -65,7 +67,7 @@ static int make_place(char path[REGISTRY_PATH], struct err *e)
 	int error = ENOENT;
 	char first[REGISTRY_PATH] = "";
 
-	for (size_t i = 0; registry_place(i, path); i++) {
+	for (size_t i = 0; place_at(i, path); i++) {
 		const mode_t mode = strcmp(path, "/run/sidecar") == 0 ? 0755 : 0700;
 		if (*path && mkdir(path, mode) < 0 && errno != EEXIST && !*first) {
 			error = errno;
@@ -255,7 +257,7 @@ bool registry_find_token(const char *host, int64_t port, char token[REGISTRY_TOK
 	char dir[REGISTRY_PATH], name[REGISTRY_PATH];
 	AUTO_ARENA a = { .max = 2 * LIMIT_REGISTRY_ENTRY };
 
-	for (size_t i = 0; token_name(host, port, name) && registry_place(i, dir); i++) {
+	for (size_t i = 0; token_name(host, port, name) && place_at(i, dir); i++) {
 		AUTO_FD place = open_place(dir);
 		const struct str text = place < 0 ? STR("") : read_entry(place, name, &a);
 		if (text.n != REGISTRY_TOKEN)
@@ -316,7 +318,7 @@ struct registry_found *registry_list(struct arena *a)
 	struct registry_found *list = NULL;
 	char dir[REGISTRY_PATH];
 
-	for (size_t i = 0; registry_place(i, dir); i++)
+	for (size_t i = 0; place_at(i, dir); i++)
 		list_place(dir, a, &list);
 	return list;
 }

@@ -13,8 +13,8 @@
  *
  * Checking says by line what was changed, removed, put in, moved or cut off. It takes any bytes.
  */
-#ifndef BASE_CHAIN_H
-#define BASE_CHAIN_H
+#ifndef SERVICE_CHAIN_H
+#define SERVICE_CHAIN_H
 
 #include <stdbool.h>
 #include <stdint.h>
