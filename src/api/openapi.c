@@ -20,6 +20,8 @@ struct openapi_part {
 		WRITE_FORMATS,	   /* the names of dialects … */
 		WRITE_SETS,	   /* … and of sets of tools */
 		WRITE_MODELS,	   /* members: the path of each tool for models */
+		WRITE_FAILURES,	   /* members: the answers to what failed … */
+		WRITE_FOREIGN,	   /* … on a route of agent-sandbox */
 		WRITE_NAME,	   /* of the tool, as all below */
 		WRITE_ABOUT,	   /* members: its summary and description */
 		WRITE_ARGS,	   /* the schema of its arguments … */
@@ -123,28 +125,12 @@ static void write_models(struct buf *out)
 	}
 }
 
-static void write_part(const struct openapi_part *p, const struct tool *t, struct buf *out)
+/* What is about one tool. */
+static void write_of_tool(const struct openapi_part *p, const struct tool *t, struct buf *out)
 {
 	struct jw w = jw_to(out), members = jw_members_to(out);
 
 	switch (p->what) {
-	case WRITE_TEXT:
-		return;
-	case WRITE_VERSION:
-		jw_str(&w, NULL, STR(SIDECAR_VERSION));
-		return;
-	case WRITE_CODES:
-		write_codes(&w);
-		return;
-	case WRITE_FORMATS:
-		write_words(&w, schema_formats);
-		return;
-	case WRITE_SETS:
-		write_words(&w, schema_sets);
-		return;
-	case WRITE_MODELS:
-		write_models(out);
-		return;
 	case WRITE_NAME:
 		jw_str(&w, NULL, str_of(t->name));
 		return;
@@ -171,6 +157,40 @@ static void write_part(const struct openapi_part *p, const struct tool *t, struc
 		return;
 	case WRITE_OBSERVATION:
 		schema_observation(&w, NULL, t);
+		return;
+	default:
+		return;
+	}
+}
+
+static void write_part(const struct openapi_part *p, const struct tool *t, struct buf *out)
+{
+	struct jw w = jw_to(out);
+
+	switch (p->what) {
+	case WRITE_VERSION:
+		jw_str(&w, NULL, STR(SIDECAR_VERSION));
+		return;
+	case WRITE_CODES:
+		write_codes(&w);
+		return;
+	case WRITE_FORMATS:
+		write_words(&w, schema_formats);
+		return;
+	case WRITE_SETS:
+		write_words(&w, schema_sets);
+		return;
+	case WRITE_MODELS:
+		write_models(out);
+		return;
+	case WRITE_FAILURES:
+		write_text(failures, t, false, out);
+		return;
+	case WRITE_FOREIGN:
+		write_text(foreign, t, false, out);
+		return;
+	default:
+		write_of_tool(p, t, out);
 		return;
 	}
 }

@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 
+from conforms import faults
 from mcp_client import call, initialize
 from harness import PATIENCE, SidecarTest, UnixConnection, post, read_answer, until
 
@@ -91,6 +92,26 @@ class Events(SidecarTest):
             self.assertEqual((end["ok"], end["code"], end["exit_code"], end["timed_out"]), (True, None, None, False))
             self.assertEqual({start["call"], change["call"]}, {end["call"]})
             self.assertEqual(end["change"], change["change"])
+
+    def test_every_kind_is_as_openapi_says(self):
+        server = self.serve()
+        document = server.request("GET", "/openapi.json").json()
+        described = document["paths"]["/events"]["get"]["responses"]["200"]["content"]["application/x-ndjson"]["schema"]
+        w = self.watch(server, lines=True, since="0")
+        server.call("write", path="a", content="x")
+        server.call("read", path="../outside")
+        server.call("bash", command="echo out; exit 3")
+        server.observe("run_command", command="echo out", background=True)
+        seen = w.until(lambda e: e["type"] == "job.end")
+        w = self.watch(server, lines=True, since="99")
+        server.call("write", path="b", content="x")
+        seen += w.until(lambda e: e["type"] == "call.end")
+        for event in seen:
+            self.assertEqual(faults(event, described, document=document), [], event)
+        self.assertEqual({e["type"] for e in seen},
+                         {"call.start", "output", "call.end", "change", "refused", "job.start", "job.end", "gap"})
+        for wrong in ({}, {"type": "other"}, {"type": "gap", "id": "1"}, "text"):
+            self.assertNotEqual(faults(wrong, described, document=document), [], wrong)
 
     def test_a_change_counts_its_lines(self):
         server = self.serve()
