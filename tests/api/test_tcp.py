@@ -184,12 +184,13 @@ class Token(SidecarTest):
                     server.terminate()
 
     def test_one_of_a_dead_server_is_not_sent(self):
-        server = self.serve(BARE)
+        address = "127.0.0.77"  # where no other test takes the port in between
+        server = self.serve(BARE, tcp=address + ":0")
         port = port_of(server)
         server.stop(signal.SIGKILL)
         self.assertEqual(len(self.tokens()), 1)
-        with socket.create_server(("127.0.0.1", port)) as s:
-            client = subprocess.Popen([BIN, "health", "--url", "http://127.0.0.1:%d" % port], stdin=subprocess.DEVNULL,
+        with socket.create_server((address, port)) as s:
+            client = subprocess.Popen([BIN, "health", "--url", "http://%s:%d" % (address, port)], stdin=subprocess.DEVNULL,
                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(XDG_RUNTIME_DIR=self.runtime))
             with client, s.accept()[0] as c:
                 self.assertNotIn(b"uthorization", c.recv(4096))
@@ -198,8 +199,8 @@ class Token(SidecarTest):
     def test_it_is_not_sent_to_another_address(self):
         """Another user may listen there."""
         port = port_of(self.serve(BARE))
-        with socket.create_server(("127.0.0.2", port)) as s:
-            client = subprocess.Popen([BIN, "health", "--url", "http://127.0.0.2:%d" % port], stdin=subprocess.DEVNULL,
+        with socket.create_server(("127.0.0.78", port)) as s:
+            client = subprocess.Popen([BIN, "health", "--url", "http://127.0.0.78:%d" % port], stdin=subprocess.DEVNULL,
                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(XDG_RUNTIME_DIR=self.runtime))
             with client, s.accept()[0] as c:
                 self.assertNotIn(b"uthorization", c.recv(4096))
