@@ -30,6 +30,14 @@ def port_of(server):
     return int(server.request("GET", "/health").json()["tcp"].rsplit(":", 1)[1])
 
 
+def listen_at(address, port):
+    """A socket that listens there; None if another one does."""
+    try:
+        return socket.create_server((address, port))
+    except OSError:
+        return None
+
+
 def own_address():
     """An address of this machine that is not of the loopback; none without a network."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
@@ -189,7 +197,7 @@ class Token(SidecarTest):
         port = port_of(server)
         server.stop(signal.SIGKILL)
         self.assertEqual(len(self.tokens()), 1)
-        with socket.create_server((address, port)) as s:
+        with until(lambda: listen_at(address, port), "what the server was just starting lets go of its port") as s:
             client = subprocess.Popen([BIN, "health", "--url", "http://%s:%d" % (address, port)], stdin=subprocess.DEVNULL,
                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(XDG_RUNTIME_DIR=self.runtime))
             with client, s.accept()[0] as c:
