@@ -37,7 +37,10 @@ static const char *const private_names[] = {
 
 static struct str name_of(const char *variable)
 {
-	return (struct str){ variable, strcspn(variable, "=") };
+	struct str name, value;
+
+	(void)str_cut(str_of(variable), '=', &name, &value);
+	return name;
 }
 
 static bool is_private(const char *variable)

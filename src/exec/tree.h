@@ -25,7 +25,6 @@
 
 #include "exec/limits.h"
 
-
 /* Where processes can be reached: TCP they listen on, UDP they are bound to; each once, rising. */
 struct port_list {
 	uint16_t port[LIMIT_SURVIVOR_PORTS];

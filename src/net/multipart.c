@@ -7,7 +7,6 @@
 
 #include "net/limits.h"
 
-
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t';

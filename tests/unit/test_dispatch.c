@@ -53,7 +53,8 @@ static int speak(struct call *c, const void *args, struct result *ret, struct er
 
 static const struct arg no_args[] = { A_END };
 
-static struct tool tool_of(int (*run)(struct call *, const void *, struct result *, struct err *), unsigned flags)
+static struct tool tool_of(int (*run)(struct call *, const void *, struct result *, struct err *),
+			   unsigned flags)
 {
 	return (struct tool){
 		.name = "tool", .args = no_args, .args_size = 1, .flags = flags, .run = run

@@ -372,8 +372,8 @@ static int flood(struct call *c, const void *args, struct result *ret, struct er
 
 static const struct arg no_args[] = { A_END };
 
-static void call(int (*run)(struct call *, const void *, struct result *, struct err *), bool modern,
-		 bool structured, enum err_code code, const char *want)
+static void call(int (*run)(struct call *, const void *, struct result *, struct err *),
+		 bool modern, bool structured, enum err_code code, const char *want)
 {
 	static struct service s; /* too large for a stack */
 	const struct tool tool = {

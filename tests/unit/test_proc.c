@@ -11,7 +11,6 @@
 
 #include "exec/limits.h"
 
-
 static struct runner *runner;
 
 static int setup(void **state)

@@ -8,7 +8,6 @@
 
 #include "search/limits.h"
 
-
 enum { TEXT_MAX = 16 << 20 };
 
 static struct found find(const struct find_request *r)
