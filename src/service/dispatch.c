@@ -334,6 +334,18 @@ static int check_result(const struct call *c, struct err *e)
 	return 0;
 }
 
+/* Run the tool, and show what it returns. */
+static int run(const struct dispatch *d, struct call *c, struct err *e)
+{
+	AUTO_RESULT result;
+
+	result_init(&result);
+	if (tool_call(d->tool, c, d->arguments, &result, e) < 0 || results_show(c, &result, e) < 0)
+		return -1;
+	seen_result(c, &result);
+	return 0;
+}
+
 int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct err *e)
 {
 	struct call c = make_call(s, d, out);
@@ -346,9 +358,7 @@ int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct
 	const size_t before = jw_length(out);
 	struct live_call live UNINITIALISED;
 	CLEANUP(turn_give) struct turn turn = { .of = &s->turns };
-	AUTO_RESULT result;
 
-	result_init(&result);
 	begin(s, d, &a, &aside, &live, &c);
 	c.turn = d->at_once ? NULL : &turn;
 	c.witness = s->history.journal ? &witness : NULL;
@@ -356,13 +366,7 @@ int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct
 	const bool scrubbed = c.scrub && (d->tool->flags & TOOL_SCRUB || s->scrub_files);
 	if (scrubbed)
 		clean(&cleaner, s, &c);
-	int rc = record_start(s, d, &a, &aside, e) < 0
-			 ? -1
-			 : tool_call(d->tool, &c, d->arguments, &result, e);
-	if (rc == 0)
-		rc = results_show(&c, &result, e);
-	if (rc == 0)
-		seen_result(&c, &result);
+	int rc = record_start(s, d, &a, &aside, e) < 0 ? -1 : run(d, &c, e);
 	if (rc < 0 && e->code == ERR_FILE_NOT_FOUND && !e->advice &&
 	    (d->hints || kinds[d->kind].model))
 		suggest_path(&c, path_of(d->arguments), e);
