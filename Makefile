@@ -4,7 +4,10 @@
 #
 # The rest are short names for what meson and the scripts do; "make help" lists them.
 
-.PHONY: help run demo test build lint format fuzz bench density coverage mutants install release cross clean
+.PHONY: help run demo test build lint format fuzz bench density coverage mutants install uninstall release cross clean
+
+# A user installs without sudo.
+PREFIX ?= $(if $(filter 0,$(shell id -u)),/usr/local,$(HOME)/.local)
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
@@ -64,10 +67,16 @@ mutants: ## break one guard at a time and see that its test notices (NAME=host: 
 	@scripts/deps test
 	@scripts/mutants $(NAME)
 
-install: ## install program, manuals and library (DESTDIR=dir to stage)
+install: ## install program, manuals and library (PREFIX=dir: there; DESTDIR=dir to stage)
 	@scripts/deps run
-	@$(MAKE) --no-print-directory build
-	meson install -C build
+	@$(MAKE) --no-print-directory build/build.ninja
+	@meson configure build --prefix '$(abspath $(PREFIX))'
+	@ninja -C build
+	@meson install -C build --no-rebuild
+	@echo 'installed below $(abspath $(PREFIX)); "make uninstall" removes it'
+
+uninstall: ## remove what "make install" has installed from this directory
+	@ninja -C build uninstall
 
 clean: ## remove every build directory
 	rm -rf build build-* dist

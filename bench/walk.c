@@ -20,7 +20,7 @@
 
 #include "base/io.h"
 #include "base/own.h"
-#include "search/find.h"
+#include "search/glob.h"
 #include "search/grep.h"
 
 extern char **environ;

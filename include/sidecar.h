@@ -78,6 +78,10 @@ struct sidecar_options {
 	const char *data_dir;	    /* DATA_DIR: always allowed too; created if missing; or NULL */
 	const char *allowed_root;   /* ALLOWED_ROOT_DIRECTORY, must contain the root; or NULL */
 	bool allow_outside;	    /* absolute paths may leave the workspace */
+	bool history_only;	    /* no calls are made: what any program has changed in the
+				     * workspace can be listed, shown and taken back, by
+				     * sidecar_request to "/changes". The root must exist. The
+				     * settings of journals are read as a server reads them. */
 };
 
 /*
@@ -181,6 +185,7 @@ struct sidecar_change {
 	const char *path;
 	int64_t bytes;	  /* written; 0 after an edit */
 	const char *diff; /* what an edit changed; NULL after a write */
+	int64_t change;	  /* its number, to undo it; 0: changes are not kept */
 };
 
 /* Write a whole file; missing directories are created. The content may be any bytes. A reader sees
@@ -208,6 +213,7 @@ struct sidecar_patch {
 	const struct sidecar_patched *files;
 	size_t count;
 	const char *const *fuzz; /* what did not fit exactly and was accepted; ends with NULL */
+	int64_t change; /* its number, to undo it; 0: nothing changed, or changes are not kept */
 };
 
 struct sidecar_patch_options {
@@ -283,6 +289,7 @@ struct sidecar_bash_options {
 struct sidecar_exit {
 	int code;	/* 128 plus the signal's number if a signal ended it; -1 after a timeout */
 	bool timed_out; /* the command and every process it started were ended */
+	int64_t change; /* the number of what it changed, to undo it; 0: nothing, as far as known */
 };
 
 /* Run a shell command and wait until it ends. Returns 0 and *ret, however the command ended; or -1
@@ -314,9 +321,28 @@ SIDECAR_API struct sidecar_observation *sidecar_call_tool(struct sidecar *sideca
 SIDECAR_API struct sidecar_text *sidecar_tools(struct sidecar *sidecar, const char *format,
 					       const char *set, struct sidecar_error *error);
 
+/* The innermost directory, at or above this one, of which changes are kept: with history_only they
+ * can be taken back without a server. False: there is none. */
+SIDECAR_API bool sidecar_find_history(const char *directory, char found[SIDECAR_PATH_MAX]);
+
+/* A journal of this user: what was changed in one workspace. */
+struct sidecar_journal {
+	const char *workspace, *directory; /* of which it is; where it lies */
+	int64_t bytes, changes;
+	int64_t last_used; /* seconds since 1970 */
+	bool is_gone;	   /* the workspace does not exist any more */
+	bool is_used;	   /* by a program that runs */
+};
+
+/* Visit all journals of this user. Those for which the visitor returns true are removed, unless they
+ * are used. */
+typedef bool sidecar_journal_visitor(void *arg, const struct sidecar_journal *journal);
+SIDECAR_API int sidecar_journals(sidecar_journal_visitor *visit, void *arg,
+				 struct sidecar_error *error);
+
 /* Send a request to any other route of the sidecar, for example GET "/jobs". `body` is JSON, or
  * NULL. An answer with any HTTP status is a success; the status is in *status, if that is not NULL.
- * Local executors have no routes: INVALID_ARGUMENTS. */
+ * Local executors have no routes but those of history_only: INVALID_ARGUMENTS. */
 SIDECAR_API struct sidecar_text *sidecar_request(struct sidecar *sidecar, const char *method,
 						 const char *target, const char *body, int *status,
 						 struct sidecar_error *error);

@@ -8,16 +8,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "api/serve.h"
+#include "api/server.h"
+#include "api/watchable.h"
 #include "base/io.h"
 #include "base/limits.h"
 #include "cli/cli.h"
 #include "config/config.h"
-#include "doctor/doctor.h"
 #include "exec/keeper.h"
 #include "mcp/serve.h"
-#include "setup/setup.h"
-#include "watch/watch.h"
 #include "workspace/pending.h"
 
 /* DIR is another way to say --workspace DIR, but is not created: it may be a typing error. Returns
@@ -32,9 +30,17 @@ static int name_workspace(struct cli *c)
 	for (int i = 0; i < c->settings_count; i++)
 		if (str_starts(str_of(c->settings[i]), str_of(flag)))
 			return cli_misused(c, "give DIR or --workspace, not both");
-	if (stat(c->argv[0], &st) < 0)
+	const int missing = stat(c->argv[0], &st) < 0 ? errno : 0;
+	if (missing == ENOENT && isatty(STDIN_FILENO)) {
+		char question[PATH_MAX + 64];
+		(void)snprintf(question, sizeof question, "There is no %s. Make this directory?",
+			       c->argv[0]);
+		if (!cli_agrees(c, question, ""))
+			return EXIT_FAILED;
+	} else if (missing) {
 		return cli_misused(c, "%s: %s (--workspace creates a directory)", c->argv[0],
-				   strerror(errno));
+				   strerror(missing));
+	}
 	/* There is room: the operand is not among the settings. */
 	c->settings[c->settings_count++] = flag;
 	c->settings[c->settings_count++] = c->argv[0];
@@ -89,8 +95,10 @@ static const struct verb verb_serve = {
 
 static int mcp_run(struct cli *c, const void *args)
 {
+	static const struct mcp_watching watching = { watchable_open, watchable_close };
+
 	(void)args;
-	return mcp_serve(c->settings_count, c->settings);
+	return mcp_serve(c->settings_count, c->settings, &watching);
 }
 
 static const struct verb verb_mcp = {
@@ -104,12 +112,15 @@ static const struct verb verb_mcp = {
 	.run = mcp_run,
 };
 
+/* In the order of help: cli/help.c has headings for it. */
 static const struct verb *const verbs[] = {
-	&verb_serve,	  &verb_mcp,	&verb_read,    &verb_write,    &verb_edit,   &verb_patch,
-	&verb_ls,	  &verb_find,	&verb_grep,    &verb_run,      &verb_jobs,   &verb_changes,
-	&verb_diff,	  &verb_undo,	&verb_call,    &verb_tools,    &verb_health, &verb_doctor,
-	&verb_setup,	  &verb_config, &verb_watch,   &verb_ps,       &verb_ui,     &verb_audit,
-	&verb_completion, &verb_help,	&verb_version, &verb_complete, NULL,
+	&verb_setup,	 &verb_serve,  &verb_mcp, /* connect agents */
+	&verb_ps,	 &verb_watch,  &verb_ui,      &verb_changes,  &verb_diff,
+	&verb_audit,	 &verb_undo,   &verb_redo,    &verb_journals, /* take it back */
+	&verb_read,	 &verb_write,  &verb_edit,    &verb_patch,    &verb_ls,
+	&verb_find,	 &verb_grep,   &verb_run,     &verb_jobs,     &verb_call,
+	&verb_tools,	 &verb_health, &verb_doctor,  &verb_config,   &verb_completion,
+	&verb_uninstall, &verb_help,   &verb_version, &verb_complete, NULL,
 };
 
 static int run_verb(struct cli *c, const struct verb *v, int argc, char **argv)
@@ -126,7 +137,10 @@ static int run_verb(struct cli *c, const struct verb *v, int argc, char **argv)
 		return EXIT_OK;
 	}
 	const int64_t began = io_now_ms();
-	int status = EXIT_OK;
+	int status = v->check ? v->check(c, args) : -1;
+	if (status >= 0)
+		return status;
+	status = EXIT_OK;
 	if (v->flags & VERB_CONNECTS)
 		c->server = cli_connect(c, &status);
 	if (status == EXIT_OK)

@@ -5,83 +5,32 @@
 
 #include <stdio.h>
 
+#include "api/limits.h"
 #include "base/limits.h"
 #include "base/own.h"
 #include "net/http_parse.h"
 #include "tools/tool.h"
 
-const char *changes_header(uint64_t change, char out[48])
-{
-	if (change == 0)
-		return NULL;
-	(void)snprintf(out, 48, "Sidecar-Change: %llu\r\n", (unsigned long long)change);
-	return out;
-}
-
-static int status_of(const struct err *e)
-{
-	return e->code == ERR_TOO_BUSY		 ? 503
-	       : e->code == ERR_CHANGE_NOT_FOUND ? 404
-	       : e->code == ERR_CONFLICT	 ? 409
-						 : 400;
-}
-
-/* {"ok":false,"error":…,"code":…} and the details. */
-static void send_failure(struct exchange *x, const struct err *e, const struct buf *details)
-{
-	buf_reset(x->out, SIZE_MAX);
-	exchange_error_body(x->out, e->msg, e->code);
-	if (details->n && !details->failed && x->out->n) {
-		x->out->n--;
-		buf_addc(x->out, ',');
-		buf_add(x->out, buf_str(details));
-		buf_addc(x->out, '}');
-	}
-	exchange_send(x, status_of(e), NULL);
-}
-
-/* Make the call and answer with {"ok":true,"result":{…}}. */
-static void answer(struct exchange *x, const struct tool *t, const struct json *arguments)
-{
-	struct dispatch d = exchange_call(x, CALL_WIRE, t, arguments);
-	AUTO_BUF details = { .max = LIMIT_ANSWER };
-	struct jw w = jw_to(x->out);
-	struct call_change change = { .id = 0 };
-	char header[48];
-	struct err e;
-
-	d.details = &details;
-	d.change = &change;
-	jw_object(&w, NULL);
-	jw_bool(&w, "ok", true);
-	jw_object(&w, "result");
-	if (dispatch(x->front->service, &d, &w, &e) < 0) {
-		send_failure(x, &e, &details);
-		return;
-	}
-	jw_end(&w);
-	jw_end(&w);
-	exchange_send(x, 200, change.id ? changes_header(change.id, header) : NULL);
-}
-
-/* A number of the query as a member. One that is not a number is refused. */
+/* Add a number of the query. One that is not a number is refused. */
 static bool query_number(const struct http_request *r, struct str name, struct json *members,
 			 size_t *count)
 {
-	char room[32];
-	struct str text;
-	int64_t number;
-	const int given = http_query(r->head.query, name, room, sizeof room, &text);
+	const int given = exchange_query_number(r, name, &members[*count]);
 
-	if (given == 0)
-		return true;
-	if (given < 0 || !str_int(text, &number) || number < 0)
+	if (given < 0 || (given && members[*count].integer < 0))
 		return false;
-	members[(*count)++] = json_of_int(name, number);
+	*count += (size_t)given;
 	return true;
 }
 
-static void refuse_number(struct exchange *x, const char *what)
+static void answer(struct exchange *x, const struct tool *t, const struct json *arguments)
+{
+	struct dispatch d = exchange_call(x, CALL_WIRE, t, arguments);
+
+	exchange_answer(x, &d);
+}
+
+static void refuse(struct exchange *x, const char *what)
 {
 	char text[64];
 
@@ -91,17 +40,28 @@ static void refuse_number(struct exchange *x, const char *what)
 
 void changes_list(struct exchange *x, const struct http_request *r, struct str rest)
 {
-	struct json members[2];
+	static const char *const numbers[] = { "since", "before", "limit" };
+	static const char *const texts[] = { "session", "tool", "path" };
+	struct json members[ARRAY_LEN(numbers) + ARRAY_LEN(texts)];
+	char room[ARRAY_LEN(texts)][LIMIT_QUERY_TEXT];
 	size_t n = 0;
 
 	(void)rest;
-	if (!query_number(r, STR("since"), members, &n)) {
-		refuse_number(x, "since");
-		return;
-	}
-	if (!query_number(r, STR("limit"), members, &n)) {
-		refuse_number(x, "limit");
-		return;
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+		if (!query_number(r, str_of(numbers[i]), members, &n)) {
+			refuse(x, numbers[i]);
+			return;
+		}
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		struct str text;
+		const int given =
+			http_query(r->head.query, str_of(texts[i]), room[i], sizeof room[i], &text);
+		if (given < 0) {
+			refuse(x, texts[i]);
+			return;
+		}
+		if (given)
+			members[n++] = json_of_str(str_of(texts[i]), text);
 	}
 	const struct json object = json_of_members(members, n);
 	answer(x, &tool_changes, &object);
@@ -128,11 +88,11 @@ void changes_show(struct exchange *x, const struct http_request *r, struct str i
 	if (!read_id(x, id, &members[0]))
 		return;
 	if (!query_number(r, STR("offset"), members, &n)) {
-		refuse_number(x, "offset");
+		refuse(x, "offset");
 		return;
 	}
 	if (!query_number(r, STR("limit"), members, &n)) {
-		refuse_number(x, "limit");
+		refuse(x, "limit");
 		return;
 	}
 	const struct json object = json_of_members(members, n);
@@ -143,7 +103,7 @@ void changes_diff(struct exchange *x, const struct http_request *r, struct str i
 {
 	struct json members[1];
 	AUTO_BUF text = { .max = LIMIT_ANSWER };
-	struct call_text t = { .text = &text };
+	struct way_text t = { .text = &text };
 	struct jw w = jw_to(x->out);
 	struct err e;
 
@@ -155,8 +115,7 @@ void changes_diff(struct exchange *x, const struct http_request *r, struct str i
 	d.text = &t;
 	jw_object(&w, NULL);
 	if (dispatch(x->front->service, &d, &w, &e) < 0) {
-		const struct buf none = { .n = 0 };
-		send_failure(x, &e, &none);
+		exchange_fail(x, &e, NULL);
 		return;
 	}
 	x->outlet->send(

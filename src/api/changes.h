@@ -16,7 +16,4 @@ void changes_diff(struct exchange *x, const struct http_request *r, struct str i
 void changes_undo(struct exchange *x, const struct http_request *r, struct str id);
 void changes_undo_many(struct exchange *x, const struct http_request *r, struct str rest);
 
-/* The header line that names a change, or NULL if there is none. */
-const char *changes_header(uint64_t change, char out[48]);
-
 #endif

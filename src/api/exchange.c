@@ -237,3 +237,86 @@ void exchange_error(struct exchange *x, int status, const char *extra, const cha
 	exchange_error_body(x->out, sentence, code);
 	exchange_send(x, status, extra);
 }
+
+const char *exchange_sentence(const struct err *e)
+{
+	static const char known[] = "Invalid path: access outside workspace is not allowed";
+
+	if (e->code != ERR_PATH_OUTSIDE_WORKSPACE && e->code != ERR_SYMLINK_OUTSIDE_WORKSPACE)
+		return e->msg;
+	return str_starts(str_of(e->msg), str_of(known)) ? e->msg : known;
+}
+
+/* A call that could not be made now is 503, one that failed 400 or what fits better. */
+static int status_of(const struct err *e)
+{
+	switch (e->code) {
+	case ERR_TOO_BUSY:
+		return 503;
+	case ERR_CHANGE_NOT_FOUND:
+	case ERR_JOB_NOT_FOUND:
+		return 404;
+	case ERR_CONFLICT:
+		return 409;
+	default:
+		return 400;
+	}
+}
+
+void exchange_fail(struct exchange *x, const struct err *e, const struct buf *details)
+{
+	buf_reset(x->out, SIZE_MAX);
+	exchange_error_body(x->out, exchange_sentence(e), e->code);
+	if (details && details->n && !details->failed && x->out->n) {
+		x->out->n--;
+		buf_addc(x->out, ',');
+		buf_add(x->out, buf_str(details));
+		buf_addc(x->out, '}');
+	}
+	exchange_send(x, status_of(e), NULL);
+}
+
+const char *exchange_change_header(uint64_t change, char out[48])
+{
+	if (change == 0)
+		return NULL;
+	(void)snprintf(out, 48, "Sidecar-Change: %llu\r\n", (unsigned long long)change);
+	return out;
+}
+
+void exchange_answer(struct exchange *x, struct dispatch *d)
+{
+	AUTO_BUF details = { .max = LIMIT_ANSWER };
+	struct jw w = jw_to(x->out);
+	struct call_change change = { .id = 0 };
+	char header[48];
+	struct err e;
+
+	d->change = &change;
+	d->details = &details;
+	jw_object(&w, NULL);
+	jw_bool(&w, "ok", true);
+	jw_object(&w, "result");
+	if (dispatch(x->front->service, d, &w, &e) < 0) {
+		exchange_fail(x, &e, &details);
+		return;
+	}
+	jw_end(&w);
+	jw_end(&w);
+	exchange_send(x, 200, exchange_change_header(change.id, header));
+}
+
+int exchange_query_number(const struct http_request *r, struct str name, struct json *to)
+{
+	char room[32];
+	struct str text;
+	int64_t number;
+	const int given = http_query(r->head.query, name, room, sizeof room, &text);
+
+	if (given == 0)
+		return 0;
+	if (given < 0 || !str_int(text, &number))
+		return -1;
+	*to = json_of_int(name, number);
+	return 1;
+}

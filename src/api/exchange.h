@@ -63,7 +63,7 @@ struct exchange_outlet {
 	int (*take)(struct exchange *x);
 	/* Whether a piece would be taken without waiting. */
 	bool (*is_ready)(struct exchange *x);
-	/* Before the answer: a search has looked at so many files. */
+	/* Before the answer: how many files a search has looked at. */
 	void (*tell_seen)(struct exchange *x, int64_t files);
 };
 
@@ -117,6 +117,21 @@ void exchange_send(struct exchange *x, int status, const char *extra);
 void exchange_send_empty(struct exchange *x, int status, const char *extra);
 void exchange_error(struct exchange *x, int status, const char *extra, const char *sentence,
 		    enum err_code code);
+
+/* Make the call and answer with {"ok":true,"result":{…}}, or with how it failed. */
+void exchange_answer(struct exchange *x, struct dispatch *d);
+
+/* Answer that a call failed; `details` are further members, or NULL. */
+void exchange_fail(struct exchange *x, const struct err *e, const struct buf *details);
+
+/* The sentence that clients of the existing contract know; or a longer one that begins like it. */
+const char *exchange_sentence(const struct err *e);
+
+/* The header that names a change; NULL if it is 0. */
+const char *exchange_change_header(uint64_t change, char out[48]);
+
+/* A number of the query as a member. Returns 1; 0 if it is not given; -1 if it is not a number. */
+int exchange_query_number(const struct http_request *r, struct str name, struct json *to);
 
 /* {"ok":false,"error":sentence,"code":…}; `code` may be ERR_NONE. */
 void exchange_error_body(struct buf *out, const char *sentence, enum err_code code);

@@ -28,6 +28,7 @@ struct watcher {
 	struct buf out;		 /* what it has not taken yet */
 	size_t out_at;
 	int64_t sent_ms; /* when it got something last */
+	bool greeted;	 /* it knows which run of the server this is */
 };
 
 struct feed {
@@ -42,7 +43,8 @@ struct feed {
 	/* Of the thread alone: */
 	struct watcher *watchers[LIMIT_WATCHERS];
 	size_t served;
-	struct pollfd polls[LIMIT_WATCHERS + 1];
+	int listens; /* to other programs (live_listen), while there are watchers; else -1 */
+	struct pollfd polls[LIMIT_WATCHERS + 2];
 	_Alignas(16) char room[EVENTS_ROOM];
 };
 
@@ -55,6 +57,7 @@ struct feed *feed_new(struct live *live, struct err *e)
 		return NULL;
 	}
 	f->live = live;
+	f->listens = -1;
 	f->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (f->wake < 0) {
 		(void)err_errno(e, "Cannot start the feed");
@@ -63,11 +66,6 @@ struct feed *feed_new(struct live *live, struct err *e)
 	}
 	(void)pthread_mutex_init(&f->lock, NULL);
 	return f;
-}
-
-struct live *feed_live(const struct feed *f)
-{
-	return f->live;
 }
 
 static void rouse(struct feed *f)
@@ -104,7 +102,7 @@ static bool close_piece(struct watcher *w)
 	return !w->out.failed;
 }
 
-static void add_event(struct feed *f, struct watcher *w, const struct event *event)
+static void add_event(struct feed *f, struct watcher *w, struct event *event)
 {
 	struct jw j = jw_to(&w->out);
 
@@ -112,9 +110,17 @@ static void add_event(struct feed *f, struct watcher *w, const struct event *eve
 		buf_addf(&w->out, "id: %s-%llu\ndata: ", events_boot(f->live->events),
 			 (unsigned long long)event->id);
 	jw_object(&j, NULL);
-	event_write(&j, event);
+	live_write(f->live, &j, event);
 	jw_end(&j);
 	buf_add(&w->out, w->start.form == FEED_SSE ? STR("\n\n") : STR("\n"));
+}
+
+/* Events of a stream say in their id which run they are of; lines are told once. */
+static void add_boot(struct feed *f, struct watcher *w)
+{
+	if (w->start.form == FEED_LINES && !w->greeted)
+		buf_addf(&w->out, "{\"type\":\"boot\",\"boot\":\"%s\",\"event\":%llu}\n",
+			 events_boot(f->live->events), (unsigned long long)w->start.after);
 }
 
 static void add_gap(struct watcher *w, uint64_t lost, bool known)
@@ -138,6 +144,7 @@ static bool fill(struct feed *f, struct watcher *w)
 
 	events_take(f->live->events, &q, f->room, sizeof f->room, &b);
 	open_piece(w);
+	add_boot(f, w);
 	if (b.lost || w->start.forgotten)
 		add_gap(w, b.lost, !w->start.forgotten);
 	uint64_t after = q.after + b.lost;
@@ -147,6 +154,7 @@ static bool fill(struct feed *f, struct watcher *w)
 	}
 	if (!close_piece(w))
 		return false;
+	w->greeted = true;
 	w->start.forgotten = false;
 	w->start.after = after;
 	return true;
@@ -224,15 +232,16 @@ static bool wait_for_news(struct feed *f, int longest)
 	uint64_t count;
 
 	f->polls[0] = (struct pollfd){ .fd = f->wake, .events = POLLIN };
+	f->polls[1] = (struct pollfd){ .fd = f->listens, .events = POLLIN };
 	for (size_t i = 0; i < f->served; i++)
-		f->polls[i + 1] = (struct pollfd){
+		f->polls[i + 2] = (struct pollfd){
 			.fd = f->watchers[i]->start.fd,
 			.events = is_stalled(f->watchers[i]) ? POLLOUT : 0,
 		};
 	if (longest < 0 && f->served)
 		longest = LIMIT_WATCH_SILENCE_MS / 4;
-	(void)poll(f->polls, f->served + 1, longest);
-	return read(f->wake, &count, sizeof count) > 0;
+	(void)poll(f->polls, f->served + 2, longest);
+	return read(f->wake, &count, sizeof count) > 0 || f->polls[1].revents;
 }
 
 static void serve_all(struct feed *f)
@@ -242,10 +251,10 @@ static void serve_all(struct feed *f)
 
 	for (size_t i = 0; i < f->served; i++) {
 		struct watcher *w = f->watchers[i];
-		const bool polled = f->polls[i + 1].fd == w->start.fd;
+		const bool polled = f->polls[i + 2].fd == w->start.fd;
 		const bool gone =
-			polled && f->polls[i + 1].revents & (POLLERR | POLLHUP | POLLNVAL);
-		const bool waits = polled && is_stalled(w) && !(f->polls[i + 1].revents & POLLOUT);
+			polled && f->polls[i + 2].revents & (POLLERR | POLLHUP | POLLNVAL);
+		const bool waits = polled && is_stalled(w) && !(f->polls[i + 2].revents & POLLOUT);
 		if (!gone && (waits || serve(f, w, now)))
 			f->watchers[kept++] = w;
 		else
@@ -269,6 +278,19 @@ static void say_goodbye(struct feed *f)
 	f->served = 0;
 }
 
+/* Learn what other programs have changed, as long as somebody watches. */
+static void listen_to_others(struct feed *f)
+{
+	if (f->served && f->listens < 0) {
+		f->listens = live_listen(f->live);
+		f->polls[1].revents = f->listens < 0 ? 0 : POLLIN;
+	}
+	if (!f->served)
+		fd_closep(&f->listens);
+	if (f->listens >= 0 && f->polls[1].revents)
+		live_heard(f->live, f->listens);
+}
+
 static void *run(void *feed)
 {
 	struct feed *f = feed;
@@ -279,7 +301,7 @@ static void *run(void *feed)
 		/* What comes in quick succession is sent together. */
 		if (wait_for_news(f, longest))
 			io_sleep_ms(LIMIT_WATCH_GATHER_MS);
-		memset(f->polls + 1 + f->served, 0,
+		memset(f->polls + 2 + f->served, 0,
 		       (LIMIT_WATCHERS - f->served) * sizeof *f->polls);
 		(void)pthread_mutex_lock(&f->lock);
 		welcome(f);
@@ -287,11 +309,13 @@ static void *run(void *feed)
 		(void)pthread_mutex_unlock(&f->lock);
 		/* First the ring may call again, then it is read: nothing is missed. */
 		events_watch(f->live->events, f->served ? f->wake : -1);
+		listen_to_others(f);
 		longest = f->served ? live_tell_output(f->live) : -1;
 		serve_all(f);
 	}
 	events_watch(f->live->events, -1);
 	say_goodbye(f);
+	fd_closep(&f->listens);
 	return NULL;
 }
 

@@ -41,7 +41,4 @@ bool feed_has_room(struct feed *f);
 /* Serve it from now on; the descriptor is the feed's. Without room or a thread it is closed. */
 void feed_add(struct feed *f, const struct feed_start *start);
 
-/* The events and calls that are watched. */
-struct live *feed_live(const struct feed *f);
-
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* live: where a watcher begins; what is known of one call. */
+/* live: the routes of those who watch: the events, one call, and stopping it. */
 
-#include "api/live.h"
+#include "api/routes.h"
 
 #include <stdio.h>
 
@@ -10,7 +10,6 @@
 #include "base/own.h"
 #include "net/http_parse.h"
 #include "service/audit.h"
-#include "service/values.h"
 
 /* Where to begin, from "41" or "<boot>-41". A number that has not come yet, like another boot, is
  * that of another server. False: it is neither. */
@@ -33,7 +32,7 @@ static bool parse_position(struct events *e, struct str text, struct feed_start 
 
 static bool read_start(struct exchange *x, const struct http_request *r, struct feed_start *ret)
 {
-	struct events *e = feed_live(x->front->feed)->events;
+	struct events *e = x->front->service->live.events;
 	const struct str last = http_header(&r->head, STR("last-event-id"));
 	const struct str accept = http_header(&r->head, STR("accept"));
 	struct str since;
@@ -50,6 +49,7 @@ static bool read_start(struct exchange *x, const struct http_request *r, struct 
 	return given == 0 || (given > 0 && parse_position(e, since, ret));
 }
 
+/* GET /events?since=N */
 void live_watch(struct exchange *x, const struct http_request *r, struct str rest)
 {
 	struct feed_start start;
@@ -90,7 +90,8 @@ struct story {
 static void tell_story(struct story *s, char *room, struct jw *w, struct arena *a)
 {
 	struct events_query q = { .call = s->call, .details = true };
-	struct str arguments = STR(""), subject = STR(""), result = STR("");
+	struct str arguments = STR("null"), result = STR("null");
+	bool cut = false;
 	struct events_batch b;
 	struct event event;
 
@@ -104,21 +105,21 @@ static void tell_story(struct story *s, char *room, struct jw *w, struct arena *
 		while (events_next(&b, &event)) {
 			s->known = true;
 			s->change = event.change ? event.change : s->change;
-			if (event.type == EVENT_CALL_START) {
-				subject = arena_dup(a, event.subject);
-				if (subject.n == event.subject.n)
-					arguments = arena_dup(a, event.details);
+			if (event.type == EVENT_CALL_START)
+				arguments = live_arguments(s->live, &event, a);
+			if (event.type == EVENT_CALL_END) {
+				result = live_result(s->live, &event, a);
+				cut = event.cut;
 			}
-			if (event.type == EVENT_CALL_END)
-				result = arena_dup(a, event.details);
 			jw_object(w, NULL);
-			event_write(w, &event);
+			live_write(s->live, w, &event);
 			jw_end(w);
 		}
 	} while (!jw_failed(w));
 	jw_end(w);
-	values_show(w, "arguments", arguments, subject);
-	jw_str(w, "result", result);
+	jw_raw(w, "arguments", arguments.n ? arguments : STR("null"));
+	jw_raw(w, "result", result.n ? result : STR("null"));
+	jw_bool(w, "cut", cut);
 }
 
 /* Whether its change can be taken back, and by which change that was done. */
@@ -153,7 +154,7 @@ static void tell_diff(struct exchange *x, uint64_t change, struct jw *w)
 {
 	AUTO_BUF text = { .max = LIMIT_ANSWER }, nothing = { .max = LIMIT_ANSWER };
 	AUTO_BUF aside = { .max = LIMIT_ANSWER };
-	struct call_text t = { .text = &text };
+	struct way_text t = { .text = &text };
 	struct json members[] = { json_of_int(STR("id"), (int64_t)change) };
 	const struct json object = json_of_members(members, 1);
 	struct dispatch d = exchange_call(x, CALL_MODEL, &tool_change_diff, &object);
@@ -165,7 +166,7 @@ static void tell_diff(struct exchange *x, uint64_t change, struct jw *w)
 	if (dispatch(x->front->service, &d, &unused, &e) < 0)
 		jw_null(w, "diff");
 	else
-		jw_str(w, "diff", live_clean(feed_live(x->front->feed), buf_str(&text), &aside));
+		jw_str(w, "diff", live_clean(&x->front->service->live, buf_str(&text), &aside));
 }
 
 static bool parse_call(struct exchange *x, struct str id, uint64_t *ret)
@@ -185,12 +186,13 @@ static void refuse_call(struct exchange *x, uint64_t call, const char *why)
 	char text[96];
 
 	(void)snprintf(text, sizeof text, "Call %llu %s", (unsigned long long)call, why);
-	exchange_error(x, 404, NULL, text, ERR_NONE);
+	exchange_error(x, 404, NULL, text, ERR_CALL_NOT_FOUND);
 }
 
+/* GET /calls/<id> */
 void live_show_call(struct exchange *x, const struct http_request *r, struct str id)
 {
-	struct story s = { .live = feed_live(x->front->feed) };
+	struct story s = { .live = &x->front->service->live };
 	struct jw w = jw_to(x->out);
 
 	(void)r;
@@ -206,7 +208,7 @@ void live_show_call(struct exchange *x, const struct http_request *r, struct str
 	jw_bool(&w, "ok", true);
 	jw_object(&w, "result");
 	jw_int(&w, "call", (int64_t)s.call);
-	jw_bool(&w, "running", live_is_running(s.live, s.call));
+	jw_bool(&w, "running", roster_has(s.live->roster, s.call));
 	tell_story(&s, room, &w, x->arena);
 	if (s.change) {
 		tell_undo(x, s.change, &w);
@@ -222,6 +224,7 @@ void live_show_call(struct exchange *x, const struct http_request *r, struct str
 		exchange_send(x, 200, NULL);
 }
 
+/* POST /calls/<id>/stop */
 void live_stop_call(struct exchange *x, const struct http_request *r, struct str id)
 {
 	struct jw w = jw_to(x->out);
@@ -230,7 +233,7 @@ void live_stop_call(struct exchange *x, const struct http_request *r, struct str
 	(void)r;
 	if (!parse_call(x, id, &call))
 		return;
-	if (!service_stop_call(x->front->service, call)) {
+	if (!roster_stop(&x->front->service->roster, call)) {
 		refuse_call(x, call, "is not running");
 		return;
 	}

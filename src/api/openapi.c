@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* openapi: the texts of openapi.json, and between them what the tables of tools say. */
+/*
+ * openapi: the HTTP API, described for programs (OpenAPI 3.1).
+ *
+ * openapi.json has what is fixed, and says where the program writes what its tables say: the
+ * arguments and fields of the tools (tools/tool.h). The black-box tests hold every answer they get
+ * against the document.
+ */
 
-#include "api/openapi.h"
+#include "api/routes.h"
 
 #include <string.h>
 
@@ -68,27 +74,29 @@ static void write_params(struct jw *w, const struct tool *t)
 
 static void write_fields(struct jw *w, const struct tool *t)
 {
-	if (!t->other) {
+	if (!t->other[0]) {
 		schema_fields(w, NULL, t->fields);
 		return;
 	}
 	jw_object(w, NULL);
 	jw_array(w, "oneOf");
 	schema_fields(w, NULL, t->fields);
-	schema_fields(w, NULL, t->other);
+	for (size_t i = 0; i < ARRAY_LEN(t->other) && t->other[i]; i++)
+		schema_fields(w, NULL, t->other[i]);
 	jw_end(w);
 	jw_end(w);
 }
 
-/* A type, then the fields of the tool. */
+/* A type, then the fields of the tool, then what is known only when it has ended. */
 static void write_done(struct jw *w, const struct field *fields)
 {
 	static const char *const done[] = { "done", NULL };
 	struct field all[8] = { { "type", "The command has ended", FIELD_STR, .choices = done } };
 	size_t n = 1;
 
-	while (fields->name && n < ARRAY_LEN(all) - 1)
+	while (fields->name && n < ARRAY_LEN(all) - 2)
 		all[n++] = *fields++;
+	all[n] = (struct field){ "change", "What it changed, for undo", FIELD_INT, FIELD_OPTIONAL };
 	schema_fields(w, NULL, all);
 }
 
@@ -147,7 +155,7 @@ static void write_of_tool(const struct openapi_part *p, const struct tool *t, st
 		write_fields(&w, t);
 		return;
 	case WRITE_OTHER:
-		schema_fields(&w, NULL, t->other);
+		schema_fields(&w, NULL, t->other[0]);
 		return;
 	case WRITE_DONE:
 		write_done(&w, t->fields);
@@ -207,7 +215,10 @@ static void write_text(const struct openapi_part *p, const struct tool *t, bool 
 	}
 }
 
-void openapi_write(bool surface, struct buf *out)
+void openapi_send(struct exchange *x, const struct http_request *r, struct str rest)
 {
-	write_text(document, NULL, surface, out);
+	(void)r;
+	(void)rest;
+	write_text(document, NULL, x->front->surface, x->out);
+	exchange_send(x, 200, NULL);
 }

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* page: the page as it is, or as the build has packed it. */
+/*
+ * page: GET /ui, the page that shows what happens (src/ui).
+ *
+ * The page is part of the program and holds no data, so it is given to every client that may talk
+ * to this address, with a token or without. What it shows it asks for by requests of its own, which
+ * need what every request needs. A client that has yet to send a token is told so by
+ * WWW-Authenticate; the page looks for that with HEAD, and asks for the token before a request is
+ * refused.
+ */
 
-#include "api/page.h"
+#include "api/routes.h"
 
 #include "ui/page_data.h"
 

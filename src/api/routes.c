@@ -4,49 +4,11 @@
 #include "api/routes.h"
 
 #include "api/changes.h"
-#include "api/live.h"
-#include "api/native.h"
-#include "api/observation.h"
-#include "api/openapi.h"
-#include "api/page.h"
-#include "api/surface.h"
-#include "base/limits.h"
 #include "base/own.h"
 #include "config/registry.h"
-#include "mcp/http.h"
 #include "net/http_parse.h"
 #include "service/health.h"
-#include "tools/schema.h"
-
-/* The sentence that clients of the existing contract know; or a longer one that begins like it. */
-static const char *wire_sentence(const struct err *e)
-{
-	static const char known[] = "Invalid path: access outside workspace is not allowed";
-
-	if (e->code != ERR_PATH_OUTSIDE_WORKSPACE && e->code != ERR_SYMLINK_OUTSIDE_WORKSPACE)
-		return e->msg;
-	return str_starts(str_of(e->msg), str_of(known)) ? e->msg : known;
-}
-
-/* {"ok":true,"result":{…}} */
-static void wire_begin(struct jw *w)
-{
-	jw_object(w, NULL);
-	jw_bool(w, "ok", true);
-	jw_object(w, "result");
-}
-
-static void wire_end(struct jw *w)
-{
-	jw_end(w);
-	jw_end(w);
-}
-
-static void wire_error(struct buf *out, const struct err *e)
-{
-	buf_reset(out, SIZE_MAX);
-	exchange_error_body(out, wire_sentence(e), e->code);
-}
+#include "tools/sink.h"
 
 /* The output of a command is a stream of lines: {"type":"delta",…} as it comes, then exactly one
  * {"type":"done",…} or {"type":"error",…}. */
@@ -75,41 +37,10 @@ static void wire_error_line(struct buf *out, const struct err *e)
 
 	jw_object(&w, NULL);
 	jw_str(&w, "type", STR("error"));
-	jw_str(&w, "message", str_of(wire_sentence(e)));
+	jw_str(&w, "message", str_of(exchange_sentence(e)));
 	jw_str(&w, "code", str_of(err_name(e->code)));
 	jw_end(&w);
 	buf_addc(out, '\n');
-}
-
-/* A call that could not be made now is 503, one that failed 400. */
-static int status_of(const struct err *e)
-{
-	return e->code == ERR_TOO_BUSY ? 503 : 400;
-}
-
-static void send_failure(struct exchange *x, const struct err *e)
-{
-	wire_error(x->out, e);
-	exchange_send(x, status_of(e), NULL);
-}
-
-/* Make the call and answer with its result. */
-static void answer_call(struct exchange *x, const struct dispatch *d)
-{
-	struct dispatch call = *d;
-	struct jw w = jw_to(x->out);
-	struct call_change change = { .id = 0 };
-	char header[48];
-	struct err e;
-
-	call.change = &change;
-	wire_begin(&w);
-	if (dispatch(x->front->service, &call, &w, &e) < 0) {
-		send_failure(x, &e);
-		return;
-	}
-	wire_end(&w);
-	exchange_send(x, 200, changes_header(change.id, header));
 }
 
 /* A stream of JSON lines on its way to the client. */
@@ -135,10 +66,11 @@ static int send_line(struct exchange *x)
 	return rc;
 }
 
-static int emit_line(void *arg, bool is_stderr, struct str text)
+static int emit_line(void *arg, bool is_stderr, struct str text, size_t bytes)
 {
 	struct exchange *x = ((struct ndjson *)arg)->x;
 
+	(void)bytes;
 	wire_output_line(x->out, is_stderr, text);
 	return send_line(x);
 }
@@ -148,15 +80,19 @@ static int emit_line(void *arg, bool is_stderr, struct str text)
 static void stream_call(struct exchange *x, struct dispatch *d)
 {
 	struct ndjson n = { .x = x };
-	const struct call_stream stream = { .begin = begin_lines, .emit = emit_line, .arg = &n };
+	struct sink_taker lines = { .begin = begin_lines, .take = emit_line, .arg = &n };
 	char room[512];
 	struct buf members = buf_over(room, sizeof room);
 	struct jw w = jw_members_to(&members);
+	struct call_change change = { .id = 0 };
 	struct err e;
 
-	d->stream = &stream;
+	d->taker = &lines;
+	d->change = &change;
 	const int rc = dispatch(x->front->service, d, &w, &e);
 	if (n.begun) {
+		if (change.id)
+			jw_int(&w, "change", (int64_t)change.id);
 		if (rc < 0)
 			wire_error_line(x->out, &e);
 		else
@@ -164,7 +100,7 @@ static void stream_call(struct exchange *x, struct dispatch *d)
 		(void)send_line(x);
 		x->outlet->stream_end(x);
 	} else if (rc < 0) {
-		send_failure(x, &e);
+		exchange_fail(x, &e, NULL);
 	} else {
 		buf_addf(x->out, "{\"ok\":true,\"result\":{%.*s}}", STR_FMT(buf_str(&members)));
 		exchange_send(x, 200, NULL);
@@ -192,6 +128,7 @@ static void endpoint(struct exchange *x, const struct http_request *r, struct st
 		return;
 	}
 	struct dispatch d = exchange_call(x, CALL_WIRE, t, object);
+	d.raw = r->body;
 	if (t->flags & TOOL_STREAM) {
 		stream_call(x, &d);
 		return;
@@ -199,30 +136,53 @@ static void endpoint(struct exchange *x, const struct http_request *r, struct st
 	d.hints = http_header(&r->head, STR("sidecar-hints")).n > 0;
 	if (http_header(&r->head, STR("sidecar-progress")).n)
 		d.progress = &progress;
-	answer_call(x, &d);
+	exchange_answer(x, &d);
+}
+
+/* A question with a body, asked of a tool that has no endpoint of its name. */
+static void ask(struct exchange *x, const struct http_request *r, enum call_kind kind,
+		const struct tool *t)
+{
+	struct err e;
+	const struct json *object = exchange_body(x, r, &e);
+
+	if (!object) {
+		exchange_error(x, 400, NULL, "Invalid JSON body", ERR_INVALID_ARGUMENTS);
+		return;
+	}
+	struct dispatch d = exchange_call(x, kind, t, object);
+	exchange_answer(x, &d);
+}
+
+static void validate_path(struct exchange *x, const struct http_request *r, struct str rest)
+{
+	(void)rest;
+	ask(x, r, CALL_WIRE, &tool_validate_path);
+}
+
+/* The endpoints' own commands are not judged, so it is asked as for a caller whose commands are. */
+static void judge_command(struct exchange *x, const struct http_request *r, struct str rest)
+{
+	(void)rest;
+	ask(x, r, CALL_SURFACE, &tool_policy);
+}
+
+static void list_allowed_paths(struct exchange *x, const struct http_request *r, struct str rest)
+{
+	struct dispatch d = exchange_call(x, CALL_WIRE, &tool_allowed_paths, &json_empty);
+
+	(void)r;
+	(void)rest;
+	exchange_answer(x, &d);
 }
 
 static void list_jobs(struct exchange *x, const struct http_request *r, struct str rest)
 {
-	const struct dispatch d = exchange_call(x, CALL_WIRE, &tool_jobs, &json_empty);
+	struct dispatch d = exchange_call(x, CALL_WIRE, &tool_jobs, &json_empty);
 
 	(void)r;
 	(void)rest;
-	answer_call(x, &d);
-}
-
-/* A number of the query as a member; what is not a number is left out. */
-static size_t query_number(const struct http_request *r, struct str name, struct json *to)
-{
-	char room[32];
-	struct str text;
-	int64_t number;
-
-	if (http_query(r->head.query, name, room, sizeof room, &text) != 1 ||
-	    !str_int(text, &number))
-		return 0;
-	*to = json_of_int(name, number);
-	return 1;
+	exchange_answer(x, &d);
 }
 
 /* GET /jobs/<id>?since=N&waitMs=M */
@@ -231,162 +191,22 @@ static void show_job(struct exchange *x, const struct http_request *r, struct st
 	struct json members[3] = { json_of_str(STR("id"), id) };
 	size_t n = 1;
 
-	n += query_number(r, STR("since"), &members[n]);
-	n += query_number(r, STR("waitMs"), &members[n]);
+	/* What is not a number is left out. */
+	n += exchange_query_number(r, STR("since"), &members[n]) > 0;
+	n += exchange_query_number(r, STR("waitMs"), &members[n]) > 0;
 	const struct json object = json_of_members(members, n);
-	const struct dispatch d = exchange_call(x, CALL_WIRE, &tool_job, &object);
-	answer_call(x, &d);
+	struct dispatch d = exchange_call(x, CALL_WIRE, &tool_job, &object);
+	exchange_answer(x, &d);
 }
 
 static void stop_job(struct exchange *x, const struct http_request *r, struct str id)
 {
 	struct json members[] = { json_of_str(STR("id"), id) };
 	const struct json object = json_of_members(members, ARRAY_LEN(members));
-	const struct dispatch d = exchange_call(x, CALL_WIRE, &tool_stop_job, &object);
+	struct dispatch d = exchange_call(x, CALL_WIRE, &tool_stop_job, &object);
 
 	(void)r;
-	answer_call(x, &d);
-}
-
-/* Make a model's call: its observation is in x->out, or its text in `text` if that is not NULL. If
- * the arguments could not be understood *e says why. Returns whether the call succeeded. */
-static bool observe(struct exchange *x, const struct model_call *m, struct call_text *text,
-		    struct err *e)
-{
-	const unsigned set = x->front->service->tool_set ? x->front->service->tool_set : TOOL_MODEL;
-	const struct tool *t = m->arguments ? tool_for_model(m->name, set, e) : NULL;
-	struct dispatch d = exchange_call(x, CALL_MODEL, t, m->arguments);
-	struct call_change change = { .id = 0 };
-	struct jw w = jw_to(x->out);
-
-	d.change = &change;
-	d.session = m->session;
-	d.text = text;
-	d.sized = text;
-	if (!t)
-		dispatch_refused(x->front->service, &d, m->name, e);
-	observation_begin(&w, m->name);
-	if (t && dispatch(x->front->service, &d, &w, e) == 0) {
-		observation_end(&w, &change);
-		return true;
-	}
-	if (text)
-		observation_fail_text(text->text, e);
-	else
-		observation_fail(x->out, m->name, e);
-	return false;
-}
-
-/* How a model's call is to be answered, from the query of its request. */
-struct form {
-	enum reply_form reply;
-	bool text;
-};
-
-static bool read_form(struct exchange *x, const struct http_request *r, struct form *ret)
-{
-	char room[32];
-	const char *wrong = NULL;
-	struct form f;
-
-	if (!observation_form(exchange_query_word(r, STR("reply"), room), &f.reply))
-		wrong = "reply must be ollama, openai, anthropic or gemini";
-	const struct str results = exchange_query_word(r, STR("results"), room);
-	f.text = str_eq(results, STR("text"));
-	if (results.n && !f.text)
-		wrong = "results must be text, or not given";
-	else if (f.text && f.reply == REPLY_PLAIN)
-		wrong = "results=text needs a reply: ollama, openai, anthropic or gemini";
-	if (!wrong) {
-		*ret = f;
-		return true;
-	}
-	exchange_error(x, 400, NULL, wrong, ERR_INVALID_ARGUMENTS);
-	return false;
-}
-
-/* The status is always 200: whatever is wrong with a call is for the model to read, even a body
- * that is not JSON. Only a request whose query is wrong is 400. */
-static void answer_model(struct exchange *x, const struct http_request *r,
-			 const struct model_call *m, struct err *e)
-{
-	AUTO_BUF wrapped = { .max = 2 * (size_t)LIMIT_ANSWER };
-	AUTO_BUF text = { .max = LIMIT_ANSWER };
-	struct call_text t = { .text = &text };
-	struct form form;
-
-	if (!read_form(x, r, &form))
-		return;
-	const bool success = observe(x, m, form.text ? &t : NULL, e);
-	if (form.reply == REPLY_PLAIN) {
-		exchange_send(x, 200, NULL);
-		return;
-	}
-	if (form.text)
-		observation_reply_text(&wrapped, form.reply, m, &t, success);
-	else
-		observation_reply(&wrapped, form.reply, m, buf_str(x->out), success);
-	if (wrapped.failed)
-		exchange_error(x, 503, NULL, "Not enough memory for the answer, try again",
-			       ERR_TOO_BUSY);
-	else
-		x->outlet->send(x,
-				&(struct http_answer){ 200, HTTP_JSON, NULL, buf_str(&wrapped) });
-}
-
-/* POST /tools/<name>: the body is the arguments. */
-static void model_tool(struct exchange *x, const struct http_request *r, struct str name)
-{
-	struct err e;
-	const struct model_call m = { .name = name, .arguments = exchange_body(x, r, &e) };
-
-	answer_model(x, r, &m, &e);
-}
-
-/* POST /tools: a model's call as its provider writes it. */
-static void model_call(struct exchange *x, const struct http_request *r, struct str rest)
-{
-	struct err e;
-	struct model_call m = { .name = STR("") };
-	struct native_call native;
-	const struct json *body = exchange_body(x, r, &e);
-
-	(void)rest;
-	if (body && native_read(body, &native, &e)) {
-		if (exchange_session(x, r, &native.session))
-			native_answer(x, &native, &e);
-		return;
-	}
-	if (body)
-		observation_read_call(body, x->arena, &m, &e);
-	if (exchange_session(x, r, &m.session))
-		answer_model(x, r, &m, &e);
-}
-
-/* GET /tools?format=…&set=…: the definitions for a model's request. */
-static void list_tools(struct exchange *x, const struct http_request *r, struct str rest)
-{
-	const struct service *s = x->front->service;
-	char format[32], set[32];
-	struct jw w = jw_to(x->out);
-	struct schema_offer offer;
-	struct err e;
-
-	(void)rest;
-	if (schema_choose(exchange_query_word(r, STR("format"), format),
-			  exchange_query_word(r, STR("set"), set), s->tool_set, &offer, &e) < 0) {
-		exchange_error(x, 400, NULL, e.msg, e.code);
-		return;
-	}
-	offer.times = s->model_times;
-	offer.memory = s->mcp.memory;
-	if (offer.dialect == SCHEMA_MCP) {
-		const unsigned wanted = offer.set;
-		offer = s->mcp;
-		offer.set = wanted;
-	}
-	schema_write(&w, NULL, &offer);
-	exchange_send(x, 200, NULL);
+	exchange_answer(x, &d);
 }
 
 static void health(struct exchange *x, const struct http_request *r, struct str rest)
@@ -402,7 +222,12 @@ static void metrics(struct exchange *x, const struct http_request *r, struct str
 	static const struct http_budget none;
 	const struct service *s = x->front->service;
 	const struct http_budget *b = x->front->connections ? x->front->connections : &none;
+	struct journal *journal = s->history.journal;
+	struct store_facts facts = { .failed = 0 };
+	if (journal)
+		store_get_facts(journal_store(journal), &facts);
 	const struct metrics_now now = {
+		.journal = journal ? &facts : NULL,
 		.started_ms = s->started_ms,
 		.commands = service_commands(s),
 		.connections = b->connections,
@@ -417,19 +242,11 @@ static void metrics(struct exchange *x, const struct http_request *r, struct str
 	x->outlet->send(x, &(struct http_answer){ 200, METRICS_TYPE, NULL, buf_str(x->out) });
 }
 
-static void openapi(struct exchange *x, const struct http_request *r, struct str rest)
-{
-	(void)r;
-	(void)rest;
-	openapi_write(x->front->surface, x->out);
-	exchange_send(x, 200, NULL);
-}
-
 /* In a path, * is one component and ** is the rest; the handler gets what it stands for. */
 static const struct route {
 	enum http_method method;
 	struct str path;
-	void (*answer)(struct exchange *x, const struct http_request *r, struct str rest);
+	route_handler *answer;
 	bool surface; /* only when agent-sandbox's routes are served */
 	bool watched; /* only when calls can be watched */
 	bool open;    /* needs no token, because it has no data */
@@ -444,9 +261,19 @@ static const struct route {
 	{ HTTP_POST,   STR("/grep"),         endpoint },
 	{ HTTP_POST,   STR("/search"),       endpoint },
 	{ HTTP_POST,   STR("/bash"),         endpoint },
-	{ HTTP_POST,   STR("/tools"),        model_call },
-	{ HTTP_POST,   STR("/tools/**"),     model_tool },
-	{ HTTP_GET,    STR("/tools"),        list_tools },
+	{ HTTP_POST,   STR("/stat"),         endpoint },
+	{ HTTP_POST,   STR("/exists"),       endpoint },
+	{ HTTP_POST,   STR("/mkdir"),        endpoint },
+	{ HTTP_POST,   STR("/rename"),       endpoint },
+	{ HTTP_POST,   STR("/remove"),       endpoint },
+	{ HTTP_POST,   STR("/copy"),         endpoint },
+	{ HTTP_POST,   STR("/paths"),        validate_path },
+	{ HTTP_GET,    STR("/paths"),        list_allowed_paths },
+	{ HTTP_POST,   STR("/policy"),       judge_command },
+	{ HTTP_POST,   STR("/tools"),        models_call },
+	{ HTTP_POST,   STR("/tools/**"),     models_call_named },
+	{ HTTP_GET,    STR("/tools"),        models_list_tools },
+	{ HTTP_GET,    STR("/tools/*"),      models_list_tools },
 	{ HTTP_POST,   STR("/mcp"),          mcp_http_post },
 	{ HTTP_DELETE, STR("/mcp"),          mcp_http_delete },
 	{ HTTP_GET,    STR("/health"),       health },
@@ -463,7 +290,7 @@ static const struct route {
 	{ HTTP_POST,   STR("/calls/*/stop"), live_stop_call, .watched = true },
 	{ HTTP_GET,    STR("/ui"),           page_send,      .watched = true, .open = true },
 	{ HTTP_GET,    STR("/metrics"),      metrics },
-	{ HTTP_GET,    STR("/openapi.json"), openapi },
+	{ HTTP_GET,    STR("/openapi.json"), openapi_send },
 	{ HTTP_GET,    STR("/"),             surface_home,     true },
 	{ HTTP_POST,   STR("/execute"),      surface_execute,  true },
 	{ HTTP_POST,   STR("/upload"),       surface_upload,   true },

@@ -9,23 +9,15 @@
 #ifndef API_SERVER_H
 #define API_SERVER_H
 
-#include "api/workers.h"
+#include "base/err.h"
 
-struct server_options {
-	struct workers_options serve;
-	void (*child_ended)(void);  /* as process 1: wait for orphans; or NULL */
-	void (*hung_up)(void *arg); /* on SIGHUP; NULL: the signal has its usual effect */
-	void *arg;
-	int64_t grace_ms; /* how long running calls may take after a signal to stop */
-	int lifeline;	  /* its end stops the server like a signal; -1: there is none */
-};
+struct config;
 
-/* A call could not be ended: its thread still uses what the service points to, so the process must
- * end without taking anything down. */
-enum { SERVER_STUCK = 1 };
-
-/* Serve until SIGTERM or SIGINT (which, like SIGCHLD, must be blocked in all threads), or the end
- * of the lifeline. Returns 0 after an orderly end, SERVER_STUCK, or -1 when it could not start. */
-int server_run(const struct server_options *o, struct err *e);
+/* Serve until a signal ends it. A private server listens on a socket of its own, writes the path as
+ * a line to standard output when calls can come, and also ends when its standard input does: the
+ * program that started it holds the other end, and cannot leave it behind. Sockets taken over from
+ * a service manager are noted in the configuration. Returns 0 after an orderly end, or -1 with one
+ * sentence for the operator if it could not start. */
+int serve(struct config *config, struct err *e);
 
 #endif

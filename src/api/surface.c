@@ -1,12 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* surface: the routes of agent-sandbox, as calls of tools. */
+/*
+ * surface: the routes by which the Kubernetes project agent-sandbox reaches a runtime.
+ *
+ *	GET  /				{"status":"ok","message":…}
+ *	POST /execute			{"command":…} → {"stdout","stderr","exit_code"}
+ *	POST /upload			a form with a "file", whose name is its path
+ *	GET  /download/<path>		the bytes of a file
+ *	GET  /list/<path>		[{"name","size","type","mod_time"}]
+ *	GET  /exists/<path>		{"path","exists"}
+ *	GET  /v1/files/<path>		the bytes of a file, or {"path","entries":[…]}
+ *	PUT  /v1/files/<path>		write a file, ?mode=0644
+ *	DELETE /v1/files/<path>		remove it, ?recursive=true for a tree
+ *	GET  /v1/health, /v1/metadata
+ *
+ * A failure is {"code","message"}: 403 for what is refused, 404 for what is not there, 409 for a
+ * directory that is not empty. Off unless the operator turns it on; all other routes are served
+ * beside it. Its files are reached, and its commands judged and sandboxed, as by every other route.
+ */
 
-#include "api/surface.h"
+#include "api/routes.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
-#include "api/changes.h"
 #include "base/io.h"
 #include "base/own.h"
 #include "net/http_parse.h"
@@ -24,6 +40,8 @@ static const struct {
 	{ ERR_PATH_OUTSIDE_WORKSPACE, 403, "PERMISSION_DENIED" },
 	{ ERR_SYMLINK_OUTSIDE_WORKSPACE, 403, "PERMISSION_DENIED" },
 	{ ERR_PATH_NOT_ALLOWED, 403, "PERMISSION_DENIED" },
+	{ ERR_PROTECTED_PATH, 403, "PERMISSION_DENIED" },
+	{ ERR_PATH_HIDDEN, 403, "PERMISSION_DENIED" },
 	{ ERR_PERMISSION_DENIED, 403, "PERMISSION_DENIED" },
 	{ ERR_COMMAND_BLOCKED, 403, "PERMISSION_DENIED" },
 	{ ERR_READ_ONLY, 403, "PERMISSION_DENIED" },
@@ -57,9 +75,10 @@ static void fail(struct exchange *x, const struct err *e)
 		refuse(x, 400, "INVALID_ARGUMENT", e->msg);
 }
 
-/* One request for a file: its arguments, and what may be wrong with them. */
+/* One request for a file, and its arguments. */
 struct visit {
 	struct exchange *x;
+	bool silent; /* it is answered without a body */
 	struct json members[3];
 	size_t count;
 	struct str path;
@@ -67,10 +86,9 @@ struct visit {
 	struct call_change change;
 };
 
-static struct visit visit_of(struct exchange *x)
-{
-	return (struct visit){ .x = x, .file = { .fd = -1 } };
-}
+/* Takes the arguments of a call from its request. -1 and *e if they are wrong. */
+typedef int take_function(struct visit *v, const struct http_request *r, struct str raw,
+			  struct err *e);
 
 static void add(struct visit *v, struct json member)
 {
@@ -78,23 +96,25 @@ static void add(struct visit *v, struct json member)
 }
 
 /* The path of the request, without its escapes. */
-static int take_path(struct visit *v, struct str raw, struct err *e)
+static int take_path(struct visit *v, const struct http_request *r, struct str raw, struct err *e)
 {
 	char *path = arena_alloc(v->x->arena, raw.n + 1);
 	const ptrdiff_t n = path ? http_path_decode(raw, path) : -1;
 
+	(void)r;
 	if (n < 0)
 		return err_set(e, ERR_INVALID_PATH, "The path has an escape that is malformed");
 	v->path = (struct str){ path, (size_t)n };
 	return 0;
 }
 
-/* Make the call, whose arguments have been taken (taken < 0: they could not be, because of *e). Its
- * result is in x->out, or its file is in v->file. */
-static int call(struct visit *v, const struct tool *t, bool list, int taken, struct err *e)
+/* Make the call. Its result is in x->out, or its file is in v->file. */
+static int call(struct visit *v, const struct http_request *r, struct str raw, const struct tool *t,
+		take_function *take, struct err *e)
 {
 	struct exchange *x = v->x;
 	struct jw w = jw_to(x->out);
+	const int taken = take(v, r, raw, e);
 
 	add(v, json_of_str(STR("path"), v->path));
 	const struct json object = json_of_members(v->members, v->count);
@@ -105,12 +125,11 @@ static int call(struct visit *v, const struct tool *t, bool list, int taken, str
 		dispatch_refused(x->front->service, &d, str_of(t->name), e);
 		return -1;
 	}
-	if (list)
-		jw_array(&w, NULL);
-	else
-		jw_object(&w, NULL);
-	if (dispatch(x->front->service, &d, &w, e) < 0)
+	(t == &tool_list ? jw_array : jw_object)(&w, NULL);
+	if (dispatch(x->front->service, &d, &w, e) < 0) {
+		fd_closep(&v->file.fd);
 		return -1;
+	}
 	jw_end(&w);
 	return 0;
 }
@@ -120,48 +139,49 @@ static void send_result(struct visit *v)
 {
 	char header[48];
 
-	if (v->file.fd < 0) {
-		exchange_send(v->x, 200, changes_header(v->change.id, header));
-		return;
+	if (v->silent) {
+		exchange_send_empty(v->x, 204, NULL);
+	} else if (v->file.fd < 0) {
+		exchange_send(v->x, 200, exchange_change_header(v->change.id, header));
+	} else {
+		http_send_file(v->x->to, BYTES, NULL, v->file.fd, v->file.size);
+		fd_closep(&v->file.fd);
 	}
-	http_send_file(v->x->to, BYTES, NULL, v->file.fd, v->file.size);
-	fd_closep(&v->file.fd);
 }
 
-/* Answer a request whose only argument is its path. */
-static void answer(struct exchange *x, struct str raw, const struct tool *t, bool list)
+static void answer(struct exchange *x, const struct http_request *r, struct str raw,
+		   const struct tool *t, take_function *take)
 {
-	struct visit v = visit_of(x);
+	struct visit v = { .x = x, .file = { .fd = -1 } };
 	struct err e;
 
-	if (call(&v, t, list, take_path(&v, raw, &e), &e) < 0)
-		fail(x, &e);
-	else
+	if (call(&v, r, raw, t, take, &e) == 0)
 		send_result(&v);
+	else if (t == &tool_delete_file && e.code == ERR_DIRECTORY_NOT_EMPTY)
+		refuse(x, 409, "CONFLICT",
+		       "The directory is not empty: pass recursive=true to remove it");
+	else
+		fail(x, &e);
 }
 
 void surface_download(struct exchange *x, const struct http_request *r, struct str path)
 {
-	(void)r;
-	answer(x, path, &tool_download, false);
+	answer(x, r, path, &tool_download, take_path);
 }
 
 void surface_list(struct exchange *x, const struct http_request *r, struct str path)
 {
-	(void)r;
-	answer(x, path, &tool_list, true);
+	answer(x, r, path, &tool_list, take_path);
 }
 
 void surface_exists(struct exchange *x, const struct http_request *r, struct str path)
 {
-	(void)r;
-	answer(x, path, &tool_exists, false);
+	answer(x, r, path, &tool_exists, take_path);
 }
 
 void surface_get(struct exchange *x, const struct http_request *r, struct str path)
 {
-	(void)r;
-	answer(x, path, &tool_get_file, false);
+	answer(x, r, path, &tool_get_file, take_path);
 }
 
 /* The part of a form called "file": its content, and its name if it has one. */
@@ -186,10 +206,11 @@ static int take_form(struct exchange *x, const struct http_request *r, struct st
 	return 0;
 }
 
-static int take_upload(struct visit *v, const struct http_request *r, struct err *e)
+static int take_upload(struct visit *v, const struct http_request *r, struct str raw, struct err *e)
 {
 	struct str content;
 
+	(void)raw;
 	if (take_form(v->x, r, &content, &v->path, e) < 0)
 		return -1;
 	if (v->path.n == 0)
@@ -200,14 +221,7 @@ static int take_upload(struct visit *v, const struct http_request *r, struct err
 
 void surface_upload(struct exchange *x, const struct http_request *r, struct str path)
 {
-	struct visit v = visit_of(x);
-	struct err e;
-
-	(void)path;
-	if (call(&v, &tool_upload, false, take_upload(&v, r, &e), &e) < 0)
-		fail(x, &e);
-	else
-		send_result(&v);
+	answer(x, r, path, &tool_upload, take_upload);
 }
 
 /* "0644": a zero and three octal digits. */
@@ -235,7 +249,8 @@ static int take_put(struct visit *v, const struct http_request *r, struct str ra
 {
 	struct str content = r->body, name;
 
-	if (take_path(v, raw, e) < 0 || take_mode(v, r, e) < 0)
+	v->silent = true;
+	if (take_path(v, r, raw, e) < 0 || take_mode(v, r, e) < 0)
 		return -1;
 	if (multipart_is_form(http_header(&r->head, STR("content-type"))) &&
 	    take_form(v->x, r, &content, &name, e) < 0)
@@ -246,13 +261,7 @@ static int take_put(struct visit *v, const struct http_request *r, struct str ra
 
 void surface_put(struct exchange *x, const struct http_request *r, struct str path)
 {
-	struct visit v = visit_of(x);
-	struct err e;
-
-	if (call(&v, &tool_put_file, false, take_put(&v, r, path, &e), &e) < 0)
-		fail(x, &e);
-	else
-		exchange_send_empty(x, 204, NULL);
+	answer(x, r, path, &tool_put_file, take_put);
 }
 
 static int take_delete(struct visit *v, const struct http_request *r, struct str raw, struct err *e)
@@ -262,7 +271,8 @@ static int take_delete(struct visit *v, const struct http_request *r, struct str
 	const int given = http_query(r->head.query, STR("recursive"), room, sizeof room, &text);
 	const bool tree = str_truthy(text);
 
-	if (take_path(v, raw, e) < 0)
+	v->silent = true;
+	if (take_path(v, r, raw, e) < 0)
 		return -1;
 	if (given < 0 ||
 	    (given == 1 && !tree && !str_eq_nocase(text, STR("false")) && !str_eq(text, STR("0"))))
@@ -273,16 +283,7 @@ static int take_delete(struct visit *v, const struct http_request *r, struct str
 
 void surface_delete(struct exchange *x, const struct http_request *r, struct str path)
 {
-	struct visit v = visit_of(x);
-	struct err e;
-
-	if (call(&v, &tool_delete_file, false, take_delete(&v, r, path, &e), &e) == 0)
-		exchange_send_empty(x, 204, NULL);
-	else if (e.code == ERR_NOT_A_FILE)
-		refuse(x, 409, "CONFLICT",
-		       "The directory is not empty: pass recursive=true to remove it");
-	else
-		fail(x, &e);
+	answer(x, r, path, &tool_delete_file, take_delete);
 }
 
 /* A program that cannot be started is an answer, as a shell would give it. */
@@ -323,7 +324,7 @@ void surface_execute(struct exchange *x, const struct http_request *r, struct st
 	jw_object(&w, NULL);
 	if (dispatch(x->front->service, &d, &w, &e) == 0) {
 		jw_end(&w);
-		exchange_send(x, 200, changes_header(change.id, header));
+		exchange_send(x, 200, exchange_change_header(change.id, header));
 	} else if (e.code == ERR_SPAWN_FAILED) {
 		send_not_started(x, &e);
 	} else {

@@ -95,7 +95,6 @@ static bool end_workers(struct workers *w)
 	const int64_t deadline = io_now_ms() + LIMIT_STOP_MS;
 
 	workers_refuse_new(w);
-	slots_cancel_all(&w->slots);
 	while (slots_any_busy(&w->slots) && io_now_ms() < deadline)
 		io_sleep_ms(5);
 	workers_hang_up(w);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* workers: ownership by compare-and-swap on a ticket; accept, and carry requests. */
+/* workers: accept connections, and carry requests. */
 
 #include "api/workers.h"
 
@@ -41,173 +41,6 @@ struct long_call {
 	bool known; /* before_slow has been asked before */
 };
 
-/*
- * A ticket is the generation (32 bits: one connection), the turn (30 bits: one time of waiting) and
- * the state. The turn makes a claim that was prepared during an earlier time of waiting fail.
- */
-enum { FREE, WAITING, BUSY, AGAIN /* busy, and an event has come */, STATES };
-
-static const uint32_t NONE = UINT32_MAX;
-
-static unsigned state_of(uint64_t ticket)
-{
-	return ticket % STATES;
-}
-
-static uint64_t with_state(uint64_t ticket, unsigned state)
-{
-	return ticket - ticket % STATES + state;
-}
-
-int slots_init(struct slots *s, uint32_t size, uint32_t tcp_most, struct err *e)
-{
-	s->all = mem_new(size, sizeof *s->all);
-	if (!s->all)
-		return err_set(e, ERR_TOO_BUSY, "Not enough memory for %u connections", size);
-	s->size = size;
-	s->tcp_most = tcp_most;
-	s->first_free = NONE;
-	(void)pthread_mutex_init(&s->lock, NULL);
-	return 0;
-}
-
-void slots_done(struct slots *s)
-{
-	if (s->all)
-		(void)pthread_mutex_destroy(&s->lock);
-	mem_free(s->all);
-	s->all = NULL;
-}
-
-struct slot *slots_take(struct slots *s, bool tcp)
-{
-	struct slot *c = NULL;
-
-	(void)pthread_mutex_lock(&s->lock);
-	const bool full = tcp && s->tcp >= s->tcp_most;
-	if (!full && s->first_free != NONE) {
-		c = &s->all[s->first_free];
-		s->first_free = c->next;
-	} else if (!full && s->fresh < s->size) {
-		c = &s->all[s->fresh++];
-	}
-	s->tcp += c && tcp;
-	(void)pthread_mutex_unlock(&s->lock);
-	if (!c)
-		return NULL;
-	s->used++;
-	c->tcp = tcp;
-	c->watched = c->for_out = c->ended = false;
-	c->cancel = (struct cancel)CANCEL_INIT;
-	c->ticket = with_state(c->ticket, BUSY);
-	return c;
-}
-
-void slots_give(struct slots *s, struct slot *c)
-{
-	(void)pthread_mutex_lock(&s->lock);
-	cancel_done(&c->cancel);
-	s->tcp -= c->tcp;
-	/* The next generation: events of this one are recognised as old. */
-	c->ticket = ((c->ticket >> 32) + 1) << 32 | FREE;
-	c->next = s->first_free;
-	s->first_free = (uint32_t)(c - s->all);
-	(void)pthread_mutex_unlock(&s->lock);
-	s->used--;
-}
-
-void slots_hung_up(struct slots *s, uint64_t key, bool half)
-{
-	struct slot *c = &s->all[(uint32_t)key];
-
-	/* Under the lock the slot cannot become another connection's. */
-	(void)pthread_mutex_lock(&s->lock);
-	if (c->ticket >> 32 == key >> 32 && (c->tcp || !half))
-		cancel_ask(&c->cancel);
-	(void)pthread_mutex_unlock(&s->lock);
-}
-
-void slots_renew(struct slots *s, struct slot *c)
-{
-	/* Every thread that may ask holds the lock, and no other part knows of the call any more.
-	 */
-	(void)pthread_mutex_lock(&s->lock);
-	cancel_reset(&c->cancel);
-	(void)pthread_mutex_unlock(&s->lock);
-}
-
-void slots_cancel_all(struct slots *s)
-{
-	(void)pthread_mutex_lock(&s->lock);
-	for (uint32_t i = 0; i < s->fresh; i++)
-		if (state_of(s->all[i].ticket) != FREE)
-			cancel_ask(&s->all[i].cancel);
-	(void)pthread_mutex_unlock(&s->lock);
-}
-
-uint64_t slots_key(const struct slots *s, const struct slot *c)
-{
-	return c->ticket >> 32 << 32 | (uint32_t)(c - s->all);
-}
-
-struct slot *slots_claim(struct slots *s, uint64_t key)
-{
-	struct slot *c = &s->all[(uint32_t)key];
-	uint64_t ticket = c->ticket;
-
-	while (ticket >> 32 == key >> 32) {
-		const unsigned state = state_of(ticket);
-		if (state != WAITING && state != BUSY)
-			return NULL;
-		const uint64_t next = with_state(ticket, state == WAITING ? BUSY : AGAIN);
-		if (atomic_compare_exchange_weak(&c->ticket, &ticket, next))
-			return state == WAITING ? c : NULL;
-	}
-	return NULL;
-}
-
-bool slot_let_go(struct slot *c)
-{
-	uint64_t ticket = c->ticket;
-
-	c->deadline_ms = c->http.deadline_ms;
-	c->answering = c->http.state == HTTP_OUT;
-	while (state_of(ticket) == BUSY) {
-		/* The turn is what lies between generation and state; it may wrap around. */
-		const uint64_t turn = (uint32_t)(ticket + STATES);
-		const uint64_t next = ticket >> 32 << 32 | with_state(turn, WAITING);
-		if (atomic_compare_exchange_weak(&c->ticket, &ticket, next))
-			return true;
-	}
-	c->ticket = with_state(ticket, BUSY);
-	return false;
-}
-
-bool slot_claim_expired(struct slot *c, int64_t now_ms, bool ending)
-{
-	uint64_t ticket = c->ticket;
-	const bool over = now_ms >= c->deadline_ms || (ending && !c->answering);
-
-	/* The deadline is that of this very turn, or the exchange fails. */
-	return state_of(ticket) == WAITING && over &&
-	       atomic_compare_exchange_strong(&c->ticket, &ticket, with_state(ticket, BUSY));
-}
-
-bool slot_is_busy(const struct slot *c)
-{
-	const unsigned state = state_of(c->ticket);
-
-	return state == BUSY || state == AGAIN || (state == WAITING && c->answering);
-}
-
-bool slots_any_busy(const struct slots *s)
-{
-	for (uint32_t i = 0; i < s->fresh && s->used; i++)
-		if (slot_is_busy(&s->all[i]))
-			return true;
-	return false;
-}
-
 static void log_refusal(int status, const char *sentence)
 {
 	log_event(LOG_WARN, "request refused", LOG_INT("status", status),
@@ -232,19 +65,22 @@ static bool uid_allowed(const struct workers_options *o, uid_t uid)
 	return o->uid_count == 0;
 }
 
-/* Answer a connection that has no slot, and close it. */
-static void turn_away(struct workers *w, int fd, int status, const char *sentence)
+static const char too_many[] = "Too many connections, try again later";
+
+/* There is no slot left, not even to be refused: whether the client gets this answer depends on
+ * whether it has sent anything by now. */
+static void turn_away(struct workers *w, int fd)
 {
 	struct http h;
 
 	http_init(&h, fd, &w->budget);
-	refuse(&h, status, sentence);
+	refuse(&h, 503, too_many);
 	http_done(&h);
 }
 
 /* Take the next connection of a listener. The slot is the caller's; NULL if there was none. One
  * whose user may not connect gets that answer, and so does a command of any sidecar: its socket has
- * a name (sandbox/broker.h). */
+ * a name (supervise/broker.h). */
 static struct slot *accept_slot(struct workers *w, const struct listener *l)
 {
 	struct ucred peer = { .uid = (uid_t)-1 };
@@ -262,13 +98,15 @@ static struct slot *accept_slot(struct workers *w, const struct listener *l)
 		(void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
 	struct slot *c = slots_take(&w->slots, l->tcp);
 	if (!c) {
-		turn_away(w, fd, 503, "Too many connections, try again later");
+		turn_away(w, fd);
 		return NULL;
 	}
 	c->uid = peer.uid;
 	c->pid = peer.pid;
 	http_init(&c->http, fd, &w->budget);
-	if (!l->tcp && !uid_allowed(w->o, peer.uid)) {
+	if (c->over) {
+		refuse(&c->http, 503, too_many);
+	} else if (!l->tcp && !uid_allowed(w->o, peer.uid)) {
 		log_event(LOG_WARN, "connection refused: uid not allowed", LOG_INT("uid", peer.uid),
 			  LOG_INT("pid", peer.pid));
 		refuse(&c->http, 403, "Forbidden: this user may not connect");
@@ -282,6 +120,14 @@ static struct slot *accept_slot(struct workers *w, const struct listener *l)
 }
 
 static bool add_worker(struct workers *w);
+
+/* How many workers are enough for quick calls, unless they are stuck. */
+static int quick_workers(const struct workers *w)
+{
+	const int most = (int)w->o->front->service->turns.most;
+
+	return most > LIMIT_WORKERS_MIN ? most : LIMIT_WORKERS_MIN;
+}
 
 static void close_slot(struct workers *w, struct slot *c)
 {
@@ -318,8 +164,11 @@ static bool before_slow(void *arg)
 
 	if (slow->known)
 		return true;
-	if (slow->workers->waiting == 0 && !add_worker(slow->workers))
+	slow->workers->slow++;
+	if (slow->workers->waiting == 0 && !add_worker(slow->workers)) {
+		slow->workers->slow--;
 		return false;
+	}
 	slow->known = true;
 	/* The state is not asked: another thread may begin the answer, to tell of progress. */
 	(void)watch_slot(slow->workers, slow->slot, false);
@@ -348,11 +197,13 @@ static void answer(struct workers *w, struct worker *me, struct slot *c)
 	const int refused = auth_check(&w->o->front->auth, &me->request.head, c->tcp, &why);
 	if (refused && !(refused == 401 && routes_need_no_token(w->o->front, &me->request.head))) {
 		log_refusal(refused, why);
-		live_refused(&w->o->front->service->live, "auth", me->request.head.path, why);
+		live_refused(&w->o->front->service->live, 0, "auth", me->request.head.path, why);
 		exchange_error(&x, refused, auth_extra(refused), why, ERR_NONE);
 	} else {
 		routes_answer(&x, &me->request);
 	}
+	if (slow.known)
+		w->slow--;
 	if (cancel_asked(&c->cancel) && !w->stopping && c->http.fd >= 0 &&
 	    io_wait(c->http.fd, POLLRDHUP, 0) == 0)
 		slots_renew(&w->slots, c);
@@ -432,12 +283,28 @@ static void welcome(struct workers *w, struct worker *me, const struct listener 
 	serve(w, me, c);
 }
 
-/* Whether this worker, which has had nothing to do, may leave. Then it is no longer counted. */
-static bool may_leave(struct workers *w)
+/* Something has happened on a connection. */
+static void look_after(struct workers *w, struct worker *me, const struct epoll_event *ev)
+{
+	const bool ended = ev->events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR);
+
+	if (ended)
+		slots_hung_up(&w->slots, ev->data.u64, !(ev->events & (EPOLLHUP | EPOLLERR)));
+	struct slot *c = slots_claim(&w->slots, ev->data.u64);
+	if (!c)
+		return;
+	if (ended)
+		c->ended = true;
+	serve(w, me, c);
+}
+
+/* Whether a worker may leave, because there are more than `most` for quick calls. Then it is no
+ * longer counted. */
+static bool may_leave(struct workers *w, int most)
 {
 	int n = w->count;
 
-	while (n > LIMIT_WORKERS_MIN)
+	while (n - w->slow > most)
 		if (atomic_compare_exchange_weak(&w->count, &n, n - 1))
 			return true;
 	return false;
@@ -464,23 +331,16 @@ static void *work(void *arg)
 		w->waiting--;
 		awake = n > 0;
 		if (n == 0) {
-			counted = !may_leave(w);
+			counted = !may_leave(w, LIMIT_WORKERS_MIN);
 			continue;
 		}
 		if (n < 0 || ev.data.u64 == KEY_LEAVE)
 			break;
-		if (ev.data.u64 >= KEY_LISTENER) {
+		if (ev.data.u64 >= KEY_LISTENER)
 			welcome(w, &me, &w->o->listeners[ev.data.u64 - KEY_LISTENER]);
-			continue;
-		}
-		if (ev.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
-			slots_hung_up(&w->slots, ev.data.u64, !(ev.events & (EPOLLHUP | EPOLLERR)));
-		struct slot *c = slots_claim(&w->slots, ev.data.u64);
-		if (!c)
-			continue;
-		if (ev.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
-			c->ended = true;
-		serve(w, &me, c);
+		else
+			look_after(w, &me, &ev);
+		counted = !may_leave(w, w->quick_most);
 	}
 	arena_done(&me.arena);
 	buf_done(&me.out);
@@ -520,8 +380,10 @@ void workers_tick(struct workers *w)
 
 	close_expired(w);
 	/* All busy with the same requests as a tick ago: the next client should not wait. */
-	if (w->waiting == 0 && answered == w->answered_before && !w->stopping)
-		(void)add_worker(w);
+	if (w->waiting == 0 && answered == w->answered_before && !w->stopping && add_worker(w))
+		w->quick_most++;
+	else if (w->waiting >= LIMIT_WORKERS_MIN)
+		w->quick_most = quick_workers(w);
 	/* Quiet again after some work: what large requests took goes back to the machine. */
 	if (answered == w->answered_before && answered != w->trimmed) {
 		w->trimmed = answered;
@@ -542,13 +404,14 @@ int workers_start(struct workers *w, const struct workers_options *o, struct err
 	w->o = o;
 	w->budget.left = LIMIT_BODIES;
 	o->front->connections = &w->budget;
+	w->quick_most = quick_workers(w);
 	(void)pthread_mutex_init(&w->closing, NULL);
 	w->epoll = epoll_create1(EPOLL_CLOEXEC);
 	w->leave = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (w->epoll < 0 || w->leave < 0 || w->wake < 0 || watch_fd(w, w->leave, KEY_LEAVE) < 0)
 		return err_errno(e, "Cannot start the server");
-	if (slots_init(&w->slots, LIMIT_CONNECTIONS, LIMIT_CONNECTIONS_TCP, e) < 0)
+	if (slots_init(&w->slots, LIMIT_CONNECTIONS, LIMIT_CONNECTIONS_TCP, LIMIT_REFUSED, e) < 0)
 		return -1;
 	for (size_t i = 0; i < o->listener_count; i++)
 		if (watch_fd(w, o->listeners[i].fd, KEY_LISTENER + i) < 0)

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * workers: the threads that serve connections, and which of them owns each connection.
+ * workers: the threads that serve connections (slots.h).
  *
  * Workers wait on one epoll set. The worker that wakes takes in what has arrived on a connection.
  * An incomplete request goes back to the set; a complete one is carried through to its answer. A
  * few workers are always there. When a call may take long, or all workers have been busy for a
- * while, another one is started, up to a limit.
- *
- * A connection has a slot, which is free, waiting (without an owner) or busy (owned by one thread).
- * Its descriptor stays in the epoll set, edge-triggered, so that a request costs no system call for
- * waiting again: an event for a waiting slot makes a worker its owner; an event for a busy one is
- * noted, and the owner looks again before it lets go. An event carries the slot's number and
- * generation, never a pointer: a connection that was closed while its event was on the way is
- * recognised and left alone. The memory of a slot is never given back, so looking at an old one is
- * harmless.
+ * while, another one is started, up to a limit. Who comes back from a long call leaves if there are
+ * enough for the quick ones: more threads that want to run than processors would only delay
+ * commands.
  */
 #ifndef API_WORKERS_H
 #define API_WORKERS_H
@@ -25,75 +19,9 @@
 #include <sys/types.h>
 
 #include "api/exchange.h"
-#include "base/cancel.h"
+#include "api/slots.h"
 #include "base/err.h"
-#include "net/http.h"
 #include "net/listen.h"
-
-struct slot {
-	_Atomic uint64_t ticket;     /* generation, turn and state */
-	_Atomic int64_t deadline_ms; /* of the connection, while it waits */
-	atomic_bool answering;	     /* it waits for its client to take an answer */
-	uint32_t next;		     /* in the list of free ones */
-	bool tcp;
-	bool watched;	      /* the descriptor is in the epoll set */
-	bool for_out;	      /* … for the client taking more of an answer */
-	bool ended;	      /* the client sends nothing more: the end must still be read */
-	struct cancel cancel; /* asked when the client has left: the call for it may stop */
-	uid_t uid;	      /* of the client; (uid_t)-1 on TCP */
-	pid_t pid;
-	struct http http;
-};
-
-struct slots {
-	struct slot *all;
-	uint32_t size, first_free;
-	uint32_t tcp, tcp_most; /* how many are in use for TCP, and may be */
-	_Atomic uint32_t
-		fresh; /* slots from this one on have never been used: their memory is untouched */
-	_Atomic int64_t used;
-	pthread_mutex_t lock; /* of the free list, and `tcp` */
-};
-
-/* So many slots, of which so many can be used for TCP. */
-int slots_init(struct slots *s, uint32_t size, uint32_t tcp_most, struct err *e);
-void slots_done(struct slots *s);
-
-/* A free slot, busy and owned by the caller; NULL when all are in use, or those for TCP. */
-struct slot *slots_take(struct slots *s, bool tcp);
-
-/* Give a busy slot back; its connection has been closed. */
-void slots_give(struct slots *s, struct slot *c);
-
-/* What identifies the slot's present connection in an event. */
-uint64_t slots_key(const struct slots *s, const struct slot *c);
-
-/* Own the connection an event speaks of. NULL if it is gone, or if another thread owns it: that
- * thread is told to look again. */
-struct slot *slots_claim(struct slots *s, uint64_t key);
-
-/* The client of that connection has hung up, or (half) has stopped sending. A Unix socket tells
- * one from the other; on TCP both look alike until something is sent, and a command must not
- * outlive its client. Cancels the call that is under way for a client that has left. */
-void slots_hung_up(struct slots *s, uint64_t key, bool half);
-
-/* The call of a busy slot was stopped, though its client is still there: the next one may run. */
-void slots_renew(struct slots *s, struct slot *c);
-
-/* Cancel every call that is under way. */
-void slots_cancel_all(struct slots *s);
-
-/* Let go of a busy slot: from here on it may belong to another thread. False when an event came
- * meanwhile: the caller still owns it and must look again. */
-bool slot_let_go(struct slot *c);
-
-/* Own the slot if it has been waiting beyond its deadline; when the server is ending, also if it
- * waits for anything but its client taking an answer. */
-bool slot_claim_expired(struct slot *c, int64_t now_ms, bool ending);
-
-/* Whether a call, or the sending of its answer, is under way. */
-bool slot_is_busy(const struct slot *c);
-bool slots_any_busy(const struct slots *s);
 
 /* What is served, and to whom. */
 struct workers_options {
@@ -115,6 +43,8 @@ struct workers {
 	struct slots slots;
 	struct http_budget budget;
 	_Atomic int count, waiting;	  /* workers, and those of them that wait for an event */
+	_Atomic int slow;		  /* those in a call that may take long */
+	_Atomic int quick_most;		  /* how many others there may be */
 	_Atomic int64_t answered;	  /* requests so far */
 	int64_t answered_before, trimmed; /* as of the last tick, and of the last malloc_trim */
 	_Atomic int accepting;		  /* workers that use a listener at this moment */

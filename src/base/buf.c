@@ -9,15 +9,12 @@
 
 enum { BUF_FIRST = 256 };
 
-char *buf_room(struct buf *b, size_t n)
+char *buf_grow(struct buf *b, size_t n)
 {
 	if (b->failed || n > b->max || b->n > b->max - n) {
 		b->failed = true;
 		return NULL;
 	}
-	if (b->cap - b->n >= n && b->p)
-		return b->p + b->n;
-
 	/* Doubling keeps the cost of n adds linear; the maximum is never overshot. */
 	size_t cap = b->cap ? b->cap : BUF_FIRST;
 	while (cap < b->n + n)
@@ -32,11 +29,6 @@ char *buf_room(struct buf *b, size_t n)
 	b->p = p;
 	b->cap = cap;
 	return b->p + b->n;
-}
-
-void buf_filled(struct buf *b, size_t n)
-{
-	b->n += n;
 }
 
 bool buf_fit(struct buf *b, size_t n)
@@ -62,11 +54,6 @@ void buf_add(struct buf *b, struct str s)
 		return;
 	memcpy(to, s.p, s.n);
 	b->n += s.n;
-}
-
-void buf_addc(struct buf *b, char c)
-{
-	buf_add(b, (struct str){ &c, 1 });
 }
 
 void buf_addi(struct buf *b, int64_t value)

@@ -48,15 +48,34 @@ static inline struct str buf_str(const struct buf *b)
 	return (struct str){ b->p, b->n };
 }
 
-void buf_add(struct buf *b, struct str s);
-void buf_addc(struct buf *b, char c);
-void buf_addi(struct buf *b, int64_t value); /* in decimal */
-void buf_addf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* What buf_room does where the memory there is does not suffice. */
+char *buf_grow(struct buf *b, size_t n);
 
 /* Room for at least n bytes after the last one, or NULL on failure. The caller fills some of it, at
  * most cap - n bytes, and then says how many with buf_filled. */
-char *buf_room(struct buf *b, size_t n);
-void buf_filled(struct buf *b, size_t n);
+static inline char *buf_room(struct buf *b, size_t n)
+{
+	const bool fits = b->p && !b->failed && n <= b->cap - b->n && b->n + n <= b->max;
+
+	return fits ? b->p + b->n : buf_grow(b, n);
+}
+
+static inline void buf_filled(struct buf *b, size_t n)
+{
+	b->n += n;
+}
+
+static inline void buf_addc(struct buf *b, char c)
+{
+	char *to = buf_room(b, 1);
+
+	if (to)
+		b->p[b->n++] = c;
+}
+
+void buf_add(struct buf *b, struct str s);
+void buf_addi(struct buf *b, int64_t value); /* in decimal */
+void buf_addf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Make room for exactly n bytes after the last one and give the rest of the memory back; a fixed
  * buf keeps it. False, and nothing has changed, if there is no memory or max does not allow it. */

@@ -77,6 +77,26 @@ void columns_cell(struct buf *b, struct str s, size_t room)
 	buf_addf(b, "%*s", (int)columns_fit(b, s, room), "");
 }
 
+void columns_wrap(struct buf *b, struct str text, size_t indent, size_t columns)
+{
+	struct str word;
+	size_t at = indent;
+
+	while (text.n) {
+		(void)str_cut(text, ' ', &word, &text);
+		if (columns && at > indent && at + 1 + word.n >= columns) {
+			buf_addf(b, "\n%*s", (int)indent, "");
+			at = indent;
+		} else if (at > indent) {
+			buf_addc(b, ' ');
+			at++;
+		}
+		buf_add(b, word);
+		at += word.n;
+	}
+	buf_addc(b, '\n');
+}
+
 void columns_line(struct buf *b, bool coloured, size_t columns, struct str clock,
 		  const struct log_line *l)
 {

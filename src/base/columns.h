@@ -16,7 +16,7 @@
 
 enum log_colour { LOG_PLAIN, LOG_DIM, LOG_BOLD, LOG_RED, LOG_GREEN, LOG_YELLOW, LOG_CYAN };
 
-/* How many columns the terminal at that descriptor has, at most so many as the eye can follow. */
+/* How many columns the terminal at that descriptor has, at most as many as the eye can follow. */
 size_t columns_of(int fd);
 
 /* Add a text, as it is, in that colour if `coloured`. */
@@ -29,13 +29,17 @@ size_t columns_fit(struct buf *b, struct str s, size_t room);
 /* The same, filled up with blanks. */
 void columns_cell(struct buf *b, struct str s, size_t room);
 
+/* Add text of our own, which begins after `indent` columns, and a newline. What does not fit goes on in
+ * lines with that indentation; 0 columns: everything fits. */
+void columns_wrap(struct buf *b, struct str text, size_t indent, size_t columns);
+
 /* What a line says of a call. */
 struct log_line {
 	struct str name, subject, outcome, duration;
 	enum log_colour colour; /* of the outcome */
 };
 
-/* Add it in so many columns, with its newline. The clock, "08:49:37", is left out if there is no
+/* Add it in that many columns, with its newline. The clock, "08:49:37", is left out if there is no
  * room for it; the subject is cut. */
 void columns_line(struct buf *b, bool coloured, size_t columns, struct str clock,
 		  const struct log_line *l);

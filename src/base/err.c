@@ -17,7 +17,7 @@ static const char *const names[ERR_COUNT] = {
 };
 
 /* What errno values mean to an agent. A value that is not listed is an I/O error. */
-static const struct {
+static const struct meaning {
 	int error;
 	enum err_code code;
 	const char *words;
@@ -122,26 +122,30 @@ int err_say(struct err *e, const char *sentence)
 	return *advice ? err_advise(e, "%s", advice) : -1;
 }
 
-enum err_code err_code_of_errno(int error)
+/* What the table says of an errno value; NULL: nothing. */
+static const struct meaning *meaning_of(int error)
 {
 	for (size_t i = 0; i < ARRAY_LEN(meanings); i++)
 		if (meanings[i].error == error)
-			return meanings[i].code;
-	return ERR_IO_ERROR;
+			return &meanings[i];
+	return NULL;
+}
+
+enum err_code err_code_of_errno(int error)
+{
+	const struct meaning *m = meaning_of(error);
+
+	return m ? m->code : ERR_IO_ERROR;
 }
 
 int err_errno(struct err *e, const char *fmt, ...)
 {
 	const int error = errno;
-	const char *words = NULL;
+	const struct meaning *m = meaning_of(error);
+	const char *words = m ? m->words : strerrordesc_np(error);
 	struct err what;
 	va_list ap;
 
-	for (size_t i = 0; i < ARRAY_LEN(meanings) && !words; i++)
-		if (meanings[i].error == error)
-			words = meanings[i].words;
-	if (!words)
-		words = strerrordesc_np(error);
 	if (!words)
 		words = "unknown error";
 	/* If it is too long, the text is cut, not the reason. */

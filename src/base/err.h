@@ -33,10 +33,13 @@
 	X(ERR_SYMLINK_OUTSIDE_WORKSPACE, "SYMLINK_OUTSIDE_WORKSPACE")                              \
 	X(ERR_SYMLINK_LOOP, "SYMLINK_LOOP")                                                        \
 	X(ERR_PATH_NOT_ALLOWED, "PATH_NOT_ALLOWED")                                                \
+	X(ERR_PROTECTED_PATH, "PROTECTED_PATH")                                                    \
+	X(ERR_PATH_HIDDEN, "PATH_HIDDEN")                                                          \
 	X(ERR_FILE_NOT_FOUND, "FILE_NOT_FOUND")                                                    \
 	X(ERR_FILE_EXISTS, "FILE_EXISTS")                                                          \
 	X(ERR_NOT_A_DIRECTORY, "NOT_A_DIRECTORY")                                                  \
 	X(ERR_NOT_A_FILE, "NOT_A_FILE")                                                            \
+	X(ERR_DIRECTORY_NOT_EMPTY, "DIRECTORY_NOT_EMPTY")                                          \
 	X(ERR_PERMISSION_DENIED, "PERMISSION_DENIED")                                              \
 	X(ERR_FILE_TOO_LARGE, "FILE_TOO_LARGE")                                                    \
 	X(ERR_BINARY_FILE, "BINARY_FILE")                                                          \
@@ -52,6 +55,8 @@
 	X(ERR_REDACTED_CONTENT, "REDACTED_CONTENT")                                                \
 	X(ERR_SEARCH_TIMEOUT, "SEARCH_TIMEOUT")                                                    \
 	X(ERR_CHANGE_NOT_FOUND, "CHANGE_NOT_FOUND")                                                \
+	X(ERR_JOB_NOT_FOUND, "JOB_NOT_FOUND")                                                      \
+	X(ERR_CALL_NOT_FOUND, "CALL_NOT_FOUND")                                                    \
 	X(ERR_CONFLICT, "CONFLICT")                                                                \
 	X(ERR_NOT_SAVED, "NOT_SAVED")                                                              \
 	X(ERR_AUDIT_FAILED, "AUDIT_FAILED")                                                        \

@@ -4,6 +4,7 @@
 #include "base/human.h"
 
 #include <stdio.h>
+#include <time.h>
 
 #include "base/own.h"
 
@@ -59,5 +60,15 @@ const char *human_took(int64_t ms, char room[HUMAN_SIZE])
 	if (ms >= 1000)
 		return human_ms(ms, room);
 	(void)snprintf(room, HUMAN_SIZE, "%lld ms", (long long)ms);
+	return room;
+}
+
+const char *human_when(int64_t seconds, char room[HUMAN_SIZE])
+{
+	const time_t t = (time_t)seconds;
+	struct tm local;
+
+	if (!localtime_r(&t, &local) || !strftime(room, HUMAN_SIZE, "%Y-%m-%d %H:%M:%S", &local))
+		(void)snprintf(room, HUMAN_SIZE, "%-19s", "-");
 	return room;
 }

@@ -21,6 +21,10 @@ const char *human_count(int64_t n, char room[HUMAN_SIZE]);
 /* "0.8 s", "120 s", "12 min 5 s", "3 h 20 min" */
 const char *human_ms(int64_t ms, char room[HUMAN_SIZE]);
 
+/* A time in seconds since 1970, by the clock of this machine's zone: "2026-05-04 09:13:02". */
+const char *human_when(int64_t seconds, char room[HUMAN_SIZE]);
+enum { HUMAN_CLOCK = sizeof "2026-05-04 " - 1 }; /* where the time of day begins */
+
 /* How long something took: "0 ms", "840 ms", "8.1 s" … */
 const char *human_took(int64_t ms, char room[HUMAN_SIZE]);
 

@@ -371,6 +371,70 @@ int json_parse_over(char *text, size_t n, struct arena *a, const struct json **r
 		     ret);
 }
 
+/* Where a text that was cut can end, and what is open there. */
+struct json_end {
+	size_t at;
+	int depth;
+};
+
+/* Where a string can end that is cut off: after its last whole character or escape. */
+static size_t string_end(struct str text, size_t from)
+{
+	size_t at = from, end = from;
+
+	while (at < text.n) {
+		end = at;
+		at += text.p[at] != '\\' ? 1 : str_starts(str_from(text, at), STR("\\u")) ? 6 : 2;
+	}
+	if (at == text.n)
+		end = at;
+	return from + utf8_whole((struct str){ text.p + from, end - from });
+}
+
+struct str json_complete(struct str beginning, struct arena *a)
+{
+	char open[LIMIT_JSON_DEPTH + 1] = { 0 }, *out;
+	struct json_end end = { 0, 0 };
+	bool is_name = false;
+	int depth = 0;
+
+	for (size_t i = 0; i < beginning.n; i++) {
+		const char c = beginning.p[i];
+		if (c == '"') {
+			const size_t quote =
+				i + 1 +
+				string_span(&(struct json_reader){ .text = beginning }, i + 1);
+			if (quote >= beginning.n && !is_name) {
+				end = (struct json_end){ string_end(beginning, i + 1), depth + 1 };
+				open[depth] = '"';
+			}
+			i = quote;
+			if (quote < beginning.n && !is_name)
+				end = (struct json_end){ quote + 1, depth };
+		} else if (c == '{' || c == '[') {
+			if (depth == LIMIT_JSON_DEPTH)
+				break;
+			open[depth++] = c == '{' ? '}' : ']';
+			is_name = c == '{';
+			end = (struct json_end){ i + 1, depth };
+		} else if ((c == '}' || c == ']') && depth > 0) {
+			end = (struct json_end){ i + 1, --depth };
+		} else if (c == ',') {
+			is_name = depth > 0 && open[depth - 1] == '}';
+			end = (struct json_end){ i, depth };
+		} else if (c == ':') {
+			is_name = false;
+		}
+	}
+	out = arena_alloc(a, end.at + (size_t)end.depth + 1);
+	if (!out)
+		return STR("");
+	memcpy(out, beginning.p, end.at);
+	for (int i = 0; i < end.depth; i++)
+		out[end.at + (size_t)i] = open[end.depth - 1 - i];
+	return (struct str){ out, end.at + (size_t)end.depth };
+}
+
 const struct json json_empty = { .type = JSON_OBJECT };
 
 const struct json *json_get(const struct json *object, struct str name)

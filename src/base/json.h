@@ -51,6 +51,10 @@ int json_parse(struct str text, struct arena *a, const struct json **ret, struct
  * the text and unused, so the caller may write a NUL there. */
 int json_parse_over(char *text, size_t n, struct arena *a, const struct json **ret, struct err *e);
 
+/* The beginning of a JSON text, completed in the arena: what was open is closed, a text too, and a
+ * name, a number or a word that may go on is left out. Empty if there is no memory. */
+struct str json_complete(struct str beginning, struct arena *a);
+
 /* The member of that name, or NULL if there is none or this is not an object. */
 const struct json *json_get(const struct json *object, struct str name);
 
@@ -60,6 +64,30 @@ static inline struct str json_text(const struct json *object, struct str name)
 	const struct json *v = json_get(object, name);
 
 	return v && v->type == JSON_STRING ? v->string : (struct str){ NULL, 0 };
+}
+
+/* The whole number of that member; `otherwise` if there is none. */
+static inline int64_t json_int(const struct json *object, struct str name, int64_t otherwise)
+{
+	const struct json *v = json_get(object, name);
+
+	return v && v->type == JSON_NUMBER && v->whole ? v->integer : otherwise;
+}
+
+/* Whether that member is true. */
+static inline bool json_is_true(const struct json *object, struct str name)
+{
+	const struct json *v = json_get(object, name);
+
+	return v && v->type == JSON_BOOL && v->boolean;
+}
+
+/* The first item of the array of that name; NULL if there is none. */
+static inline const struct json *json_items(const struct json *object, struct str name)
+{
+	const struct json *v = json_get(object, name);
+
+	return v && v->type == JSON_ARRAY ? v->first : NULL;
 }
 
 /* Make values without parsing: a member, or an object from n members, which must outlive it. */

@@ -173,13 +173,35 @@ size_t jw_escaped_length(struct str s)
 	return n;
 }
 
+/* Most names are short and plain: they are written as they are looked at. */
+static bool add_plain_name(struct buf *out, const char *name)
+{
+	enum { LONGEST = 32 };
+	char *to = out->max - out->n < LONGEST + 3 ? NULL : buf_room(out, LONGEST + 3);
+	size_t n = 0;
+
+	if (!to)
+		return false;
+	to[0] = '"';
+	for (; name[n]; n++) {
+		const unsigned char c = (unsigned char)name[n];
+		if (n == LONGEST || c < 0x20 || c >= 0x80 || c == '"' || c == '\\')
+			return false;
+		to[1 + n] = name[n];
+	}
+	to[1 + n] = '"';
+	to[2 + n] = ':';
+	buf_filled(out, n + 3);
+	return true;
+}
+
 static void begin(struct jw *w, const char *name)
 {
+	assert(w->depth == 0 || !(w->objects & 1) == !name);
 	if (w->comma)
 		buf_addc(w->out, ',');
 	w->comma = true;
-	assert(w->depth == 0 || !(w->objects & 1) == !name);
-	if (name) {
+	if (name && !add_plain_name(w->out, name)) {
 		buf_addc(w->out, '"');
 		jw_escape(w->out, str_of(name));
 		buf_add(w->out, STR("\":"));

@@ -40,9 +40,6 @@ enum {
 	/* The largest answer: the largest image in base64 fits with its envelope. */
 	LIMIT_ANSWER = 40 << 20,
 
-	/* Bytes that an envelope adds after a result, at most. */
-	LIMIT_ENVELOPE_END = 64,
-
 	/* Memory for one call: parsed arguments (at most a body) and what the tool needs. */
 	LIMIT_CALL_MEMORY = 128 << 20,
 
@@ -56,7 +53,7 @@ enum {
 	LIMIT_CONNECTIONS = 4096,
 
 	/* Calls that wait for a turn to compute (turns.h). The next one is refused at once: with
-	 * two processors, the last of so many searches waits for half a minute. */
+	 * two processors, the last of that many searches waits for half a minute. */
 	LIMIT_TURNS_WAITING = 256,
 
 	/* A glob, or a line of an ignore file: no path is longer (PATH_MAX), and two sets of states
@@ -85,9 +82,6 @@ enum {
 
 	/* Bytes of a command's output read at once: large, for few wake-ups. */
 	LIMIT_OUTPUT_CHUNK = 64 << 10,
-
-	/* The spawner answers at once; if it is silent for this long, it hangs. */
-	LIMIT_SPAWNER_MS = 10000,
 
 	/* A result as a model's client passes it on: bytes unless the operator sets another number,
 	 * and the least and the most of that. */

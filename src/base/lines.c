@@ -3,6 +3,8 @@
 
 #include "base/lines.h"
 
+#include "base/bytes.h"
+
 enum { PIECE = 64 << 10 };
 
 char *lines_room(struct lines *l, size_t *room)
@@ -58,4 +60,14 @@ struct str lines_rest(const struct lines *l)
 void lines_done(struct lines *l)
 {
 	buf_done(&l->in);
+}
+
+struct str lines_last(struct str text, int64_t most, int64_t *before)
+{
+	size_t at = text.n && text.p[text.n - 1] == '\n' ? text.n - 1 : text.n;
+
+	while (at > 0 && (text.p[at - 1] != '\n' || --most > 0))
+		at--;
+	*before = (int64_t)bytes_count(str_upto(text, at), '\n');
+	return str_from(text, at);
 }

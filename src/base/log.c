@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/columns.h"
+#include "base/human.h"
 #include "base/io.h"
 #include "base/jw.h"
 #include "base/limits.h"
@@ -92,6 +93,15 @@ static void add_visible(struct buf *b, struct str s)
 	jw_escape(b, str_from(s, from));
 }
 
+/* The value of a field; `word` is that of a boolean. */
+static void add_value(struct buf *b, const struct log_field *f, struct str word)
+{
+	if (f->type == LOG_F_INT)
+		buf_addi(b, f->num);
+	else
+		add_visible(b, f->type == LOG_F_BOOL ? word : f->str);
+}
+
 static void format_text(struct buf *b, enum log_level level, const char *msg,
 			const struct log_field *f, size_t count)
 {
@@ -102,12 +112,7 @@ static void format_text(struct buf *b, enum log_level level, const char *msg,
 	add_visible(b, str_of(msg));
 	for (size_t i = 0; i < count; i++) {
 		buf_addf(b, " %s=", f[i].name);
-		if (f[i].type == LOG_F_INT)
-			buf_addi(b, f[i].num);
-		else if (f[i].type == LOG_F_BOOL)
-			buf_add(b, f[i].num ? STR("true") : STR("false"));
-		else
-			add_visible(b, f[i].str);
+		add_value(b, &f[i], f[i].num ? STR("true") : STR("false"));
 	}
 	buf_addc(b, '\n');
 }
@@ -120,10 +125,9 @@ static void add_coloured(struct buf *b, enum log_colour colour, struct str s)
 /* "08:49:37" and two spaces. */
 static void add_clock(struct buf *b)
 {
-	char time[UTC_TEXT];
-	const struct str iso = now(time);
+	char when[HUMAN_SIZE];
 
-	add_coloured(b, LOG_DIM, (struct str){ iso.p + 11, 8 });
+	add_coloured(b, LOG_DIM, str_of(human_when(time(NULL), when) + HUMAN_CLOCK));
 	buf_add(b, STR("  "));
 }
 
@@ -139,12 +143,7 @@ static void format_people(struct buf *b, enum log_level level, const char *msg,
 		if (f[i].type == LOG_F_STR && f[i].str.n == 0)
 			continue;
 		buf_addf(b, "  %s ", f[i].name);
-		if (f[i].type == LOG_F_INT)
-			buf_addi(b, f[i].num);
-		else if (f[i].type == LOG_F_BOOL)
-			buf_add(b, f[i].num ? STR("yes") : STR("no"));
-		else
-			add_visible(b, f[i].str);
+		add_value(b, &f[i], f[i].num ? STR("yes") : STR("no"));
 	}
 	buf_addc(b, '\n');
 }
@@ -200,13 +199,13 @@ bool log_is_for_people(void)
 
 void log_line(enum log_level level, const struct log_line *l)
 {
-	char bytes[LINE_MAX_BYTES] UNINITIALISED, time[UTC_TEXT];
+	char bytes[LINE_MAX_BYTES] UNINITIALISED, when[HUMAN_SIZE];
 	struct buf line = buf_over(bytes, sizeof bytes);
 
 	if (level < state.least)
 		return;
 	columns_line(&line, state.coloured, columns_of(STDERR_FILENO),
-		     (struct str){ now(time).p + 11, 8 }, l);
+		     str_of(human_when(time(NULL), when) + HUMAN_CLOCK), l);
 	hand_over(&line);
 }
 

@@ -128,7 +128,7 @@ static _Atomic int speed;
 
 enum { SLOW = 1, FAST = 2 };
 
-bool sha256_is_fast(void)
+static bool is_fast(void)
 {
 	if (!speed)
 		speed = has_instructions() ? FAST : SLOW;
@@ -142,7 +142,7 @@ void sha256_be_slow(bool slow)
 
 static void take(uint32_t state[8], const uint8_t *p, size_t blocks)
 {
-	if (sha256_is_fast())
+	if (is_fast())
 		fast(state, p, blocks);
 	else
 		portable(state, p, blocks);

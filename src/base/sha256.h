@@ -36,8 +36,7 @@ void sha256_of(struct str text, uint8_t digest[SHA256_SIZE]);
 /* The digest in hexadecimal, with a NUL. */
 struct str sha256_text(const uint8_t digest[SHA256_SIZE], char out[SHA256_TEXT]);
 
-/* Whether the processor's own instructions are used. Turning them off is for tests. */
-bool sha256_is_fast(void);
+/* For tests: do not use the processor's own instructions. */
 void sha256_be_slow(bool slow);
 
 #endif

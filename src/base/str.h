@@ -78,7 +78,36 @@ bool str_int(struct str s, int64_t *ret);
 /* Whether it is "1", "true" or "yes", in any case and with blanks around it. */
 bool str_truthy(struct str s);
 
+/* Is the name among names, which are separated by blanks (or NULL)? The policy asks for many lists
+ * with every command, so this is written to be fast. */
+bool str_is_listed(const char *names, struct str name);
+
 /* Compare without revealing by the time it takes where the two differ. */
 bool str_eq_secret(struct str given, struct str secret);
+
+/*
+ * near: the word that was probably meant.
+ *
+ *	struct near near = near_to(STR("workspcae"));
+ *	for (each known word)
+ *		near_try(&near, word);
+ *	if (near.best) … did you mean near.best?
+ */
+
+struct near {
+	struct str word;
+	const char *best; /* the nearest so far; NULL if none is near enough */
+	size_t distance;  /* of the best, or the smallest that is too far */
+};
+
+/* How many letters must be changed, added, removed or swapped with the next one to turn one word
+ * into the other. Different words are 32 apart if one of them is longer than 32 bytes. */
+size_t near_distance(struct str a, struct str b);
+
+/* Begin a search for the nearest word. About a third of the letters may be wrong. */
+struct near near_to(struct str word);
+
+/* Offer a word, which must outlive the search. */
+void near_try(struct near *n, const char *known);
 
 #endif

@@ -88,3 +88,29 @@ struct str utc_iso(int64_t seconds, int ms, char out[UTC_TEXT])
 	put_digits(out + 20, ms, 3);
 	return (struct str){ out, sizeof form - 1 };
 }
+
+/* The number at that place; -1 if it is none. */
+static int64_t digits(struct str text, size_t at, size_t count)
+{
+	int64_t n;
+
+	return text.n >= at + count && str_int(str_upto(str_from(text, at), count), &n) && n >= 0
+		       ? n
+		       : -1;
+}
+
+bool utc_seconds(struct str iso, int64_t *ret)
+{
+	const int64_t year = digits(iso, 0, 4), month = digits(iso, 5, 2), day = digits(iso, 8, 2);
+	const int64_t hour = digits(iso, 11, 2), minute = digits(iso, 14, 2);
+	const int64_t second = digits(iso, 17, 2);
+
+	if (year < 0 || month < 1 || month > 12 || day < 1 || hour < 0 || minute < 0 || second < 0)
+		return false;
+	/* As above, from March on. */
+	const int64_t y = year - (month < 3), m = month < 3 ? month + 9 : month - 3;
+	const int64_t days = y * 365 + floor_div(y, 4) - floor_div(y, 100) + floor_div(y, 400) +
+			     (153 * m + 2) / 5 + day - 1 - DAYS_TO_1970;
+	*ret = days * DAY + hour * 3600 + minute * 60 + second;
+	return true;
+}

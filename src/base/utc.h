@@ -21,7 +21,7 @@ struct utc {
 	int hour, minute, second; /* from 0 */
 };
 
-/* The date and time so many seconds after the start of 1970, or before it if negative. */
+/* The date and time that many seconds after the start of 1970, or before it if negative. */
 struct utc utc_of(int64_t seconds);
 
 /* As HTTP writes it: "Sun, 06 Nov 1994 08:49:37 GMT". */
@@ -29,5 +29,8 @@ struct str utc_http(int64_t seconds, char out[UTC_TEXT]);
 
 /* As logs write it: "1994-11-06T08:49:37.123Z". */
 struct str utc_iso(int64_t seconds, int ms, char out[UTC_TEXT]);
+
+/* The seconds of such a text, without its fraction; false if it is none. */
+bool utc_seconds(struct str iso, int64_t *ret);
 
 #endif

@@ -42,6 +42,8 @@ struct checking {
 	struct expectation left;    /* by the change that is looked at */
 	struct expectation leaving; /* of that, what is moved away or removed */
 	struct expectation back;    /* what undoing that one restores */
+	struct expectation
+		objects; /* files with several names that will be written, by object_key */
 	struct virtual_move *moves; /* directories that undoing the newer ones will move */
 	size_t move_count, move_room;
 	struct undo_check *said;
@@ -118,17 +120,22 @@ static struct str replace_start(struct arena *a, struct str path, struct str sta
 }
 
 /* Where a path of the tree to be is in the tree as it is: change by change, the deepest of the
- * moved directories above it counts. */
+ * moved directories above it counts. Empty: nowhere, because the directory above it will be gone. */
 static struct str on_disk(const struct checking *c, struct str path)
 {
 	for (size_t i = c->move_count; i > 0;) {
 		const size_t change = c->moves[i - 1].change;
 		const struct virtual_move *deepest = NULL;
-		for (; i > 0 && c->moves[i - 1].change == change; i--)
-			if ((is_below(path, c->moves[i - 1].to) ||
-			     str_eq(path, c->moves[i - 1].to)) &&
-			    (!deepest || deepest->to.n < c->moves[i - 1].to.n))
-				deepest = &c->moves[i - 1];
+		bool is_gone = false;
+		for (; i > 0 && c->moves[i - 1].change == change; i--) {
+			const struct virtual_move *m = &c->moves[i - 1];
+			is_gone |= is_below(path, m->from);
+			if ((is_below(path, m->to) || str_eq(path, m->to)) &&
+			    (!deepest || deepest->to.n < m->to.n))
+				deepest = m;
+		}
+		if (!deepest && is_gone)
+			return STR("");
 		if (deepest)
 			path = replace_start(c->a, path, deepest->to, deepest->from);
 	}
@@ -164,6 +171,42 @@ static void move_expected(struct checking *c, size_t first_move)
 	c->will_be = moved;
 }
 
+/* What a file with several names is known by. */
+struct object_key {
+	uint64_t dev, ino;
+};
+
+static bool has_names(const struct path_state *st)
+{
+	return st->type == STATE_FILE && st->nlink > 1;
+}
+
+/* A file that has several names is written in place: by all of them it will be what it was. */
+static void expect_object(struct checking *c, const struct change_item *item)
+{
+	const struct path_state *was = &item->before;
+
+	if (item->kind != ITEM_MODIFIED || !has_names(was) || was->ino != item->after.ino ||
+	    was->dev != item->after.dev)
+		return;
+	struct object_key *key = arena_alloc(c->a, sizeof *key);
+	if (!key)
+		return;
+	*key = (struct object_key){ was->dev, was->ino };
+	expect(&c->objects, c->a, (struct str){ (const char *)key, sizeof *key }, was);
+}
+
+/* What it will be, if it is such a file. */
+static struct path_state as_written(const struct checking *c, struct path_state now)
+{
+	const struct object_key key = { now.dev, now.ino };
+	const struct path_state *will = NULL;
+
+	if (has_names(&now))
+		will = recall(&c->objects, (struct str){ (const char *)&key, sizeof key });
+	return will ? *will : now;
+}
+
 /* What is at the path, or will be when this change is undone. */
 static struct path_state present(struct checking *c, struct str path, bool with_hash)
 {
@@ -172,14 +215,18 @@ static struct path_state present(struct checking *c, struct str path, bool with_
 	struct path_state now = nothing;
 
 	if (will)
-		return *will;
-	AUTO_FD dir = dirs_open_parent(c->root, on_disk(c, path), name);
+		return as_written(c, *will);
+	const struct str where = on_disk(c, path);
+	AUTO_FD dir = where.n ? dirs_open_parent(c->root, where, name) : -1;
 	if (dir < 0)
 		return now;
 	entry_look(dir, name, c->a, &now);
-	if (with_hash)
-		entry_hash(dir, name, INT64_MAX, &now);
-	return now;
+	if (with_hash) {
+		struct entry_store any = *c->store;
+		any.max_file = INT64_MAX;
+		entry_hash(&any, dir, name, &now);
+	}
+	return as_written(c, now);
 }
 
 #define ADD(c, list, count, room, ...)                                                             \
@@ -254,7 +301,7 @@ static void check_content(struct checking *c, const struct change_item *item)
 	/* It will be made again, with nothing but what is restored in it. */
 	if (recall(&c->will_be, item->path) && str_eq(where, item->path))
 		return;
-	AUTO_FD fd = dirs_open(c->root, where);
+	AUTO_FD fd = where.n ? dirs_open(c->root, where) : -1;
 	const int readable = fd < 0 ? -1 : openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = readable < 0 ? NULL : fdopendir(readable);
 	const struct dirent *f;
@@ -346,6 +393,7 @@ static void pretend(struct checking *c, const struct change *change, size_t inde
 		const struct change_item *item = &change->items[i];
 		if (item->kind != ITEM_CREATED && item->kind != ITEM_TIMES)
 			expect(&c->will_be, c->a, item_was(item), &item->before);
+		expect_object(c, item);
 	}
 }
 

@@ -42,7 +42,7 @@ static struct str path_after(const struct comparison *c, const struct touch_end 
 
 /* Where they are now. A command may have moved them in ways that were not seen; a file tool has
  * done nothing since but what it was to do. */
-static void look_at_dirs(const struct comparison *c, struct str root)
+static void look_at_dirs(const struct comparison *c)
 {
 	const bool may_move = c->c->flags & (CHANGE_ATOMIC | CHANGE_COMMAND);
 	char text[PATH_MAX] UNINITIALISED;
@@ -54,7 +54,7 @@ static void look_at_dirs(const struct comparison *c, struct str root)
 			d->now = arena_dup(c->a, d->text);
 			continue;
 		}
-		d->is_there = dirs_text(d->fd, root, text, &now);
+		d->is_there = dirs_text(d->fd, c->touches->rules, text, &now);
 		if (d->is_there)
 			d->now = arena_dup(c->a, now);
 	}
@@ -114,14 +114,13 @@ static struct touch_end look(const struct comparison *c, struct touched *t)
 	const bool same = o.stayed && !o.before.hashed && o.before.size == o.after.size &&
 			  o.before.mtime_ns == o.after.mtime_ns;
 	if (o.after.type == STATE_FILE && !same && needs_hash(c, &o.before, &o.after))
-		entry_hash(t->dir->fd, t->name, c->store->max_file, &o.after);
+		entry_hash(c->store, t->dir->fd, t->name, &o.after);
 	/* What a tool has written was in danger. */
 	if (!t->left)
 		settle_hash(&o.before, &o.after);
 	/* It was to be removed, and was not. */
 	if (o.stayed && o.before.kept == KEPT_LINK) {
-		store_unlink(c->store->blobs->store, o.before.place);
-		o.before.kept = KEPT_NOT;
+		entry_drop(c->store, &o.before);
 	}
 	return o;
 }
@@ -169,11 +168,19 @@ static struct str dup_text(struct arena *a, struct str text)
 	return text.p ? arena_dup(a, text) : text;
 }
 
+/* An undo takes the name away, and must know how the file can be found when it gives it back. */
+static void note_other_name(const struct comparison *c, struct touch_end *o)
+{
+	const struct str path =
+		touches_find_other(c->touches, c->a, o->t->dir->fd, o->t->name, &o->after);
+
+	if (path.n)
+		o->after.link = path;
+}
+
 static void add_item(struct comparison *c, const struct change_item *item)
 {
 	struct change *to = c->c;
-	const bool lost = item->before.type == STATE_FILE && item->before.kept == KEPT_NOT &&
-			  !entry_same_content(&item->before, &item->after);
 
 	if (!item->path.p || (to->item_count == c->room &&
 			      !arena_grow(c->a, &to->items, &c->room, sizeof *to->items))) {
@@ -184,8 +191,9 @@ static void add_item(struct comparison *c, const struct change_item *item)
 	*new = *item;
 	new->before.text = dup_text(c->a, item->before.text);
 	new->after.text = dup_text(c->a, item->after.text);
+	new->before.link = dup_text(c->a, item->before.link);
 	to->counts[item->kind]++;
-	if (lost)
+	if (item_is_lost(item))
 		to->flags |= CHANGE_UNSAVED;
 }
 
@@ -194,9 +202,9 @@ static void cover_dir(const struct comparison *c, const struct path_state *s)
 {
 	if (s->type != STATE_DIR)
 		return;
-	for (struct touched_dir *d = c->touches->first_dir; d; d = d->next)
-		if (d->ino == s->ino && d->dev == s->dev)
-			d->is_listed = true;
+	struct touched_dir *d = touches_find_inode(c->touches, s->dev, s->ino);
+	if (d)
+		d->is_listed = true;
 }
 
 static void add_moved(struct comparison *c, const struct touch_end *o, struct touch_end *to)
@@ -210,7 +218,7 @@ static void add_moved(struct comparison *c, const struct touch_end *o, struct to
 	};
 
 	if (needs_hash(c, &item.before, &item.after))
-		entry_hash(to->t->dir->fd, to->t->name, c->store->max_file, &item.after);
+		entry_hash(c->store, to->t->dir->fd, to->t->name, &item.after);
 	settle_hash(&item.before, &item.after);
 	to->taken = true;
 	cover_dir(c, &item.before);
@@ -224,7 +232,7 @@ static void add_rest(struct comparison *c, const struct touch_end *o, bool moved
 	const struct path_state *before = moved ? &none : &o->before;
 	const struct path_state *after = o->taken ? &none : &o->after;
 
-	if (entry_same(before, after))
+	if (entry_same(before, after) && !entry_is_another(before, after))
 		return;
 	if (o->stayed && before->type == STATE_DIR) {
 		struct path_state timed = *after;
@@ -275,8 +283,8 @@ static int by_path(const void *a, const void *b)
 	return order ? order : (int)x->kind - (int)y->kind;
 }
 
-bool compare_touches(const struct touches *t, const struct entry_store *s, struct str root,
-		     struct arena *a, struct change *change)
+bool compare_touches(const struct touches *t, const struct entry_store *s, struct arena *a,
+		     struct change *change)
 {
 	struct comparison c = { .touches = t, .store = s, .a = a, .c = change };
 
@@ -286,10 +294,11 @@ bool compare_touches(const struct touches *t, const struct entry_store *s, struc
 		change->flags |= CHANGE_INCOMPLETE | CHANGE_UNSAVED;
 		return t->count > 0;
 	}
-	look_at_dirs(&c, root);
+	look_at_dirs(&c);
 	for (struct touched *n = t->first; n; n = n->next) {
 		struct touch_end *o = &c.outcomes[c.count++];
 		*o = look(&c, n);
+		note_other_name(&c, o);
 		if (o->after.type != STATE_NONE && !o->stayed)
 			c.by_object[c.arrived++] = o;
 	}

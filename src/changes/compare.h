@@ -11,11 +11,10 @@
 
 /*
  * Look at every touched name again, and list those whose state is another than before in c->items,
- * with c->counts and what they mean for c->flags. Names, states and texts are in the arena. `root`
- * is the path of the workspace. False if nothing has changed but the times of directories.
+ * with c->counts and what they mean for c->flags. Names, states and texts are in the arena.  False if nothing has changed but the times of directories.
  * Content that was kept for nothing is removed from the store.
  */
-bool compare_touches(const struct touches *t, const struct entry_store *s, struct str root,
-		     struct arena *a, struct change *c);
+bool compare_touches(const struct touches *t, const struct entry_store *s, struct arena *a,
+		     struct change *c);
 
 #endif

@@ -13,14 +13,13 @@
 #include <unistd.h>
 
 #include "base/own.h"
-#include "workspace/path.h"
 
 /* Component by component, for kernels without openat2. */
 static int walk(int root, const char *path)
 {
 	const int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-	AUTO_FD dir = openat(root, ".", flags);
-	struct str rest = str_of(path), name;
+	AUTO_FD dir = openat(root, *path == '/' ? "/" : ".", flags);
+	struct str rest = str_of(*path == '/' ? path + 1 : path), name;
 
 	while (dir >= 0 && rest.n) {
 		char text[NAME_MAX + 1];
@@ -37,7 +36,8 @@ int dirs_open(int root, struct str path)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+		.resolve = (str_starts(path, STR("/")) ? 0 : RESOLVE_BENEATH) |
+			   RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
 	};
 	char text[PATH_MAX] UNINITIALISED;
 
@@ -66,14 +66,28 @@ int dirs_open_parent(int root, struct str path, char name[NAME_MAX + 1])
 	return dirs_open(root, str_upto(path, n));
 }
 
-bool dirs_text(int dir, struct str root, char out[PATH_MAX], struct str *ret)
+/* A path as the journal has it. */
+static bool find_text(const struct path_rules *rules, struct str path, struct str *ret)
+{
+	struct str below;
+
+	if (path_within(rules->root, path, ret))
+		return true;
+	*ret = path;
+	for (size_t i = 0; i < PATH_GITS; i++)
+		if (rules->git[i].n && path_within(rules->git[i], path, &below))
+			return true;
+	return false;
+}
+
+bool dirs_text(int dir, const struct path_rules *rules, char out[PATH_MAX], struct str *ret)
 {
 	char self[32];
 	struct stat held, found;
 
 	(void)snprintf(self, sizeof self, "/proc/self/fd/%d", dir);
 	const ssize_t n = readlink(self, out, PATH_MAX - 1);
-	if (n <= 0 || !path_within(root, (struct str){ out, (size_t)n }, ret))
+	if (n <= 0 || !find_text(rules, (struct str){ out, (size_t)n }, ret))
 		return false;
 	out[n] = '\0';
 	/* " (deleted)" at the end may be part of the name, or not. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* entry: states are taken by name and put back by rename; only files with several names are written
- * in place. */
+/* entry: states are taken by name and put back by the writer of files (workspace/replace.h). */
 
 #include "changes/entry.h"
 
@@ -10,16 +9,16 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/io.h"
 #include "base/own.h"
+#include "changes/dirs.h"
 #include "changes/limits.h"
-#include "workspace/pending.h"
+#include "changes/xattrs.h"
+#include "workspace/replace.h"
 
-static enum state_type type_of(mode_t mode)
+enum state_type entry_type(mode_t mode)
 {
 	return S_ISREG(mode)	? STATE_FILE
 	       : S_ISDIR(mode)	? STATE_DIR
@@ -30,88 +29,21 @@ static enum state_type type_of(mode_t mode)
 				: STATE_DEVICE;
 }
 
-/* A path by which the calls that know no directories reach the name. */
-static const char *proc_name(int dir, const char *name, char out[NAME_MAX + 64])
-{
-	(void)snprintf(out, NAME_MAX + 64, "/proc/self/fd/%d%s%s", dir, *name ? "/" : "", name);
-	return out;
-}
-
-static void add_xattr(const char *path, const char *name, struct buf *out)
-{
-	char value[LIMIT_XATTR] UNINITIALISED;
-	const ssize_t n = lgetxattr(path, name, value, sizeof value);
-	const uint32_t length = n < 0 ? 0 : (uint32_t)n;
-
-	if (n < 0)
-		return;
-	buf_add(out, (struct str){ name, strlen(name) + 1 });
-	for (int i = 0; i < 4; i++)
-		buf_addc(out, (char)(length >> (8 * i)));
-	buf_add(out, (struct str){ value, (size_t)n });
-}
-
-/* Since Linux 6.13 there is a call that knows directories, which takes a third of the time. */
-static ssize_t list_xattrs(int dir, const char *name, char names[LIMIT_XATTR_NAMES])
-{
-	enum { LISTXATTRAT = 465 };
-	char path[NAME_MAX + 64] UNINITIALISED;
-	const long n = syscall(LISTXATTRAT, dir, name, AT_SYMLINK_NOFOLLOW, names,
-			       (size_t)LIMIT_XATTR_NAMES);
-
-	if (n >= 0 || (errno != ENOSYS && errno != EPERM))
-		return n;
-	return llistxattr(proc_name(dir, name, path), names, LIMIT_XATTR_NAMES);
-}
-
-static struct str take_xattrs(int dir, const char *name, struct arena *a)
-{
-	char path[NAME_MAX + 64] UNINITIALISED, names[LIMIT_XATTR_NAMES] UNINITIALISED;
-	const ssize_t n = list_xattrs(dir, name, names);
-
-	if (n <= 0)
-		return STR("");
-	AUTO_BUF all = { .max = LIMIT_XATTRS };
-	(void)proc_name(dir, name, path);
-	for (const char *at = names; at < names + n; at += strlen(at) + 1)
-		add_xattr(path, at, &all);
-	return all.failed || !all.n ? STR("") : arena_dup(a, buf_str(&all));
-}
-
-/* The first of the attributes: its name (with its NUL in the text) and value. False at the end. */
-static bool next_xattr(struct str *left, const char **name, struct str *value)
-{
-	const ptrdiff_t nul = str_index(*left, '\0');
-	uint32_t n = 0;
-
-	if (nul < 0 || left->n < (size_t)nul + 5)
-		return false;
-	*name = left->p;
-	for (int i = 0; i < 4; i++)
-		n |= (uint32_t)(unsigned char)left->p[nul + 1 + i] << (8 * i);
-	*left = str_from(*left, (size_t)nul + 5);
-	if (n > left->n)
-		return false;
-	*value = str_upto(*left, n);
-	*left = str_from(*left, n);
-	return true;
-}
-
 static int64_t ns_of(const struct timespec *t)
 {
 	return (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
 }
 
-void entry_look(int dir, const char *name, struct arena *a, struct path_state *ret)
+int entry_look(int dir, const char *name, struct arena *a, struct path_state *ret)
 {
 	char text[PATH_MAX] UNINITIALISED;
 	struct stat st;
 
 	*ret = (struct path_state){ .type = STATE_NONE };
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) < 0)
-		return;
+		return errno == ENOENT ? 0 : -1;
 	*ret = (struct path_state){
-		.type = type_of(st.st_mode),
+		.type = entry_type(st.st_mode),
 		.kept = S_ISREG(st.st_mode) || S_ISSOCK(st.st_mode) ? KEPT_NOT : KEPT_NEEDLESS,
 		.mode = st.st_mode & 07777,
 		.uid = st.st_uid,
@@ -127,8 +59,9 @@ void entry_look(int dir, const char *name, struct arena *a, struct path_state *r
 		const ssize_t n = readlinkat(dir, name, text, sizeof text);
 		ret->link = n < 0 ? STR("") : arena_dup(a, (struct str){ text, (size_t)n });
 	} else {
-		ret->xattrs = take_xattrs(dir, name, a);
+		ret->xattrs = xattrs_take(dir, name, a);
 	}
+	return 0;
 }
 
 /* Open the file that the state speaks of; it is not waited for. -1 with errno: ESTALE if it is
@@ -154,12 +87,12 @@ static int open_file(int dir, const char *name, const struct path_state *st)
 	return TAKE(fd, -1);
 }
 
-void entry_hash(int dir, const char *name, int64_t max_file, struct path_state *st)
+void entry_hash(const struct entry_store *s, int dir, const char *name, struct path_state *st)
 {
-	if (st->type != STATE_FILE || st->hashed || st->size > max_file)
+	if (st->type != STATE_FILE || st->hashed || st->size > s->max_file)
 		return;
 	AUTO_FD fd = open_file(dir, name, st);
-	st->hashed = fd >= 0 && blobs_hash(fd, st->size, st->hash) == 0;
+	st->hashed = fd >= 0 && blobs_hash(s->blobs, fd, st->size, st->hash) == 0;
 }
 
 /* Keep the bytes of a small file in memory as well. 0, or -1 with errno. */
@@ -173,7 +106,7 @@ static int keep_text(const struct entry_store *s, int fd, struct path_state *st)
 		return -1;
 	}
 	const struct str text = { to, size };
-	if (blobs_keep(s->blobs, s->change, text, st->hash, &st->place) < 0)
+	if (s->blobs && blobs_keep(s->blobs, s->part, text, st->hash, &st->place) < 0)
 		return -1;
 	st->text = text;
 	return 0;
@@ -182,20 +115,20 @@ static int keep_text(const struct entry_store *s, int fd, struct path_state *st)
 /* 0, or -1 with errno. */
 static int keep_copy(const struct entry_store *s, int dir, const char *name, struct path_state *st)
 {
-	if (st->type != STATE_FILE) {
-		errno = EINVAL;
+	if (st->type != STATE_FILE || (s->blobs && st->size > s->max_file)) {
+		errno = st->type == STATE_FILE ? EFBIG : EINVAL;
 		return -1;
 	}
 	AUTO_FD fd = open_file(dir, name, st);
 	if (fd < 0)
 		return -1;
 	const int rc =
-		s->texts && st->size <= LIMIT_JOURNAL_SMALL
+		s->texts && (!s->blobs || st->size <= LIMIT_JOURNAL_SMALL)
 			? keep_text(s, fd, st)
-			: blobs_keep_file(s->blobs, s->change, fd, st->size, st->hash, &st->place);
+			: blobs_keep_file(s->blobs, s->part, fd, st->size, st->hash, &st->place);
 	if (rc < 0)
 		return -1;
-	st->hashed = true;
+	st->hashed = s->blobs;
 	st->kept = KEPT_BLOB;
 	return 0;
 }
@@ -205,16 +138,16 @@ static int keep_link(const struct entry_store *s, int dir, const char *name, str
 {
 	struct stat found;
 
-	if (store_link(s->blobs->store, dir, name, st->size, &st->place) < 0)
+	if (links_keep(s->blobs->store, s->part, dir, name, st->size, &st->place) < 0)
 		return -1;
 	/* The name may have got another object meanwhile. And by its time one sees later whether
 	 * the link was written to; if that was changed since the state was taken, one would not. */
-	if (store_stat_link(s->blobs->store, st->place, &found) == 0 && found.st_ino == st->ino &&
+	if (links_stat(s->blobs->store, st->place, &found) == 0 && found.st_ino == st->ino &&
 	    ns_of(&found.st_mtim) == st->mtime_ns) {
 		st->kept = KEPT_LINK;
 		return 0;
 	}
-	store_unlink(s->blobs->store, st->place);
+	links_drop(s->blobs->store, st->place);
 	errno = ESTALE;
 	return -1;
 }
@@ -226,12 +159,8 @@ int entry_keep(const struct entry_store *s, int dir, const char *name, enum entr
 
 	if (st->type != STATE_FILE && st->type != STATE_SOCKET)
 		return 0;
-	if (st->kept == KEPT_NOT && st->size > s->max_file) {
-		errno = EFBIG;
-		return -1;
-	}
 	if (st->kept == KEPT_LINK && how == ENTRY_COPY && keep_copy(s, dir, name, st) == 0)
-		store_unlink(s->blobs->store, link);
+		links_drop(s->blobs->store, link);
 	if (st->kept != KEPT_NOT)
 		return 0;
 	/* A copy of a small file costs less than a name. A file with several names must stay the
@@ -252,6 +181,16 @@ int entry_keep(const struct entry_store *s, int dir, const char *name, enum entr
 		st->hashed = true;
 	}
 	return 0;
+}
+
+void entry_drop(const struct entry_store *s, struct path_state *st)
+{
+	if (st->kept == KEPT_LINK)
+		links_drop(s->blobs->store, st->place);
+	if (st->kept == KEPT_BLOB)
+		blobs_drop(s->blobs, st->hash, st->place);
+	if (st->kept == KEPT_LINK || st->kept == KEPT_BLOB)
+		st->kept = KEPT_NOT;
 }
 
 bool entry_same_content(const struct path_state *a, const struct path_state *b)
@@ -279,6 +218,12 @@ bool entry_same(const struct path_state *a, const struct path_state *b)
 	       a->gid == b->gid && a->mtime_ns == b->mtime_ns && str_eq(a->xattrs, b->xattrs);
 }
 
+bool entry_is_another(const struct path_state *before, const struct path_state *after)
+{
+	return before->type == STATE_FILE && after->type == STATE_FILE &&
+	       (before->nlink > 1 || after->nlink > 1) && !entry_same_object(before, after);
+}
+
 /* Through another name, or a descriptor, it may have been written to. */
 static bool is_unchanged(const struct stat *found, const struct path_state *st)
 {
@@ -295,10 +240,17 @@ static bool find_link(const struct entry_store *s, const struct path_state *st, 
 	struct stat found;
 
 	*at = st->place;
-	if (store_stat_link(store, *at, &found) == 0)
+	if (links_stat(store, *at, &found) == 0)
 		return is_unchanged(&found, st);
-	return store_find_inode(store, st->ino, at) && store_stat_link(store, *at, &found) == 0 &&
+	return links_find(store, st->ino, at) && links_stat(store, *at, &found) == 0 &&
 	       is_unchanged(&found, st);
+}
+
+/* The copy of a small file that was linked. */
+static bool find_copy(const struct entry_store *s, const struct path_state *st, uint64_t *at)
+{
+	return st->hashed &&
+	       blobs_find(s->blobs, st->hash, (uint64_t)st->size, store_segment(st->place), at);
 }
 
 bool entry_is_kept(const struct entry_store *s, const struct path_state *st)
@@ -309,10 +261,9 @@ bool entry_is_kept(const struct entry_store *s, const struct path_state *st)
 	case KEPT_NEEDLESS:
 		return true;
 	case KEPT_BLOB:
-		return store_segment(st->place) >= store_oldest(s->blobs->store);
+		return store_has(s->blobs->store, st->place);
 	case KEPT_LINK:
-		return find_link(s, st, &at) ||
-		       (st->hashed && blobs_find(s->blobs, st->hash, (uint64_t)st->size, &at));
+		return find_link(s, st, &at) || find_copy(s, st, &at);
 	case KEPT_NOT:
 	case KEPTS:
 		break;
@@ -335,55 +286,16 @@ int entry_set_mtime(int dir, const char *name, int64_t mtime_ns)
 	return utimensat(dir, name, times, AT_SYMLINK_NOFOLLOW);
 }
 
-static bool is_ours(const char *name)
-{
-	return str_starts(str_of(name), STR("user.")) ||
-	       str_starts(str_of(name), STR("system.posix_acl"));
-}
-
-/* Remove the attributes that the state does not have. */
-static void drop_xattrs(const char *path, const struct path_state *st)
-{
-	char names[LIMIT_XATTR_NAMES];
-	const ssize_t n = listxattr(path, names, sizeof names);
-
-	for (const char *at = names; n > 0 && at < names + n; at += strlen(at) + 1) {
-		struct str left = st->xattrs, value;
-		const char *name;
-		bool stays = false;
-		while (!stays && next_xattr(&left, &name, &value))
-			stays = strcmp(name, at) == 0;
-		if (!stays)
-			(void)removexattr(path, at);
-	}
-}
-
-static int set_xattrs(const char *path, const struct path_state *st)
-{
-	struct str left = st->xattrs, value;
-	const char *name;
-
-	while (next_xattr(&left, &name, &value)) {
-		char now[LIMIT_XATTR] UNINITIALISED;
-		const ssize_t n = getxattr(path, name, now, sizeof now);
-		if (n >= 0 && str_eq((struct str){ now, (size_t)n }, value))
-			continue;
-		if (setxattr(path, name, value.p, value.n, 0) < 0 && is_ours(name))
-			return -1;
-	}
-	return 0;
-}
-
 /* Owner first, because it clears set-id bits; then what may change the permissions. */
 int entry_set_meta(int dir, const char *name, const struct path_state *st)
 {
-	char self[NAME_MAX + 64];
+	char self[32];
 	struct stat now;
 	AUTO_FD fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
 	if (fd < 0 || fstat(fd, &now) < 0)
 		return -1;
-	if (type_of(now.st_mode) != st->type) {
+	if (entry_type(now.st_mode) != st->type) {
 		errno = ESTALE;
 		return -1;
 	}
@@ -391,11 +303,11 @@ int entry_set_meta(int dir, const char *name, const struct path_state *st)
 		(void)fchownat(fd, "", st->uid, st->gid, AT_EMPTY_PATH); /* where it is allowed */
 	if (st->type != STATE_LINK) {
 		/* What follows links leads by this one to the object itself. */
-		(void)proc_name(fd, "", self);
-		drop_xattrs(self, st);
+		(void)snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+		xattrs_drop(self, st->xattrs);
 		if (fstat(fd, &now) < 0 ||
 		    ((now.st_mode & 07777) != st->mode && chmod(self, st->mode) < 0) ||
-		    set_xattrs(self, st) < 0)
+		    xattrs_set(self, st->xattrs) < 0)
 			return -1;
 	}
 	return st->type == STATE_DIR ? 0 : entry_set_mtime(dir, name, st->mtime_ns);
@@ -419,14 +331,26 @@ static int remove_any(int dir, const char *name)
 static int copy_link(const struct entry_store *s, const struct path_state *st, int to)
 {
 	uint64_t at;
-	AUTO_FD from = find_link(s, st, &at) ? store_open_link(s->blobs->store, at) : -1;
+	AUTO_FD from = find_link(s, st, &at) ? links_open(s->blobs->store, at) : -1;
 
 	return from < 0 ? -1 : blobs_copy_file(from, st->size, to);
 }
 
-static int copy_kept(const struct entry_store *s, const struct path_state *st, int to)
+/* A content, and where it is kept. */
+struct kept_content {
+	const struct entry_store *store;
+	const struct path_state *state;
+};
+
+static int copy_kept(const void *arg, int to)
 {
-	return st->kept == KEPT_LINK ? copy_link(s, st, to) : blobs_copy(s->blobs, st->place, to);
+	const struct kept_content *k = arg;
+	const struct path_state *st = k->state;
+
+	if (st->text.p)
+		return temp_fill_text(&st->text, to);
+	return st->kept == KEPT_LINK ? copy_link(k->store, st, to)
+				     : blobs_copy(k->store->blobs, st->place, to);
 }
 
 /* Whether it has to go back as the inode that it is. */
@@ -435,61 +359,111 @@ static bool is_inode_kept(const struct path_state *st)
 	return st->kept == KEPT_LINK && (st->type == STATE_SOCKET || st->nlink > 1);
 }
 
-/* A new object under a temporary name. 0, or -1 with errno. */
-static int make_temp(const struct entry_store *s, int dir, const char *temp,
-		     const struct path_state *st)
+/* Have the temporary name be one more of the file that has the state's other name, if that is still
+ * as it was. */
+static bool link_other(const struct entry_store *s, const struct temp *t,
+		       const struct path_state *st)
 {
+	char name[NAME_MAX + 1];
+	struct stat found;
+	AUTO_FD dir = st->type == STATE_FILE && st->link.n && s->root
+			      ? dirs_open_parent(*s->root, st->link, name)
+			      : -1;
+
+	return dir >= 0 && fstatat(dir, name, &found, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       is_unchanged(&found, st) && (found.st_mode & 07777) == st->mode &&
+	       linkat(dir, name, t->dir, t->name, 0) == 0;
+}
+
+/* A new object under its temporary name. 0, or -1 with errno. */
+static int make_temp(const struct entry_store *s, struct temp *t, const struct path_state *st)
+{
+	const struct kept_content kept = { s, st };
 	char target[PATH_MAX];
 
+	if (link_other(s, t, st))
+		return 0;
 	if (is_inode_kept(st))
-		return store_link_out(s->blobs->store, st->place, dir, temp);
-	if (st->type == STATE_FILE) {
-		AUTO_FD fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-		return fd < 0 ? -1 : copy_kept(s, st, fd);
-	}
+		return links_give(s->blobs->store, st->place, t->dir, t->name);
+	if (st->type == STATE_FILE)
+		return temp_make(t, 0600) < 0 ? -1 : copy_kept(&kept, t->fd);
 	if (st->type == STATE_LINK) {
 		(void)snprintf(target, sizeof target, "%.*s", STR_FMT(st->link));
-		return symlinkat(target, dir, temp);
+		return symlinkat(target, t->dir, t->name);
 	}
 	const mode_t kind = st->type == STATE_FIFO	     ? S_IFIFO
 			    : st->type == STATE_SOCKET	     ? S_IFSOCK
 			    : st->type == STATE_BLOCK_DEVICE ? S_IFBLK
 							     : S_IFCHR;
-	return mknodat(dir, temp, kind | 0600, st->rdev);
+	return mknodat(t->dir, t->name, kind | 0600, st->rdev);
+}
+
+/* Whether a file that was made has the owner of the one that it is to replace. */
+static bool has_owner(const struct temp *t, const struct path_state *st,
+		      const struct path_state *now)
+{
+	struct stat made;
+
+	if (t->fd < 0 || !entry_same_object(st, now) || fstat(t->fd, &made) < 0 ||
+	    (made.st_uid == st->uid && made.st_gid == st->gid))
+		return true;
+	errno = EPERM;
+	return false;
 }
 
 /* Make it under another name and rename it. */
 static int replace(const struct entry_store *s, int dir, const char *name,
-		   const struct path_state *st)
+		   const struct path_state *st, const struct path_state *now)
 {
-	char temp[64];
-	uint64_t random;
+	struct temp t = TEMP_NONE;
 
-	io_random(&random, sizeof random);
-	(void)snprintf(temp, sizeof temp, PENDING_PREFIX "%016llx.tmp", (unsigned long long)random);
-	struct pending_slot *slot = pending_add(s->pending, dir, temp);
-	int rc = make_temp(s, dir, temp, st);
+	temp_choose_name(&t, s->pending, dir);
+	int rc = make_temp(s, &t, st);
 	if (rc == 0)
-		rc = entry_set_meta(dir, temp, st);
+		rc = entry_set_meta(dir, t.name, st);
 	if (rc == 0)
-		rc = renameat(dir, temp, dir, name);
+		rc = has_owner(&t, st, now) ? temp_put(&t, dir, name, TEMP_OVER) : -1;
 	const int error = errno;
-	/* If both are names of one inode, rename does nothing. */
-	if (rc < 0 || is_inode_kept(st))
-		(void)unlinkat(dir, temp, 0);
-	pending_remove(slot);
+	temp_discard(&t);
 	errno = error;
 	return rc;
 }
 
 static int write_in_place(const struct entry_store *s, int dir, const char *name,
-			  const struct path_state *st)
+			  const struct path_state *st, const struct path_state *now)
 {
+	const struct kept_content kept = { s, st };
 	AUTO_FD fd = openat(dir, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
-	if (fd < 0 || blobs_copy(s->blobs, st->place, fd) < 0 || ftruncate(fd, st->size) < 0)
+	if (fd < 0 || temp_overwrite(fd, now->size, st->size, copy_kept, &kept) < 0)
 		return -1;
 	return entry_set_meta(dir, name, st);
+}
+
+/* Whether the file that is there has the content already. */
+static bool has_content(const struct entry_store *s, int dir, const char *name,
+			const struct path_state *st, const struct path_state *now)
+{
+	struct path_state found = *now;
+
+	if (!st->hashed || !entry_same_object(st, now) || st->size != now->size)
+		return false;
+	entry_hash(s, dir, name, &found);
+	return found.hashed && memcmp(found.hash, st->hash, sizeof st->hash) == 0;
+}
+
+static int restore_blob(const struct entry_store *s, int dir, const char *name,
+			const struct path_state *st, const struct path_state *now)
+{
+	const bool same = entry_same_object(st, now);
+
+	if (has_content(s, dir, name, st, now))
+		return entry_set_meta(dir, name, st);
+	if (!(same && st->nlink > 1) && replace(s, dir, name, st, now) == 0)
+		return 0;
+	if (same && (st->nlink > 1 || errno == EPERM || errno == EACCES || errno == EBUSY))
+		return write_in_place(s, dir, name, st, now);
+	return -1;
 }
 
 static int restore_file(const struct entry_store *s, int dir, const char *name,
@@ -503,9 +477,8 @@ static int restore_file(const struct entry_store *s, int dir, const char *name,
 				return entry_set_meta(dir, name, st);
 			struct path_state copy = *st;
 			copy.kept = KEPT_BLOB;
-			if (st->hashed &&
-			    blobs_find(s->blobs, st->hash, (uint64_t)st->size, &copy.place))
-				return replace(s, dir, name, &copy);
+			if (find_copy(s, st, &copy.place))
+				return replace(s, dir, name, &copy, now);
 			errno = ENODATA;
 			return -1;
 		}
@@ -515,9 +488,9 @@ static int restore_file(const struct entry_store *s, int dir, const char *name,
 		 */
 		struct path_state found = *st;
 		found.place = at;
-		if (replace(s, dir, name, &found) == 0)
+		if (replace(s, dir, name, &found, now) == 0)
 			return 0;
-		if (store_move_out(s->blobs->store, at, dir, name) < 0)
+		if (links_move(s->blobs->store, at, dir, name) < 0)
 			return -1;
 		return entry_set_meta(dir, name, st);
 	}
@@ -528,9 +501,7 @@ static int restore_file(const struct entry_store *s, int dir, const char *name,
 		errno = ENODATA;
 		return -1;
 	}
-	if (st->nlink > 1 && entry_same_object(st, now))
-		return write_in_place(s, dir, name, st);
-	return replace(s, dir, name, st);
+	return restore_blob(s, dir, name, st, now);
 }
 
 void entry_release(const struct entry_store *s, int dir, const char *name,
@@ -540,7 +511,7 @@ void entry_release(const struct entry_store *s, int dir, const char *name,
 
 	if (is_inode_kept(st) && fstatat(dir, name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    now.st_ino == st->ino && now.st_dev == st->dev)
-		store_unlink(s->blobs->store, st->place);
+		links_drop(s->blobs->store, st->place);
 }
 
 int entry_restore(const struct entry_store *s, int dir, const char *name,
@@ -551,8 +522,10 @@ int entry_restore(const struct entry_store *s, int dir, const char *name,
 
 	if (st->type == STATE_NONE)
 		return remove_any(dir, name);
-	entry_look(dir, name, &scratch, &now);
+	const int rc = entry_look(dir, name, &scratch, &now);
 	arena_done(&scratch);
+	if (rc < 0)
+		return -1;
 	/* A rename cannot put a file in the place of a directory. */
 	if (now.type == STATE_DIR && st->type != STATE_DIR && remove_any(dir, name) < 0)
 		return -1;
@@ -564,5 +537,8 @@ int entry_restore(const struct entry_store *s, int dir, const char *name,
 	}
 	if (st->type == STATE_FILE || st->kept == KEPT_LINK)
 		return restore_file(s, dir, name, st, &now);
-	return replace(s, dir, name, st);
+	/* A step that is taken back before this one may ask for the same object. */
+	if (entry_same_object(st, &now))
+		return entry_set_meta(dir, name, st);
+	return replace(s, dir, name, st, &now);
 }

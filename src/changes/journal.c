@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <xxhash.h>
@@ -12,8 +13,18 @@
 #include "base/own.h"
 #include "changes/limits.h"
 
-/* Undoing an undo of an undo … : how far it is followed. */
-enum { UNDO_DEPTH = 64 };
+/* A change of another program that has no end yet: it goes on, or the program is dead. */
+struct begun {
+	uint64_t id;
+	uint32_t segment;
+	char *content; /* of its BEGIN */
+	size_t length;
+};
+
+struct begun_list {
+	struct begun *list;
+	size_t count, room;
+};
 
 struct journal {
 	const struct workspace *ws;
@@ -26,11 +37,15 @@ struct journal {
 	pthread_cond_t released; /* holders is 0 */
 	size_t holders;
 	struct open_change *open;
-	uint64_t last;		      /* the greatest number that was given */
+	uint64_t last;		      /* the greatest number that was seen */
+	uint64_t last_undo;	      /* the greatest of an undo */
 	struct change_entry *entries; /* by number */
 	size_t count, room;
-	uint64_t *begun; /* while the store is read: changes that have no end yet */
-	size_t begun_count, begun_room;
+	uint64_t removals; /* of segments, when the entries were last looked through */
+	bool unsettled;	   /* who undid what is to be found out again */
+	journal_teller *tell;
+	void *tell_arg;
+	struct begun_list begun;
 };
 
 struct store *journal_store(struct journal *j)
@@ -58,14 +73,6 @@ uint64_t journal_session(struct str name)
 	return name.n ? XXH3_64bits(name.p, name.n) : 0;
 }
 
-uint64_t journal_number(struct journal *j)
-{
-	(void)pthread_mutex_lock(&j->lock);
-	const uint64_t id = ++j->last;
-	(void)pthread_mutex_unlock(&j->lock);
-	return id;
-}
-
 void journal_add_open(struct journal *j, struct open_change *o)
 {
 	(void)pthread_mutex_lock(&j->lock);
@@ -77,11 +84,11 @@ void journal_add_open(struct journal *j, struct open_change *o)
 void journal_remove_open(struct journal *j, const struct open_change *o)
 {
 	(void)pthread_mutex_lock(&j->lock);
-	for (struct open_change **at = &j->open; *at; at = &(*at)->next)
-		if (*at == o) {
-			*at = o->next;
-			break;
-		}
+	struct open_change **at = &j->open;
+	while (*at && *at != o)
+		at = &(*at)->next;
+	if (*at)
+		*at = o->next;
 	(void)pthread_mutex_unlock(&j->lock);
 }
 
@@ -94,12 +101,45 @@ static const struct open_change *find_open(const struct journal *j, uint64_t id)
 	return o;
 }
 
-static struct change_entry entry_of_open(const struct open_change *o)
+static void begun_end(struct begun_list *l, size_t i)
 {
-	return (struct change_entry){ .id = o->about.id,
-				      .time_ms = o->about.time_ms,
-				      .flags = o->about.flags | CHANGE_OPEN,
-				      .session = journal_session(o->about.session) };
+	mem_free(l->list[i].content);
+	l->list[i] = l->list[--l->count];
+}
+
+static struct begun *begun_find(const struct begun_list *l, uint64_t id)
+{
+	for (size_t i = 0; i < l->count; i++)
+		if (l->list[i].id == id)
+			return &l->list[i];
+	return NULL;
+}
+
+static void begun_note(struct begun_list *l, uint64_t id, uint32_t segment, struct str content)
+{
+	if (begun_find(l, id))
+		return;
+	if (l->count == l->room) {
+		const size_t room = l->room ? l->room * 2 : 16;
+		struct begun *more = mem_resize(l->list, room, sizeof *more);
+		if (!more)
+			return;
+		l->list = more;
+		l->room = room;
+	}
+	char *copy = mem_new(content.n + 1, 1);
+	if (!copy)
+		return;
+	memcpy(copy, content.p, content.n);
+	l->list[l->count++] = (struct begun){ id, segment, copy, content.n };
+}
+
+static struct change_entry entry_of_open(const struct change *about)
+{
+	return (struct change_entry){ .id = about->id,
+				      .time_ms = about->time_ms,
+				      .flags = about->flags | CHANGE_OPEN,
+				      .session = journal_session(about->session) };
 }
 
 /* Where the entry of that number is, or would be. */
@@ -127,13 +167,26 @@ static struct change_entry *entry_of(const struct journal *j, uint64_t id)
 /* Forget the changes whose records are gone. */
 static void prune(struct journal *j)
 {
-	const uint32_t oldest = store_oldest(j->store);
+	const uint64_t removals = store_removals(j->store);
+	uint32_t segment = 0;
+	bool is_there = false;
 	size_t kept = 0;
 
-	for (size_t i = 0; i < j->count; i++)
-		if (store_segment(j->entries[i].at) >= oldest)
-			j->entries[kept++] = j->entries[i];
+	if (removals == j->removals)
+		return;
+	for (size_t i = 0; i < j->count; i++) {
+		const struct change_entry entry = j->entries[i];
+		if (store_segment(entry.at) != segment || !segment)
+			is_there = store_has(j->store, entry.at);
+		segment = store_segment(entry.at);
+		if (is_there)
+			j->entries[kept++] = entry;
+	}
 	j->count = kept;
+	for (size_t i = j->begun.count; i-- > 0;)
+		if (!store_has(j->store, store_at(j->begun.list[i].segment, 0)))
+			begun_end(&j->begun, i);
+	j->removals = removals;
 }
 
 static bool add_entry(struct journal *j, const struct change *c, uint64_t at)
@@ -160,60 +213,37 @@ static bool add_entry(struct journal *j, const struct change *c, uint64_t at)
 		j->room = room;
 	}
 	const size_t i = position(j, c->id);
-	const bool is_new = i == j->count || j->entries[i].id != c->id;
-	if (is_new) {
-		memmove(&j->entries[i + 1], &j->entries[i], (j->count - i) * sizeof *j->entries);
-		j->count++;
-	}
+	if (i == j->count || j->entries[i].id != c->id)
+		memmove(&j->entries[i + 1], &j->entries[i], (j->count++ - i) * sizeof *j->entries);
 	j->entries[i] = entry;
 	memcpy(j->entries[i].counts, c->counts, sizeof entry.counts);
 	return true;
 }
 
-/* The changes that this one undid are undone; or in force again, if it is undone itself. */
-static void note_undone(struct journal *j, const struct change *c, bool in_force, int depth)
+/* The changes that this one undid are undone by it. Returns whether one of them is an undo itself. */
+static bool note_undone(struct journal *j, const struct change *c)
 {
+	bool is_redo = false;
+
 	for (size_t i = 0; i < c->undo_count; i++) {
 		struct change_entry *entry = entry_of(j, c->undoes[i]);
-		struct arena a = { .max = LIMIT_CHANGE_MEMORY };
-		struct change undone;
-		struct err e;
-		if (!entry)
-			continue;
-		entry->undone_by = in_force ? c->id : 0;
-		if (entry->flags & CHANGE_UNDO && depth < UNDO_DEPTH &&
-		    journal_read(j, entry, true, &a, &undone, &e) == 0)
-			note_undone(j, &undone, !in_force, depth + 1);
-		arena_done(&a);
+		if (entry && !entry->undone_by)
+			entry->undone_by = c->id;
+		is_redo |= entry && entry->flags & CHANGE_UNDO;
 	}
+	return is_redo;
 }
 
-static void note_begun(struct journal *j, uint64_t id)
+/* A change has come to the entries. Who undid what is to be found out again if it is older than an
+ * undo, or undoes one. */
+static void note_new(struct journal *j, const struct change *c)
 {
-	if (j->begun_count == j->begun_room) {
-		const size_t room = j->begun_room ? j->begun_room * 2 : 64;
-		uint64_t *more = mem_resize(j->begun, room, sizeof *more);
-		if (!more)
-			return;
-		j->begun = more;
-		j->begun_room = room;
+	if (c->id < j->last_undo)
+		j->unsettled = true;
+	else if (c->undo_count) {
+		j->last_undo = c->id;
+		j->unsettled |= note_undone(j, c);
 	}
-	j->begun[j->begun_count++] = id;
-}
-
-static bool is_begun(const struct journal *j, uint64_t id)
-{
-	for (size_t i = 0; i < j->begun_count; i++)
-		if (j->begun[i] == id)
-			return true;
-	return false;
-}
-
-static void note_ended(struct journal *j, uint64_t id)
-{
-	for (size_t i = j->begun_count; i-- > 0;)
-		if (j->begun[i] == id)
-			j->begun[i] = j->begun[--j->begun_count];
 }
 
 static void read_record(void *arg, uint64_t at, const struct record_head *h, struct str content)
@@ -224,26 +254,69 @@ static void read_record(void *arg, uint64_t at, const struct record_head *h, str
 
 	if (h->change > j->last)
 		j->last = h->change;
-	if (h->type == RECORD_BEGIN)
-		note_begun(j, h->change);
-	if (h->type == RECORD_DROP || h->type == RECORD_COMMIT)
-		note_ended(j, h->change);
-	if (h->type == RECORD_COMMIT && record_get_change(content, true, &a, &c) &&
-	    c.id == h->change && add_entry(j, &c, at))
-		note_undone(j, &c, true, 0);
+	if (h->type == RECORD_BEGIN && !entry_of(j, h->change))
+		begun_note(&j->begun, h->change, store_segment(at), content);
+	const struct begun *begun = begun_find(&j->begun, h->change);
+	if (begun && (h->type == RECORD_DROP || h->type == RECORD_COMMIT))
+		begun_end(&j->begun, (size_t)(begun - j->begun.list));
+	const struct change_entry *known = h->type == RECORD_COMMIT ? entry_of(j, h->change) : NULL;
+	if (h->type == RECORD_COMMIT && !(known && known->at == at) &&
+	    record_get_change(content, true, &a, &c) && c.id == h->change && add_entry(j, &c, at)) {
+		note_new(j, &c);
+		j->unsettled |= known != NULL;
+		if (j->tell && !known)
+			j->tell(j->tell_arg, &c);
+	}
 	arena_done(&a);
 }
 
-/* The newest segment has the greatest number, so that it is known as long as there is a store. */
-static void mark_last(struct journal *j)
+/* Find out who undid what: the newest first, because an undo that was undone did nothing. */
+static void settle(struct journal *j)
 {
-	char room[RECORD_HEAD];
-	struct buf out = buf_over(room, sizeof room);
-	uint64_t at;
+	for (size_t i = 0; i < j->count; i++)
+		j->entries[i].undone_by = j->entries[i].redone_by = 0;
+	for (size_t i = j->count; i-- > 0;) {
+		struct arena a = { .max = LIMIT_CHANGE_MEMORY };
+		struct change_entry *entry = &j->entries[i];
+		struct change c;
+		struct err e;
+		if (entry->flags & CHANGE_UNDO && journal_read(j, entry, true, &a, &c, &e) == 0) {
+			struct change_entry *again = entry->undone_by && c.undo_count == 1
+							     ? entry_of(j, c.undoes[0])
+							     : NULL;
+			if (again)
+				again->redone_by = entry->undone_by;
+			if (!entry->undone_by)
+				(void)note_undone(j, &c);
+		}
+		arena_done(&a);
+	}
+	j->unsettled = false;
+}
 
-	record_put(&out, store_seed(j->store), RECORD_DROP, j->last, STR(""));
-	if (!is_begun(j, j->last))
-		(void)store_append(j->store, buf_str(&out), false, &at);
+static void refresh(struct journal *j)
+{
+	store_refresh(j->store, read_record, j);
+	/* What counts them may be damaged, or older than what is there. */
+	store_raise_number(j->store, j->last);
+	prune(j);
+	if (j->unsettled)
+		settle(j);
+}
+
+void journal_refresh(struct journal *j)
+{
+	(void)pthread_mutex_lock(&j->lock);
+	refresh(j);
+	(void)pthread_mutex_unlock(&j->lock);
+}
+
+void journal_tell(struct journal *j, journal_teller *tell, void *arg)
+{
+	(void)pthread_mutex_lock(&j->lock);
+	j->tell = tell;
+	j->tell_arg = arg;
+	(void)pthread_mutex_unlock(&j->lock);
 }
 
 int journal_open(const struct store_options *o, const struct workspace *ws, int64_t max_file,
@@ -262,9 +335,7 @@ int journal_open(const struct store_options *o, const struct workspace *ws, int6
 		return -1;
 	}
 	blobs_init(&j->blobs, j->store);
-	store_scan(j->store, read_record, j);
-	if (j->last)
-		mark_last(j);
+	journal_refresh(j);
 	*ret = j;
 	return 0;
 }
@@ -284,30 +355,25 @@ void journal_release(struct journal *j)
 	(void)pthread_mutex_unlock(&j->lock);
 }
 
-static bool await_holders(struct journal *j)
+bool journal_free(struct journal *j)
 {
-	struct timespec until;
+	const struct timespec until = { .tv_sec = time(NULL) + LIMIT_WATCHED_MS / 1000 + 1 };
 
-	(void)clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += LIMIT_WATCHED_MS / 1000;
+	if (!j)
+		return true;
 	(void)pthread_mutex_lock(&j->lock);
 	while (j->holders && pthread_cond_timedwait(&j->released, &j->lock, &until) == 0)
 		;
-	const bool all = j->holders == 0;
+	const bool is_used = j->holders > 0;
 	(void)pthread_mutex_unlock(&j->lock);
-	return all;
-}
-
-bool journal_free(struct journal *j)
-{
-	if (!j)
-		return true;
-	if (!await_holders(j))
+	if (is_used)
 		return false;
 	blobs_done(&j->blobs);
 	store_free(j->store);
 	mem_free(j->entries);
-	mem_free(j->begun);
+	while (j->begun.count)
+		begun_end(&j->begun, j->begun.count - 1);
+	mem_free(j->begun.list);
 	(void)pthread_mutex_destroy(&j->lock);
 	(void)pthread_mutex_destroy(&j->undo);
 	(void)pthread_cond_destroy(&j->released);
@@ -325,7 +391,7 @@ void journal_unlock_undo(struct journal *j)
 	(void)pthread_mutex_unlock(&j->undo);
 }
 
-int journal_commit(struct journal *j, const struct change *c)
+int journal_commit(struct journal *j, const struct store_part *p, const struct change *c)
 {
 	AUTO_BUF content = { .max = LIMIT_CHANGE_MEMORY };
 	AUTO_BUF out = { .max = LIMIT_CHANGE_MEMORY };
@@ -337,43 +403,75 @@ int journal_commit(struct journal *j, const struct change *c)
 		errno = ENOMEM;
 		return -1;
 	}
-	if (store_append(j->store, buf_str(&out), true, &at) < 0)
+	if (store_append(j->store, p, buf_str(&out), true, &at) < 0)
 		return -1;
 	(void)pthread_mutex_lock(&j->lock);
 	if (add_entry(j, c, at))
-		note_undone(j, c, true, 0);
+		note_new(j, c);
+	if (j->unsettled)
+		settle(j);
 	(void)pthread_mutex_unlock(&j->lock);
 	return 0;
 }
 
-void journal_drop(struct journal *j, uint64_t id)
+void journal_drop(struct journal *j, const struct store_part *p)
 {
 	char room[RECORD_HEAD];
 	struct buf out = buf_over(room, sizeof room);
 	uint64_t at;
 
-	record_put(&out, store_seed(j->store), RECORD_DROP, id, STR(""));
-	(void)store_append(j->store, buf_str(&out), false, &at);
+	record_put(&out, store_seed(j->store), RECORD_DROP, p->change, STR(""));
+	(void)store_append(j->store, p, buf_str(&out), false, &at);
+}
+
+/* How it is listed: false if it is not the change of a command, which may last. */
+static bool begun_entry(const struct begun *b, struct change_entry *ret)
+{
+	struct arena a = { .max = LIMIT_CHANGE_MEMORY };
+	struct change c;
+	const bool lasts = record_get_change((struct str){ b->content, b->length }, true, &a, &c) &&
+			   c.flags & CHANGE_COMMAND;
+
+	if (lasts)
+		*ret = entry_of_open(&c);
+	arena_done(&a);
+	return lasts;
+}
+
+/* Put an open change among the *n entries that are there. */
+static void add_open(const struct change_entry *entry, struct change_entry *to, size_t *n,
+		     size_t max)
+{
+	size_t at = *n;
+
+	if (*n == max)
+		return;
+	while (at > 0 && to[at - 1].id > entry->id)
+		at--;
+	memmove(&to[at + 1], &to[at], ((*n)++ - at) * sizeof *to);
+	to[at] = *entry;
 }
 
 /* Put the open changes after `since` among the n entries that are there. Returns how many. */
-static size_t add_open(const struct journal *j, uint64_t since, struct change_entry *to, size_t n,
-		       size_t max)
+static size_t add_all_open(const struct journal *j, uint64_t since, struct change_entry *to,
+			   size_t n, size_t max)
 {
 	size_t count = 0;
+	struct change_entry entry;
 
 	for (const struct open_change *o = j->open; o; o = o->next) {
 		/* One that is being committed may be in the list already. */
 		if (o->about.id <= since || entry_of(j, o->about.id))
 			continue;
 		count++;
-		size_t at = n;
-		while (at > 0 && to[at - 1].id > o->about.id)
-			at--;
-		if (n == max)
+		entry = entry_of_open(&o->about);
+		add_open(&entry, to, &n, max);
+	}
+	for (size_t i = 0; i < j->begun.count; i++) {
+		if (j->begun.list[i].id <= since || !begun_entry(&j->begun.list[i], &entry))
 			continue;
-		memmove(&to[at + 1], &to[at], (n++ - at) * sizeof *to);
-		to[at] = entry_of_open(o);
+		count++;
+		add_open(&entry, to, &n, max);
 	}
 	return count;
 }
@@ -387,7 +485,7 @@ size_t journal_list(struct journal *j, uint64_t since, struct change_entry *to, 
 	const size_t n = all < max ? all : max;
 	if (n)
 		memcpy(to, j->entries + first, n * sizeof *to);
-	all += add_open(j, since, to, n, max);
+	all += add_all_open(j, since, to, n, max);
 	(void)pthread_mutex_unlock(&j->lock);
 	return all;
 }
@@ -398,12 +496,14 @@ int journal_find(struct journal *j, uint64_t id, struct change_entry *ret, struc
 	prune(j);
 	const struct change_entry *entry = entry_of(j, id);
 	const struct open_change *open = entry ? NULL : find_open(j, id);
+	const struct begun *begun = entry || open ? NULL : begun_find(&j->begun, id);
 	if (entry)
 		*ret = *entry;
 	if (open)
-		*ret = entry_of_open(open);
+		*ret = entry_of_open(&open->about);
+	const bool found = entry || open || (begun && begun_entry(begun, ret));
 	(void)pthread_mutex_unlock(&j->lock);
-	if (entry || open)
+	if (found)
 		return 0;
 	(void)err_set(e, ERR_CHANGE_NOT_FOUND,
 		      "There is no change %llu: it never was, or it is too old to be kept.",
@@ -417,6 +517,10 @@ static bool read_open(struct journal *j, const struct change_entry *at, struct a
 {
 	(void)pthread_mutex_lock(&j->lock);
 	const struct open_change *o = find_open(j, at->id);
+	const struct begun *b = o ? NULL : begun_find(&j->begun, at->id);
+	const struct str content =
+		b ? arena_dup(a, (struct str){ b->content, b->length }) : (struct str){ NULL, 0 };
+	const bool is_begun = content.p && record_get_change(content, true, a, ret);
 	if (o) {
 		*ret = o->about;
 		ret->tool = arena_dup(a, o->about.tool);
@@ -424,7 +528,7 @@ static bool read_open(struct journal *j, const struct change_entry *at, struct a
 		ret->session = arena_dup(a, o->about.session);
 	}
 	(void)pthread_mutex_unlock(&j->lock);
-	return o;
+	return o || is_begun;
 }
 
 int journal_read(struct journal *j, struct change_entry *at, bool whole, struct arena *a,
@@ -442,74 +546,55 @@ int journal_read(struct journal *j, struct change_entry *at, bool whole, struct 
 		return err_set(e, ERR_CHANGE_NOT_FOUND, "The record of change %llu %s",
 			       (unsigned long long)at->id,
 			       errno == ENOENT ? "is not kept any more" : "is damaged");
-	const struct str kept = arena_dup(a, buf_str(&content));
-	if (!kept.p || !record_get_change(kept, whole, a, ret))
+	if (!record_get_change(arena_dup(a, buf_str(&content)), whole, a, ret))
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory to read change %llu",
 			       (unsigned long long)at->id);
 	return 0;
 }
 
-/* The unfinished changes are collected in a second pass, because there are rarely any. */
-struct collection {
-	struct journal *journal;
-	struct arena *a;
-	struct unfinished *list;
-	size_t count;
-};
-
-static struct unfinished *collected(struct collection *c, uint64_t id)
+static int by_id(const void *a, const void *b)
 {
-	for (size_t i = 0; i < c->count; i++)
-		if (c->list[i].about.id == id)
-			return &c->list[i];
-	return NULL;
+	const struct orphan *x = a, *y = b;
+
+	return x->about.id < y->about.id ? -1 : x->about.id > y->about.id;
 }
 
-static void collect_begin(struct collection *c, const struct record_head *h, struct str content)
+/* Whether nobody else will finish it: *ret is what it is. */
+static bool is_orphan(struct journal *j, const struct begun *b, bool quiet, struct arena *a,
+		      struct orphan *ret)
 {
-	const struct str kept = arena_dup(c->a, content);
-	struct change about;
+	const struct str content = arena_dup(a, (struct str){ b->content, b->length });
 
-	if (c->count == c->journal->begun_count || !kept.p ||
-	    !record_get_change(kept, true, c->a, &about) || about.id != h->change)
-		return;
-	c->list[c->count++] = (struct unfinished){ .about = about, .back = UINT64_MAX };
+	ret->segment = b->segment;
+	return !store_is_foreign(j->store, b->segment) && content.p &&
+	       record_get_change(content, true, a, &ret->about) && ret->about.id == b->id &&
+	       (quiet || !(ret->about.flags & CHANGE_COMMAND));
 }
 
-static void collect(void *arg, uint64_t at, const struct record_head *h, struct str content)
+void journal_leave(struct journal *j, const struct orphan *o)
 {
-	struct collection *c = arg;
-	struct touch_record back;
-
-	(void)at;
-	if (!is_begun(c->journal, h->change))
-		return;
-	if (h->type == RECORD_BEGIN)
-		collect_begin(c, h, content);
-	struct unfinished *u = collected(c, h->change);
-	if (!u)
-		return;
-	if (h->type == RECORD_BACK && record_get_touch(content, &back) && back.number < u->back)
-		u->back = back.number;
-	if (h->type != RECORD_TOUCH && h->type != RECORD_MOVE)
-		return;
-	if (u->count == u->room && !arena_grow(c->a, &u->steps, &u->room, sizeof *u->steps))
-		return;
-	const struct str kept = arena_dup(c->a, content);
-	if (kept.p)
-		u->steps[u->count++] = (struct unfinished_step){ h->type, kept };
+	(void)pthread_mutex_lock(&j->lock);
+	store_scan(j->store, o->segment, read_record, j);
+	(void)pthread_mutex_unlock(&j->lock);
 }
 
-size_t journal_unfinished(struct journal *j, struct arena *a, struct unfinished **ret)
+size_t journal_orphans(struct journal *j, struct arena *a, struct orphan **ret)
 {
-	struct collection c = { .journal = j, .a = a };
+	size_t n = 0;
 
-	if (j->begun_count == 0)
-		return 0;
-	c.list = arena_array(a, j->begun_count, sizeof *c.list);
-	if (c.list)
-		store_scan(j->store, collect, &c);
-	j->begun_count = 0;
-	*ret = c.list;
-	return c.count;
+	(void)pthread_mutex_lock(&j->lock);
+	refresh(j);
+	store_adopt(j->store, read_record, j);
+	const bool quiet = j->begun.count && store_is_quiet(j->store);
+	struct orphan *list = arena_array(a, j->begun.count + 1, sizeof *list);
+	for (size_t i = j->begun.count; list && i-- > 0;)
+		if (is_orphan(j, &j->begun.list[i], quiet, a, &list[n])) {
+			begun_end(&j->begun, i);
+			n++;
+		}
+	(void)pthread_mutex_unlock(&j->lock);
+	if (n)
+		qsort(list, n, sizeof *list, by_id);
+	*ret = list;
+	return n;
 }

@@ -2,10 +2,12 @@
 /*
  * journal: the changes that are known, by number.
  *
- * A change has a number from 1 on, in the order in which calls began to change something. It
- * appears when it is committed. The index of all changes is in memory, some 100 bytes each; the
- * rest is read from the store when it is asked for. What undid what is kept as well: a change that
- * was undone names the undo, until that is undone itself.
+ * A change has a number from 1 on, in the order in which calls began to change something, whichever
+ * program made them. It appears when it is committed. The index of all changes is in memory, some
+ * 100 bytes each; the rest is read from the store when it is asked for. What undid what is kept as
+ * well: a change that was undone names the undo, until that is undone itself.
+ *
+ * Other programs may use the same store. What they have done is known after journal_refresh.
  *
  * All functions may be called from several threads.
  */
@@ -21,8 +23,8 @@
 struct journal;
 struct workspace;
 
-/* Open the store and read the index. What an earlier server left unfinished is for
- * journal_unfinished. The workspace must outlive the journal. */
+/* Open the store and read the index. What dead programs left unfinished is for settle_all.
+ * The workspace must outlive the journal. */
 int journal_open(const struct store_options *o, const struct workspace *ws, int64_t max_file,
 		 struct journal **ret, struct err *e);
 
@@ -41,8 +43,13 @@ const struct workspace *journal_workspace(const struct journal *j);
 /* The largest file whose content is kept. */
 int64_t journal_max_file(const struct journal *j);
 
-/* The number of a change that begins. */
-uint64_t journal_number(struct journal *j);
+/* Learn what other programs have done. */
+void journal_refresh(struct journal *j);
+
+/* From now on `tell` is called with each change of another program that becomes known, without its
+ * items. It must not use the journal. NULL: not any more. */
+typedef void journal_teller(void *arg, const struct change *c);
+void journal_tell(struct journal *j, journal_teller *tell, void *arg);
 
 /* The change of a command, which may last: it is listed while it goes on, with CHANGE_OPEN. */
 struct open_change {
@@ -54,10 +61,10 @@ void journal_add_open(struct journal *j, struct open_change *o);
 void journal_remove_open(struct journal *j, const struct open_change *o);
 
 /* Add a finished change. -1 if it could not be written. */
-int journal_commit(struct journal *j, const struct change *c);
+int journal_commit(struct journal *j, const struct store_part *p, const struct change *c);
 
 /* The change came to nothing, or was taken back. */
-void journal_drop(struct journal *j, uint64_t id);
+void journal_drop(struct journal *j, const struct store_part *p);
 
 /* A change as it is listed. */
 struct change_entry {
@@ -66,6 +73,7 @@ struct change_entry {
 	unsigned flags;
 	uint32_t counts[ITEM_KINDS];
 	uint64_t undone_by; /* 0: it was not undone */
+	uint64_t redone_by; /* it was undone alone, and this one undid that; else 0 */
 	uint64_t session;   /* a hash of its name */
 };
 
@@ -88,20 +96,17 @@ int journal_read(struct journal *j, struct change_entry *at, bool whole, struct 
 void journal_lock_undo(struct journal *j);
 void journal_unlock_undo(struct journal *j);
 
-/* A step of a change that was begun and neither committed nor dropped. */
-struct unfinished_step {
-	enum record_type type; /* TOUCH or MOVE */
-	struct str content;
-};
-
-struct unfinished {
+/* A change that a dead program has begun, and that has no end. */
+struct orphan {
 	struct change about; /* as it was begun */
-	struct unfinished_step *steps;
-	size_t count, room;
-	uint64_t back; /* a rollback came down to this step; UINT64_MAX: there was none */
+	uint32_t segment;
 };
 
-/* The changes that an earlier server left unfinished, in the arena. Once, after journal_open. */
-size_t journal_unfinished(struct journal *j, struct arena *a, struct unfinished **ret);
+/* Learn what other programs have done, and take over the segments of dead ones. Returns the changes
+ * that they left without an end, oldest first, in the arena; the caller settles them (settle.h). */
+size_t journal_orphans(struct journal *j, struct arena *a, struct orphan **ret);
+
+/* One of them could not be settled: it is found again when this is tried the next time. */
+void journal_leave(struct journal *j, const struct orphan *o);
 
 #endif

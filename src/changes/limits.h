@@ -4,11 +4,24 @@
 #define CHANGES_LIMITS_H
 
 enum {
-	/* The journal: a segment is at most this long, so that not much goes when the oldest is
-	 * removed, and has so many records; segments that are open. */
+	/* From this length or number of records on no change begins in a segment, so that not much
+	 * goes when the oldest is removed. */
 	LIMIT_JOURNAL_SEGMENT = 16 << 20,
 	LIMIT_JOURNAL_RECORDS = 16 << 10,
+
+	/* A segment gets at most this part of a bound, and the change that exceeds it. */
+	LIMIT_JOURNAL_SHARES = 16,
+
+	/* The newest segments of which one that is not full is continued; more would keep new
+	 * changes among old ones, which go first. */
+	LIMIT_JOURNAL_REUSE = 16,
+
+	/* Segments in which a link is looked for whose place is not known any more. */
 	LIMIT_JOURNAL_SEGMENTS = 64,
+
+	/* How long a program waits for another that makes or removes the home of a journal, which
+	 * takes milliseconds. */
+	LIMIT_HOME_MS = 5000,
 
 	/* An old content up to this size is copied rather than linked: a new name costs as much.
 	 * Larger ones are read in pieces. */
@@ -21,8 +34,8 @@ enum {
 	/* What is kept of a change's subject, session and tool. */
 	LIMIT_CHANGE_TEXT = 500,
 
-	/* The largest file that is shown in the diff of a change. */
-	LIMIT_DIFF_FILE = 1 << 20,
+	/* The largest file whose SHA-256 is shown. */
+	LIMIT_DIGEST_FILE = 16 << 20,
 
 	/* Directories that one change may hold open (or as many as the descriptors allow), and its
 	   memory: about 300 bytes a path. */

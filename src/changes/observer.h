@@ -2,8 +2,8 @@
 /*
  * observer: sees what a command is about to change, before it happens.
  *
- * It is a judge of the command's supervisor (sandbox/supervisor.h): it finds out which file a
- * stopped call means, and touches it in the recording. It never answers, so the call goes on, and
+ * It is a judge of the command's supervisor (supervise/supervisor.h): it touches the files that
+ * a stopped call means (supervise/resolver.h) in the recording. It never answers, so the call goes on, and
  * it never learns how the call ended.
  *
  * The observer is a witness and not a wall: a command that exchanges its arguments while it looks
@@ -14,42 +14,22 @@
 
 #include "base/err.h"
 #include "changes/recording.h"
-#include "changes/touches.h"
-#include "sandbox/intent.h"
-
-/* A directory by the text with which a caller named it. */
-struct seen_dir {
-	char *text; /* NULL: the place is free */
-	size_t n;
-	struct touched_dir *dir; /* in the workspace; or NULL, and it lies outside: */
-	int outside;		 /* O_PATH, or -1 */
-};
-
-enum { OBSERVER_DIRS = 8 };
+#include "supervise/resolver.h"
+#include "supervise/supervisor.h"
 
 /* Its fields are for this module alone. */
 struct observer {
 	struct recording *recording;
-	int proc;	 /* the caller's directory in /proc, O_PATH; or -1 */
-	pid_t proc_of;	 /* whose it is */
-	int root;	 /* of the workspace, O_PATH */
-	struct str path; /* its path, the same for the caller */
-	/* The directories that were named last: most calls are about the same few. Forgotten when
-	 * a directory may have been moved or replaced. */
-	struct seen_dir seen[OBSERVER_DIRS];
-	size_t next;
-	struct judge outside; /* looks at calls about what lies outside; or has no function */
-	bool is_outside;      /* this call is one */
+	struct resolver_home home; /* the workspace */
+	bool has_git;		   /* there are git directories outside it */
 };
 
 /* The recording belongs to the supervisor's thread from its start to its end. */
 int observer_init(struct observer *o, struct recording *r, struct err *e);
 void observer_done(struct observer *o);
 
-/* Have this judge look at calls about a path that is not in the workspace, too. */
-void observer_pass_on(struct observer *o, struct judge outside);
-
-/* The judge, which must not outlive the observer. */
+/* The judge, which must not outlive the observer. It comes before others that ask for places: it
+ * wants to see each link that is followed. */
 struct judge observer_judge(struct observer *o);
 
 #endif

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* record: numbers and texts one after the other, and heads with checksums. */
 
-#include "changes/limits.h"
 #include "changes/record.h"
 
 #include <string.h>
 #include <xxhash.h>
 
-#define MARK 0x314a4353U /* "SCJ1" */
+#include "base/io.h"
+#include "changes/limits.h"
+
+#define MARK 0x324a4353U /* "SCJ2" */
 
 /* Write the lowest bytes of a number, and return where the next one goes. */
 static inline char *add_number(char *to, uint64_t v, size_t bytes)
@@ -122,6 +124,79 @@ void record_put(struct buf *out, uint64_t seed, enum record_type type, uint64_t 
 	put_number(out, 0, (size_t)(record_size(content.n) - RECORD_HEAD - content.n));
 }
 
+void record_hash_of(uint64_t seed, struct str content, uint8_t ret[RECORD_HASH])
+{
+	XXH128_canonical_t hash;
+
+	XXH128_canonicalFromHash(
+		&hash, XXH3_128bits_withSeed(content.n ? content.p : "", content.n, seed));
+	memcpy(ret, &hash, RECORD_HASH);
+}
+
+/* A part of a segment in memory, so that not every record is a system call. */
+struct window {
+	int fd;
+	uint64_t at; /* of the first byte in `bytes` */
+	struct buf bytes;
+	bool failed; /* something could not be read */
+};
+
+/* The bytes there, at least n; { NULL, 0 } if the segment ends before, or there is no memory. */
+static struct str look(struct window *w, uint64_t at, uint64_t n)
+{
+	if (at >= w->at && at + n <= w->at + w->bytes.n)
+		return str_from(buf_str(&w->bytes), (size_t)(at - w->at));
+	const size_t want = n < LIMIT_JOURNAL_PIECE ? LIMIT_JOURNAL_PIECE : (size_t)n;
+	buf_reset(&w->bytes, SIZE_MAX);
+	char *to = buf_room(&w->bytes, want);
+	const ssize_t got = to ? io_pread_full(w->fd, to, want, (off_t)at) : -1;
+	buf_filled(&w->bytes, got > 0 ? (size_t)got : 0);
+	w->at = at;
+	w->failed |= got < 0 || (uint64_t)got < n;
+	return got < 0 || (uint64_t)got < n ? (struct str){ NULL, 0 } : buf_str(&w->bytes);
+}
+
+/* Read the record there. Returns how many bytes it has, or 0 if there is none. */
+static uint64_t get_record(struct window *w, uint64_t seed, uint64_t at, uint64_t to,
+			   struct record_head *h, struct str *content)
+{
+	const struct str head = look(w, at, RECORD_HEAD);
+
+	if (!head.p || !record_get_head(seed, head.p, h) || h->length > to - at - RECORD_HEAD)
+		return 0;
+	*content = (struct str){ NULL, (size_t)h->length };
+	if (h->type == RECORD_BLOB)
+		return record_size(h->length);
+	const struct str bytes = look(w, at + RECORD_HEAD, h->length);
+	if (!bytes.p)
+		return 0;
+	*content = str_upto(bytes, (size_t)h->length);
+	return record_checksum(seed, *content) == h->checksum ? record_size(h->length) : 0;
+}
+
+void record_scan(int fd, uint64_t seed, struct record_range *r, record_visit *visit, void *arg)
+{
+	struct window w = { .fd = fd, .bytes = { .max = UINT32_MAX } };
+	bool whole = true;
+
+	r->gap = r->end = r->from;
+	for (uint64_t at = r->from; at + RECORD_HEAD <= r->to;) {
+		struct record_head h;
+		struct str content;
+		const uint64_t n = get_record(&w, seed, at, r->to, &h, &content);
+		if (n) {
+			visit(arg, (uint64_t)r->segment << 32 | (uint32_t)at, &h, content);
+			r->end = at + n;
+		}
+		at += n ? n : RECORD_ALIGN;
+		whole &= n > 0;
+		if (whole)
+			r->gap = r->end;
+	}
+	r->failed = w.failed;
+	buf_done(&w.bytes);
+}
+
 static void put_state(struct buf *out, const struct path_state *s)
 {
 	put_number(out, s->type, 1);
@@ -174,8 +249,8 @@ static struct path_state get_state(struct reader *r)
 	return s;
 }
 
-/* A path that comes from disk must stay beneath the workspace: it has no empty and no dotted
- * component, and no NUL. The workspace itself is the empty one. */
+/* A path that comes from disk must stay beneath the workspace, or be absolute: it has no empty and
+ * no dotted component, and no NUL. The workspace itself is the empty one. */
 static bool is_path(struct str path)
 {
 	bool more = str_index(path, '\0') < 0;
@@ -184,6 +259,8 @@ static bool is_path(struct str path)
 		return false;
 	if (str_eq(path, STR(".")))
 		return true; /* the workspace's root */
+	if (path.n && path.p[0] == '/')
+		path = str_from(path, 1);
 	while (more) {
 		struct str name;
 		more = str_cut(path, '/', &name, &path);
@@ -332,4 +409,53 @@ bool record_get_move(struct str content, struct move_record *ret)
 		return false;
 	*ret = m;
 	return true;
+}
+
+void record_put_put(struct buf *out, const struct put_record *p)
+{
+	put_number(out, p->number, 8);
+	put_number(out, (uint64_t)p->dir_mtime_ns, 8);
+	put_number(out, p->dev, 8);
+	put_number(out, p->ino, 8);
+	put_text(out, p->path);
+	put_text(out, p->aside);
+}
+
+bool record_get_put(struct str content, struct put_record *ret)
+{
+	struct reader r = { .left = content };
+	struct put_record p = { .number = get_number(&r, 8) };
+
+	p.dir_mtime_ns = (int64_t)get_number(&r, 8);
+	p.dev = get_number(&r, 8);
+	p.ino = get_number(&r, 8);
+	p.path = get_path(&r);
+	p.aside = get_path(&r);
+	if (r.bad || r.left.n || p.path.n == 0 || str_index(p.aside, '/') >= 0)
+		return false;
+	*ret = p;
+	return true;
+}
+
+bool item_is_lost(const struct change_item *i)
+{
+	const struct path_state *a = &i->before, *b = &i->after;
+
+	if (a->type != STATE_FILE || a->kept != KEPT_NOT)
+		return false;
+	if (b->type != STATE_FILE || a->size != b->size)
+		return true;
+	return a->hashed && b->hashed ? memcmp(a->hash, b->hash, sizeof a->hash) != 0
+				      : a->mtime_ns != b->mtime_ns;
+}
+
+const char *item_kind_name(enum item_kind kind)
+{
+	static const char *const names[ITEM_KINDS] = {
+		[ITEM_CREATED] = "created", [ITEM_MODIFIED] = "modified",
+		[ITEM_DELETED] = "deleted", [ITEM_RENAMED] = "renamed",
+		[ITEM_TIMES] = "times",
+	};
+
+	return names[kind];
 }

@@ -7,8 +7,8 @@
  * to head and find its way after a damaged one. Numbers are little-endian. docs/design/changes.md
  * lists the types of records and says when each is written.
  *
- * Everything here is pure: bytes in memory to structs and back. Bytes that come from disk may be
- * anything; what is read from them points into them or into the arena.
+ * Everything here but record_scan is pure: bytes in memory to structs and back. Bytes that come from
+ * disk may be anything; what is read from them points into them or into the arena.
  */
 #ifndef CHANGES_RECORD_H
 #define CHANGES_RECORD_H
@@ -19,19 +19,24 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "base/sha256.h"
 #include "base/str.h"
 
-enum { RECORD_ALIGN = 8, RECORD_HEAD = 40 };
+enum {
+	RECORD_ALIGN = 8,
+	RECORD_HEAD = 40,
+	RECORD_HASH = 16, /* of a content: 128 bits of XXH3 with the store's seed */
+};
 
 enum record_type {
 	RECORD_BEGIN = 1, /* a change has begun */
 	RECORD_TOUCH,	  /* the state of a path before the change */
 	RECORD_MOVE,	  /* an atomic change is about to rename something */
-	RECORD_BLOB,	  /* the bytes of an old content, then their SHA-256 */
+	RECORD_BLOB,	  /* the bytes of an old content, then their hash */
 	RECORD_COMMIT,	  /* the change as it is when it is over */
 	RECORD_DROP,	  /* the change came to nothing, or was taken back */
 	RECORD_BACK,	  /* an atomic change is taken back down to this touch */
+	RECORD_LOSE,	  /* nothing of what was kept before it is kept */
+	RECORD_PUT,	  /* an atomic change is about to give a name another object */
 	RECORD_TYPES,
 };
 
@@ -61,6 +66,24 @@ bool record_get_head(uint64_t seed, const char from[RECORD_HEAD], struct record_
 /* Append a whole record: head, content, padding. */
 void record_put(struct buf *out, uint64_t seed, enum record_type type, uint64_t change,
 		struct str content);
+
+/* The hash of a content. */
+void record_hash_of(uint64_t seed, struct str content, uint8_t ret[RECORD_HASH]);
+
+/* A part of a segment, and what was found in it. */
+struct record_range {
+	uint32_t segment;
+	uint64_t from, to;
+	uint64_t gap; /* from here on something is missing; at least `to` if nothing is */
+	uint64_t end; /* of the last record, padding included even if it is missing */
+	bool failed;  /* not all of it could be read */
+};
+
+/* Visit the records of that range of a file with their contents, except those of BLOB: then
+ * content.p is NULL and content.n its length. `at` has the segment in its upper half. Damaged ones
+ * are left out. */
+typedef void record_visit(void *arg, uint64_t at, const struct record_head *h, struct str content);
+void record_scan(int fd, uint64_t seed, struct record_range *r, record_visit *visit, void *arg);
 
 enum state_type {
 	STATE_NONE, /* there is nothing */
@@ -94,10 +117,10 @@ struct path_state {
 	int64_t mtime_ns; /* since 1970 */
 	uint64_t place;
 	bool hashed;
-	uint8_t hash[SHA256_SIZE]; /* of a file's content, if `hashed` */
-	struct str link;	   /* the text of a symbolic link */
-	struct str xattrs;	   /* for each: name, NUL, four bytes of length, value */
-	struct str text;	   /* the content of a small file, if it is in memory; not stored */
+	uint8_t hash[RECORD_HASH]; /* of a file's content, if `hashed` */
+	struct str link;   /* the text of a symbolic link; another name of a file with several */
+	struct str xattrs; /* for each: name, NUL, four bytes of length, value */
+	struct str text;   /* the content of a small file, if it is in memory; not stored */
 };
 
 enum item_kind {
@@ -109,6 +132,9 @@ enum item_kind {
 	ITEM_KINDS,
 };
 
+/* "created", "modified", "deleted", "renamed". */
+const char *item_kind_name(enum item_kind kind);
+
 /* A path whose states before and after the change differ. Paths are relative to the workspace,
  * whose root is ".". */
 struct change_item {
@@ -117,6 +143,10 @@ struct change_item {
 	struct str from; /* where it was before, if that is another path; else empty */
 	struct path_state before, after;
 };
+
+/* Whether the old content of a file was not kept. What was only moved, or got other metadata, was in
+ * no danger: its hash, or size and time, are the same. */
+bool item_is_lost(const struct change_item *i);
 
 /* Where it was before the change. */
 static inline struct str item_was(const struct change_item *i)
@@ -177,5 +207,17 @@ struct move_record {
 
 void record_put_move(struct buf *out, const struct move_record *m);
 bool record_get_move(struct str content, struct move_record *ret);
+
+/* The content of PUT: a name is about to get a new object, and what is there the name `aside`. */
+struct put_record {
+	uint64_t number;
+	int64_t dir_mtime_ns; /* of the directory of both names */
+	struct str path;
+	struct str aside;  /* one name; empty: nothing is there */
+	uint64_t dev, ino; /* of the new object; 0: a directory that is made, or nothing */
+};
+
+void record_put_put(struct buf *out, const struct put_record *p);
+bool record_get_put(struct str content, struct put_record *ret);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -14,22 +15,23 @@
 #include "changes/dirs.h"
 #include "changes/entry.h"
 #include "changes/limits.h"
-#include "changes/rollback.h"
+#include "changes/steps.h"
 #include "workspace/workspace.h"
 
 struct recorded {
+	struct steps steps;
 	struct touches touches;
-	struct arena memory; /* of everything in it */
-	struct str root;     /* the workspace's path */
-	uint64_t id;
-	int64_t time_ms;
-	uint64_t steps;
-	uint32_t pin;
+	struct arena memory;	 /* of everything in it */
+	bool lost;		 /* it has become too large: nothing is kept any more */
 	bool movable;		 /* an object's content is not kept, or not apart from it, and the
 				  * object may be elsewhere */
-	struct unfinished done;	 /* the steps of an atomic change */
 	struct open_change open; /* of a command */
 };
+
+static bool is_atomic(const struct recording *r)
+{
+	return r->about.flags & CHANGE_ATOMIC;
+}
 
 static struct recorded *recorded_new(struct recording *r)
 {
@@ -40,8 +42,20 @@ static struct recorded *recorded_new(struct recording *r)
 		return NULL;
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	k->memory.max = LIMIT_CHANGE_MEMORY;
-	k->root = ws_rules(journal_workspace(r->journal))->root;
-	k->time_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	k->touches.rules = r->journal ? ws_rules(journal_workspace(r->journal)) : NULL;
+	k->touches.has_outside = is_atomic(r);
+	k->steps = (struct steps){
+		.journal = r->journal,
+		.memory = is_atomic(r) ? &k->memory : NULL,
+		.back = UINT64_MAX,
+		.about = { .time_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000,
+			   .flags = r->about.flags,
+			   .tool = r->about.tool,
+			   .subject = r->about.subject,
+			   .session = r->about.session,
+			   .undoes = r->about.undoes,
+			   .undo_count = r->about.undo_count },
+	};
 	return k;
 }
 
@@ -54,8 +68,8 @@ void recording_done(struct recording *r)
 	if (r->about.flags & CHANGE_COMMAND)
 		journal_remove_open(r->journal, &k->open);
 	touches_done(&k->touches);
-	if (k->pin)
-		store_unpin(journal_store(r->journal), k->pin);
+	if (r->journal)
+		store_end(journal_store(r->journal), &k->steps.part);
 	arena_done(&k->memory);
 	mem_free(k);
 	r->kept = NULL;
@@ -63,91 +77,24 @@ void recording_done(struct recording *r)
 
 uint64_t recording_id(const struct recording *r)
 {
-	return r->kept ? r->kept->id : 0;
+	return r->kept ? r->kept->steps.about.id : 0;
 }
 
 static struct change change_of(const struct recording *r)
 {
-	return (struct change){
-		.id = r->kept->id,
-		.time_ms = r->kept->time_ms,
-		.flags = r->about.flags | (r->missed ? CHANGE_INCOMPLETE : 0),
-		.tool = r->about.tool,
-		.subject = r->about.subject,
-		.session = r->about.session,
-		.undoes = r->about.undoes,
-		.undo_count = r->about.undo_count,
-	};
+	struct change c = r->kept->steps.about;
+
+	c.flags |= r->missed ? CHANGE_INCOMPLETE : 0;
+	return c;
 }
 
-/* Give it a number and write that it has begun, before its first step. */
-static void add_begin(struct recording *r, struct buf *out)
-{
-	struct store *s = journal_store(r->journal);
-	const struct change c = change_of(r);
-	AUTO_BUF content = { .max = LIMIT_CHANGE_MEMORY };
-
-	record_put_change(&content, &c);
-	record_put(out, store_seed(s), RECORD_BEGIN, c.id, buf_str(&content));
-	out->failed |= content.failed;
-	r->kept->pin = store_pin(s);
-}
-
-/* Write a step to the journal; an atomic change also remembers it. 0, or -1 with errno. */
-static int write_step(struct recording *r, enum record_type type, struct str content)
-{
-	struct recorded *k = r->kept;
-	AUTO_BUF out = { .max = LIMIT_CHANGE_MEMORY };
-	uint64_t at;
-
-	if (r->about.flags & CHANGE_ATOMIC) {
-		struct unfinished *u = &k->done;
-		const bool fits = u->count < u->room ||
-				  arena_grow(&k->memory, &u->steps, &u->room, sizeof *u->steps);
-		const struct str kept = arena_dup(&k->memory, content);
-		if (!fits || !kept.p) {
-			errno = ENOMEM;
-			return -1;
-		}
-		u->steps[u->count++] = (struct unfinished_step){ type, kept };
-	}
-	if (k->steps++ == 0)
-		add_begin(r, &out);
-	record_put(&out, store_seed(journal_store(r->journal)), type, k->id, content);
-	if (out.failed) {
-		errno = ENOMEM;
-		return -1;
-	}
-	return store_append(journal_store(r->journal), buf_str(&out), false, &at);
-}
-
-/* Where the directory is now; -1 if that is outside the workspace. */
-static int present_path(const struct recorded *k, int dir, char out[PATH_MAX], struct str *ret)
-{
-	return dirs_text(dir, k->root, out, ret) ? 0 : -1;
-}
-
-/* The directory as this change knows it; NULL if it is outside, or there is no memory. */
+/* The directory as this change knows it; NULL with errno if there is no memory, or it is outside and
+ * the change need not be taken back. */
 static struct touched_dir *dir_of(struct recording *r, int dir)
 {
-	struct recorded *k = r->kept;
-	struct touched_dir *d = touches_find_dir(&k->touches, dir);
-	char text[PATH_MAX] UNINITIALISED;
-	struct str now;
+	struct touched_dir *d = touches_dir(&r->kept->touches, &r->kept->memory, dir);
 
-	if (d)
-		return d;
-	if (present_path(k, dir, text, &now) < 0)
-		return NULL;
-	d = touches_add_dir(&k->touches, &k->memory, dir);
-	if (!d) {
-		r->missed = true;
-		return NULL;
-	}
-	d->path = d->text = arena_dup(&k->memory, now);
-	d->moves = k->touches.moves;
-	if (k->touches.first)
-		touches_find_origin(&k->touches, &k->memory, dir, now, d);
+	r->missed |= !d && errno != EXDEV;
 	return d;
 }
 
@@ -167,60 +114,70 @@ static struct entry_store store_of(const struct recording *r)
 		/* What an undo removes has to be kept, however large it is. */
 		.max_file =
 			r->about.flags & CHANGE_ATOMIC ? INT64_MAX : journal_max_file(r->journal),
-		.change = r->kept->id,
+		.part = &r->kept->steps.part,
 		.texts = has_room_for_text(r) ? &r->kept->memory : NULL,
 	};
 }
 
-/* Where the directory is now. An atomic change moves directories itself, and asks each time. */
-static bool dir_text(struct recording *r, struct touched_dir *d)
+/* Where a step is taken. The path is in `room`. 0, or -1 with errno. */
+static int place_of(struct recording *r, struct touched_dir *d, const char *name,
+		    char room[PATH_MAX + NAME_MAX + 2], struct step_place *ret)
 {
 	struct recorded *k = r->kept;
-	char text[PATH_MAX] UNINITIALISED;
-	struct str now;
+	/* An atomic change moves directories itself, and asks each time. */
+	const bool ask = k->steps.written && is_atomic(r);
 
-	if (d->moves == k->touches.moves && (k->steps == 0 || !(r->about.flags & CHANGE_ATOMIC)))
-		return true;
-	if (present_path(k, d->fd, text, &now) < 0)
-		return false;
-	if (!str_eq(d->text, now))
-		d->text = arena_dup(&k->memory, now);
-	d->moves = k->touches.moves;
-	return d->text.p;
+	*ret = (struct step_place){ str_of(name), d->fd };
+	if (!touches_find_text(&k->touches, &k->memory, d, ask))
+		return 0;
+	if (d->text.n + ret->path.n + 2 > PATH_MAX + NAME_MAX + 2) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	*ret = (struct step_place){ dirs_join_to(room, d->text, ret->path), -1 };
+	return 0;
 }
 
 static int write_touch(struct recording *r, struct touched_dir *d, const char *name,
 		       const struct path_state *before, int64_t dir_mtime_ns)
 {
-	char path[PATH_MAX + NAME_MAX + 2] UNINITIALISED;
-	AUTO_BUF content = { .max = LIMIT_CHANGE_MEMORY };
+	char room[PATH_MAX + NAME_MAX + 2] UNINITIALISED;
+	struct step_place at;
 
-	if (!dir_text(r, d))
-		return 0;
-	if (d->text.n + strlen(name) + 2 > sizeof path) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	const struct touch_record record = {
-		.number = r->kept->steps,
-		.dir_mtime_ns = dir_mtime_ns,
-		.path = dirs_join_to(path, d->text, str_of(name)),
-		.before = *before,
-	};
-	record_put_touch(&content, &record);
-	if (content.failed) {
-		errno = ENOMEM;
-		return -1;
-	}
-	return write_step(r, RECORD_TOUCH, buf_str(&content));
+	return place_of(r, d, name, room, &at) < 0
+		       ? -1
+		       : steps_touch(&r->kept->steps, &at, before, dir_mtime_ns);
 }
 
 /* A link in the store counts as a name of the file. If the server dies before a file tool has
  * replaced the file, the next write finds two names, and would write in place: a reader could see
- * half of it. Only commands, which do that anyway, are spared the copy. */
-static enum entry_keep way_of(const struct recording *r, enum touch_care care)
+ * half of it. Only commands, which do that anyway, are spared the copy; and a file with several
+ * names stays the inode that it is, unless undo knows one that stays. */
+static enum entry_keep way_of(const struct recording *r, enum touch_care care,
+			      const struct path_state *st)
 {
-	return care == TOUCH_LAST && r->about.flags & CHANGE_COMMAND ? ENTRY_LINK : ENTRY_COPY;
+	const bool link = r->about.flags & CHANGE_COMMAND || (st->nlink > 1 && !st->link.n);
+
+	return care == TOUCH_LAST && link ? ENTRY_LINK : ENTRY_COPY;
+}
+
+/* The change is too large to be kept as a whole: give back what was kept of it. */
+static void lose(const struct recording *r)
+{
+	struct recorded *k = r->kept;
+	const struct entry_store s = store_of(r);
+	char room[RECORD_HEAD];
+	struct buf out = buf_over(room, sizeof room);
+	uint64_t at;
+
+	record_put(&out, store_seed(journal_store(r->journal)), RECORD_LOSE, k->steps.about.id,
+		   STR(""));
+	if (k->steps.written)
+		(void)store_append(journal_store(r->journal), &k->steps.part, buf_str(&out), false,
+				   &at);
+	for (struct touched *t = k->touches.first; t; t = t->next)
+		entry_drop(&s, &t->before);
+	k->lost = true;
 }
 
 /* Keep the content of what is there. 0, or -1 with errno: an atomic change must not overwrite what
@@ -229,9 +186,19 @@ static int keep(const struct recording *r, int dir, const char *name, enum touch
 		struct path_state *st)
 {
 	const struct entry_store s = store_of(r);
-	const int rc = entry_keep(&s, dir, name, way_of(r, care), st);
+	struct recorded *k = r->kept;
 
-	return r->about.flags & CHANGE_ATOMIC && st->type == STATE_FILE ? rc : 0;
+	if (k->lost)
+		return 0;
+	/* Where another name of the file stays, the file can be found again by that. */
+	if (r->about.flags & CHANGE_UNDO && care == TOUCH_LAST && st->type == STATE_FILE)
+		st->link = touches_find_other(&k->touches, &k->memory, dir, name, st);
+	const int rc = entry_keep(&s, dir, name, way_of(r, care, st), st);
+	if (is_atomic(r))
+		return st->type == STATE_FILE ? rc : 0;
+	if (rc < 0 && errno == ENOSPC)
+		lose(r);
+	return 0;
 }
 
 /* Whether the content that was there first would be lost. A link in the store is the same object:
@@ -269,7 +236,8 @@ static int touch_again(struct recording *r, struct touched_dir *d, const char *n
 	const int dir = d->fd;
 	struct path_state now;
 
-	entry_look(dir, name, &r->kept->memory, &now);
+	if (entry_look(dir, name, &r->kept->memory, &now) < 0)
+		return -1;
 	if (care != TOUCH_META && keep(r, dir, name, care, &now) < 0)
 		return -1;
 	return write_touch(r, d, name, &now, dirs_mtime(dir));
@@ -291,9 +259,12 @@ static struct touched *new_touch(struct recording *r, int dir, struct touched_di
 	struct recorded *k = r->kept;
 	struct touched *t = touches_add(&k->touches, &k->memory, d, name);
 
-	if (!t)
+	if (!t) {
+		errno = ENOMEM;
 		return NULL;
-	entry_look(dir, name, &k->memory, &t->before);
+	}
+	if (entry_look(dir, name, &k->memory, &t->before) < 0 && is_atomic(r))
+		return NULL;
 	touches_note_object(&k->touches, t);
 	if (t->before.type == STATE_DIR)
 		know_dir(r, dir, t);
@@ -309,20 +280,34 @@ static bool is_still_there(int dir, const struct touched *t)
 	       st.st_dev == t->before.dev;
 }
 
+/* An atomic change must be able to put back what the journal cannot have, too. */
+static int touch_outside(struct recording *r, struct touched_dir *d, const char *name,
+			 enum touch_care care)
+{
+	const struct entry_store memory = { .texts = &r->kept->memory };
+	struct path_state now;
+
+	if (entry_look(d->fd, name, memory.texts, &now) < 0 ||
+	    (care != TOUCH_META && entry_keep(&memory, d->fd, name, ENTRY_COPY, &now) < 0))
+		return -1;
+	return write_touch(r, d, name, &now, dirs_mtime(d->fd));
+}
+
 /* Keep what has to be kept, and write it down. 0, or -1 with errno. */
 static int touch(struct recording *r, struct touched_dir *d, const char *name, enum touch_care care,
 		 bool *may_be_link)
 {
 	struct recorded *k = r->kept;
 	const int dir = d->fd;
+
+	if (d->is_outside)
+		return touch_outside(r, d, name, care);
 	/* Only an atomic change is taken back step by step. */
 	const int64_t dir_mtime_ns = r->about.flags & CHANGE_ATOMIC ? dirs_mtime(dir) : d->mtime_ns;
 	struct touched *t = touches_find(&k->touches, d, str_of(name));
 	const bool is_new = !t;
-	if (is_new && !(t = new_touch(r, dir, d, name))) {
-		errno = ENOMEM;
+	if (is_new && !(t = new_touch(r, dir, d, name)))
 		return -1;
-	}
 	*may_be_link = !is_new || t->before.type == STATE_LINK;
 	k->touches.moves += care == TOUCH_LAST && t->before.type == STATE_DIR;
 	const bool there = is_new || (care != TOUCH_META && is_still_there(dir, t));
@@ -333,7 +318,7 @@ static int touch(struct recording *r, struct touched_dir *d, const char *name, e
 	t->gone |= care == TOUCH_LAST && there;
 	if (!is_new)
 		keep_moved(r, dir, name, care);
-	if (!is_new && r->about.flags & CHANGE_ATOMIC)
+	if (!is_new && is_atomic(r))
 		return touch_again(r, d, name, care);
 	return is_new || at_risk ? write_touch(r, d, name, &t->before, dir_mtime_ns) : 0;
 }
@@ -345,7 +330,16 @@ static bool begin(struct recording *r)
 	r->kept = recorded_new(r);
 	if (!r->kept)
 		return false;
-	r->kept->id = journal_number(r->journal);
+	if (!r->journal)
+		return true;
+	struct store *s = journal_store(r->journal);
+	struct steps *steps = &r->kept->steps;
+	steps->about.id = store_number(s);
+	if (!steps->about.id || store_begin(s, steps->about.id, &steps->part) < 0) {
+		arena_done(&r->kept->memory);
+		mem_free(TAKE(r->kept, NULL));
+		return false;
+	}
 	if (r->about.flags & CHANGE_COMMAND) {
 		r->kept->open.about = change_of(r);
 		journal_add_open(r->journal, &r->kept->open);
@@ -357,7 +351,7 @@ static bool begin(struct recording *r)
 static int fail(struct recording *r, const char *name, struct err *e)
 {
 	r->missed = true;
-	if (!(r->about.flags & CHANGE_ATOMIC))
+	if (!is_atomic(r))
 		return 0;
 	return err_errno(e, "The present state of %s cannot be kept", name);
 }
@@ -389,32 +383,63 @@ void recording_note_move(struct recording *r)
 int recording_touch(struct recording *r, int dir, const char *name, enum touch_care care,
 		    struct err *e)
 {
-	if (!r->journal)
-		return 0;
-	if (!begin(r)) {
-		errno = ENOMEM;
-		return fail(r, name, e);
-	}
-	struct touched_dir *d = dir_of(r, dir);
 	bool ignored;
-	return d && touch(r, d, name, care, &ignored) < 0 ? fail(r, name, e) : 0;
+
+	if (!r->journal && !is_atomic(r))
+		return 0;
+	struct touched_dir *d = begin(r) ? dir_of(r, dir) : NULL;
+	if (!d && errno == EXDEV)
+		return 0;
+	return d && touch(r, d, name, care, &ignored) == 0 ? 0 : fail(r, name, e);
+}
+
+/* The state of a name is kept for undo, and what is about to happen to it is written down. */
+static int put(struct recording *r, struct touched_dir *d, const char *name, const char *aside,
+	       const struct stat *new)
+{
+	char room[PATH_MAX + NAME_MAX + 2] UNINITIALISED;
+	struct step_place at;
+
+	if (!d->is_outside) {
+		struct touched *t = touches_find(&r->kept->touches, d, str_of(name));
+		if (!t && !(t = new_touch(r, d->fd, d, name)))
+			return -1;
+		if (aside && keep(r, d->fd, name, TOUCH_LAST, &t->before) < 0)
+			return -1;
+		t->gone |= aside != NULL;
+	}
+	return place_of(r, d, name, room, &at) < 0
+		       ? -1
+		       : steps_put(&r->kept->steps, &at, str_of(aside ? aside : ""), new,
+				   dirs_mtime(d->fd));
+}
+
+int recording_put(struct recording *r, int dir, const char *name, const char *aside,
+		  const struct stat *new, struct err *e)
+{
+	struct touched_dir *d = begin(r) ? dir_of(r, dir) : NULL;
+	return d && put(r, d, name, aside, new) == 0 ? 0 : fail(r, name, e);
+}
+
+int recording_discard(struct recording *r, int dir, const char *aside, const char *name,
+		      struct err *e)
+{
+	struct touched_dir *d = r->kept ? touches_find_dir(&r->kept->touches, dir) : NULL;
+	const struct touched *t =
+		!d || d->is_outside ? NULL : touches_find(&r->kept->touches, d, str_of(name));
+
+	return t && write_touch(r, d, aside, &t->before, dirs_mtime(dir)) < 0 ? fail(r, name, e)
+									      : 0;
 }
 
 void recording_note_content(struct recording *r, int dir, const char *name, struct str content)
 {
 	struct recorded *k = r->kept;
-	const bool small = k && (int64_t)content.n <= journal_max_file(r->journal);
-	const struct touched_dir *d = small ? touches_find_dir(&k->touches, dir) : NULL;
-	struct touched *t = d ? touches_find(&k->touches, d, str_of(name)) : NULL;
-	struct left_content *left = t ? arena_alloc(&k->memory, sizeof *left) : NULL;
 
-	if (!left)
-		return;
-	*left = (struct left_content){ .size = (int64_t)content.n };
-	sha256_of(content, left->hash);
-	if (content.n <= LIMIT_JOURNAL_SMALL && has_room_for_text(r))
-		left->text = arena_dup(&k->memory, content);
-	t->left = left;
+	if (k && (int64_t)content.n <= journal_max_file(r->journal))
+		touches_note_left(&k->touches, &k->memory, dir, name, content,
+				  store_seed(journal_store(r->journal)),
+				  content.n <= LIMIT_JOURNAL_SMALL && has_room_for_text(r));
 }
 
 /* One end of a move: the path of the name, empty in the stage. */
@@ -424,7 +449,7 @@ static struct str end_of_move(struct recording *r, int dir, const char *name)
 	struct str now;
 
 	if (dir == store_stage(journal_store(r->journal)) ||
-	    present_path(r->kept, dir, text, &now) < 0)
+	    !dirs_text(dir, r->kept->touches.rules, text, &now))
 		return STR("");
 	return dirs_join(&r->kept->memory, now, str_of(name));
 }
@@ -433,24 +458,20 @@ static int move(struct recording *r, int from_dir, const char *from, int to_dir,
 {
 	const int dirs[] = { from_dir, to_dir };
 	const char *const names[] = { from, to };
-	AUTO_BUF content = { .max = LIMIT_CHANGE_MEMORY };
 	struct stat st;
 
 	if (fstatat(from_dir, from, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return -1;
 	for (size_t i = 0; i < 2; i++) {
 		struct touched_dir *d = dir_of(r, dirs[i]);
-		if (!d || touches_find(&r->kept->touches, d, str_of(names[i])))
+		if (!d || d->is_outside || touches_find(&r->kept->touches, d, str_of(names[i])))
 			continue;
 		const struct touched *t = new_touch(r, dirs[i], d, names[i]);
-		if (!t) {
-			errno = ENOMEM;
+		if (!t)
 			return -1;
-		}
 		r->kept->movable |= t->before.type == STATE_FILE;
 	}
-	const struct move_record m = {
-		.number = r->kept->steps,
+	struct move_record m = {
 		.from = end_of_move(r, from_dir, from),
 		.to = end_of_move(r, to_dir, to),
 		.dev = st.st_dev,
@@ -458,12 +479,8 @@ static int move(struct recording *r, int from_dir, const char *from, int to_dir,
 		.from_mtime_ns = dirs_mtime(from_dir),
 		.to_mtime_ns = dirs_mtime(to_dir),
 	};
-	record_put_move(&content, &m);
-	if (content.failed || r->kept->memory.failed) {
-		errno = ENOMEM;
-		return -1;
-	}
-	return write_step(r, RECORD_MOVE, buf_str(&content));
+	errno = ENOMEM;
+	return r->kept->memory.failed ? -1 : steps_move(&r->kept->steps, &m);
 }
 
 int recording_move(struct recording *r, int from_dir, const char *from, int to_dir, const char *to,
@@ -476,46 +493,70 @@ int recording_move(struct recording *r, int from_dir, const char *from, int to_d
 	return move(r, from_dir, from, to_dir, to) < 0 ? fail(r, from, e) : 0;
 }
 
-bool recording_finish(struct recording *r, struct arena *a, struct change *ret)
+/* Compare, and write the end of the change. 1 if something has changed, 0 if not; -1 with errno if it
+ * could not be written: *ret is what has changed all the same. What an undo has undone is undone, even
+ * if that came to nothing; and what was missed is said, if there is nothing else. */
+static int finish(struct recording *r, struct arena *a, struct change *ret)
 {
+	const bool counts = r->about.flags & CHANGE_UNDO || (r->missed && r->journal);
+
+	if (counts && !begin(r))
+		return -1;
 	struct recorded *k = r->kept;
 
-	if (!k)
-		return false;
+	if (!k || !r->journal)
+		return 0;
 	const struct entry_store s = store_of(r);
 	struct change c = change_of(r);
-	if (!compare_touches(&k->touches, &s, k->root, a, &c)) {
-		if (k->steps)
-			journal_drop(r->journal, k->id);
-		recording_done(r);
-		return false;
+	if (compare_touches(&k->touches, &s, a, &c) || counts) {
+		*ret = c;
+		return journal_commit(r->journal, &k->steps.part, &c) < 0 ? -1 : 1;
 	}
+	if (k->steps.written)
+		journal_drop(r->journal, &k->steps.part);
+	return 0;
+}
+
+bool recording_finish(struct recording *r, struct arena *a, struct change *ret)
+{
+	const int rc = finish(r, a, ret);
+
 	/* It has happened, whether it can be written down or not. */
-	if (journal_commit(r->journal, &c) < 0)
-		c.flags |= CHANGE_UNSAVED;
-	store_trim(journal_store(r->journal));
+	if (rc < 0)
+		ret->flags |= CHANGE_UNSAVED;
 	recording_done(r);
-	*ret = c;
-	return true;
+	return rc != 0;
+}
+
+int recording_commit(struct recording *r, struct arena *a, struct change *ret, struct err *e)
+{
+	*ret = (struct change){ .id = 0 };
+	if (finish(r, a, ret) < 0)
+		return err_errno(e, "The journal cannot be written");
+	recording_done(r);
+	return 0;
 }
 
 int recording_take_back(struct recording *r, struct err *e)
 {
 	struct recorded *k = r->kept;
+	char sentence[512];
+	struct err why;
 
-	if (!k)
-		return 0;
-	k->done.about = change_of(r);
-	k->done.back = UINT64_MAX;
-	const int rc = rollback_steps(r->journal, &k->done, e);
-	if (rc == 0 && k->steps)
-		journal_drop(r->journal, k->id);
+	if (!k || steps_take_back(&k->steps, &why) == 0) {
+		if (k && k->steps.written)
+			journal_drop(r->journal, &k->steps.part);
+		recording_done(r);
+		return err_say(e, "Nothing was changed.");
+	}
+	(void)snprintf(sentence, sizeof sentence,
+		       "It could not be taken back completely (%.300s)%s.", why.msg,
+		       k->steps.written ? ": that is tried again when the server starts" : "");
 	recording_done(r);
-	return rc;
+	return err_say(e, sentence);
 }
 
-/* Continue a change of an earlier server with what it had touched, and finish it. */
-static void finish_for(struct journal *j, const struct unfinished *u, int root)
+void recording_finish_for(const struct steps *u, int root)
 {
 	const struct recording_about about = {
 		.tool = u->about.tool,
@@ -523,19 +564,20 @@ static void finish_for(struct journal *j, const struct unfinished *u, int root)
 		.session = u->about.session,
 		.flags = u->about.flags | (u->about.flags & CHANGE_COMMAND ? CHANGE_INCOMPLETE : 0),
 	};
-	AUTO_RECORDING r = recording_of(j, &about);
+	AUTO_RECORDING r = recording_of(u->journal, &about);
 	AUTO_ARENA a = { .max = LIMIT_CHANGE_MEMORY };
 	struct change c;
 
 	if (!(r.kept = recorded_new(&r)))
 		return;
 	struct recorded *k = r.kept;
-	k->id = u->about.id;
-	k->time_ms = u->about.time_ms;
+	k->steps.about.id = u->about.id;
+	k->steps.about.time_ms = u->about.time_ms;
+	k->steps.part = u->part;
 	for (size_t i = 0; i < u->count; i++) {
 		char name[NAME_MAX + 1];
 		struct touch_record t;
-		if (u->steps[i].type != RECORD_TOUCH || !record_get_touch(u->steps[i].content, &t))
+		if (u->list[i].type != RECORD_TOUCH || !record_get_touch(u->list[i].content, &t))
 			continue;
 		AUTO_FD dir = dirs_open_parent(root, t.path, name);
 		struct touched_dir *d = dir < 0 ? NULL : dir_of(&r, dir);
@@ -544,32 +586,15 @@ static void finish_for(struct journal *j, const struct unfinished *u, int root)
 			kept = touches_add(&k->touches, &k->memory, d, name);
 		if (kept) {
 			kept->before = t.before;
+			if (i < u->lost && t.before.type == STATE_FILE)
+				kept->before.kept = KEPT_NOT;
 			/* Its content was in danger: the object may be gone, and its number
 			 * another one's. */
 			kept->gone = t.before.kept != KEPT_NOT;
 		}
 		if (d && t.dir_mtime_ns && t.dir_mtime_ns < d->mtime_ns)
 			d->mtime_ns = t.dir_mtime_ns;
-		k->steps++;
+		k->steps.written++;
 	}
 	(void)recording_finish(&r, &a, &c);
-}
-
-size_t recording_recover(struct journal *j)
-{
-	const struct path top = { .base = PATH_WORKSPACE };
-	AUTO_ARENA a = { .max = LIMIT_CHANGE_MEMORY };
-	struct unfinished *list;
-	struct err e;
-	AUTO_FD root = ws_open(journal_workspace(j), &top, O_PATH | O_DIRECTORY, &e);
-	const size_t n = root < 0 ? 0 : journal_unfinished(j, &a, &list);
-
-	/* The newest first: it may have touched what an older one had left. */
-	for (size_t i = n; i-- > 0;) {
-		if (!(list[i].about.flags & CHANGE_ATOMIC))
-			finish_for(j, &list[i], root);
-		else if (rollback_steps(j, &list[i], &e) == 0)
-			journal_drop(j, list[i].about.id);
-	}
-	return n;
 }

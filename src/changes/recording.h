@@ -13,8 +13,32 @@
  * recording that touches nothing costs nothing.
  *
  * A recording belongs to one thread at a time. Nothing that goes wrong in it is an error for its
- * caller, unless it is atomic: then the change must not be made if it could not be taken back. What
- * lies outside the workspace is not recorded.
+ * caller, unless it is atomic (undo, patches): then a step must not be taken that could not be taken
+ * back, and all of them happen or none. What lies outside the workspace and its git directories is
+ * not recorded; an atomic recording remembers it, for a way back in this process.
+ *
+ * The states of a change. Only the thread that has the recording moves it on; after its program's
+ * death, whoever settles (settle.h).
+ *
+ * | state | begins with | in the journal | held |
+ * |---|---|---|---|
+ * | begun | recording_of | nothing; it has no number | nothing |
+ * | recording | the first touch | BEGIN, and for each touch what was kept and TOUCH, before the file is changed | its segment, which is not removed (store_begin); each directory, open; a place is locked by who writes it |
+ * | applying | the first step, if it is atomic | BEGIN, and for each step TOUCH, MOVE or PUT, before it is taken | the same; all files are locked (locks_take_all), and no other undo or patch runs (journal_lock_undo) |
+ * | committed | recording_finish, recording_commit | COMMIT, with both states of each path | nothing |
+ * | taken back | recording_take_back, or nothing differs at the end | BACK for each step that was put back, then DROP | nothing |
+ *
+ * | dies while it is | leaves | the next program that starts, lists or undoes |
+ * |---|---|---|
+ * | begun | nothing | – |
+ * | recording | some files old, some new, no COMMIT | compares, as if the call had ended there: COMMIT or DROP (recording_finish_for); a command's change first waits for its processes and says `complete:false` |
+ * | applying | the same | takes it back (steps_take_back): DROP |
+ * | being taken back | BACK up to where it came | goes on there |
+ * | committed, or taken back | what it was to be | – |
+ *
+ * If the way back fails, the change stays applying: the caller is told, and the next start tries
+ * again. If COMMIT cannot be written, an atomic change is taken back; any other has happened, and
+ * says that it is not kept.
  */
 #ifndef CHANGES_RECORDING_H
 #define CHANGES_RECORDING_H
@@ -39,11 +63,14 @@ struct recording_about {
 };
 
 struct recorded;
+struct stat;
+struct steps;
 struct touched_dir;
 
 /* The zero value records nothing. */
 struct recording {
-	struct journal *journal; /* NULL: nothing is recorded */
+	struct journal
+		*journal; /* NULL: nothing is recorded, but an atomic one remembers its steps */
 	struct recording_about about;
 	bool missed;	       /* not everything is known that happened */
 	struct recorded *kept; /* NULL: nothing was touched */
@@ -81,6 +108,17 @@ void recording_note_content(struct recording *r, int dir, const char *name, stru
 /* A directory may have been moved: the paths of directories are asked again. */
 void recording_note_move(struct recording *r);
 
+/* An atomic recording is about to give a name the object `new` (NULL: nothing, or a directory that is
+ * made), and what is there the name `aside` (NULL: nothing is there), both in one directory. What is
+ * there is kept, and gets its name back if the change is taken back. -1 if it cannot be kept. */
+int recording_put(struct recording *r, int dir, const char *name, const char *aside,
+		  const struct stat *new, struct err *e);
+
+/* What was set aside is about to be removed: from now on its content is put back from the journal.
+ * Without one there is no way back from here. */
+int recording_discard(struct recording *r, int dir, const char *aside, const char *name,
+		      struct err *e);
+
 /* An atomic recording is about to rename an object to a name that does not exist. The stage of the
  * store is one of the directories that may be given. */
 int recording_move(struct recording *r, int from_dir, const char *from, int to_dir, const char *to,
@@ -90,11 +128,16 @@ int recording_move(struct recording *r, int from_dir, const char *from, int to_d
  * arena. */
 bool recording_finish(struct recording *r, struct arena *a, struct change *ret);
 
-/* Put everything back as it was, for an atomic recording that failed. -1 if that failed as well:
- * the next start will try again. */
+/* The same for an atomic recording; the number of *ret is 0 if nothing has changed. -1 if it could not
+ * be written: then it has to be taken back. */
+int recording_commit(struct recording *r, struct arena *a, struct change *ret, struct err *e);
+
+/* An atomic recording failed, for the reason in *e: put everything back as it was (steps.h), and add
+ * to the sentence that nothing was changed; or that this failed, too, and the next start will try
+ * again. Returns -1. */
 int recording_take_back(struct recording *r, struct err *e);
 
-/* Finish or take back what an earlier server left. Returns how many changes that were. */
-size_t recording_recover(struct journal *j);
+/* Continue a change of a dead program with what it had touched, and finish it. Its part is ended. */
+void recording_finish_for(const struct steps *u, int root);
 
 #endif

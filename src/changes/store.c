@@ -3,177 +3,115 @@
 
 #include "changes/store.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/io.h"
 #include "base/own.h"
+#include "changes/segments.h"
 #include "changes/limits.h"
-#include "changes/room.h"
-
-struct segment {
-	uint32_t number;
-	int fd;
-	uint64_t size;
-	int64_t linked; /* bytes of its links */
-	int64_t newest_ms;
-	uint32_t links, pins, records;
-};
 
 struct store {
 	pthread_mutex_t lock;
-	int dir, links, stage, locked;
-	uint64_t seed;
-	int64_t max_bytes, max_age_ms, segment_bytes;
+	struct segments segments;
+	uint64_t last; /* the greatest number of a change that is known */
 	bool sync;
-	struct segment segments[LIMIT_JOURNAL_SEGMENTS]; /* oldest first */
-	size_t count;
-	uint32_t last; /* the number of the newest segment that there ever was */
 	int failed;
 	char path[PATH_MAX];
 };
 
-static int64_t wall_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_REALTIME, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-static struct segment *find(struct store *s, uint32_t number)
-{
-	for (size_t i = s->count; i-- > 0;)
-		if (s->segments[i].number == number)
-			return &s->segments[i];
-	errno = ENOENT;
-	return NULL;
-}
-
-static int64_t bytes_of(const struct store *s)
-{
-	int64_t sum = 0;
-
-	for (size_t i = 0; i < s->count; i++)
-		sum += (int64_t)s->segments[i].size + s->segments[i].linked;
-	return sum;
-}
-
-static void segment_name(uint32_t number, char out[16])
-{
-	(void)snprintf(out, 16, "%08x.log", number);
-}
-
-static void remove_oldest(struct store *s)
-{
-	struct segment *g = &s->segments[0];
-	char name[16], links[16];
-
-	segment_name(g->number, name);
-	(void)snprintf(links, sizeof links, "%x", g->number);
-	room_remove_links(s->links, links);
-	(void)unlinkat(s->dir, name, 0);
-	fd_closep(&g->fd);
-	memmove(g, g + 1, --s->count * sizeof *g);
-}
-
-/* Remove old segments until `need` more bytes fit. False if they do not even then. */
-static bool make_room(struct store *s, int64_t need)
-{
-	const int64_t now = wall_ms();
-
-	while (s->count) {
-		const struct segment *g = &s->segments[0];
-		const bool old = s->max_age_ms && now - g->newest_ms > s->max_age_ms;
-		const bool many = s->count == ARRAY_LEN(s->segments) && s->count > 1;
-		if (!old && !many && bytes_of(s) + need <= s->max_bytes)
-			return true;
-		if (g->pins || (s->count == 1 && !old))
-			break;
-		remove_oldest(s);
-	}
-	return bytes_of(s) + need <= s->max_bytes;
-}
-
-static int open_segment(struct store *s, uint32_t number, int flags)
-{
-	char name[16];
-	struct stat st;
-
-	segment_name(number, name);
-	AUTO_FD fd = openat(s->dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return -1;
-	if (!S_ISREG(st.st_mode) || s->count == ARRAY_LEN(s->segments)) {
-		errno = ENOSPC;
-		return -1;
-	}
-	s->segments[s->count++] = (struct segment){
-		.number = number,
-		.fd = TAKE(fd, -1),
-		.size = ((uint64_t)st.st_size + RECORD_ALIGN - 1) & ~(uint64_t)(RECORD_ALIGN - 1),
-		.newest_ms = (int64_t)st.st_mtim.tv_sec * 1000,
-	};
-	if (number > s->last)
-		s->last = number;
-	return 0;
-}
-
-/* The segment in which `need` more bytes can be reserved; or NULL with errno. */
-static struct segment *current(struct store *s, uint64_t need)
-{
-	if (!make_room(s, (int64_t)need)) {
-		errno = ENOSPC;
-		return NULL;
-	}
-	struct segment *g = s->count ? &s->segments[s->count - 1] : NULL;
-	if (g && g->size + need <= UINT32_MAX && g->records < LIMIT_JOURNAL_RECORDS &&
-	    (g->size == 0 || g->size + need <= (uint64_t)s->segment_bytes ||
-	     need > (uint64_t)s->segment_bytes))
-		return g;
-	if (need > UINT32_MAX) {
-		errno = EFBIG;
-		return NULL;
-	}
-	if (open_segment(s, s->last + 1, O_CREAT | O_EXCL) < 0)
-		return NULL;
-	return &s->segments[s->count - 1];
-}
-
-int store_reserve(struct store *s, uint64_t need, struct reserved *ret)
+int store_begin(struct store *s, uint64_t change, struct store_part *ret)
 {
 	(void)pthread_mutex_lock(&s->lock);
-	struct segment *g = current(s, need);
+	struct segment *g = segments_current(&s->segments);
 	if (g) {
-		*ret = (struct reserved){ .fd = g->fd,
-					  .at = store_at(g->number, (uint32_t)g->size) };
-		g->size += need;
-		g->records++;
-		g->pins++;
-		g->newest_ms = wall_ms();
+		g->changes++;
+		*ret = (struct store_part){ .segment = g->number, .change = change };
+	} else {
+		s->failed = errno;
 	}
 	(void)pthread_mutex_unlock(&s->lock);
 	return g ? 0 : -1;
 }
 
+int store_resume(struct store *s, uint64_t change, uint32_t segment, struct store_part *ret)
+{
+	(void)pthread_mutex_lock(&s->lock);
+	struct segment *g = segments_find(&s->segments, segment);
+	if (g && g->fd < 0 && !g->owner)
+		(void)segments_continue(&s->segments, g);
+	if (g && g->fd >= 0) {
+		g->changes++;
+		*ret = (struct store_part){ .segment = segment, .change = change };
+	}
+	(void)pthread_mutex_unlock(&s->lock);
+	return g && g->fd >= 0 ? 0 : -1;
+}
+
+void store_end(struct store *s, struct store_part *p)
+{
+	int64_t bytes, linked;
+
+	if (!p->segment)
+		return;
+	(void)pthread_mutex_lock(&s->lock);
+	struct segment *g = segments_find(&s->segments, p->segment);
+	if (g && --g->changes == 0 &&
+	    (g->number != s->segments.current || segments_is_full(&s->segments, g)))
+		segments_retire(&s->segments, g);
+	segments_sum(&s->segments, &bytes, &linked);
+	if (bytes > s->segments.max_bytes ||
+	    (linked && linked > segments_most_linked(&s->segments))) {
+		segments_look(&s->segments);
+		segments_trim(&s->segments);
+	}
+	(void)pthread_mutex_unlock(&s->lock);
+	*p = (struct store_part){ .segment = 0 };
+}
+
+static int reserve(struct store *s, const struct store_part *p, uint64_t need, struct reserved *ret)
+{
+	(void)pthread_mutex_lock(&s->lock);
+	struct segment *g = segments_find(&s->segments, p->segment);
+	const bool fits = g && g->fd >= 0 && g->size + need <= UINT32_MAX;
+	if (g && !fits)
+		errno = ENOSPC;
+	if (fits) {
+		*ret = (struct reserved){ .fd = g->fd,
+					  .at = store_at(g->number, (uint32_t)g->size) };
+		g->size += need;
+		g->bytes += (int64_t)need;
+		g->records++;
+	}
+	(void)pthread_mutex_unlock(&s->lock);
+	return fits ? 0 : -1;
+}
+
+int store_reserve(struct store *s, struct store_part *p, uint64_t need, struct reserved *ret)
+{
+	if (p->copied + (int64_t)need > s->segments.max_bytes) {
+		errno = ENOSPC;
+		return -1;
+	}
+	if (reserve(s, p, need, ret) < 0)
+		return -1;
+	p->copied += (int64_t)need;
+	return 0;
+}
+
 int store_release(struct store *s, const struct reserved *r, bool sync, int rc)
 {
-	const int error = errno;
-
-	if (rc == 0 && sync && s->sync && fdatasync(r->fd) < 0)
-		rc = -1;
-	store_unpin(s, store_segment(r->at));
+	if (rc == 0 && sync && s->sync)
+		rc = fdatasync(r->fd);
+	const int error = rc < 0 ? errno : 0;
 	(void)pthread_mutex_lock(&s->lock);
-	s->failed = rc < 0 ? error : 0;
+	s->failed = error;
 	(void)pthread_mutex_unlock(&s->lock);
 	errno = error;
 	return rc;
@@ -193,151 +131,107 @@ int store_write_at(int fd, struct str bytes, uint64_t offset)
 	return 0;
 }
 
-int store_append(struct store *s, struct str records, bool sync, uint64_t *at)
+int store_append(struct store *s, const struct store_part *p, struct str records, bool is_end,
+		 uint64_t *at)
 {
 	struct reserved r;
 
-	if (store_reserve(s, records.n, &r) < 0) {
-		s->failed = errno;
+	if (reserve(s, p, records.n, &r) < 0)
 		return -1;
-	}
-	const int rc = store_release(s, &r, sync, store_write_at(r.fd, records, (uint32_t)r.at));
+	const int rc = store_release(s, &r, is_end, store_write_at(r.fd, records, (uint32_t)r.at));
 	if (rc == 0)
 		*at = r.at;
 	return rc;
 }
 
-uint32_t store_pin(struct store *s)
-{
-	uint32_t number = 0;
-
-	(void)pthread_mutex_lock(&s->lock);
-	if (s->count) {
-		s->segments[s->count - 1].pins++;
-		number = s->segments[s->count - 1].number;
-	}
-	(void)pthread_mutex_unlock(&s->lock);
-	return number;
-}
-
-void store_unpin(struct store *s, uint32_t segment)
+void store_share(struct store *s, uint64_t at)
 {
 	(void)pthread_mutex_lock(&s->lock);
-	struct segment *g = find(s, segment);
+	struct segment *g = segments_find(&s->segments, store_segment(at));
 	if (g)
-		g->pins--;
+		g->is_shared = true;
 	(void)pthread_mutex_unlock(&s->lock);
 }
 
-static void link_name(uint64_t at, char out[32])
+void store_punch(struct store *s, uint64_t at, bool is_alone)
 {
-	(void)snprintf(out, 32, "%x/%x", store_segment(at), (uint32_t)at);
-}
-
-int store_link(struct store *s, int dir, const char *name, int64_t size, uint64_t *at)
-{
-	char to[32];
+	struct record_head h;
 
 	(void)pthread_mutex_lock(&s->lock);
-	struct segment *g = current(s, 0);
-	int rc = g && make_room(s, size) ? 0 : -1;
-	if (rc == 0) {
-		g = &s->segments[s->count - 1];
-		*at = store_at(g->number, ++g->links);
-		link_name(*at, to);
-		rc = linkat(dir, name, s->links, to, 0);
-		if (rc < 0 && errno == ENOENT) {
-			char *slash = strchr(to, '/');
-			*slash = '\0';
-			(void)mkdirat(s->links, to, 0700);
-			*slash = '/';
-			rc = linkat(dir, name, s->links, to, 0);
-		}
-		if (rc == 0)
-			g->linked += size;
-	}
+	const struct segment *g = segments_find(&s->segments, store_segment(at));
+	/* The head stays, so that readers find their way. */
+	if (g && g->fd >= 0 && (is_alone || !g->is_shared) &&
+	    store_read_head(s, g->fd, at, RECORD_BLOB, &h) == 0)
+		(void)fallocate(g->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+				(off_t)(uint32_t)at + RECORD_HEAD, (off_t)h.length);
 	(void)pthread_mutex_unlock(&s->lock);
-	return rc;
 }
 
-int store_stat_link(struct store *s, uint64_t at, struct stat *st)
+int store_links(const struct store *s)
 {
-	char name[32];
-
-	link_name(at, name);
-	return fstatat(s->links, name, st, AT_SYMLINK_NOFOLLOW);
+	return s->segments.home.links;
 }
 
-bool store_find_inode(struct store *s, uint64_t ino, uint64_t *at)
+uint64_t store_next_link(struct store *s, const struct store_part *p, int64_t size)
 {
-	bool found = false;
+	uint64_t at = 0;
 
 	(void)pthread_mutex_lock(&s->lock);
-	for (size_t i = s->count; i-- > 0 && !found;) {
-		uint32_t number;
-		found = room_find_inode(s->links, s->segments[i].number, ino, &number);
-		if (found)
-			*at = store_at(s->segments[i].number, number);
-	}
+	struct segment *g = segments_find(&s->segments, p->segment);
+	if (g && p->linked + size <= segments_most_linked(&s->segments))
+		at = store_at(g->number, ++g->links);
+	else
+		errno = ENOSPC;
 	(void)pthread_mutex_unlock(&s->lock);
-	return found;
+	return at;
 }
 
-int store_open_link(struct store *s, uint64_t at)
-{
-	char name[32];
-
-	link_name(at, name);
-	return openat(s->links, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-}
-
-/* The bytes of a link that goes away are not counted any more. */
-static void forget_link(struct store *s, uint64_t at, int64_t size)
+void store_count_link(struct store *s, uint64_t at, int64_t bytes)
 {
 	(void)pthread_mutex_lock(&s->lock);
-	struct segment *g = find(s, store_segment(at));
+	struct segment *g = segments_find(&s->segments, store_segment(at));
 	if (g)
-		g->linked -= size < g->linked ? size : g->linked;
+		g->linked = g->linked + bytes > 0 ? g->linked + bytes : 0;
 	(void)pthread_mutex_unlock(&s->lock);
 }
 
-void store_unlink(struct store *s, uint64_t at)
+size_t store_segments(struct store *s, uint32_t *to, size_t max)
 {
-	char name[32];
-	struct stat st;
+	size_t n = 0;
 
-	link_name(at, name);
-	if (store_stat_link(s, at, &st) == 0 && unlinkat(s->links, name, 0) == 0)
-		forget_link(s, at, st.st_size);
+	(void)pthread_mutex_lock(&s->lock);
+	for (size_t i = s->segments.count; i-- > 0 && n < max;)
+		if (s->segments.list[i].links)
+			to[n++] = s->segments.list[i].number;
+	(void)pthread_mutex_unlock(&s->lock);
+	return n;
 }
 
-int store_link_out(struct store *s, uint64_t at, int dir, const char *name)
+bool store_has(struct store *s, uint64_t at)
 {
-	char from[32];
-
-	link_name(at, from);
-	return linkat(s->links, from, dir, name, 0);
+	(void)pthread_mutex_lock(&s->lock);
+	const bool has = segments_find(&s->segments, store_segment(at)) != NULL;
+	(void)pthread_mutex_unlock(&s->lock);
+	return has;
 }
 
-int store_move_out(struct store *s, uint64_t at, int dir, const char *name)
+static int open_to_read(const struct store *s, const struct segment *g)
 {
-	char from[32];
-	struct stat st;
-
-	link_name(at, from);
-	if (store_stat_link(s, at, &st) < 0 || renameat(s->links, from, dir, name) < 0)
-		return -1;
-	/* If both are names of one inode, rename does nothing. */
-	(void)unlinkat(s->links, from, 0);
-	forget_link(s, at, st.st_size);
-	return 0;
+	return g->fd >= 0 ? fcntl(g->fd, F_DUPFD_CLOEXEC, 3)
+			  : segments_open(&s->segments, g, O_RDONLY);
 }
 
 int store_open_segment(struct store *s, uint64_t at)
 {
 	(void)pthread_mutex_lock(&s->lock);
-	const struct segment *g = find(s, store_segment(at));
-	const int fd = g ? fcntl(g->fd, F_DUPFD_CLOEXEC, 3) : -1;
+	struct segment *g = segments_find(&s->segments, store_segment(at));
+	int fd = g ? open_to_read(s, g) : -1;
+	/* Its owner may have changed since, and change again. */
+	for (int tries = 0; g && fd < 0 && errno == ENOENT && tries < 8; tries++) {
+		segments_look(&s->segments);
+		g = segments_find(&s->segments, store_segment(at));
+		fd = g ? open_to_read(s, g) : -1;
+	}
 	(void)pthread_mutex_unlock(&s->lock);
 	return fd;
 }
@@ -349,8 +243,8 @@ int store_read_head(const struct store *s, int fd, uint64_t at, enum record_type
 	struct stat st;
 
 	if (io_pread_full(fd, head, sizeof head, (uint32_t)at) == sizeof head &&
-	    record_get_head(s->seed, head, ret) && ret->type == type && fstat(fd, &st) == 0 &&
-	    ret->length <= (uint64_t)st.st_size)
+	    record_get_head(s->segments.home.seed, head, ret) && ret->type == type &&
+	    fstat(fd, &st) == 0 && ret->length <= (uint64_t)st.st_size)
 		return 0;
 	errno = EBADMSG;
 	return -1;
@@ -370,7 +264,8 @@ int store_read(struct store *s, uint64_t at, enum record_type type, size_t most,
 		return -1;
 	}
 	if (io_pread_full(fd, to, n, (off_t)(uint32_t)at + RECORD_HEAD) != (ssize_t)n ||
-	    (n == h.length && record_checksum(s->seed, (struct str){ to, n }) != h.checksum)) {
+	    (n == h.length &&
+	     record_checksum(s->segments.home.seed, (struct str){ to, n }) != h.checksum)) {
 		errno = EBADMSG;
 		return -1;
 	}
@@ -378,172 +273,228 @@ int store_read(struct store *s, uint64_t at, enum record_type type, size_t most,
 	return 0;
 }
 
-/* A part of a segment in memory, so that not every record is a system call. */
-struct window {
-	int fd;
-	uint64_t at; /* of the first byte in `bytes` */
-	struct buf bytes;
-};
-
-/* The bytes there, at least n; { NULL, 0 } if the segment ends before, or there is no memory. */
-static struct str look(struct window *w, uint64_t at, uint64_t n)
+void store_scan(struct store *s, uint32_t segment, store_visit *visit, void *arg)
 {
-	if (at >= w->at && at + n <= w->at + w->bytes.n)
-		return str_from(buf_str(&w->bytes), (size_t)(at - w->at));
-	const size_t want = n < LIMIT_JOURNAL_PIECE ? LIMIT_JOURNAL_PIECE : (size_t)n;
-	buf_reset(&w->bytes, SIZE_MAX);
-	char *to = buf_room(&w->bytes, want);
-	const ssize_t got = to ? io_pread_full(w->fd, to, want, (off_t)at) : -1;
-	buf_filled(&w->bytes, got > 0 ? (size_t)got : 0);
-	w->at = at;
-	return got < 0 || (uint64_t)got < n ? (struct str){ NULL, 0 } : buf_str(&w->bytes);
+	AUTO_FD fd = store_open_segment(s, store_at(segment, 0));
+	struct record_range r = { .segment = segment };
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return;
+	r.to = (uint64_t)st.st_size;
+	record_scan(fd, s->segments.home.seed, &r, visit, arg);
 }
 
-/* Visit the record there. Returns how many bytes it has, or 0 if there is none. */
-static uint64_t visit_record(const struct store *s, struct window *w, const struct segment *g,
-			     uint64_t at, store_visit *visit, void *arg)
+/* The first segment from that number on whose records have not all been visited, and which is not
+ * one of ours; false if there is none. */
+static bool find_unvisited(struct store *s, uint32_t least, struct record_range *ret)
 {
-	const struct str head = look(w, at, RECORD_HEAD);
-	struct record_head h;
+	bool found = false;
 
-	if (!head.p || !record_get_head(s->seed, head.p, &h) || h.length > g->size - at)
-		return 0;
-	const uint64_t where = store_at(g->number, (uint32_t)at);
-	if (h.type == RECORD_BLOB) {
-		visit(arg, where, &h, (struct str){ NULL, (size_t)h.length });
-		return record_size(h.length);
+	(void)pthread_mutex_lock(&s->lock);
+	for (size_t i = 0; i < s->segments.count && !found; i++) {
+		const struct segment *g = &s->segments.list[i];
+		found = g->number >= least && g->fd < 0 && g->visited < g->size;
+		if (found)
+			*ret = (struct record_range){ .segment = g->number,
+						      .from = g->visited,
+						      .to = g->size };
 	}
-	struct str content = look(w, at + RECORD_HEAD, h.length);
-	if (!content.p)
-		return 0;
-	content = str_upto(content, (size_t)h.length);
-	if (record_checksum(s->seed, content) != h.checksum)
-		return 0;
-	visit(arg, where, &h, content);
-	return record_size(h.length);
+	(void)pthread_mutex_unlock(&s->lock);
+	return found;
 }
 
-void store_scan(struct store *s, store_visit *visit, void *arg)
+static void note_visited(struct store *s, const struct record_range *r)
 {
-	for (size_t i = 0; i < s->count; i++) {
-		const struct segment *g = &s->segments[i];
-		struct window w = { .fd = g->fd, .bytes = { .max = UINT32_MAX } };
-		for (uint64_t at = 0; at + RECORD_HEAD <= g->size;) {
-			const uint64_t n = visit_record(s, &w, g, at, visit, arg);
-			at += n ? n : RECORD_ALIGN;
-		}
-		buf_done(&w.bytes);
+	(void)pthread_mutex_lock(&s->lock);
+	struct segment *g = segments_find(&s->segments, r->segment);
+	if (g && g->fd < 0) {
+		g->is_whole = r->gap == r->to;
+		g->end = r->end > g->end ? r->end : g->end;
+		g->scanned = r->failed ? r->gap : r->to;
+		/* In a segment that nobody writes no gap is filled any more. */
+		g->visited = g->owner || r->failed ? r->gap : r->to;
 	}
+	(void)pthread_mutex_unlock(&s->lock);
+}
+
+void store_refresh(struct store *s, store_visit *visit, void *arg)
+{
+	struct record_range r = { .segment = 0 };
+
+	(void)pthread_mutex_lock(&s->lock);
+	segments_look(&s->segments);
+	(void)pthread_mutex_unlock(&s->lock);
+	while (find_unvisited(s, r.segment, &r)) {
+		AUTO_FD fd = store_open_segment(s, store_at(r.segment, 0));
+		if (fd >= 0)
+			record_scan(fd, s->segments.home.seed, &r, visit, arg);
+		if (fd >= 0)
+			note_visited(s, &r);
+		r.segment++;
+	}
+}
+
+/* A writer that owns segments and is not this one, after that one; 0: there is none. */
+static uint64_t next_owner(struct store *s, uint64_t after)
+{
+	uint64_t next = 0;
+
+	(void)pthread_mutex_lock(&s->lock);
+	for (size_t i = 0; i < s->segments.count; i++) {
+		const uint64_t owner = s->segments.list[i].owner;
+		if (owner > after && owner != s->segments.home.id && (!next || owner < next))
+			next = owner;
+	}
+	(void)pthread_mutex_unlock(&s->lock);
+	return next;
+}
+
+/* Where the next record goes. What is behind the last one is cut off, because the program died while
+ * it wrote that; but not if it could not be read. */
+static void find_end(struct segment *g)
+{
+	const bool known = g->scanned == g->size, behind = g->size > g->end;
+
+	g->size = known ? g->end : (g->size + RECORD_ALIGN - 1) / RECORD_ALIGN * RECORD_ALIGN;
+	if (known && behind)
+		(void)ftruncate(g->fd, (off_t)g->size);
+}
+
+/* Make the segments of that owner ours. */
+static void adopt_from(struct store *s, uint64_t owner)
+{
+	(void)pthread_mutex_lock(&s->lock);
+	for (size_t i = 0; i < s->segments.count; i++) {
+		struct segment *g = &s->segments.list[i];
+		if (g->owner != owner || segments_take(&s->segments, g) < 0)
+			continue;
+		find_end(g);
+	}
+	(void)pthread_mutex_unlock(&s->lock);
+}
+
+void store_adopt(struct store *s, store_visit *visit, void *arg)
+{
+	for (uint64_t owner = 0; (owner = next_owner(s, owner));) {
+		AUTO_FD lock = home_claim(&s->segments.home, owner);
+		if (lock < 0)
+			continue;
+		/* It may have written until a moment ago. */
+		store_refresh(s, visit, arg);
+		adopt_from(s, owner);
+	}
+}
+
+void store_adopted(struct store *s)
+{
+	(void)pthread_mutex_lock(&s->lock);
+	for (size_t i = s->segments.count; i-- > 0;) {
+		struct segment *g = &s->segments.list[i];
+		if (g->fd >= 0 && g->changes == 0 && g->number != s->segments.current)
+			segments_retire(&s->segments, g);
+	}
+	(void)pthread_mutex_unlock(&s->lock);
+}
+
+bool store_is_quiet(const struct store *s)
+{
+	return home_sweep(&s->segments.home);
+}
+
+uint64_t store_removals(struct store *s)
+{
+	(void)pthread_mutex_lock(&s->lock);
+	const uint64_t n = s->segments.removals;
+	(void)pthread_mutex_unlock(&s->lock);
+	return n;
+}
+
+bool store_is_foreign(struct store *s, uint32_t segment)
+{
+	(void)pthread_mutex_lock(&s->lock);
+	const struct segment *g = segments_find(&s->segments, segment);
+	const bool foreign = g && g->owner && g->owner != s->segments.home.id;
+	(void)pthread_mutex_unlock(&s->lock);
+	return foreign;
 }
 
 uint64_t store_seed(const struct store *s)
 {
-	return s->seed;
+	return s->segments.home.seed;
+}
+
+uint64_t store_number(struct store *s)
+{
+	(void)pthread_mutex_lock(&s->lock);
+	const uint64_t number = home_number(&s->segments.home, s->last);
+	if (number)
+		s->last = number;
+	else
+		s->failed = errno;
+	(void)pthread_mutex_unlock(&s->lock);
+	return number;
+}
+
+void store_raise_number(struct store *s, uint64_t last)
+{
+	(void)pthread_mutex_lock(&s->lock);
+	s->last = last > s->last ? last : s->last;
+	(void)pthread_mutex_unlock(&s->lock);
+}
+
+int store_writer(const struct store *s)
+{
+	return s->segments.home.writer;
+}
+
+int store_turns(const struct store *s)
+{
+	return s->segments.home.turns;
 }
 
 int store_stage(const struct store *s)
 {
-	return s->stage;
-}
-
-uint32_t store_oldest(struct store *s)
-{
-	(void)pthread_mutex_lock(&s->lock);
-	const uint32_t number = s->count ? s->segments[0].number : s->last + 1;
-	(void)pthread_mutex_unlock(&s->lock);
-	return number;
-}
-
-uint32_t store_middle(struct store *s)
-{
-	(void)pthread_mutex_lock(&s->lock);
-	const uint32_t number = s->count ? s->segments[s->count / 2].number : s->last + 1;
-	(void)pthread_mutex_unlock(&s->lock);
-	return number;
-}
-
-void store_trim(struct store *s)
-{
-	(void)pthread_mutex_lock(&s->lock);
-	(void)make_room(s, 0);
-	(void)pthread_mutex_unlock(&s->lock);
+	return s->segments.home.stage;
 }
 
 void store_get_facts(struct store *s, struct store_facts *ret)
 {
 	(void)pthread_mutex_lock(&s->lock);
-	ret->bytes = bytes_of(s);
-	ret->max_bytes = s->max_bytes;
+	segments_sum(&s->segments, &ret->bytes, &ret->linked);
+	ret->max_bytes = s->segments.max_bytes;
+	ret->max_linked = segments_most_linked(&s->segments);
 	ret->failed = s->failed;
 	(void)snprintf(ret->path, sizeof ret->path, "%s", s->path);
 	(void)pthread_mutex_unlock(&s->lock);
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* Open the segments that are there. Those that are too many are removed, the oldest first. */
-static int open_segments(struct store *s)
-{
-	uint32_t numbers[4 * LIMIT_JOURNAL_SEGMENTS];
-	const size_t n = room_segments(s->dir, numbers, ARRAY_LEN(numbers));
-	const size_t most = LIMIT_JOURNAL_SEGMENTS - 1;
-	char name[16];
-
-	qsort(numbers, n, sizeof *numbers, by_number);
-	for (size_t i = 0; i < n; i++) {
-		segment_name(numbers[i], name);
-		if (n - i > most)
-			(void)unlinkat(s->dir, name, 0);
-		else if (open_segment(s, numbers[i], 0) < 0)
-			return -1;
-	}
-	for (size_t i = 0; i < s->count; i++)
-		room_count_links(s->links, s->segments[i].number, &s->segments[i].linked,
-				 &s->segments[i].links);
-	/* What an earlier server had reserved last may be incomplete: nothing is appended to it. */
-	if (s->count && open_segment(s, s->last + 1, O_CREAT | O_EXCL) < 0)
-		return -1;
-	return 0;
-}
-
 int store_open(const struct store_options *o, struct store **ret, struct err *e)
 {
 	struct store *s = mem_new(1, sizeof *s);
-	struct room room;
 
 	if (!s)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory to start");
-	*s = (struct store){ .lock = PTHREAD_MUTEX_INITIALIZER,
-			     .dir = -1,
-			     .links = -1,
-			     .stage = -1,
-			     .locked = -1,
-			     .max_bytes = o->max_bytes,
-			     .max_age_ms = o->max_age_ms,
-			     .sync = o->sync };
-	s->segment_bytes = o->max_bytes / 16 < LIMIT_JOURNAL_SEGMENT ? o->max_bytes / 16
-								     : LIMIT_JOURNAL_SEGMENT;
+	*s = (struct store){
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.segments = { .max_bytes = o->max_bytes,
+			      .max_age_ms = o->max_age_ms,
+			      .is_guest = o->is_guest,
+			      .segment_bytes =
+				      o->max_bytes / LIMIT_JOURNAL_SHARES < LIMIT_JOURNAL_SEGMENT
+					      ? o->max_bytes / LIMIT_JOURNAL_SHARES
+					      : LIMIT_JOURNAL_SEGMENT },
+		.sync = o->sync,
+	};
 	(void)snprintf(s->path, sizeof s->path, "%s", o->dir);
-	if (room_open(o->dir, o->workspace, &room, e) < 0) {
+	if (home_open(o->dir, o->workspace, &s->segments.home, e) < 0) {
 		mem_free(s);
 		return -1;
 	}
-	s->dir = room.dir;
-	s->links = room.links;
-	s->stage = room.stage;
-	s->locked = room.lock;
-	s->seed = room.seed;
-	if (open_segments(s) < 0) {
-		(void)err_errno(e, "The journal in %s cannot be opened", o->dir);
-		store_free(s);
-		return -1;
-	}
-	store_trim(s);
+	(void)home_sweep(&s->segments.home);
+	home_remove_lost_links(&s->segments.home);
+	segments_look(&s->segments);
+	segments_trim(&s->segments);
 	*ret = s;
 	return 0;
 }
@@ -552,15 +503,12 @@ void store_free(struct store *s)
 {
 	if (!s)
 		return;
-	const bool empty = bytes_of(s) == 0;
-	for (size_t i = 0; i < s->count; i++)
-		fd_closep(&s->segments[i].fd);
-	if (empty && s->dir >= 0)
-		room_remove(s->dir, AT_FDCWD, s->path);
-	fd_closep(&s->stage);
-	fd_closep(&s->links);
-	fd_closep(&s->dir);
-	fd_closep(&s->locked);
+	for (size_t i = s->segments.count; i-- > 0;)
+		if (s->segments.list[i].fd >= 0)
+			segments_retire(&s->segments, &s->segments.list[i]);
+	segments_look(&s->segments);
+	home_close(&s->segments.home, s->path, s->segments.count == 0);
+	mem_free(s->segments.list);
 	(void)pthread_mutex_destroy(&s->lock);
 	mem_free(s);
 }

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * store: the directory outside the workspace in which the journal lies.
+ * store: what is kept of changes, in the home of a workspace (home.h).
  *
- *	workspace	the path of the workspace
- *	key		the seed of all checksums
- *	lock		held while a server uses the store
- *	00000001.log	segments of records (record.h), only ever appended to
- *	links/1/7	inodes of removed and replaced files, by segment
- *	stage/		what an undo is moving
+ * A segment is a sequence of records (record.h) that is only ever appended to. A change is in one
+ * segment as a whole: its records, the contents that were copied for it, and the inodes that were
+ * linked for it (links/<segment>/<number>). So a segment that is removed takes whole changes with
+ * it, and no other change needs any of it.
  *
- * The store knows segments, positions and sizes; what a change is it does not know. It is bounded:
- * when it has more bytes than allowed the oldest segments are removed, with the links that belong
- * to them. If nothing can be written, keeping fails and everything else goes on.
+ * The store is bounded, by bytes that were copied, by bytes that are linked (a tenth of what is
+ * free on the file system, and nothing while less than a twentieth is), and by age. While a change
+ * is made nothing is removed for it. When it is over, the oldest segments go until the rest fits. A
+ * change that alone is larger than that is refused on the way (ENOSPC) and gives back what it has:
+ * nothing is lost for what cannot be kept.
  *
- * All functions may be called from several threads.
+ * A position (`at`) is the number of a segment, and an offset in it or the number of a link. All
+ * functions may be called from several threads; a part belongs to one.
  */
 #ifndef CHANGES_STORE_H
 #define CHANGES_STORE_H
@@ -30,22 +31,32 @@ struct store;
 struct store_options {
 	const char *dir;      /* of this workspace; made if missing, its parents too */
 	struct str workspace; /* its canonical path */
-	int64_t max_bytes;    /* of segments and links */
+	int64_t max_bytes;    /* of what is copied */
 	int64_t max_age_ms;   /* 0: any */
 	bool sync;	      /* commits are on disk when store_append returns */
+	bool is_guest;	      /* others say how much is kept: nothing is removed */
 };
 
-/* Open and lock the store. -1 with a sentence for the operator: it cannot be made or written, or
- * another server uses it. */
+/* Open the store. -1 with a sentence for the operator: it cannot be made or written. */
 int store_open(const struct store_options *o, struct store **ret, struct err *e);
 
 /* Close it. One that has no record is removed again. */
 void store_free(struct store *s);
 
-/* The seed of its checksums. */
+/* The seed of its checksums and hashes. */
 uint64_t store_seed(const struct store *s);
 
-/* Where a record or a link is: the number of its segment, and the offset or number in it. */
+/* The number of a new change, unique and greater than all others in this home; 0 with errno. Later
+ * ones are greater than `last`, too. */
+uint64_t store_number(struct store *s);
+void store_raise_number(struct store *s, uint64_t last);
+
+/* For runner_new: who has it open vouches for this program (home.h). */
+int store_writer(const struct store *s);
+
+/* For locks_share. */
+int store_turns(const struct store *s);
+
 static inline uint64_t store_at(uint32_t segment, uint32_t offset)
 {
 	return (uint64_t)segment << 32 | offset;
@@ -56,55 +67,63 @@ static inline uint32_t store_segment(uint64_t at)
 	return (uint32_t)(at >> 32);
 }
 
-/* Visit all records, oldest first, with their contents, except those of blobs: then content.p is
- * NULL and content.n its length. Damaged ones are left out. Before anything is appended. */
-typedef void store_visit(void *arg, uint64_t at, const struct record_head *h, struct str content);
-void store_scan(struct store *s, store_visit *visit, void *arg);
+/* What one change has in the store. Zero: nothing yet. */
+struct store_part {
+	uint32_t segment;
+	uint64_t change;	/* its number */
+	int64_t copied, linked; /* bytes of contents */
+};
 
-/* Append whole records (record_put); *at is the position of the first one. -1 with errno. */
-int store_append(struct store *s, struct str records, bool sync, uint64_t *at);
+/* Choose the segment of a change. 0, or -1 with errno. */
+int store_begin(struct store *s, uint64_t change, struct store_part *ret);
 
-/* From now on no segment is removed that is there now or comes later, until it is released: an
- * unfinished change needs what it has kept. Returns what to release. */
-uint32_t store_pin(struct store *s);
-void store_unpin(struct store *s, uint32_t segment);
+/* Continue one that a dead program has begun, in a segment that was adopted (below) or that nobody
+ * owns. 0, or -1 with errno. */
+int store_resume(struct store *s, uint64_t change, uint32_t segment, struct store_part *ret);
 
-/* Room at the end of the store, for a record that is written in pieces: head last, because until
- * then the bytes are not a record. */
+/* The change is over: from now on its segment may be removed, and what is too much or too old is.
+ */
+void store_end(struct store *s, struct store_part *p);
+
+/* Append whole records (record_put); *at is the position of the first one. With is_end, and `sync`
+ * in the options, they are on disk then. -1 with errno. */
+int store_append(struct store *s, const struct store_part *p, struct str records, bool is_end,
+		 uint64_t *at);
+
+/* Bytes at the end of a change's segment, for a content: its record is written head last, because
+ * until then the bytes are not a record. */
 struct reserved {
 	int fd; /* the segment's; open until it is released */
 	uint64_t at;
 };
 
-int store_reserve(struct store *s, uint64_t need, struct reserved *ret);
+/* -1 with errno: ENOSPC if the change becomes too large. */
+int store_reserve(struct store *s, struct store_part *p, uint64_t need, struct reserved *ret);
 
 /* It is written (rc is 0) or could not be (-1 with errno). Returns rc, or -1 if it did not reach
  * the disk and should. */
 int store_release(struct store *s, const struct reserved *r, bool sync, int rc);
 int store_write_at(int fd, struct str bytes, uint64_t offset);
 
-/* Give the inode another name, in the store. -1 with errno: EXDEV, ENOSPC … */
-int store_link(struct store *s, int dir, const char *name, int64_t size, uint64_t *at);
+/* Several changes need the content of a BLOB. */
+void store_share(struct store *s, uint64_t at);
 
-/* The status of a link. -1 with errno. */
-struct stat;
-int store_stat_link(struct store *s, uint64_t at, struct stat *st);
+/* Give back the bytes of the content of a BLOB that is not needed after all. Unless the caller
+ * knows that only one change needed it, only where no content is shared. */
+void store_punch(struct store *s, uint64_t at, bool is_alone);
 
-/* Any link of the inode of that number; false if there is none. It looks at all of them. */
-bool store_find_inode(struct store *s, uint64_t ino, uint64_t *at);
+/* For links.h: the directory of the links; the position of a change's next link of a file of that
+ * size, or 0 with ENOSPC; how many bytes more it has; and the newest segments that have links. */
+int store_links(const struct store *s);
+uint64_t store_next_link(struct store *s, const struct store_part *p, int64_t size);
+void store_count_link(struct store *s, uint64_t at, int64_t bytes);
+size_t store_segments(struct store *s, uint32_t *to, size_t max);
 
-/* Open a link for reading, or -1 with errno. */
-int store_open_link(struct store *s, uint64_t at);
-
-/* Give the inode a name in the workspace as well. -1 with errno. */
-int store_link_out(struct store *s, uint64_t at, int dir, const char *name);
-
-/* Remove a link; or rename it to a name in the workspace, replacing what is there. */
-void store_unlink(struct store *s, uint64_t at);
-int store_move_out(struct store *s, uint64_t at, int dir, const char *name);
+/* Whether there is a segment of that position. */
+bool store_has(struct store *s, uint64_t at);
 
 /* Append the content of a record of that type to `out`. -1 with errno: ENOENT if it is gone,
- * EBADMSG if it is damaged. If `most` is not 0, at most so many bytes, which are not checked. */
+ * EBADMSG if it is damaged. If `most` is not 0, at most that many bytes, which are not checked. */
 int store_read(struct store *s, uint64_t at, enum record_type type, size_t most, struct buf *out);
 
 /* For records that are read in pieces: a descriptor of the segment, which the caller closes, and
@@ -113,21 +132,37 @@ int store_open_segment(struct store *s, uint64_t at);
 int store_read_head(const struct store *s, int fd, uint64_t at, enum record_type type,
 		    struct record_head *ret);
 
+/*
+ * Look at the home again: forget segments that others have removed, and visit all records that were
+ * not visited before, of other programs and of earlier ones, in the order of their segments, with
+ * their contents; except those of BLOB: then content.p is NULL and content.n its length. Damaged
+ * ones are left out. A record may be visited twice.
+ */
+typedef record_visit store_visit;
+void store_refresh(struct store *s, store_visit *visit, void *arg);
+
+/* Visit the records of one segment again. */
+void store_scan(struct store *s, uint32_t segment, store_visit *visit, void *arg);
+
+/* Take over the segments of programs that are dead, after their records have been visited. What they
+ * left unfinished is for the caller to resume; then store_adopted gives the others free. */
+void store_adopt(struct store *s, store_visit *visit, void *arg);
+void store_adopted(struct store *s);
+
+/* Whether another program owns that segment; and whether no process of the commands of dead programs
+ * lives, so that nothing happens to the changes of these commands any more. */
+bool store_is_foreign(struct store *s, uint32_t segment);
+bool store_is_quiet(const struct store *s);
+
+/* How often a segment has gone: what was known of its changes is to be forgotten. */
+uint64_t store_removals(struct store *s);
+
 /* A directory for objects that an undo moves, or -1. */
 int store_stage(const struct store *s);
 
-/* The oldest segment that there is: what lay in older ones is gone. */
-uint32_t store_oldest(struct store *s);
-
-/* The one in the middle: older ones go first, and should not be relied upon. */
-uint32_t store_middle(struct store *s);
-
-/* Remove what is too much or too old. */
-void store_trim(struct store *s);
-
 struct store_facts {
-	int64_t bytes;
-	int64_t max_bytes;
+	int64_t bytes, linked; /* of what is copied and of what is linked */
+	int64_t max_bytes, max_linked;
 	int failed; /* errno of the last write, 0 if it succeeded */
 	char path[4096];
 };

@@ -3,6 +3,7 @@
 
 #include "changes/touches.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -35,16 +36,20 @@ static size_t name_bucket(const struct touched_dir *d, struct str name, size_t r
 	return XXH3_64bits_withSeed(name.p, name.n, d->ino) & (room - 1);
 }
 
+struct touched_dir *touches_find_inode(const struct touches *t, dev_t dev, ino_t ino)
+{
+	struct touched_dir *d = t->dir_room ? t->dirs[dir_bucket(dev, ino, t->dir_room)] : NULL;
+
+	while (d && (d->dev != dev || d->ino != ino))
+		d = d->chain;
+	return d;
+}
+
 struct touched_dir *touches_find_dir(const struct touches *t, int dir)
 {
 	struct stat st;
 
-	if (!t->dir_room || fstat(dir, &st) < 0)
-		return NULL;
-	struct touched_dir *d = t->dirs[dir_bucket(st.st_dev, st.st_ino, t->dir_room)];
-	while (d && (d->dev != st.st_dev || d->ino != st.st_ino))
-		d = d->chain;
-	return d;
+	return fstat(dir, &st) < 0 ? NULL : touches_find_inode(t, st.st_dev, st.st_ino);
 }
 
 /* Double the number of buckets, when there are as many members. */
@@ -78,7 +83,7 @@ static bool may_hold(int fd)
 	       (rlim_t)fd < files.rlim_cur / 4 * 3;
 }
 
-struct touched_dir *touches_add_dir(struct touches *t, struct arena *a, int dir)
+static struct touched_dir *add_dir(struct touches *t, struct arena *a, int dir)
 {
 	struct touched_dir *d = arena_alloc(a, sizeof *d);
 	struct stat st;
@@ -176,6 +181,40 @@ struct touched *touches_find_object(const struct touches *t, dev_t dev, ino_t in
 	return n;
 }
 
+struct str touches_find_other(const struct touches *t, struct arena *a, int dir, const char *name,
+			      const struct path_state *file)
+{
+	const struct touched *n = file->type == STATE_FILE && file->nlink > 1
+					  ? touches_find_object(t, file->dev, file->ino)
+					  : NULL;
+	struct stat st;
+
+	while (n && (n->before.ino != file->ino || n->before.dev != file->dev ||
+		     (n->dir->fd == dir && strcmp(n->name, name) == 0) ||
+		     fstatat(n->dir->fd, n->name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+		     st.st_ino != file->ino || st.st_dev != file->dev))
+		n = n->object_chain;
+	return n && touches_find_text(t, a, n->dir, true)
+		       ? dirs_join(a, n->dir->text, str_of(n->name))
+		       : STR("");
+}
+
+void touches_note_left(const struct touches *t, struct arena *a, int dir, const char *name,
+		       struct str content, uint64_t seed, bool whole)
+{
+	const struct touched_dir *d = touches_find_dir(t, dir);
+	struct touched *n = d ? touches_find(t, d, str_of(name)) : NULL;
+	struct left_content *left = n ? arena_alloc(a, sizeof *left) : NULL;
+
+	if (!left)
+		return;
+	*left = (struct left_content){ .size = (int64_t)content.n };
+	record_hash_of(seed, content, left->hash);
+	if (whole)
+		left->text = arena_dup(a, content);
+	n->left = left;
+}
+
 /* Whether there was another object, or none, by this name before the change. */
 static bool was_another(const struct touched *t, const struct stat *now)
 {
@@ -183,8 +222,8 @@ static bool was_another(const struct touched *t, const struct stat *now)
 		     t->before.dev != now->st_dev);
 }
 
-void touches_find_origin(const struct touches *t, struct arena *a, int dir, struct str now,
-			 struct touched_dir *d)
+static void find_origin(const struct touches *t, struct arena *a, int dir, struct str now,
+			struct touched_dir *d)
 {
 	AUTO_FD at = fcntl(dir, F_DUPFD_CLOEXEC, 3);
 	size_t keep = now.n; /* so many bytes of the text lead to `at` */
@@ -199,7 +238,7 @@ void touches_find_origin(const struct touches *t, struct arena *a, int dir, stru
 		at = up;
 		const struct touched_dir *parent = at < 0 ? NULL : touches_find_dir(t, at);
 		keep = parent_n;
-		if (!parent)
+		if (!parent || parent->is_outside)
 			continue;
 		d->is_new = parent->is_new || was_another(touches_find(t, parent, name), &st);
 		if (!d->is_new)
@@ -207,4 +246,52 @@ void touches_find_origin(const struct touches *t, struct arena *a, int dir, stru
 				dirs_join(a, parent->path, str_from(now, slash ? parent_n + 1 : 0));
 		return;
 	}
+}
+
+static bool find_path(const struct touches *t, int dir, char out[PATH_MAX], struct str *ret)
+{
+	return t->rules && dirs_text(dir, t->rules, out, ret);
+}
+
+struct touched_dir *touches_dir(struct touches *t, struct arena *a, int dir)
+{
+	struct touched_dir *d = touches_find_dir(t, dir);
+	char text[PATH_MAX] UNINITIALISED;
+	struct str now;
+
+	if (d)
+		return d;
+	const bool is_outside = !find_path(t, dir, text, &now);
+	errno = EXDEV;
+	if (is_outside && !t->has_outside)
+		return NULL;
+	errno = ENOMEM;
+	d = add_dir(t, a, dir);
+	if (!d)
+		return NULL;
+	d->is_outside = is_outside;
+	if (is_outside)
+		return d;
+	d->path = d->text = arena_dup(a, now);
+	d->moves = t->moves;
+	if (t->first)
+		find_origin(t, a, dir, now, d);
+	return d;
+}
+
+bool touches_find_text(const struct touches *t, struct arena *a, struct touched_dir *d, bool ask)
+{
+	char text[PATH_MAX] UNINITIALISED;
+	struct str now;
+
+	if (d->is_outside)
+		return false;
+	if (d->moves == t->moves && !ask)
+		return true;
+	if (!find_path(t, d->fd, text, &now))
+		return false;
+	if (!str_eq(d->text, now))
+		d->text = arena_dup(a, now);
+	d->moves = t->moves;
+	return d->text.p;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* changes: what calls have changed: `changes`, `diff` and `undo`. */
+/* changes: what calls have changed: `changes` and `diff`. */
+
+#include "cli/changes.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,13 +9,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/jw.h"
+#include "base/columns.h"
+#include "base/human.h"
 #include "base/limits.h"
 #include "base/utc.h"
-#include "cli/cli.h"
 
-/* The number of a change, or 0 if it is not one. */
-static int64_t number_of(const char *text)
+int64_t changes_number(const char *text)
 {
 	int64_t number;
 
@@ -27,7 +28,7 @@ static void add_counts(struct buf *out, const struct json *change)
 	bool first = true;
 
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-		const int64_t n = cli_number(change, kinds[i], 0);
+		const int64_t n = json_int(change, kinds[i], 0);
 		if (!n)
 			continue;
 		buf_addf(out, "%s%" PRId64 " %.*s", first ? "" : ", ", n, STR_FMT(kinds[i]));
@@ -35,34 +36,241 @@ static void add_counts(struct buf *out, const struct json *change)
 	}
 }
 
-static void add_change(struct buf *out, const struct json *change)
+/* What has become of it; empty: nothing. */
+static struct str note_of(const struct json *change, char room[64])
 {
 	const struct json *undone = json_get(change, STR("undone_by"));
-	struct str time = json_text(change, STR("time"));
 
-	time = str_upto(time, STR("2026-01-01T00:00:00").n);
-	buf_addf(out, "%-5" PRId64 " %.*s  %-12.*s ", cli_number(change, STR("id"), 0),
-		 STR_FMT(time), STR_FMT(json_text(change, STR("tool"))));
+	if (undone && undone->type == JSON_NUMBER) {
+		(void)snprintf(room, 64, "undone by %" PRId64, undone->integer);
+		return str_of(room);
+	}
+	return json_is_true(change, STR("open"))	? STR("goes on")
+	       : !json_is_true(change, STR("undoable")) ? STR("cannot be undone")
+							: STR("");
+}
+
+/* "2026-05-04 09:13:02" */
+static struct str when_of(const struct json *change, char room[HUMAN_SIZE])
+{
+	int64_t seconds = -1;
+
+	(void)utc_seconds(json_text(change, STR("time")), &seconds);
+	return str_of(human_when(seconds, room));
+}
+
+/* For programs that read lines. */
+static void add_change(struct buf *out, const struct json *change)
+{
+	char when[HUMAN_SIZE], room[64];
+	const struct str note = note_of(change, room);
+
+	buf_addf(out, "%-5" PRId64 " %.*s  %-12.*s ", json_int(change, STR("id"), 0),
+		 STR_FMT(when_of(change, when)), STR_FMT(json_text(change, STR("tool"))));
 	add_counts(out, change);
-	if (!cli_truth(change, STR("complete")))
+	if (!json_is_true(change, STR("complete")))
 		buf_add(out, STR(" or more"));
-	if (undone && undone->type == JSON_NUMBER)
-		buf_addf(out, " (undone by %" PRId64 ")", undone->integer);
-	else if (cli_truth(change, STR("open")))
-		buf_add(out, STR(" (goes on)"));
-	else if (!cli_truth(change, STR("undoable")))
-		buf_add(out, STR(" (cannot be undone)"));
+	if (note.n)
+		buf_addf(out, " (%.*s)", STR_FMT(note));
 	buf_add(out, STR("  "));
 	cli_add_visible(out, json_text(change, STR("subject")));
 	buf_addc(out, '\n');
 }
 
-static int list(struct cli *c)
+enum { ID_WIDTH = 6, WHEN_WIDTH = 14, TOOL_WIDTH = 12, FILES_WIDTH = 22, LEAST_SUBJECT = 12 };
+
+/* A table for people, as wide as the terminal. */
+struct changes_table {
+	struct buf out;
+	bool coloured;
+	size_t subject; /* columns of the last cell */
+};
+
+static struct changes_table open_table(const struct cli *c)
 {
-	AUTO_BUF out = { .max = LIMIT_ANSWER };
-	int status;
-	const struct json *result = cli_request(c, "GET", "/changes", NULL, &c->memory, &status);
-	const struct json *changes = result ? json_get(result, STR("changes")) : NULL;
+	const size_t columns = columns_of(STDOUT_FILENO);
+	const size_t before = ID_WIDTH + WHEN_WIDTH + TOOL_WIDTH + FILES_WIDTH + 4 * 2;
+	struct changes_table t = {
+		.out = { .max = LIMIT_ANSWER },
+		.coloured = cli_colour(c, STDOUT_FILENO),
+		.subject = columns > before + LEAST_SUBJECT ? columns - before : LEAST_SUBJECT,
+	};
+	AUTO_BUF head = { .max = 256 };
+
+	buf_addf(&head, "%*s  %-*s  %-*s  %-*s  %s", ID_WIDTH, "CHANGE", WHEN_WIDTH, "TIME",
+		 TOOL_WIDTH, "TOOL", FILES_WIDTH, "FILES", "SUBJECT");
+	columns_paint(&t.out, t.coloured, LOG_BOLD, buf_str(&head));
+	buf_addc(&t.out, '\n');
+	return t;
+}
+
+static void add_row(struct changes_table *t, const struct json *change)
+{
+	AUTO_BUF files = { .max = 256 }, shown = { .max = 4096 };
+	char when[HUMAN_SIZE], room[64];
+	const struct str note = note_of(change, room);
+	const bool deletes = !json_int(change, STR("created"), 0) &&
+			     !json_int(change, STR("modified"), 0) &&
+			     !json_int(change, STR("renamed"), 0);
+
+	/* The year says nothing: changes are kept for days. */
+	buf_addf(&t->out, "%*" PRId64 "  %-*.*s  ", ID_WIDTH, json_int(change, STR("id"), 0),
+		 WHEN_WIDTH, STR_FMT(str_from(when_of(change, when), 5)));
+	columns_cell(&t->out, json_text(change, STR("tool")), TOOL_WIDTH);
+	buf_add(&t->out, STR("  "));
+	add_counts(&files, change);
+	if (!json_is_true(change, STR("complete")))
+		buf_add(&files, STR(" or more"));
+	columns_cell(&shown, note.n ? note : buf_str(&files), FILES_WIDTH);
+	columns_paint(&t->out, t->coloured,
+		      note.n	? LOG_DIM
+		      : deletes ? LOG_RED
+				: LOG_GREEN,
+		      buf_str(&shown));
+	buf_add(&t->out, STR("  "));
+	(void)columns_fit(&t->out, json_text(change, STR("subject")), t->subject);
+	buf_addc(&t->out, '\n');
+}
+
+struct changes_options {
+	int64_t limit, before;
+	const char *since, *session, *tool, *path;
+};
+
+static const struct option changes_options[] = {
+	{ "limit", 'n', OPTION_NUMBER, offsetof(struct changes_options, limit), "N",
+	  "at most this many (default: the newest 100)" },
+	{ "since", 0, OPTION_TEXT, offsetof(struct changes_options, since), "ID|10m",
+	  "from this change on, or those of the last 10 minutes (s, m, h, d)" },
+	{ "before", 0, OPTION_NUMBER, offsetof(struct changes_options, before), "ID",
+	  "only older ones than this" },
+	{ "session", 0, OPTION_TEXT, offsetof(struct changes_options, session), "NAME",
+	  "only of this session" },
+	{ "tool", 0, OPTION_TEXT, offsetof(struct changes_options, tool), "NAME",
+	  "only by this tool: run_command, edit_file, bash …" },
+	{ "path", 0, OPTION_TEXT, offsetof(struct changes_options, path), "PATH",
+	  "only of this path, or what is below it" },
+	OPTION_END,
+};
+
+/* The first change that is not older than that many seconds; 0 and *status if there is none. */
+static int64_t first_since(struct cli *c, int64_t seconds, int *status)
+{
+	const struct json *result =
+		cli_request(c, "GET", "/changes?limit=1000", NULL, &c->memory, status);
+	char text[UTC_TEXT];
+	/* Times of this form sort as texts. */
+	const struct str from = utc_iso(time(NULL) - seconds, 0, text);
+
+	if (!result)
+		return 0;
+	for (const struct json *i = json_items(result, STR("changes")); i; i = i->next) {
+		if (str_cmp(json_text(i, STR("time")), from) >= 0)
+			return json_int(i, STR("id"), 0);
+	}
+	cli_say(c, "There is no change that recent");
+	*status = EXIT_FAILED;
+	return 0;
+}
+
+int64_t changes_since(struct cli *c, const char *since, int *status)
+{
+	const int64_t seconds = cli_seconds(str_of(since));
+	const int64_t id = seconds < 0 ? changes_number(since) : first_since(c, seconds, status);
+
+	if (!id && *status == EXIT_OK)
+		*status = cli_misused(
+			c, "--since must be the number of a change, or a time such as 10m");
+	return id;
+}
+
+static void add_query(struct buf *target, const char *name, const char *value)
+{
+	buf_addf(target, "%c%s=", target->n > STR("/changes").n ? '&' : '?', name);
+	for (; *value; value++) {
+		const unsigned char byte = (unsigned char)*value;
+		if (strchr("/-_.~", byte) || (byte >= '0' && byte <= '9') ||
+		    ((byte | 32) >= 'a' && (byte | 32) <= 'z'))
+			buf_addc(target, (char)byte);
+		else
+			buf_addf(target, "%%%02x", byte);
+	}
+}
+
+static void add_number(struct buf *target, const char *name, int64_t n)
+{
+	char text[32];
+
+	(void)snprintf(text, sizeof text, "%" PRId64, n);
+	add_query(target, name, text);
+}
+
+/* The request for the changes that are asked for; -1 and *status if that cannot be told. */
+static int make_target(struct cli *c, const struct changes_options *o, struct buf *target,
+		       int *status)
+{
+	const char *const texts[][2] = { { "session", o->session },
+					 { "tool", o->tool },
+					 { "path", o->path ? cli_path(c, o->path) : NULL } };
+
+	buf_add(target, STR("/changes"));
+	if (o->since) {
+		const int64_t id = changes_since(c, o->since, status);
+		if (!id)
+			return -1;
+		add_number(target, "since", id - 1);
+	}
+	if (o->before)
+		add_number(target, "before", o->before);
+	if (o->limit)
+		add_number(target, "limit", o->limit);
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		if (texts[i][1])
+			add_query(target, texts[i][0], texts[i][1]);
+	buf_addc(target, '\0');
+	return 0;
+}
+
+/* How many there are, and how to get the others. */
+static void say_rest(const struct cli *c, const struct json *result, int64_t shown)
+{
+	const int64_t total = json_int(result, STR("total"), shown);
+	const int64_t older = json_int(result, STR("older"), 0);
+
+	if (older)
+		cli_say(c, "%" PRId64 " of %" PRId64 " changes; older ones: --before %" PRId64,
+			shown, total, older);
+	else if (json_is_true(result, STR("more")))
+		cli_say(c, "%" PRId64 " of %" PRId64 " changes; --limit shows more", shown, total);
+}
+
+static void print_changes(const struct cli *c, const struct json *first)
+{
+	AUTO_BUF lines = { .max = LIMIT_ANSWER };
+
+	if (!cli_is_terminal(STDOUT_FILENO)) {
+		for (const struct json *i = first; i; i = i->next)
+			add_change(&lines, i);
+		cli_print(buf_str(&lines));
+	} else if (first) {
+		struct changes_table t = open_table(c);
+		for (const struct json *i = first; i; i = i->next)
+			add_row(&t, i);
+		cli_print(buf_str(&t.out));
+		buf_done(&t.out);
+	}
+}
+
+static int list(struct cli *c, const struct changes_options *o)
+{
+	AUTO_BUF target = { .max = LIMIT_HTTP_HEAD };
+	int status = EXIT_OK;
+	int64_t shown = 0;
+
+	if (make_target(c, o, &target, &status) < 0)
+		return status;
+	const struct json *result = cli_request(c, "GET", target.p, NULL, &c->memory, &status);
+	const struct json *changes = json_items(result, STR("changes"));
 
 	if (!result)
 		return status;
@@ -70,11 +278,12 @@ static int list(struct cli *c)
 		cli_print_result(result);
 		return EXIT_OK;
 	}
-	if (!changes || !changes->first)
+	if (!changes)
 		cli_say(c, "No changes");
-	for (const struct json *i = changes ? changes->first : NULL; i; i = i->next)
-		add_change(&out, i);
-	cli_print(buf_str(&out));
+	print_changes(c, changes);
+	for (const struct json *i = changes; i; i = i->next)
+		shown++;
+	say_rest(c, result, shown);
 	return EXIT_OK;
 }
 
@@ -86,7 +295,6 @@ static int show(struct cli *c, int64_t id)
 
 	(void)snprintf(target, sizeof target, "/changes/%" PRId64, id);
 	const struct json *result = cli_request(c, "GET", target, NULL, &c->memory, &status);
-	const struct json *paths = result ? json_get(result, STR("paths")) : NULL;
 	if (!result)
 		return status;
 	if (c->json) {
@@ -94,7 +302,7 @@ static int show(struct cli *c, int64_t id)
 		return EXIT_OK;
 	}
 	add_change(&out, result);
-	for (const struct json *p = paths ? paths->first : NULL; p; p = p->next) {
+	for (const struct json *p = json_items(result, STR("paths")); p; p = p->next) {
 		buf_addf(&out, "  %-9.*s", STR_FMT(json_text(p, STR("kind"))));
 		cli_add_name(&out, json_text(p, STR("path")));
 		if (json_text(p, STR("from")).n) {
@@ -102,24 +310,23 @@ static int show(struct cli *c, int64_t id)
 			cli_add_name(&out, json_text(p, STR("from")));
 			buf_addc(&out, ')');
 		}
-		if (!cli_truth(p, STR("saved")))
+		if (!json_is_true(p, STR("saved")))
 			buf_add(&out, STR(" (old content not saved)"));
 		buf_addc(&out, '\n');
 	}
-	if (cli_truth(result, STR("more")))
-		buf_add(&out, STR("  …\n"));
 	cli_print(buf_str(&out));
+	if (json_is_true(result, STR("more")))
+		cli_say(c, "there are more paths: --json with ?offset= in the HTTP API has all");
 	return EXIT_OK;
 }
 
 static int changes_run(struct cli *c, const void *args)
 {
-	const int64_t id = c->argc ? number_of(c->argv[0]) : 0;
+	const int64_t id = c->argc ? changes_number(c->argv[0]) : 0;
 
-	(void)args;
 	if (c->argc && !id)
 		return cli_misused(c, "\"%s\" is not the number of a change", c->argv[0]);
-	return id ? show(c, id) : list(c);
+	return id ? show(c, id) : list(c, args);
 }
 
 const struct verb verb_changes = {
@@ -127,33 +334,36 @@ const struct verb verb_changes = {
 	.about = "list what tools and commands have changed",
 	.operands = "[ID]",
 	.examples = "  sidecar changes\n"
-		    "  sidecar changes 41                the paths of one change\n",
-	.flags = VERB_CONNECTS | VERB_PRINTS,
+		    "  sidecar changes 41                the paths of one change\n"
+		    "  sidecar changes --since 1h --tool run_command\n",
+	.options = changes_options,
+	.args_size = sizeof(struct changes_options),
+	.flags = VERB_CONNECTS | VERB_PRINTS | VERB_PATHS | VERB_HISTORY,
 	.most = 1,
+	.kind = OPERANDS_CHANGES,
 	.run = changes_run,
 };
 
-/* The newest change that is in force and is not an undo; 0 and *status if there is none. */
-static int64_t last_change(struct cli *c, int *status)
+const struct json *changes_last(struct cli *c, bool is_undo, int *status)
 {
 	const struct json *result =
 		cli_request(c, "GET", "/changes?limit=1000", NULL, &c->memory, status);
-	const struct json *changes = result ? json_get(result, STR("changes")) : NULL;
-	int64_t id = 0;
+	const struct json *last = NULL;
 
 	if (!result)
-		return 0;
-	for (const struct json *i = changes ? changes->first : NULL; i; i = i->next) {
+		return NULL;
+	for (const struct json *i = json_items(result, STR("changes")); i; i = i->next) {
 		const struct json *undone = json_get(i, STR("undone_by"));
-		if (!str_eq(json_text(i, STR("tool")), STR("undo")) &&
+		if (str_eq(json_text(i, STR("tool")), STR("undo")) == is_undo &&
 		    (!undone || undone->type != JSON_NUMBER))
-			id = cli_number(i, STR("id"), 0);
+			last = i;
 	}
-	if (!id) {
-		cli_say(c, "There is no change that could be undone");
+	if (!last) {
+		cli_say(c, is_undo ? "There is no undo that could be taken back"
+				   : "There is no change that could be undone");
 		*status = EXIT_FAILED;
 	}
-	return id;
+	return last;
 }
 
 /* Whether a line of a diff begins a file, and whether the file is one of the paths. */
@@ -184,23 +394,24 @@ static void print_diff(const struct cli *c, int first, struct str text)
 			wanted = is_wanted(c, first, line) ||
 				 (str_starts(second, STR("+++ ")) && is_wanted(c, first, second));
 		if (wanted)
-			cli_add_text(&out, str_upto(text, text.n - rest.n));
+			buf_add(&out, str_upto(text, text.n - rest.n));
 		text = rest;
 	}
-	cli_print(buf_str(&out));
+	cli_print_diff(c, buf_str(&out));
 }
 
 static int diff_run(struct cli *c, const void *args)
 {
 	struct sidecar_error error;
-	const int64_t given = c->argc ? number_of(c->argv[0]) : 0;
+	const int64_t given = c->argc ? changes_number(c->argv[0]) : 0;
 	char target[64];
 	int status = EXIT_OK, http = 0;
 
 	(void)args;
-	const int64_t id = given ? given : last_change(c, &status);
-	if (!id)
+	const struct json *last = given ? NULL : changes_last(c, false, &status);
+	if (!given && !last)
 		return status;
+	const int64_t id = given ? given : json_int(last, STR("id"), 0);
 	(void)snprintf(target, sizeof target, "/changes/%" PRId64 "/diff", id);
 	struct sidecar_text *text = sidecar_request(c->server, "GET", target, NULL, &http, &error);
 	if (!text)
@@ -221,204 +432,8 @@ const struct verb verb_diff = {
 	.operands = "[ID] [PATH]...",
 	.examples = "  sidecar diff                      the last change\n"
 		    "  sidecar diff 41 src/a.c\n",
-	.flags = VERB_CONNECTS | VERB_PRINTS,
+	.flags = VERB_CONNECTS | VERB_PRINTS | VERB_HISTORY,
 	.most = -1,
+	.kind = OPERANDS_CHANGES,
 	.run = diff_run,
-};
-
-struct undo_options {
-	const char *since, *session;
-	bool dry_run, force, yes;
-};
-
-static const struct option undo_options[] = {
-	{ "since", 0, OPTION_TEXT, offsetof(struct undo_options, since), "ID|10m",
-	  "undo this change and all after it, or those of the last 10 minutes (s, m, h, d)" },
-	{ "session", 0, OPTION_TEXT, offsetof(struct undo_options, session), "NAME",
-	  "undo all changes of this session" },
-	{ "dry-run", 'n', OPTION_SWITCH, offsetof(struct undo_options, dry_run), NULL,
-	  "only say what would be done" },
-	{ "force", 'f', OPTION_SWITCH, offsetof(struct undo_options, force), NULL,
-	  "overwrite what has changed since, and restore what was saved" },
-	{ "yes", 'y', OPTION_SWITCH, offsetof(struct undo_options, yes), NULL, "do not ask" },
-	OPTION_END,
-};
-
-/* The first change that is not older than so many seconds; 0 and *status if there is none. */
-static int64_t first_since(struct cli *c, int64_t seconds, int *status)
-{
-	const struct json *result =
-		cli_request(c, "GET", "/changes?limit=1000", NULL, &c->memory, status);
-	const struct json *changes = result ? json_get(result, STR("changes")) : NULL;
-	char text[UTC_TEXT];
-	/* Times of this form sort as texts. */
-	const struct str from = utc_iso(time(NULL) - seconds, 0, text);
-
-	if (!result)
-		return 0;
-	for (const struct json *i = changes ? changes->first : NULL; i; i = i->next) {
-		if (str_cmp(json_text(i, STR("time")), from) >= 0)
-			return cli_number(i, STR("id"), 0);
-	}
-	cli_say(c, "There is no change that recent");
-	*status = EXIT_FAILED;
-	return 0;
-}
-
-/* What is to be undone. */
-struct choice {
-	int64_t id, since;
-	const char *session;
-	int first_path; /* of the operands */
-	bool is_last;	/* nothing was named: it is the last change */
-};
-
-static int choose(struct cli *c, const struct undo_options *o, struct choice *ret)
-{
-	int status = EXIT_OK;
-
-	*ret = (struct choice){ .session = o->session };
-	if (o->since) {
-		const int64_t seconds = cli_seconds(str_of(o->since));
-		ret->since = seconds < 0 ? number_of(o->since) : first_since(c, seconds, &status);
-		if (!ret->since && status == EXIT_OK)
-			return cli_misused(c, "--since must be the number of a change, or a time "
-					      "such as 10m");
-		return ret->since ? EXIT_OK : status;
-	}
-	if (o->session)
-		return EXIT_OK;
-	ret->id = c->argc ? number_of(c->argv[0]) : 0;
-	ret->first_path = ret->id ? 1 : 0;
-	if (ret->id)
-		return EXIT_OK;
-	ret->is_last = true;
-	ret->id = last_change(c, &status);
-	return ret->id ? EXIT_OK : status;
-}
-
-static const struct json *send_undo(struct cli *c, const struct undo_options *o,
-				    const struct choice *what, bool dry_run, int *status)
-{
-	AUTO_BUF body = { .max = LIMIT_BODY };
-	struct jw w = jw_to(&body);
-
-	jw_object(&w, NULL);
-	if (what->id)
-		jw_int(&w, "id", what->id);
-	if (what->since)
-		jw_int(&w, "since", what->since);
-	if (what->session)
-		jw_str(&w, "session", str_of(what->session));
-	jw_bool(&w, "dryRun", dry_run);
-	jw_bool(&w, "force", o->force);
-	if (what->first_path < c->argc) {
-		jw_array(&w, "paths");
-		for (int i = what->first_path; i < c->argc; i++)
-			jw_str(&w, NULL, str_of(cli_path(c, c->argv[i])));
-		jw_end(&w);
-	}
-	jw_end(&w);
-	buf_addc(&body, '\0');
-	return cli_request(c, "POST", "/changes/undo", &body, &c->memory, status);
-}
-
-/* A person sees the beginning of a long list, a program all of it. */
-enum { SHOWN_PATHS = 20 };
-
-static void add_paths(struct buf *out, const char *word, const struct json *paths)
-{
-	const size_t most = isatty(STDOUT_FILENO) ? SHOWN_PATHS : SIZE_MAX;
-	size_t n = 0;
-
-	for (const struct json *p = paths ? paths->first : NULL; p; p = p->next) {
-		if (n++ >= most)
-			continue;
-		buf_addf(out, "%-9s", word);
-		if (p->type == JSON_STRING) {
-			cli_add_name(out, p->string);
-		} else {
-			cli_add_name(out, json_text(p, STR("from")));
-			buf_add(out, STR(" -> "));
-			cli_add_name(out, json_text(p, STR("to")));
-		}
-		buf_addc(out, '\n');
-	}
-	if (n > most)
-		buf_addf(out, "%-9s… and %zu more (--json shows all)\n", word, n - most);
-}
-
-static void print_result(const struct cli *c, const struct json *result)
-{
-	AUTO_BUF out = { .max = LIMIT_ANSWER };
-
-	if (c->json) {
-		cli_print_result(result);
-		return;
-	}
-	add_paths(&out, "restore", json_get(result, STR("restored")));
-	add_paths(&out, "remove", json_get(result, STR("removed")));
-	add_paths(&out, "rename", json_get(result, STR("renamed")));
-	cli_print(buf_str(&out));
-	const struct json *complete = json_get(result, STR("complete"));
-	if (complete && !complete->boolean)
-		cli_say(c, "this may be a part: not everything that was changed is known");
-}
-
-/* Whether the user agrees; without a terminal nothing can be asked. */
-static bool agrees(const struct cli *c)
-{
-	char answer[8] = "";
-
-	if (!isatty(STDIN_FILENO)) {
-		cli_say(c, "nothing was undone: say --yes, or which change");
-		return false;
-	}
-	(void)fprintf(stderr, "Undo this? [y/N] ");
-	if (!fgets(answer, sizeof answer, stdin))
-		return false;
-	return answer[0] == 'y' || answer[0] == 'Y';
-}
-
-static int undo_run(struct cli *c, const void *args)
-{
-	const struct undo_options *o = args;
-	struct choice what;
-	int status = choose(c, o, &what);
-
-	if (status != EXIT_OK)
-		return status;
-	const bool ask = what.is_last && !o->yes && !o->dry_run;
-	if (ask || o->dry_run) {
-		const struct json *plan = send_undo(c, o, &what, true, &status);
-		if (!plan)
-			return status;
-		print_result(c, plan);
-		if (o->dry_run)
-			return EXIT_OK;
-		if (!agrees(c))
-			return EXIT_FAILED;
-	}
-	const struct json *result = send_undo(c, o, &what, false, &status);
-	if (!result)
-		return status;
-	if (!ask || c->json)
-		print_result(c, result);
-	cli_say(c, "undone; to do it again: sidecar undo %" PRId64,
-		cli_number(result, STR("change"), 0));
-	return EXIT_OK;
-}
-
-const struct verb verb_undo = {
-	.name = "undo",
-	.about = "take back what tools and commands have changed",
-	.operands = "[ID] [PATH]...",
-	.examples = "  sidecar undo                      the last change; it asks first\n"
-		    "  sidecar undo 41 src/a.c           only this file of change 41\n"
-		    "  sidecar undo --since 10m --dry-run\n",
-	.options = undo_options,
-	.args_size = sizeof(struct undo_options),
-	.flags = VERB_CONNECTS | VERB_PRINTS | VERB_PATHS,
-	.most = -1,
-	.run = undo_run,
 };

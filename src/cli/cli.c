@@ -13,10 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/columns.h"
 #include "base/io.h"
 #include "base/jw.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "cli/where.h"
 #include "config/config.h"
 
 void cli_print(struct str text)
@@ -38,13 +40,18 @@ void cli_print_diff(const struct cli *c, struct str diff)
 
 	while (diff.n) {
 		(void)str_cut(diff, '\n', &line, &diff);
-		const char *paint = !colour || line.n == 0 ? ""
-				    : line.p[0] == '+'	   ? "\033[32m"
-				    : line.p[0] == '-'	   ? "\033[31m"
-							   : "";
-		buf_add(&out, str_of(paint));
-		cli_add_text(&out, line);
-		buf_addf(&out, "%s\n", *paint ? "\033[m" : "");
+		AUTO_BUF shown = { .max = SIZE_MAX };
+		cli_add_text(&shown, line);
+		columns_paint(&out, colour,
+			      line.n == 0 ? LOG_PLAIN
+			      : str_starts(line, STR("--- ")) || str_starts(line, STR("+++ "))
+				      ? LOG_BOLD
+			      : line.p[0] == '+' ? LOG_GREEN
+			      : line.p[0] == '-' ? LOG_RED
+			      : line.p[0] == '@' ? LOG_CYAN
+						 : LOG_PLAIN,
+			      buf_str(&shown));
+		buf_addc(&out, '\n');
 	}
 	cli_print(buf_str(&out));
 }
@@ -170,6 +177,8 @@ int cli_status(const char *code)
 		{ "PATH_OUTSIDE_WORKSPACE", EXIT_REFUSED },
 		{ "SYMLINK_OUTSIDE_WORKSPACE", EXIT_REFUSED },
 		{ "PATH_NOT_ALLOWED", EXIT_REFUSED },
+		{ "PROTECTED_PATH", EXIT_REFUSED },
+		{ "PATH_HIDDEN", EXIT_REFUSED },
 		{ "READ_ONLY", EXIT_REFUSED },
 		{ "FILE_NOT_READ", EXIT_REFUSED },
 		{ "REDACTED_CONTENT", EXIT_REFUSED },
@@ -221,8 +230,7 @@ int cli_fail(const struct cli *c, const struct sidecar_error *error)
 	return cli_status(error->code);
 }
 
-/* Is it a terminal that understands escape sequences? */
-static bool is_terminal(int fd)
+bool cli_is_terminal(int fd)
 {
 	const char *term = getenv("TERM");
 
@@ -233,12 +241,12 @@ bool cli_colour(const struct cli *c, int fd)
 {
 	const char *no_color = getenv("NO_COLOR");
 
-	return !c->no_color && !(no_color && *no_color) && is_terminal(fd);
+	return !c->no_color && !(no_color && *no_color) && cli_is_terminal(fd);
 }
 
 static bool shows_progress(const struct cli *c)
 {
-	return !c->quiet && is_terminal(STDERR_FILENO);
+	return !c->quiet && cli_is_terminal(STDERR_FILENO);
 }
 
 void cli_progress_begin(struct cli *c, const char *what, const char *unit)
@@ -250,6 +258,18 @@ void cli_progress_begin(struct cli *c, const char *what, const char *unit)
 bool cli_progress_end(struct cli *c)
 {
 	return progress_free(TAKE(c->progress, NULL));
+}
+
+bool cli_agrees(const struct cli *c, const char *question, const char *otherwise)
+{
+	char answer[8] = "";
+
+	if (!isatty(STDIN_FILENO)) {
+		cli_say(c, "%s", otherwise);
+		return false;
+	}
+	(void)fprintf(stderr, "%s [y/N] ", question);
+	return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
 int cli_read_input(const struct cli *c, const char *name, struct buf *to)
@@ -383,34 +403,20 @@ const char *cli_path(struct cli *c, const char *path)
 	return joined;
 }
 
-int64_t cli_number(const struct json *object, struct str name, int64_t otherwise)
+const struct json *cli_ask(const struct cli *c, const char *method, const char *target,
+			   struct buf *body, struct arena *memory, struct sidecar_error *error)
 {
-	const struct json *v = json_get(object, name);
-
-	return v && v->type == JSON_NUMBER && v->whole ? v->integer : otherwise;
-}
-
-bool cli_truth(const struct json *object, struct str name)
-{
-	const struct json *v = json_get(object, name);
-
-	return v && v->type == JSON_BOOL && v->boolean;
-}
-
-const struct json *cli_request(const struct cli *c, const char *method, const char *target,
-			       const struct buf *body, struct arena *memory, int *status)
-{
-	struct sidecar_error error = { "BAD_ANSWER", "what answered is not a sidecar" };
 	const struct json *answer = NULL, *result = NULL;
 	struct err e;
 	int http = 0;
-	struct sidecar_text *text =
-		sidecar_request(c->server, method, target, body ? body->p : NULL, &http, &error);
 
-	if (!text) {
-		*status = cli_fail(c, &error);
+	*error = (struct sidecar_error){ "BAD_ANSWER", "what answered is not a sidecar" };
+	if (body)
+		buf_addc(body, '\0');
+	struct sidecar_text *text =
+		sidecar_request(c->server, method, target, body ? body->p : NULL, &http, error);
+	if (!text)
 		return NULL;
-	}
 	const struct str copy = arena_dup(memory, (struct str){ text->content, text->length });
 	sidecar_free(text);
 	if (copy.p && json_parse(copy, memory, &answer, &e) == 0)
@@ -420,15 +426,34 @@ const struct json *cli_request(const struct cli *c, const char *method, const ch
 	const struct str code = json_text(answer, STR("code"));
 	const struct str message = json_text(answer, STR("error"));
 	if (code.p)
-		(void)snprintf(error.code, sizeof error.code, "%.*s", STR_FMT(code));
+		(void)snprintf(error->code, sizeof error->code, "%.*s", STR_FMT(code));
 	if (http == 404 && !code.n)
-		(void)snprintf(error.message, sizeof error.message,
+		(void)snprintf(error->message, sizeof error->message,
 			       "this server is older than this program: it does not know %s",
 			       target);
 	else if (message.p)
-		(void)snprintf(error.message, sizeof error.message, "%.*s", STR_FMT(message));
-	*status = cli_fail(c, &error);
+		(void)snprintf(error->message, sizeof error->message, "%.*s", STR_FMT(message));
 	return NULL;
+}
+
+const struct json *cli_request(const struct cli *c, const char *method, const char *target,
+			       struct buf *body, struct arena *memory, int *status)
+{
+	struct sidecar_error error;
+	const struct json *result = cli_ask(c, method, target, body, memory, &error);
+
+	if (!result)
+		*status = cli_fail(c, &error);
+	return result;
+}
+
+static int fail_nowhere(const struct cli *c, const struct err *e)
+{
+	struct sidecar_error error;
+
+	(void)snprintf(error.code, sizeof error.code, "%s", err_name(e->code));
+	(void)snprintf(error.message, sizeof error.message, "%s", e->msg);
+	return cli_fail(c, &error);
 }
 
 struct sidecar *cli_connect(struct cli *c, int *status)
@@ -436,10 +461,18 @@ struct sidecar *cli_connect(struct cli *c, int *status)
 	AUTO_CONFIG config = { 0 };
 	struct sidecar_error error;
 	struct err e;
-	char path[SIDECAR_PATH_MAX];
+	char path[SIDECAR_PATH_MAX], workspace[SIDECAR_PATH_MAX];
+	const struct where_asked asked = { .is_named = c->socket || c->url,
+					   .directory = c->workspace,
+					   .history = c->verb->flags & VERB_HISTORY };
+	enum where where;
 
 	if (cli_locate(c, &config, &e) < 0) {
 		*status = cli_misused(c, "%s", e.msg);
+		return NULL;
+	}
+	if (where_find(&asked, &config, &c->memory, workspace, &where, &e) < 0) {
+		*status = fail_nowhere(c, &e);
 		return NULL;
 	}
 	/* The library takes only absolute paths; a person may type a relative one. */
@@ -449,10 +482,14 @@ struct sidecar *cli_connect(struct cli *c, int *status)
 		(void)snprintf(path + n, sizeof path - n, "/%s", config.socket);
 		config.socket = path;
 	}
+	const struct sidecar_options history = { .workspace_root = workspace,
+						 .history_only = true };
+	const bool is_remote = where != WHERE_HISTORY;
 	const struct sidecar_settings settings = {
-		.socket_path = config.socket,
-		.host = config.socket ? NULL : config.tcp_host,
-		.port = config.socket ? 0 : (int)config.tcp_port,
+		.local = is_remote ? NULL : &history,
+		.socket_path = is_remote ? config.socket : NULL,
+		.host = is_remote && !config.socket ? config.tcp_host : NULL,
+		.port = is_remote && !config.socket ? (int)config.tcp_port : 0,
 		.token = config.token,
 		.session = "cli",
 		/* A server that is there but does not answer is not waited for longer. */
@@ -466,7 +503,8 @@ struct sidecar *cli_connect(struct cli *c, int *status)
 		.progress_arg = c,
 	};
 	struct sidecar *s = sidecar_open(&settings, &error);
-	if (!s || ((c->verb->flags & VERB_PATHS) && find_here(c, s, &error) < 0)) {
+	if (!s || (where == WHERE_USUAL && where_check(&asked, s, &error) < 0) ||
+	    ((c->verb->flags & VERB_PATHS) && find_here(c, s, &error) < 0)) {
 		*status = cli_fail(c, &error);
 		sidecar_close(s);
 		return NULL;
@@ -474,6 +512,11 @@ struct sidecar *cli_connect(struct cli *c, int *status)
 	if (c->verbose)
 		cli_say(c, "%s", sidecar_address(s));
 	return s;
+}
+
+bool cli_real_path(const char *path, char out[SIDECAR_PATH_MAX])
+{
+	return realpath(path, out);
 }
 
 int64_t cli_seconds(struct str text)

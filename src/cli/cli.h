@@ -11,12 +11,149 @@
 #define CLI_CLI_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
+#include "base/err.h"
 #include "base/json.h"
-#include "cli/verb.h"
 #include "sidecar.h"
+
+/*
+ * verb: one command of the program, declared once.
+ *
+ * A verb is a table of options, a function, and a struct verb that names both, in one file; and one
+ * entry in the list in main.c. Parsing, "did you mean", help, shell completion and the manual all
+ * come from the tables. The function gets what all verbs share (struct cli) and its own argument
+ * struct, which the table has filled, and returns the exit status.
+ */
+
+enum option_type {
+	OPTION_SWITCH,	/* bool */
+	OPTION_TEXT,	/* const char * */
+	OPTION_NUMBER,	/* int64_t, 0 or more */
+	OPTION_SECONDS, /* double, 0 or more */
+	OPTION_WORD,	/* const char *: one of `words` */
+	OPTION_LIST,	/* struct option_list: may be repeated */
+};
+
+enum { OPTION_LIST_MAX = 32 };
+
+struct option_list {
+	const char *item[OPTION_LIST_MAX + 1]; /* ends with NULL */
+	size_t count;
+};
+
+struct option {
+	const char *name; /* without "--" */
+	char letter;	  /* the short form, or 0 */
+	enum option_type type;
+	size_t offset;
+	const char *value; /* what help shows for the value; NULL for a switch */
+	const char *about;
+	const char *const *words; /* OPTION_WORD: ends with NULL */
+};
+
+#define OPTION_END                                                                                 \
+	{                                                                                          \
+		.name = NULL                                                                       \
+	}
+
+enum {
+	VERB_CONNECTS = 1 << 0,	   /* has cli_connect_options, and is connected before it runs */
+	VERB_PRINTS = 1 << 1,	   /* has cli_print_options */
+	VERB_SETTINGS = 1 << 2,	   /* also takes the flags of the settings (settings.h) */
+	VERB_REST = 1 << 3,	   /* options end at the first operand: the rest is a command */
+	VERB_OWN_TIMEOUT = 1 << 4, /* --timeout limits the command, not the server's silence */
+	VERB_PIPES = 1 << 5,	   /* ignores the settings about listening */
+	VERB_PATHS = 1 << 6,	   /* its paths start in the current directory: cli_path */
+	VERB_HISTORY = 1 << 9,	   /* can do without a server, by the journal of the workspace */
+	VERB_FINDS = 1 << 8,	   /* has cli_connect_options, and finds its server itself */
+	VERB_HIDDEN = 1 << 7,	   /* for completion scripts, not for people */
+};
+
+/* What the operands are, for completion. */
+enum operands {
+	OPERANDS_OTHER,	   /* nothing that could be completed, or `words` */
+	OPERANDS_PATHS,	   /* paths of the workspace */
+	OPERANDS_PATTERN,  /* a pattern, then paths of the workspace */
+	OPERANDS_LOCAL,	   /* a file or directory of this machine */
+	OPERANDS_COMMANDS, /* names of verbs */
+	OPERANDS_CALL,	   /* a tool and its arguments */
+	OPERANDS_JOBS,	   /* an action, then numbers of jobs */
+	OPERANDS_CHANGES,  /* numbers of changes */
+};
+
+struct cli;
+struct progress;
+struct sidecar;
+
+struct verb {
+	const char *name, *about;
+	const char *operands; /* as help shows them; or "" */
+	const char *examples; /* lines, each indented by two spaces */
+	const struct option *options;
+	size_t args_size;
+	unsigned flags;
+	int least, most; /* number of operands; most -1: any number */
+	enum operands kind;
+	const char *const *words; /* possible values of the first operand; or NULL */
+	/* Before it connects: -1 to go on, or the exit status to end with; or NULL. */
+	int (*check)(struct cli *c, const void *args);
+	int (*run)(struct cli *c, const void *args);
+};
+
+/* What all verbs share. */
+struct cli {
+	const struct verb *const *verbs; /* all of them; ends with NULL */
+	const struct verb *verb;	 /* the one that runs; or NULL */
+
+	const char *socket, *url, *token_file, *workspace;
+	double timeout, wait;
+	bool json, quiet, verbose, no_color, help;
+
+	struct sidecar *server;	   /* for VERB_CONNECTS */
+	const char *here;	   /* VERB_PATHS: the current directory as a path of the workspace;
+				    * NULL: it is not in the workspace, or is its root */
+	struct progress *progress; /* or NULL */
+
+	int argc;	   /* operands */
+	int before_dashes; /* how many of them came before "--"; all, if there was none */
+	char **argv;
+	int settings_count; /* flags of settings and their values, for config_load */
+	char **settings;
+	struct arena memory; /* for both lists and the argument struct */
+};
+
+/* The options of VERB_CONNECTS and VERB_PRINTS, and --help; offsets are in struct cli. */
+extern const struct option cli_connect_options[], cli_print_options[], cli_help_option[];
+
+/* The i-th table of options that a verb has, from 0; NULL after the last. */
+const struct option *verb_options(const struct verb *v, size_t i);
+
+/* The letter of an option of that verb: 0 if an option that comes before it has the same. */
+char verb_letter(const struct verb *v, const struct option *o);
+
+/* Whether the option is the one that its name means to that verb: a verb's own comes first. */
+bool verb_means(const struct verb *v, const struct option *o);
+
+/* The verb of that name, or NULL. */
+const struct verb *verb_by_name(const struct verb *const *verbs, const char *name);
+
+/*
+ * Fill the argument struct (args_size bytes, zeroed) and the cli from the words after the verb's
+ * name. Options are "--name value", "--name=value", "-n value", "-nvalue" and "-qv"; "--" ends the
+ * options; "-" is an operand. Errors are an unknown option (the sentence names the one that was
+ * probably meant), a missing or wrong value, and too few or too many operands. After --help nothing
+ * else is checked.
+ */
+int verb_parse(const struct verb *v, int argc, char **argv, struct cli *c, void *args,
+	       struct err *e);
+
+/* Add operands as one shell command, with a final NUL byte. One word is taken as a shell command;
+ * several are a program and its arguments, quoted so that the shell passes them on unchanged. */
+void verb_join_command(int count, char *const *words, struct buf *to);
 
 /* Exit statuses; `run` and `jobs` pass on the command's own. */
 enum {
@@ -29,10 +166,12 @@ enum {
 	EXIT_SIGNAL = 128, /* plus the signal's number */
 };
 
-/* The verbs in this folder; main.c lists them all. */
-extern const struct verb verb_call, verb_changes, verb_complete, verb_completion, verb_config,
-	verb_diff, verb_edit, verb_patch, verb_undo, verb_find, verb_grep, verb_health, verb_help,
-	verb_jobs, verb_ls, verb_read, verb_run, verb_tools, verb_version, verb_write;
+/* The verbs in this folder, in doctor, setup and watch; main.c lists them all. */
+extern const struct verb verb_audit, verb_call, verb_changes, verb_complete, verb_completion,
+	verb_config, verb_diff, verb_doctor, verb_edit, verb_journals, verb_patch, verb_redo,
+	verb_undo, verb_find, verb_grep, verb_health, verb_help, verb_jobs, verb_ls, verb_ps,
+	verb_read, verb_run, verb_setup, verb_tools, verb_ui, verb_uninstall, verb_version,
+	verb_watch, verb_write;
 
 struct config;
 
@@ -50,15 +189,15 @@ struct sidecar *cli_connect(struct cli *c, int *status);
  * NULL, too: the workspace. */
 const char *cli_path(struct cli *c, const char *path);
 
-/* Send a request to a route that the library has no function for. `body` ends with a NUL byte; NULL
- * for none. Returns the member "result" of the answer; it and the text of the answer are in the
+/* Send a request to a route that the library has no function for. `body` is JSON, which gets a NUL
+ * byte at its end; NULL for none. Returns the member "result" of the answer; it and the text of the answer are in the
  * arena. On failure it sets *status to the exit status, prints a message, and returns NULL. */
 const struct json *cli_request(const struct cli *c, const char *method, const char *target,
-			       const struct buf *body, struct arena *memory, int *status);
+			       struct buf *body, struct arena *memory, int *status);
 
-/* A number, or whether something is true, in such a result. */
-int64_t cli_number(const struct json *object, struct str name, int64_t otherwise);
-bool cli_truth(const struct json *object, struct str name);
+/* The same, but say nothing on failure: *error has the reason. */
+const struct json *cli_ask(const struct cli *c, const char *method, const char *target,
+			   struct buf *body, struct arena *memory, struct sidecar_error *error);
 
 /* Write to stdout. Ends the program if that fails. */
 void cli_print(struct str text);
@@ -95,6 +234,9 @@ int cli_misused(const struct cli *c, const char *fmt, ...) __attribute__((format
 /* The exit status for an error code of the wire. */
 int cli_status(const char *code);
 
+/* Is it a terminal that understands escape sequences? */
+bool cli_is_terminal(int fd);
+
 /* Whether output on that descriptor may be coloured. */
 bool cli_colour(const struct cli *c, int fd);
 
@@ -102,12 +244,19 @@ bool cli_colour(const struct cli *c, int fd);
 void cli_progress_begin(struct cli *c, const char *what, const char *unit);
 bool cli_progress_end(struct cli *c); /* whether a line was erased */
 
+/* Ask a person, and say whether the answer is yes. Without a terminal nothing can be asked: it says
+ * `otherwise`. */
+bool cli_agrees(const struct cli *c, const char *question, const char *otherwise);
+
 /* Read all of stdin ("-") or of a local file. On failure it prints the reason and returns -1. */
 int cli_read_input(const struct cli *c, const char *name, struct buf *to);
 
 /* Add what turns a name below a directory, as a search returns it, into a path as it was typed:
  * "src/" for "src"; nothing for NULL and for ".". */
 void cli_add_prefix(const char *directory, struct buf *to);
+
+/* The path without links; false if there is nothing. */
+bool cli_real_path(const char *path, char out[SIDECAR_PATH_MAX]);
 
 /* A time such as "10m" (s, m, h, d) in seconds; -1 if it is not one. */
 int64_t cli_seconds(struct str text);
@@ -133,7 +282,6 @@ void progress_count(struct progress *p, int64_t count);
 
 /* Erase the line, because something else is about to be printed. It comes back by itself when that
  * was half a second ago; with `stay` it does not. */
-void progress_hide(struct progress *p);
 void progress_pause(struct progress *p, bool stay);
 
 /* help: what the tables of the verbs say, for a person at a terminal. */

@@ -6,7 +6,10 @@
 
 #include "base/jw.h"
 #include "cli/cli.h"
+#include "cli/completion_data.h"
+#include "cli/where.h"
 #include "config/settings.h"
+#include "search/grep.h"
 #include "tools/limits.h"
 #include "tools/tool.h"
 
@@ -101,13 +104,75 @@ static void offer_jobs(struct typed_line *l)
 
 	const struct json *result =
 		connect(l) ? cli_request(l->cli, "GET", "/jobs", NULL, &memory, &status) : NULL;
-	const struct json *jobs = result ? json_get(result, STR("jobs")) : NULL;
-	for (const struct json *j = jobs ? jobs->first : NULL; j; j = j->next) {
+	for (const struct json *j = json_items(result, STR("jobs")); j; j = j->next) {
 		AUTO_BUF about = { .max = 4096 };
 		cli_add_visible(&about, json_text(j, STR("command")));
 		buf_addc(&about, '\0');
 		offer(l, json_text(j, STR("jobId")), about.p);
 	}
+}
+
+/* Offer the newest changes, or the sessions that have made them. */
+static void offer_changes(struct typed_line *l, bool sessions)
+{
+	AUTO_ARENA memory = { .max = LIMIT_CLIENT_MEMORY };
+	int status;
+
+	const struct json *result =
+		connect(l) ? cli_request(l->cli, "GET", "/changes", NULL, &memory, &status) : NULL;
+	const struct json *first = json_items(result, STR("changes"));
+	for (const struct json *i = first; i; i = i->next) {
+		AUTO_BUF about = { .max = 4096 };
+		char id[32];
+		const struct str session = json_text(i, STR("session"));
+		const struct json *same = first;
+		while (same != i && !str_eq(json_text(same, STR("session")), session))
+			same = same->next;
+		if (sessions && same == i && session.n)
+			offer(l, session, NULL);
+		if (sessions)
+			continue;
+		cli_add_visible(&about, json_text(i, STR("tool")));
+		buf_addc(&about, ' ');
+		cli_add_visible(&about, json_text(i, STR("subject")));
+		buf_addc(&about, '\0');
+		(void)snprintf(id, sizeof id, "%lld", (long long)json_int(i, STR("id"), 0));
+		offer(l, str_of(id), about.p);
+	}
+}
+
+static void offer_pids(struct typed_line *l)
+{
+	for (const struct running_at *at = where_list(&l->cli->memory); at; at = at->next) {
+		char pid[32];
+		(void)snprintf(pid, sizeof pid, "%d", (int)at->pid);
+		offer(l, str_of(pid),
+		      at->is_mcp ? "mcp" : arena_dup(&l->cli->memory, at->workspace).p);
+	}
+}
+
+/* Kinds of files: "cpp, cxx: *.cpp, *.cc", one a line. */
+static void offer_types(struct typed_line *l)
+{
+	AUTO_BUF list = { .max = LIMIT_ANSWER };
+	struct str line, names, name, rest;
+
+	types_list(&list);
+	rest = buf_str(&list);
+	while (rest.n) {
+		(void)str_cut(rest, '\n', &line, &rest);
+		(void)str_cut(line, ':', &names, &line);
+		while (names.n) {
+			(void)str_cut(names, ',', &name, &names);
+			offer(l, str_trim(name), arena_dup(&l->cli->memory, str_trim(line)).p);
+		}
+	}
+}
+
+static void offer_tools(struct typed_line *l)
+{
+	for (size_t i = 0; tool_at(i); i++)
+		offer(l, str_of(tool_at(i)->name), tool_at(i)->title);
 }
 
 /* Offer the arguments of a tool, NAME= or NAME:=, and what follows those that are paths. */
@@ -154,6 +219,9 @@ static void offer_operands(struct typed_line *l)
 		else if (strcmp(first, "list") != 0)
 			offer_jobs(l);
 		return;
+	case OPERANDS_CHANGES:
+		offer_changes(l, false);
+		return;
 	case OPERANDS_PATTERN:
 		if (first)
 			offer_paths(l, 0, false);
@@ -186,7 +254,7 @@ static bool item_at(const struct verb *v, size_t i, struct item *ret)
 
 	for (size_t k = 0; (table = verb_options(v, k)); k++)
 		for (const struct option *o = table; o->name; o++)
-			if (i-- == 0) {
+			if (verb_means(v, o) && i-- == 0) {
 				*ret = (struct item){ o->name,
 						      o->about,
 						      o->value,
@@ -227,11 +295,21 @@ static bool awaits_value(const struct verb *v, const char *before, struct item *
 
 static void offer_value(struct typed_line *l, const struct item *it)
 {
+	const char *value = it->value ? it->value : "";
+
 	if (it->words)
 		offer_words(l, it->words);
-	else if (it->value && strcmp(it->value, "DIR") == 0)
+	else if (strncmp(value, "ID", 2) == 0 || strcmp(it->name, "session") == 0)
+		offer_changes(l, *value != 'I');
+	else if (strcmp(value, "PID") == 0)
+		offer_pids(l);
+	else if (strcmp(value, "TYPE") == 0)
+		offer_types(l);
+	else if (strcmp(it->name, "tool") == 0)
+		offer_tools(l);
+	else if (strcmp(value, "DIR") == 0)
 		offer_paths(l, 0, true);
-	else if (it->value && (strcmp(it->value, "FILE") == 0 || strcmp(it->value, "PATH") == 0))
+	else if (strcmp(value, "FILE") == 0 || strcmp(value, "PATH") == 0)
 		offer_local(l);
 }
 
@@ -299,74 +377,8 @@ const struct verb verb_complete = {
 	.run = complete_run,
 };
 
-/* bash splits words at "=", which the program must see whole, and replaces only what follows it. */
-static const char bash[] =
-	"# sidecar: completion for bash, written by \"sidecar completion bash\"\n"
-	"_sidecar() {\n"
-	"\tlocal words=() offers=() i offer glue= typed\n"
-	"\tfor ((i = 1; i <= COMP_CWORD; i++)); do\n"
-	"\t\tif [[ ${#words[@]} -gt 0 && ($glue || ${COMP_WORDS[i]} == =) ]]; then\n"
-	"\t\t\twords[-1]+=${COMP_WORDS[i]}\n"
-	"\t\telse\n"
-	"\t\t\twords+=(\"${COMP_WORDS[i]}\")\n"
-	"\t\tfi\n"
-	"\t\t[[ ${COMP_WORDS[i]} == = ]] && glue=1 || glue=\n"
-	"\tdone\n"
-	"\twords=(\"${words[@]//\\\\/}\")\n"
-	"\ttyped=${words[-1]%\"${2//\\\\/}\"}\n"
-	"\tCOMPREPLY=()\n"
-	"\tmapfile -t offers < <(\"$1\" __complete -- \"${words[@]}\" 2> /dev/null)\n"
-	"\tif [[ ${offers[0]} == :files ]]; then\n"
-	"\t\tcompopt -o filenames\n"
-	"\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$2\")\n"
-	"\t\treturn\n"
-	"\tfi\n"
-	"\tfor offer in \"${offers[@]}\"; do\n"
-	"\t\toffer=${offer%%$'\\t'*}\n"
-	"\t\tCOMPREPLY+=(\"$(printf %q \"${offer#\"$typed\"}\")\")\n"
-	"\tdone\n"
-	"\t[[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *[/=] ]] && compopt -o nospace\n"
-	"}\n"
-	"complete -F _sidecar sidecar\n";
-
-static const char zsh[] = "#compdef sidecar\n"
-			  "# sidecar: completion for zsh, written by \"sidecar completion zsh\"\n"
-			  "_sidecar() {\n"
-			  "\tlocal -a values shown open open_shown\n"
-			  "\tlocal name about\n"
-			  "\tlocal -a typed=(\"${(@Q)words[2,CURRENT]}\")\n"
-			  "\twhile IFS=$'\\t' read -r name about; do\n"
-			  "\t\tif [[ $name == :files ]]; then\n"
-			  "\t\t\t_files\n"
-			  "\t\t\treturn\n"
-			  "\t\tfi\n"
-			  "\t\tif [[ $name == *[/=] ]]; then\n"
-			  "\t\t\topen+=(\"$name\")\n"
-			  "\t\t\topen_shown+=(\"$name${about:+  -- $about}\")\n"
-			  "\t\telse\n"
-			  "\t\t\tvalues+=(\"$name\")\n"
-			  "\t\t\tshown+=(\"$name${about:+  -- $about}\")\n"
-			  "\t\tfi\n"
-			  "\tdone < <(\"$words[1]\" __complete -- \"${typed[@]}\" 2> /dev/null)\n"
-			  "\tcompadd -l -d shown -a values\n"
-			  "\tcompadd -S '' -l -d open_shown -a open\n"
-			  "}\n"
-			  "compdef _sidecar sidecar\n";
-
-static const char fish[] =
-	"# sidecar: completion for fish, written by \"sidecar completion fish\"\n"
-	"function __sidecar_complete\n"
-	"\tset -l words (commandline -opc)\n"
-	"\tset -l word (commandline -ct)\n"
-	"\tset -l offers ($words[1] __complete -- $words[2..] \"$word\" 2> /dev/null)\n"
-	"\tif test \"$offers[1]\" = :files\n"
-	"\t\t__fish_complete_path \"$word\"\n"
-	"\telse\n"
-	"\t\tstring join -- \\n $offers\n"
-	"\tend\n"
-	"end\n"
-	"complete -c sidecar -f -a '(__sidecar_complete)'\n";
-
+/* The scripts are completion.bash, .zsh and .fish. bash splits words at "=", which the program must
+ * see whole, and replaces only what follows it. */
 static const char *const shell_names[] = { "bash", "zsh", "fish", NULL };
 
 static int completion_run(struct cli *c, const void *args)

@@ -9,23 +9,34 @@
 #include "base/io.h"
 #include "base/jw.h"
 #include "cli/cli.h"
-#include "regex/regex.h"
+#include "cli/matcher.h"
+#include "search/grep.h"
 #include "tools/limits.h"
 
 enum { FIRST_PAGE = 200 }; /* matches: small, so that a person sees something soon */
 
 struct cli_grep_args {
-	struct option_list globs, types;
-	bool ignore_case, literal, word, multiline, no_ignore, habit;
+	struct option_list patterns, globs, types;
+	const char *color;
+	bool ignore_case, smart_case, literal, word, line, multiline, no_ignore, habit, type_list;
+	bool invert, quiet, only, without, nul;
 	bool files, count, number, no_number, name, no_name, heading, no_heading;
 	int64_t context, before, after, limit;
 };
 
 #define AT(m) offsetof(struct cli_grep_args, m)
 
+static const char *const colors[] = { "auto", "always", "never", NULL };
+
 static const struct option grep_options[] = {
+	{ "regexp", 'e', OPTION_LIST, AT(patterns), "PATTERN",
+	  "search for this pattern; may be repeated; then all operands are paths" },
 	{ "ignore-case", 'i', OPTION_SWITCH, AT(ignore_case), NULL,
 	  "do not distinguish upper and lower case" },
+	{ "smart-case", 'S', OPTION_SWITCH, AT(smart_case), NULL,
+	  "the same if the pattern has no upper-case letter" },
+	{ "invert-match", 'v', OPTION_SWITCH, AT(invert), NULL, "print the lines without a match" },
+	{ "line-regexp", 'x', OPTION_SWITCH, AT(line), NULL, "match only whole lines" },
 	{ "word", 'w', OPTION_SWITCH, AT(word), NULL, "match only whole words" },
 	{ "literal", 'F', OPTION_SWITCH, AT(literal), NULL, "take the pattern as plain text" },
 	{ "multiline", 'U', OPTION_SWITCH, AT(multiline), NULL,
@@ -34,10 +45,19 @@ static const struct option grep_options[] = {
 	  "search only files that match; !GLOB: not those; may be repeated" },
 	{ "type", 't', OPTION_LIST, AT(types), "TYPE",
 	  "search only files of this kind: c, py, js ...; may be repeated" },
+	{ "type-list", 0, OPTION_SWITCH, AT(type_list), NULL, "print the kinds of files and end" },
 	{ "no-ignore", 0, OPTION_SWITCH, AT(no_ignore), NULL,
 	  "also search what .gitignore and .ignore hide" },
 	{ "files-with-matches", 'l', OPTION_SWITCH, AT(files), NULL,
 	  "print only the paths of files with a match" },
+	{ "files-without-match", 'L', OPTION_SWITCH, AT(without), NULL,
+	  "print only the paths of files without a match" },
+	{ "only-matching", 'o', OPTION_SWITCH, AT(only), NULL,
+	  "print only what matches of each line, each match on a line of its own" },
+	{ "quiet", 'q', OPTION_SWITCH, AT(quiet), NULL,
+	  "print nothing and stop at the first match: the exit status is the answer" },
+	{ "null", '0', OPTION_SWITCH, AT(nul), NULL, "print a NUL byte after each path" },
+	{ "color", 0, OPTION_WORD, AT(color), NULL, "when to use colour", colors },
 	{ "count", 'c', OPTION_SWITCH, AT(count), NULL,
 	  "print only the number of matching lines of each file" },
 	{ "after-context", 'A', OPTION_NUMBER, AT(after), "LINES",
@@ -57,6 +77,8 @@ static const struct option grep_options[] = {
 	  "print each path once, above its lines (default on a terminal)" },
 	{ "no-heading", 0, OPTION_SWITCH, AT(no_heading), NULL,
 	  "print the path at the start of each line" },
+	{ "hidden", 0, OPTION_SWITCH, AT(habit), NULL,
+	  "changes nothing: names that begin with a dot are always searched" },
 	{ "recursive", 'r', OPTION_SWITCH, AT(habit), NULL,
 	  "changes nothing: directories are always searched with all below them" },
 	{ "extended", 'E', OPTION_SWITCH, AT(habit), NULL,
@@ -68,18 +90,17 @@ static const struct option grep_options[] = {
 struct search {
 	struct cli *cli;
 	const struct cli_grep_args *args;
-	const char *pattern; /* as the server and the colours take it */
-	bool literal;
+	struct matcher matcher;
+	int64_t limit; /* 0: none */
+	int paths;     /* the first operand that is one */
 	bool names, numbers, heading, colour;
-	struct regex *regex; /* finds what to colour; or NULL */
-	struct regex_cache *cache;
 
 	/* What has been printed. */
 	struct buf path;  /* of the file that comes now … */
 	struct buf shown; /* … and as it is printed */
 	int64_t last;	  /* its last line; 0: none yet */
 	struct buf after; /* lines after the last match, which may also belong to the next one … */
-	int64_t after_n;  /* … so many, each with its newline */
+	int64_t after_n;  /* … how many, each with its newline */
 	struct buf out;	  /* not written yet */
 	bool any_file;	  /* something of a file has been printed */
 
@@ -91,8 +112,7 @@ struct search {
 
 static void search_done(struct search *s)
 {
-	regex_cache_free(s->cache);
-	regex_free(s->regex);
+	matcher_done(&s->matcher);
 	buf_done(&s->path);
 	buf_done(&s->shown);
 	buf_done(&s->after);
@@ -122,17 +142,10 @@ static void set_path(struct search *s, struct str path)
 /* Add a line that matches, with its matches in colour. */
 static void add_coloured(struct search *s, struct str text)
 {
-	const struct regex_budget forever = { .deadline_ms = IO_FOREVER };
 	struct regex_match m;
-	struct err e;
-	size_t at = 0;
+	size_t at = 0, from = 0;
 
-	for (size_t from = 0; s->regex && from < text.n;) {
-		if (regex_next(s->regex, s->cache, text, from, &forever, &m, &e) <= 0)
-			break;
-		from = m.end > m.start ? m.end : m.end + 1;
-		if (m.end == m.start)
-			continue;
+	while (s->colour && matcher_next(&s->matcher, text, &from, &m)) {
 		cli_add_text(&s->out, str_from(str_upto(text, m.start), at));
 		buf_add(&s->out, STR(MATCH_COLOUR));
 		cli_add_text(&s->out, str_from(str_upto(text, m.end), m.start));
@@ -148,7 +161,7 @@ static void add_line(struct search *s, int64_t number, struct str text, bool mat
 
 	if (s->names && !s->heading) {
 		buf_add(&s->out, buf_str(&s->shown));
-		buf_addc(&s->out, sign);
+		buf_addc(&s->out, s->args->nul ? '\0' : sign);
 	}
 	if (s->numbers)
 		buf_addf(&s->out, "%s%" PRId64 "%s%c", paint(s, NUMBER_COLOUR), number,
@@ -159,6 +172,19 @@ static void add_line(struct search *s, int64_t number, struct str text, bool mat
 		cli_add_text(&s->out, text);
 	buf_addc(&s->out, '\n');
 	s->last = number;
+}
+
+/* Add a line that matches: all of it, or what matches of it. */
+static void add_matching(struct search *s, int64_t number, struct str text)
+{
+	struct regex_match m;
+	size_t from = 0;
+
+	if (!s->args->only || s->args->invert)
+		add_line(s, number, text, true);
+	else
+		while (matcher_next(&s->matcher, text, &from, &m))
+			add_line(s, number, str_from(str_upto(text, m.end), m.start), true);
 }
 
 /* Add the lines kept from the last match, as far as they come before this line. */
@@ -188,24 +214,24 @@ static void begin_file(struct search *s, struct str path)
 	if (s->any_file)
 		buf_addc(&s->out, '\n');
 	buf_add(&s->out, buf_str(&s->shown));
-	buf_addc(&s->out, '\n');
+	buf_addc(&s->out, s->args->nul ? '\0' : '\n');
 }
 
-static int64_t count_of(const struct json *list)
+static int64_t count_of(const struct json *first)
 {
 	int64_t n = 0;
 
-	for (const struct json *v = list ? list->first : NULL; v; v = v->next)
+	for (const struct json *v = first; v; v = v->next)
 		n++;
 	return n;
 }
 
 static void add_match(struct search *s, struct str path, const struct json *match)
 {
-	const struct json *before = json_get(match, STR("before"));
-	const struct json *lines = json_get(match, STR("lines"));
-	const struct json *after = json_get(match, STR("after"));
-	const int64_t line = cli_number(match, STR("line"), 0);
+	const struct json *before = json_items(match, STR("before"));
+	const struct json *lines = json_items(match, STR("lines"));
+	const struct json *after = json_items(match, STR("after"));
+	const int64_t line = json_int(match, STR("line"), 0);
 	const bool context = s->args->before || s->args->after || s->args->context;
 	int64_t number = line - count_of(before);
 
@@ -214,13 +240,13 @@ static void add_match(struct search *s, struct str path, const struct json *matc
 	/* Lines that were left out are marked; between files, the heading does that. */
 	if (context && s->any_file && (s->last ? number > s->last + 1 : !s->heading))
 		buf_add(&s->out, STR("--\n"));
-	for (const struct json *v = before ? before->first : NULL; v; v = v->next, number++)
+	for (const struct json *v = before; v; v = v->next, number++)
 		if (number > s->last)
 			add_line(s, number, v->string, false);
-	for (const struct json *v = lines ? lines->first : NULL; v; v = v->next, number++)
+	for (const struct json *v = lines; v; v = v->next, number++)
 		if (number > s->last)
-			add_line(s, number, v->string, true);
-	for (const struct json *v = after ? after->first : NULL; v; v = v->next, s->after_n++) {
+			add_matching(s, number, v->string);
+	for (const struct json *v = after; v; v = v->next, s->after_n++) {
 		buf_add(&s->after, v->string);
 		buf_addc(&s->after, '\n');
 	}
@@ -245,13 +271,13 @@ static void add_json(struct search *s, struct str path, const struct json *match
 	jw_str(&w, "type", STR("match"));
 	jw_str(&w, "path", path);
 	if (s->args->count)
-		jw_int(&w, "count", cli_number(match, STR("count"), 0));
-	if (!s->args->files && !s->args->count) {
-		jw_int(&w, "line", cli_number(match, STR("line"), 0));
+		jw_int(&w, "count", json_int(match, STR("count"), 0));
+	if (!s->args->files && !s->args->count && !s->args->without) {
+		jw_int(&w, "line", json_int(match, STR("line"), 0));
 		write_strings(&w, "lines", json_get(match, STR("lines")));
 		write_strings(&w, "before", json_get(match, STR("before")));
 		write_strings(&w, "after", json_get(match, STR("after")));
-		if (cli_truth(match, STR("cut")))
+		if (json_is_true(match, STR("cut")))
 			jw_bool(&w, "cut", true);
 	}
 	jw_end(&w);
@@ -262,20 +288,21 @@ static void add_json(struct search *s, struct str path, const struct json *match
 static void add_file(struct search *s, struct str path, const struct json *match)
 {
 	set_path(s, path);
-	if (s->args->files || s->names)
+	if (!s->args->count || s->names) {
 		buf_add(&s->out, buf_str(&s->shown));
-	if (s->args->count && s->names)
-		buf_addc(&s->out, ':');
-	if (s->args->count)
-		buf_addi(&s->out, cli_number(match, STR("count"), 0));
-	buf_addc(&s->out, '\n');
+		buf_addc(&s->out, s->args->nul ? '\0' : s->args->count ? ':' : '\n');
+	}
+	if (s->args->count) {
+		buf_addi(&s->out, json_int(match, STR("count"), 0));
+		buf_addc(&s->out, '\n');
+	}
 }
 
 static void flush(struct search *s)
 {
 	if (isatty(STDOUT_FILENO))
 		(void)cli_progress_end(s->cli);
-	progress_hide(s->cli->progress);
+	progress_pause(s->cli->progress, false);
 	cli_print(buf_str(&s->out));
 	buf_reset(&s->out, SIZE_MAX);
 }
@@ -283,30 +310,32 @@ static void flush(struct search *s)
 /* Print a page. `typed` is what was searched, as it was typed; or NULL. */
 static void print_page(struct search *s, const struct json *page, const char *typed)
 {
-	const struct json *matches = json_get(page, STR("matches"));
-	const bool is_file = cli_truth(page, STR("isFile"));
+	const bool is_file = json_is_true(page, STR("isFile"));
 	AUTO_BUF path = { .max = LIMIT_ANSWER };
 
 	if (!is_file)
 		cli_add_prefix(typed, &path);
 	const size_t prefix = path.n;
 	/* As everywhere: if one file is searched, its name is known. */
-	s->names = s->args->name || (!s->args->no_name && (!is_file || s->cli->argc > 2));
-	for (const struct json *m = matches ? matches->first : NULL; m; m = m->next) {
+	s->names =
+		s->args->name || (!s->args->no_name && (!is_file || s->cli->argc - s->paths > 1));
+	for (const struct json *m = json_items(page, STR("matches")); m; m = m->next) {
 		path.n = prefix;
 		buf_add(&path, is_file && typed ? str_of(typed) : json_text(m, STR("path")));
-		if (s->cli->json)
+		if (s->args->quiet)
+			(void)0;
+		else if (s->cli->json)
 			add_json(s, buf_str(&path), m);
-		else if (s->args->files || s->args->count)
+		else if (s->args->files || s->args->count || s->args->without)
 			add_file(s, buf_str(&path), m);
 		else
 			add_match(s, buf_str(&path), m);
 		s->matches++;
-		s->cut += cli_truth(m, STR("cut"));
+		s->cut += json_is_true(m, STR("cut"));
 		if (s->out.n > 1 << 20)
 			flush(s);
 	}
-	s->long_lines += cli_number(json_get(page, STR("skipped")), STR("longLines"), 0);
+	s->long_lines += json_int(json_get(page, STR("skipped")), STR("longLines"), 0);
 	if (s->out.n)
 		flush(s);
 }
@@ -329,22 +358,26 @@ static void write_request(struct search *s, const char *path, struct str cursor,
 
 	buf_reset(body, SIZE_MAX);
 	jw_object(&w, NULL);
-	jw_str(&w, "pattern", str_of(s->pattern));
+	jw_str(&w, "pattern", str_of(s->matcher.pattern));
 	if (path)
 		jw_str(&w, "path", str_of(path));
 	write_list(&w, "globs", &a->globs);
 	write_list(&w, "types", &a->types);
-	jw_bool(&w, "ignoreCase", a->ignore_case);
-	jw_bool(&w, "literal", s->literal);
+	jw_bool(&w, "ignoreCase", s->matcher.ignore_case);
+	jw_bool(&w, "literal", s->matcher.literal);
 	jw_bool(&w, "multiline", a->multiline);
 	jw_bool(&w, "noIgnore", a->no_ignore);
-	jw_str(&w, "mode", a->files ? STR("files") : a->count ? STR("counts") : STR("lines"));
+	jw_bool(&w, "invert", a->invert);
+	jw_str(&w, "mode",
+	       a->files	    ? STR("files")
+	       : a->count   ? STR("counts")
+	       : a->without ? STR("without")
+			    : STR("lines"));
 	jw_int(&w, "before", a->before ? a->before : a->context);
 	jw_int(&w, "after", a->after ? a->after : a->context);
 	jw_int(&w, "limit", limit);
 	jw_str(&w, "cursor", cursor);
 	jw_end(&w);
-	buf_addc(body, '\0');
 }
 
 /* Say what the last page knows about the whole search. */
@@ -353,7 +386,7 @@ static void say_end(struct search *s, const struct json *page, const char *typed
 	static const struct str nothing = STR("no matches; ");
 	const struct str note = json_text(page, STR("note"));
 
-	if (str_starts(note, nothing)) {
+	if (str_starts(note, nothing) && !s->args->quiet) {
 		cli_say(s->cli, "No matches found%s%s: %.*s%s", typed ? " in " : "",
 			typed ? typed : "", STR_FMT(str_from(note, nothing.n)),
 			str_find(note, STR("ignored")) >= 0 ? " (--no-ignore)" : "");
@@ -377,7 +410,7 @@ static void search_path(struct search *s, const char *typed)
 	s->last = 0; /* a file that is named twice is printed twice */
 	for (;;) {
 		AUTO_ARENA memory = { .max = LIMIT_CLIENT_MEMORY };
-		const int64_t left = s->args->limit ? s->args->limit - s->matches : INT64_MAX;
+		const int64_t left = s->limit ? s->limit - s->matches : INT64_MAX;
 		int status;
 		if (left == 0) {
 			s->limited = true;
@@ -402,48 +435,12 @@ static void search_path(struct search *s, const char *typed)
 	}
 }
 
-/* The pattern for whole words. */
-static const char *whole_words(struct arena *memory, const char *pattern, bool literal)
-{
-	const size_t size = 2 * strlen(pattern) + 16;
-	char *to = arena_alloc(memory, size);
-	struct buf b = buf_over(to, to ? size : 0);
-
-	buf_add(&b, STR("\\b(?:"));
-	for (; *pattern; pattern++) {
-		if (literal && strchr("\\^$.|?*+()[]{}", *pattern))
-			buf_addc(&b, '\\');
-		buf_addc(&b, *pattern);
-	}
-	buf_add(&b, STR(")\\b"));
-	buf_addc(&b, '\0');
-	return to;
-}
-
-/* Compile the pattern once more, to find what to colour. A pattern that cannot be compiled for that
- * (look-around) is only not coloured. */
-static void prepare_colour(struct search *s)
-{
-	const struct regex_options o = { s->literal, s->args->ignore_case, true };
-	struct err e;
-
-	if (!s->colour || regex_new(str_of(s->pattern), &o, &s->regex, &e) < 0) {
-		s->regex = NULL;
-		return;
-	}
-	s->cache = regex_cache_new(s->regex);
-	if (!s->cache) {
-		regex_free(s->regex);
-		s->regex = NULL;
-	}
-}
-
 static int finish(struct search *s)
 {
 	struct jw w = jw_to(&s->out);
 
 	add_kept(s, INT64_MAX);
-	if (s->cli->json) {
+	if (s->cli->json && !s->args->quiet) {
 		jw_object(&w, NULL);
 		jw_str(&w, "type", STR("done"));
 		jw_int(&w, "matches", s->matches);
@@ -453,9 +450,9 @@ static int finish(struct search *s)
 	}
 	flush(s);
 	(void)cli_progress_end(s->cli);
-	if (s->limited)
+	if (s->limited && !s->args->quiet)
 		cli_say(s->cli, "stopped at the limit of %" PRId64 " matches", s->matches);
-	if (s->cut)
+	if (s->cut && !s->args->quiet)
 		cli_say(s->cli, "%" PRId64 " lines are longer than shown (%d bytes)", s->cut,
 			LIMIT_SEARCH_TEXT);
 	if (s->long_lines)
@@ -463,41 +460,80 @@ static int finish(struct search *s)
 			"%" PRId64 " lines over %d KB were not searched: such a pattern is "
 			"tried on shorter lines only",
 			s->long_lines, LIMIT_PCRE_LINE >> 10);
-	if (s->status)
-		return s->status;
-	if (!s->matches && !s->explained && !s->cli->json)
+	/* As of grep: 1 is that nothing matches, 2 that it could not be found out. */
+	if (s->status && !(s->args->quiet && s->matches))
+		return s->status == EXIT_FAILED ? EXIT_USAGE : s->status;
+	if (!s->matches && !s->explained && !s->cli->json && !s->args->quiet)
 		cli_say(s->cli, "No matches found");
 	return s->matches ? EXIT_OK : EXIT_FAILED;
 }
 
-static int grep_run(struct cli *c, const void *args)
+static int grep_check(struct cli *c, const void *args)
+{
+	const struct cli_grep_args *a = args;
+	AUTO_BUF list = { .max = LIMIT_ANSWER };
+
+	if (a->type_list) {
+		types_list(&list);
+		cli_print(buf_str(&list));
+		return EXIT_OK;
+	}
+	if (!a->patterns.count && !c->argc)
+		return cli_misused(c, "missing argument PATTERN");
+	for (size_t i = 0; i < a->patterns.count; i++)
+		if (!*a->patterns.item[i])
+			return cli_misused(c, "the pattern is empty");
+	if (!a->patterns.count && !*c->argv[0])
+		return cli_misused(c, "the pattern is empty");
+	if (a->files + a->count + a->without > 1)
+		return cli_misused(c, "only one of -l, -L and -c can be used");
+	if (a->multiline && (a->only || a->invert))
+		return cli_misused(c, "%s and -U cannot be used together", a->only ? "-o" : "-v");
+	return -1;
+}
+
+static int run_grep(struct cli *c, const void *args)
 {
 	const struct cli_grep_args *a = args;
 	const bool terminal = isatty(STDOUT_FILENO);
+	const char *const *typed =
+		a->patterns.count ? a->patterns.item : (const char *const *)c->argv;
+	const struct matcher_options how = { a->literal, a->ignore_case, a->smart_case, a->word,
+					     a->line };
+	struct sidecar_error error;
+	struct err e;
+	int ready = 0;
 	CLEANUP(search_done)
 	struct search s = {
 		.cli = c,
 		.args = a,
-		.pattern = a->word ? whole_words(&c->memory, c->argv[0], a->literal) : c->argv[0],
-		.literal = a->literal && !a->word,
+		.limit = a->quiet ? 1 : a->limit,
+		.paths = a->patterns.count ? 0 : 1,
 		.numbers = a->number || (terminal && !a->no_number),
 		.heading = a->heading || (terminal && !a->no_heading),
-		.colour = cli_colour(c, STDOUT_FILENO),
+		.colour = a->color && a->color != colors[0] ? a->color == colors[1]
+							    : cli_colour(c, STDOUT_FILENO),
 		.path = { .max = LIMIT_ANSWER },
 		.shown = { .max = LIMIT_ANSWER },
 		.after = { .max = LIMIT_ANSWER },
 		.out = { .max = LIMIT_ANSWER },
 	};
 
-	if (a->files && a->count)
-		return cli_misused(c, "-l and -c cannot be used together");
-	if (!s.pattern || !*c->argv[0])
-		return cli_misused(c, "the pattern is empty");
-	prepare_colour(&s);
-	cli_progress_begin(c, c->argv[0], "files");
-	for (int i = 1; i < c->argc && !s.limited; i++)
+	if (matcher_init(&s.matcher, &how, typed, a->patterns.count ? a->patterns.count : 1,
+			 &c->memory, &e) == 0 &&
+	    (a->only || s.colour))
+		ready = matcher_compile(&s.matcher, &e);
+	/* A pattern that cannot be compiled here (look-around) is only not coloured. */
+	if (!s.matcher.pattern || (a->only && ready < 0)) {
+		(void)snprintf(error.code, sizeof error.code, "%s", err_name(e.code));
+		(void)snprintf(error.message, sizeof error.message, "%s", e.msg);
+		(void)cli_fail(c, &error);
+		return EXIT_USAGE;
+	}
+	cli_progress_begin(c, typed[0], "files");
+	for (int i = s.paths; i < c->argc && !s.limited; i++)
 		search_path(&s, c->argv[i]);
-	if (c->argc == 1)
+	if (c->argc == s.paths)
 		search_path(&s, NULL);
 	return finish(&s);
 }
@@ -509,12 +545,13 @@ const struct verb verb_grep = {
 	.examples = "  sidecar grep 'int main'\n"
 		    "  sidecar grep -i -C 2 -t py 'def test_' tests\n"
 		    "  sidecar grep -lw main src docs\n"
+		    "  sidecar grep -Io -e 'E[A-Z]+' -e 'ERR_\\w+' src\n"
 		    "  sidecar grep -F 'a[0]' src/main.c\n",
 	.options = grep_options,
 	.args_size = sizeof(struct cli_grep_args),
 	.flags = VERB_CONNECTS | VERB_PRINTS | VERB_PATHS,
-	.least = 1,
 	.most = -1,
 	.kind = OPERANDS_PATTERN,
-	.run = grep_run,
+	.check = grep_check,
+	.run = run_grep,
 };

@@ -2,67 +2,116 @@
 /* health: print what the server says about itself. */
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/arena.h"
+#include "base/columns.h"
+#include "base/human.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/own.h"
 #include "cli/cli.h"
 
 enum { NAME_WIDTH = 34 }; /* fits sandbox.terminal-injection-refused */
 
-/* Print {"name","inForce","note"?} as a line like the others. */
-static void add_protection(struct buf *out, const char *prefix, const struct json *p)
-{
-	const struct json *name = json_get(p, STR("name")), *note = json_get(p, STR("note"));
-	const struct json *in_force = json_get(p, STR("inForce"));
-	char full[128];
+/* How the answer is written: as lines that programs read, or in sections for people. */
+struct health_page {
+	struct buf out;
+	bool sections, coloured;
+};
 
-	if (!name || name->type != JSON_STRING || !in_force)
-		return;
-	(void)snprintf(full, sizeof full, "%s%.*s", prefix, STR_FMT(name->string));
-	buf_addf(out, "%-*s %s", NAME_WIDTH, full, in_force->boolean ? "in force" : "not in force");
-	if (note && note->type == JSON_STRING)
-		buf_addf(out, " (%.*s)", STR_FMT(note->string));
-	buf_addc(out, '\n');
+static void add_line(struct health_page *p, const char *prefix, struct str name,
+		     enum log_colour colour, struct str value)
+{
+	AUTO_BUF full = { .max = 256 };
+
+	buf_addf(&full, "%s%.*s", prefix, STR_FMT(name));
+	buf_addf(&p->out, "%-*.*s ", NAME_WIDTH, STR_FMT(buf_str(&full)));
+	columns_paint(&p->out, p->coloured, colour, value);
 }
 
-/* Add one line for each member that is a plain value. The members of an object, and the
- * protections, get its name as a prefix. */
-static void add_members(struct buf *out, const char *prefix, const struct json *object)
+/* {"name","inForce","note"?} */
+static void add_protection(struct health_page *p, const char *prefix, const struct json *one)
+{
+	const struct json *in_force = json_get(one, STR("inForce"));
+	const struct str name = json_text(one, STR("name")), note = json_text(one, STR("note"));
+
+	if (!name.n || !in_force)
+		return;
+	add_line(p, prefix, name, in_force->boolean ? LOG_GREEN : LOG_YELLOW,
+		 in_force->boolean ? STR("in force") : STR("not in force"));
+	if (note.n)
+		buf_addf(&p->out, " (%.*s)", STR_FMT(note));
+	buf_addc(&p->out, '\n');
+}
+
+static void add_number(struct health_page *p, const char *prefix, const struct json *m)
+{
+	char text[HUMAN_SIZE];
+
+	(void)snprintf(text, sizeof text, "%lld", (long long)m->number);
+	if (p->sections && str_ends(m->name, STR("Ms")))
+		(void)human_ms((int64_t)m->number, text);
+	else if (p->sections && (str_ends(m->name, STR("ytes")) || str_eq(m->name, STR("used"))))
+		(void)human_bytes((int64_t)m->number, text);
+	add_line(p, prefix, m->name, LOG_PLAIN, str_of(text));
+	buf_addc(&p->out, '\n');
+}
+
+/* A line for each member that is a plain value. The members of an object, and the protections,
+ * get its name as a prefix, unless they have sections. */
+static void add_members(struct health_page *p, const char *prefix, const struct json *object)
 {
 	for (const struct json *m = object->first; m; m = m->next) {
 		char name[128];
-		(void)snprintf(name, sizeof name, "%s%.*s", prefix, STR_FMT(m->name));
-		if (m->type == JSON_OBJECT) {
+		if (m->type == JSON_OBJECT && !p->sections) {
 			(void)snprintf(name, sizeof name, "%.*s.", STR_FMT(m->name));
-			add_members(out, name, m);
+			add_members(p, name, m);
 		} else if (m->type == JSON_ARRAY) {
-			for (const struct json *p = m->first; p; p = p->next)
-				add_protection(out, prefix, p);
-		} else if (m->type == JSON_STRING) {
-			buf_addf(out, "%-*s %.*s\n", NAME_WIDTH, name, STR_FMT(m->string));
-		} else if (m->type == JSON_BOOL) {
-			buf_addf(out, "%-*s %s\n", NAME_WIDTH, name, m->boolean ? "yes" : "no");
+			for (const struct json *one = m->first; one; one = one->next)
+				add_protection(p, prefix, one);
 		} else if (m->type == JSON_NUMBER) {
-			buf_addf(out, "%-*s %lld\n", NAME_WIDTH, name, (long long)m->number);
+			add_number(p, prefix, m);
+		} else if (m->type == JSON_STRING || m->type == JSON_BOOL) {
+			add_line(p, prefix, m->name, LOG_PLAIN,
+				 m->type == JSON_STRING ? m->string
+				 : m->boolean		? STR("yes")
+							: STR("no"));
+			buf_addc(&p->out, '\n');
 		}
+	}
+}
+
+static void add_sections(struct health_page *p, const struct json *object)
+{
+	for (const struct json *m = object->first; m; m = m->next) {
+		if (m->type != JSON_OBJECT)
+			continue;
+		buf_addc(&p->out, '\n');
+		columns_paint(&p->out, p->coloured, LOG_BOLD, m->name);
+		buf_addc(&p->out, '\n');
+		add_members(p, "  ", m);
 	}
 }
 
 static void print(const struct cli *c, const struct sidecar_health *h)
 {
-	CLEANUP(arena_done) struct arena a = { .max = LIMIT_ANSWER };
-	AUTO_BUF out = { .max = LIMIT_ANSWER };
+	AUTO_ARENA a = { .max = LIMIT_ANSWER };
+	struct health_page p = { .out = { .max = LIMIT_ANSWER },
+				 .sections = cli_is_terminal(STDOUT_FILENO),
+				 .coloured = cli_colour(c, STDOUT_FILENO) };
 	const struct json *object;
 	struct err e;
 
 	if (!c->json && json_parse((struct str){ h->json, h->length }, &a, &object, &e) == 0) {
-		add_members(&out, "", object);
+		add_members(&p, "", object);
+		if (p.sections)
+			add_sections(&p, object);
 	} else {
-		buf_add(&out, (struct str){ h->json, h->length });
-		buf_addc(&out, '\n');
+		buf_add(&p.out, (struct str){ h->json, h->length });
 	}
-	cli_print(buf_str(&out));
+	cli_print_line(&p.out);
+	buf_done(&p.out);
 }
 
 static int health_run(struct cli *c, const void *args)

@@ -5,19 +5,37 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/columns.h"
 #include "base/io.h"
 #include "base/limits.h"
-#include "base/near.h"
 #include "cli/cli.h"
 #include "config/config.h"
 #include "config/settings.h"
+
+/* The heading of the verb of that name and of those that follow it in the list; or NULL. */
+static const char *heading(const char *name)
+{
+	static const char *const groups[][2] = {
+		{ "setup", "Connect agents" }, { "ps", "See what they do" },
+		{ "undo", "Take it back" },    { "read", "Use the tools yourself" },
+		{ "health", "The program" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(groups); i++)
+		if (strcmp(groups[i][0], name) == 0)
+			return groups[i][1];
+	return NULL;
+}
 
 void help_all(const struct verb *const *verbs, int fd)
 {
 	AUTO_BUF b = { .max = 64 << 10 };
 
 	buf_add(&b,
-		STR("Examples:\n"
+		STR("sidecar runs the tools of LLM agents in one directory, in a sandbox, and can "
+		    "undo what they did.\n"
+		    "\n"
+		    "Examples:\n"
 		    "  sidecar serve                run the server for the current directory\n"
 		    "  sidecar read src/main.c:1-9  print lines of a file\n"
 		    "  sidecar grep -t c 'main\\('   search all C files\n"
@@ -25,12 +43,15 @@ void help_all(const struct verb *const *verbs, int fd)
 		    "  sidecar doctor --prove       test the sandbox\n"
 		    "  sidecar setup claude --only  let an agent use the sidecar and nothing else\n"
 		    "\n"
-		    "Usage: sidecar COMMAND [OPTION]... [ARGUMENT]...\n"
-		    "\n"
-		    "Commands:\n"));
-	for (size_t i = 0; verbs[i]; i++)
-		if (!(verbs[i]->flags & VERB_HIDDEN))
-			buf_addf(&b, "  %-11s %s\n", verbs[i]->name, verbs[i]->about);
+		    "Usage: sidecar COMMAND [OPTION]... [ARGUMENT]...\n"));
+	for (size_t i = 0; verbs[i]; i++) {
+		const char *title = heading(verbs[i]->name);
+		if (verbs[i]->flags & VERB_HIDDEN)
+			continue;
+		if (title)
+			buf_addf(&b, "\n%s:\n", title);
+		buf_addf(&b, "  %-11s %s\n", verbs[i]->name, verbs[i]->about);
+	}
 	buf_add(&b, STR("\n\"sidecar help COMMAND\" shows examples and options of a command.\n"));
 	if (fd == STDOUT_FILENO)
 		cli_print(buf_str(&b));
@@ -38,7 +59,7 @@ void help_all(const struct verb *const *verbs, int fd)
 		(void)io_write_all(fd, buf_str(&b), IO_FOREVER);
 }
 
-static void add_option(struct buf *b, const struct verb *v, const struct option *o)
+static void add_option(struct buf *b, const struct verb *v, const struct option *o, size_t columns)
 {
 	AUTO_BUF left = { .max = 1024 };
 	const char letter = verb_letter(v, o);
@@ -52,13 +73,15 @@ static void add_option(struct buf *b, const struct verb *v, const struct option 
 	for (size_t i = 0; o->words && o->words[i]; i++)
 		buf_addf(&left, "%s%s", i ? "|" : " ", o->words[i]);
 	if (left.n > 28)
-		buf_addf(b, "  %.*s\n  %-28s  %s\n", STR_FMT(buf_str(&left)), "", o->about);
+		buf_addf(b, "  %.*s\n  %-28s  ", STR_FMT(buf_str(&left)), "");
 	else
-		buf_addf(b, "  %-28.*s  %s\n", STR_FMT(buf_str(&left)), o->about);
+		buf_addf(b, "  %-28.*s  ", STR_FMT(buf_str(&left)));
+	columns_wrap(b, str_of(o->about), 32, columns);
 }
 
 void help_verb(const struct verb *v)
 {
+	const size_t columns = cli_is_terminal(STDOUT_FILENO) ? columns_of(STDOUT_FILENO) : 0;
 	AUTO_BUF b = { .max = 64 << 10 };
 
 	buf_addf(&b, "Examples:\n%s\nUsage: sidecar %s [OPTION]...%s%s\n\n%c%s.\n\nOptions:\n",
@@ -67,16 +90,16 @@ void help_verb(const struct verb *v)
 	const struct option *table;
 	for (size_t i = 0; (table = verb_options(v, i)); i++)
 		for (const struct option *o = table; o->name; o++)
-			add_option(&b, v, o);
+			if (verb_means(v, o))
+				add_option(&b, v, o, columns);
 	if (v->flags & VERB_SETTINGS) {
-		buf_add(&b, STR("\nSettings, each with its environment variable (the option wins; "
-				"sidecar.conf(5) describes the file):\n"));
-		config_help(&b, !(v->flags & VERB_PIPES));
+		buf_add(&b, STR("\nSettings, each with its environment variable. The option wins;\n"
+				"sidecar.conf(5) describes the file.\n"));
+		config_help(&b, !(v->flags & VERB_PIPES), columns);
 	}
 	if (v->flags & VERB_PIPES)
-		buf_add(&b,
-			STR("\nThe other options of \"sidecar serve\" are accepted as well; they "
-			    "change nothing here.\n"));
+		buf_add(&b, STR("\nThe other options of \"sidecar serve\" are accepted and change "
+				"nothing here.\n"));
 	cli_print(buf_str(&b));
 }
 

@@ -27,22 +27,9 @@ static const struct option jobs_options[] = {
 	OPTION_END,
 };
 
-/* What every action needs. */
-struct work {
-	struct cli *cli;
-	const struct jobs_args *args;
-	struct arena memory;
-};
-
-static const struct json *request(struct work *k, const char *method, const char *target,
-				  const struct buf *body, int *status)
-{
-	return cli_request(k->cli, method, target, body, &k->memory, status);
-}
-
 static bool is_stopped(const struct json *job)
 {
-	return cli_number(job, STR("exitCode"), 0) < 0;
+	return json_int(job, STR("exitCode"), 0) < 0;
 }
 
 static void describe(const struct json *job, char *to, size_t size)
@@ -50,7 +37,8 @@ static void describe(const struct json *job, char *to, size_t size)
 	const struct json *code = json_get(job, STR("exitCode"));
 
 	if (is_stopped(job))
-		(void)snprintf(to, size, cli_truth(job, STR("timedOut")) ? "timed out" : "stopped");
+		(void)snprintf(to, size,
+			       json_is_true(job, STR("timedOut")) ? "timed out" : "stopped");
 	else if (code && code->type == JSON_NUMBER)
 		(void)snprintf(to, size, "exited %" PRId64, code->integer);
 	else if (json_text(job, STR("error")).n)
@@ -66,7 +54,7 @@ static void describe_age(const struct json *job, char *to, size_t size)
 		int64_t seconds;
 		char unit;
 	} units[] = { { 86400, 'd' }, { 3600, 'h' }, { 60, 'm' }, { 1, 's' } };
-	const int64_t began = cli_number(job, STR("startedMs"), 0) / 1000;
+	const int64_t began = json_int(job, STR("startedMs"), 0) / 1000;
 	const int64_t age = (int64_t)time(NULL) - began;
 	size_t i = 0;
 
@@ -79,11 +67,11 @@ static void describe_age(const struct json *job, char *to, size_t size)
 /* The ports that its processes listen on: "3000 3001", or "-". */
 static void add_ports(struct buf *out, const struct json *job)
 {
-	const struct json *ports = json_get(job, STR("ports"));
+	const struct json *ports = json_items(job, STR("ports"));
 	const size_t before = out->n;
 
-	for (const struct json *p = ports ? ports->first : NULL; p; p = p->next)
-		buf_addf(out, "%s%" PRId64, p == ports->first ? "" : " ", p->integer);
+	for (const struct json *p = ports; p; p = p->next)
+		buf_addf(out, "%s%" PRId64, p == ports ? "" : " ", p->integer);
 	if (out->n == before)
 		buf_addc(out, '-');
 	while (out->n - before < STR("PORTS").n)
@@ -116,29 +104,29 @@ static void add_command(struct buf *out, struct str command, size_t columns)
 	buf_add(out, str_upto(text, at));
 }
 
-static int list(struct work *k)
+static int list(struct cli *c)
 {
 	int status;
 	AUTO_BUF out = { .max = LIMIT_ANSWER };
 
-	const struct json *result = request(k, "GET", "/jobs", NULL, &status);
+	const struct json *result = cli_request(c, "GET", "/jobs", NULL, &c->memory, &status);
 	if (!result)
 		return status;
-	const struct json *jobs = json_get(result, STR("jobs"));
-	if (k->cli->json) {
+	const struct json *jobs = json_items(result, STR("jobs"));
+	if (c->json) {
 		cli_print_result(result);
 		return EXIT_OK;
 	}
-	if (!jobs || !jobs->first) {
-		cli_say(k->cli, "No jobs");
+	if (!jobs) {
+		cli_say(c, "No jobs");
 		return EXIT_OK;
 	}
-	if (!k->cli->quiet)
+	if (!c->quiet)
 		buf_add(&out, STR("ID    STATE       AGE   PORTS COMMAND\n"));
-	for (const struct json *j = jobs->first; j; j = j->next) {
+	for (const struct json *j = jobs; j; j = j->next) {
 		char state[32], age[32];
 		const struct str id = json_text(j, STR("jobId"));
-		if (k->cli->quiet) {
+		if (c->quiet) {
 			buf_addf(&out, "%.*s\n", STR_FMT(id));
 			continue;
 		}
@@ -154,28 +142,25 @@ static int list(struct work *k)
 	return EXIT_OK;
 }
 
-static int start(struct work *k)
+static int start(struct cli *c, const struct jobs_args *a)
 {
 	AUTO_BUF command = { .max = LIMIT_BODY };
 	AUTO_BUF body = { .max = LIMIT_BODY };
 	struct jw w = jw_to(&body);
-	const char *cwd = cli_path(k->cli, k->args->cwd);
+	const char *cwd = cli_path(c, a->cwd);
 	int status;
 
-	if (k->cli->argc < 2)
-		return cli_misused(k->cli, "missing argument COMMAND");
-	verb_join_command(k->cli->argc - 1, k->cli->argv + 1, &command);
+	verb_join_command(c->argc - 1, c->argv + 1, &command);
 	jw_object(&w, NULL);
 	jw_str(&w, "command", str_upto(buf_str(&command), command.n - 1));
 	jw_bool(&w, "background", true);
 	if (cwd)
 		jw_str(&w, "cwd", str_of(cwd));
 	jw_end(&w);
-	buf_addc(&body, '\0');
-	const struct json *result = request(k, "POST", "/bash", &body, &status);
+	const struct json *result = cli_request(c, "POST", "/bash", &body, &c->memory, &status);
 	if (!result)
 		return status;
-	if (k->cli->json) {
+	if (c->json) {
 		cli_print_result(result);
 	} else {
 		cli_print(json_text(result, STR("jobId")));
@@ -189,58 +174,58 @@ static int end_status(const struct cli *c, const struct json *result)
 {
 	if (json_text(result, STR("error")).n)
 		cli_say(c, "%.*s", STR_FMT(json_text(result, STR("error"))));
-	if (cli_truth(result, STR("timedOut")))
+	if (json_is_true(result, STR("timedOut")))
 		return EXIT_TIMED_OUT;
 	if (is_stopped(result)) {
 		cli_say(c, "the job was stopped");
 		return EXIT_SIGNAL + SIGTERM;
 	}
-	return (int)cli_number(result, STR("exitCode"), EXIT_FAILED);
+	return (int)json_int(result, STR("exitCode"), EXIT_FAILED);
 }
 
 /* Print the output so far, with `follow` until the job ends. `silent`: only wait. */
-static int output(struct work *k, const char *id, bool follow, bool silent)
+static int output(const struct cli *c, const char *id, bool follow, bool silent)
 {
 	int64_t since = 0;
 
 	for (;;) {
+		AUTO_ARENA memory = { .max = LIMIT_CLIENT_MEMORY };
 		char target[128];
 		int status;
 		(void)snprintf(target, sizeof target, "/jobs/%s?since=%" PRId64 "&waitMs=%d", id,
 			       since, follow ? 10000 : 0);
-		const struct json *result = request(k, "GET", target, NULL, &status);
+		const struct json *result = cli_request(c, "GET", target, NULL, &memory, &status);
 		if (!result)
 			return status;
 		const bool running = str_eq(json_text(result, STR("state")), STR("running"));
-		const int64_t cursor = cli_number(result, STR("cursor"), since);
+		const int64_t cursor = json_int(result, STR("cursor"), since);
 		const bool news = cursor > since;
-		if (cli_number(result, STR("dropped"), 0) > 0 && !silent)
-			cli_say(k->cli, "%" PRId64 " bytes of older output were dropped",
-				cli_number(result, STR("dropped"), 0));
-		if (k->cli->json && (!silent || (!running && !news)))
+		if (json_int(result, STR("dropped"), 0) > 0 && !silent)
+			cli_say(c, "%" PRId64 " bytes of older output were dropped",
+				json_int(result, STR("dropped"), 0));
+		if (c->json && (!silent || (!running && !news)))
 			cli_print_result(result);
 		else if (!silent)
 			cli_print(json_text(result, STR("output")));
 		since = cursor;
 		/* A job that has ended may have left more output than one answer holds. */
 		if (!running && !news)
-			return follow ? end_status(k->cli, result) : EXIT_OK;
+			return follow ? end_status(c, result) : EXIT_OK;
 		if (running && !news && !follow)
 			return EXIT_OK;
-		arena_reset(&k->memory);
 	}
 }
 
-static int stop(struct work *k, const char *id)
+static int stop(struct cli *c, const char *id)
 {
 	char target[128];
 	int status;
 
 	(void)snprintf(target, sizeof target, "/jobs/%s/stop", id);
-	const struct json *result = request(k, "POST", target, NULL, &status);
+	const struct json *result = cli_request(c, "POST", target, NULL, &c->memory, &status);
 	if (!result)
 		return status;
-	if (k->cli->json)
+	if (c->json)
 		cli_print_result(result);
 	return EXIT_OK;
 }
@@ -252,48 +237,57 @@ static const char *const actions[] = { "list", "start", "output", "wait", "stop"
 static const enum action meanings[] = { LIST, START, OUTPUT, WAIT, STOP, LIST, OUTPUT, STOP };
 
 /* Do it to each job that is named. Returns the last status that is not 0. */
-static int act_on_jobs(struct work *k, enum action action)
+static int act_on_jobs(struct cli *c, enum action action, bool follow)
 {
-	const struct cli *c = k->cli;
 	int worst = EXIT_OK;
 
-	if (c->argc < 2)
-		return cli_misused(c, "missing argument ID");
 	for (int i = 1; i < c->argc; i++) {
-		/* Only digits may become part of the route. */
-		const size_t digits = strspn(c->argv[i], "0123456789");
-		if (digits == 0 || digits > 20 || c->argv[i][digits])
-			return cli_misused(c, "\"%s\" is not the number of a job", c->argv[i]);
-	}
-	for (int i = 1; i < c->argc; i++) {
-		const int status = action == STOP   ? stop(k, c->argv[i])
-				   : action == WAIT ? output(k, c->argv[i], true, true)
-						    : output(k, c->argv[i], k->args->follow, false);
+		const int status = action == STOP   ? stop(c, c->argv[i])
+				   : action == WAIT ? output(c, c->argv[i], true, true)
+						    : output(c, c->argv[i], follow, false);
 		worst = status ? status : worst;
 	}
 	return worst;
 }
 
-static int jobs_run(struct cli *c, const void *args)
+/* What the first operand asks for; -1 if there is no such action. */
+static int action_of(const struct cli *c)
 {
-	struct work k = { .cli = c, .args = args, .memory = { .max = LIMIT_CLIENT_MEMORY } };
-	enum action action = LIST;
-	size_t i = 0;
+	for (size_t i = 0; c->argc && actions[i]; i++)
+		if (strcmp(actions[i], c->argv[0]) == 0)
+			return meanings[i];
+	return c->argc ? -1 : LIST;
+}
 
-	while (c->argc && actions[i] && strcmp(actions[i], c->argv[0]) != 0)
-		i++;
-	if (c->argc && !actions[i])
+static int jobs_check(struct cli *c, const void *args)
+{
+	const int action = action_of(c);
+
+	(void)args;
+	if (action < 0)
 		return cli_misused(c, "\"%s\" is not one of list, start, output, wait, stop",
 				   c->argv[0]);
-	if (c->argc)
-		action = meanings[i];
 	if (action == LIST && c->argc > 1)
 		return cli_misused(c, "unexpected argument \"%s\"", c->argv[1]);
-	const int status = action == LIST    ? list(&k)
-			   : action == START ? start(&k)
-					     : act_on_jobs(&k, action);
-	arena_done(&k.memory);
-	return status;
+	if (action != LIST && c->argc < 2)
+		return cli_misused(c, "missing argument %s", action == START ? "COMMAND" : "ID");
+	for (int i = 1; i < c->argc && action != START; i++) {
+		/* Only digits may become part of the route. */
+		const size_t digits = strspn(c->argv[i], "0123456789");
+		if (digits == 0 || digits > 20 || c->argv[i][digits])
+			return cli_misused(c, "\"%s\" is not the number of a job", c->argv[i]);
+	}
+	return -1;
+}
+
+static int jobs_run(struct cli *c, const void *args)
+{
+	const struct jobs_args *a = args;
+	const enum action action = (enum action)action_of(c);
+
+	return action == LIST	 ? list(c)
+	       : action == START ? start(c, a)
+				 : act_on_jobs(c, action, a->follow);
 }
 
 const struct verb verb_jobs = {
@@ -312,5 +306,6 @@ const struct verb verb_jobs = {
 	.most = -1,
 	.kind = OPERANDS_JOBS,
 	.words = actions,
+	.check = jobs_check,
 	.run = jobs_run,
 };

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/human.h"
 #include "base/io.h"
 #include "base/own.h"
 
@@ -32,29 +33,13 @@ static void erase(struct progress *p)
 	p->visible = false;
 }
 
-/* "1,234,567" */
-static const char *grouped(int64_t n, char to[32])
-{
-	char digits[24];
-	const int length = snprintf(digits, sizeof digits, "%lld", (long long)n);
-	size_t at = 0;
-
-	for (int i = 0; i < length; i++) {
-		if (i && (length - i) % 3 == 0)
-			to[at++] = ',';
-		to[at++] = digits[i];
-	}
-	to[at] = '\0';
-	return to;
-}
-
 static void show(struct progress *p)
 {
-	char count[32], counted[64] = "", line[192];
+	char count[HUMAN_SIZE], counted[64] = "", line[192];
 	const int64_t ms = io_now_ms() - p->began;
 
 	if (p->count)
-		(void)snprintf(counted, sizeof counted, "%s %s, ", grouped(p->count, count),
+		(void)snprintf(counted, sizeof counted, "%s %s, ", human_count(p->count, count),
 			       p->unit);
 	const int n = snprintf(line, sizeof line, "\r\033[K%s … %s%lld.%lld s", p->what, counted,
 			       (long long)(ms / 1000), (long long)(ms % 1000 / 100));
@@ -133,11 +118,6 @@ void progress_pause(struct progress *p, bool stay)
 	p->next = stay ? INT64_MAX : io_now_ms() + FIRST_MS;
 	(void)pthread_cond_signal(&p->changed);
 	(void)pthread_mutex_unlock(&p->lock);
-}
-
-void progress_hide(struct progress *p)
-{
-	progress_pause(p, false);
 }
 
 bool progress_free(struct progress *p)

@@ -2,6 +2,7 @@
 /* read: print files of the workspace; a long one takes several requests. */
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,7 +33,8 @@ struct wanted {
 	struct sidecar_lines lines;
 };
 
-/* Split FILE:10-20, FILE:10- and FILE:10. False if the name does not end like that. */
+/* Split FILE:10-20, FILE:10- and FILE:10. False if the name does not end like that. The limit is
+ * -1 if the last line comes before the first. */
 static bool split_range(struct cli *c, const char *typed, struct wanted *ret)
 {
 	const char *colon = strrchr(typed, ':');
@@ -45,12 +47,14 @@ static bool split_range(struct cli *c, const char *typed, struct wanted *ret)
 	if (!str_int(first, &from) || from < 1 || *first.p == '-')
 		return false;
 	to = range ? INT64_MAX : from;
-	if (last.n && (!str_int(last, &to) || to < from))
+	if (last.n && !str_int(last, &to))
 		return false;
 	const struct str name = { typed, (size_t)(colon - typed) };
 	ret->typed = arena_dup(&c->memory, name).p;
 	ret->path = ret->typed ? cli_path(c, ret->typed) : NULL;
-	ret->lines = (struct sidecar_lines){ from, to == INT64_MAX ? 0 : to - from + 1 };
+	ret->lines = (struct sidecar_lines){ from, to == INT64_MAX ? 0
+						   : to < from	   ? -1
+								   : to - from + 1 };
 	return ret->path;
 }
 
@@ -160,8 +164,11 @@ static int print_operand(struct cli *c, const char *typed, const struct cli_read
 	wanted = (struct wanted){ typed,
 				  cli_path(c, typed),
 				  { a->offset > 0 ? a->offset : 1, a->limit } };
-	const bool has_range = !a->offset && !a->limit && split_range(c, typed, &range);
+	const bool split = !a->offset && !a->limit && split_range(c, typed, &range);
+	const bool has_range = split && range.lines.limit >= 0;
 	status = print_file(c, has_range ? range : wanted, a->number, &error);
+	if (split && !has_range && strcmp(error.code, "FILE_NOT_FOUND") == 0)
+		return cli_misused(c, "%s: the last line comes before the first", typed);
 	if (has_range && strcmp(error.code, "FILE_NOT_FOUND") == 0) {
 		struct sidecar_error first = error;
 		error.code[0] = '\0';
@@ -169,6 +176,10 @@ static int print_operand(struct cli *c, const char *typed, const struct cli_read
 		if (strcmp(error.code, "FILE_NOT_FOUND") == 0)
 			error = first;
 	}
+	const int64_t from = has_range ? range.lines.offset : wanted.lines.offset;
+	if (strcmp(error.code, "INVALID_ARGUMENTS") == 0 && from > 1)
+		(void)snprintf(error.message, sizeof error.message,
+			       "%s: the file ends before line %" PRId64, typed, from);
 	return *error.code ? cli_fail(c, &error) : status;
 }
 

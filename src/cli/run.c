@@ -21,6 +21,7 @@ struct cli_run_args {
 	const char *cwd;
 	struct option_list env;
 	bool no_stdin;
+	double timeout;
 };
 
 static const struct option run_options[] = {
@@ -28,6 +29,10 @@ static const struct option run_options[] = {
 	  "directory to run it in (default: the current one if it is in the workspace)" },
 	{ "env", 'e', OPTION_LIST, offsetof(struct cli_run_args, env), "NAME=VALUE",
 	  "environment variable for the command; may be repeated" },
+	{ "timeout", 't', OPTION_SECONDS, offsetof(struct cli_run_args, timeout), "SECONDS",
+	  "end the command after this time (default: a day, or --command-timeout-max of the "
+	  "server); "
+	  "exit status 124" },
 	{ "no-stdin", 'n', OPTION_SWITCH, offsetof(struct cli_run_args, no_stdin), NULL,
 	  "do not read stdin; without it, input that is not a terminal is passed on" },
 	OPTION_END,
@@ -180,6 +185,13 @@ static int run_command(struct cli *c, const char *command, struct sidecar_bash_o
 	return EXIT_SIGNAL + caught;
 }
 
+/* A server that does not answer is not waited for longer than the command. */
+static int run_check(struct cli *c, const void *args)
+{
+	c->timeout = ((const struct cli_run_args *)args)->timeout;
+	return -1;
+}
+
 static int run_run(struct cli *c, const void *args)
 {
 	const struct cli_run_args *a = args;
@@ -219,5 +231,6 @@ const struct verb verb_run = {
 	.least = 1,
 	.most = -1,
 	.kind = OPERANDS_PATHS,
+	.check = run_check,
 	.run = run_run,
 };

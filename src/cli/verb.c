@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* verb: read the words of a command line as options and operands. */
 
-#include "cli/verb.h"
+#include "cli/cli.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/near.h"
 #include "config/settings.h"
 
 #define AT(member) offsetof(struct cli, member)
@@ -19,6 +18,8 @@ const struct option cli_connect_options[] = {
 	  "file with the token to send (or set SIDECAR_AUTH_TOKEN)" },
 	{ "timeout", 't', OPTION_SECONDS, AT(timeout), "SECONDS",
 	  "give up after this time; exit status 124" },
+	{ "workspace", 0, OPTION_TEXT, AT(workspace), "DIR",
+	  "the sidecar that serves this directory (default: the current one)" },
 	{ "wait", 0, OPTION_SECONDS, AT(wait), "SECONDS",
 	  "wait this long for a server that is starting (default: not at all)" },
 	OPTION_END,
@@ -46,7 +47,7 @@ struct command_line {
 	void *args;
 	int argc, at;
 	char **argv;
-	bool only_operands;
+	bool only_operands, has_dashes;
 };
 
 const struct verb *verb_by_name(const struct verb *const *verbs, const char *name)
@@ -96,6 +97,17 @@ char verb_letter(const struct verb *v, const struct option *o)
 			if (other->letter == o->letter)
 				return other == o ? o->letter : 0;
 	return 0;
+}
+
+bool verb_means(const struct verb *v, const struct option *o)
+{
+	const struct option *table;
+
+	for (size_t i = 0; (table = verb_options(v, i)); i++)
+		for (const struct option *other = table; other->name; other++)
+			if (strcmp(other->name, o->name) == 0)
+				return other == o;
+	return false;
 }
 
 static int unknown(const struct command_line *line, struct str name, struct err *e)
@@ -236,6 +248,8 @@ static int read_word(struct command_line *line, char *word, struct err *e)
 {
 	if (!line->only_operands && strcmp(word, "--") == 0) {
 		line->only_operands = true;
+		line->has_dashes = true;
+		line->cli->before_dashes = line->cli->argc;
 		return 0;
 	}
 	if (!line->only_operands && str_starts(str_of(word), STR("--")))
@@ -286,6 +300,8 @@ int verb_parse(const struct verb *v, int argc, char **argv, struct cli *c, void 
 		if (c->help)
 			return 0;
 	}
+	if (!line.has_dashes)
+		c->before_dashes = c->argc;
 	return check_operands(v, c, e);
 }
 

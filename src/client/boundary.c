@@ -12,27 +12,10 @@
 #include "client/client.h"
 #include "workspace/workspace.h"
 
-enum { TREES = PATH_BASES + 1 }; /* the bases, and a final NULL */
-
 struct sidecar_boundary {
 	struct workspace *ws;
-	const char *trees[TREES];
+	const char *trees[WS_TREES];
 };
-
-/* List the trees that may be accessed; a tree inside another one is not listed. */
-static void list_trees(struct sidecar_boundary *b)
-{
-	const struct path_rules *rules = ws_rules(b->ws);
-	const struct str outermost = rules->allowed.n ? rules->allowed : STR("/");
-	const struct str all[] = { rules->outside ? outermost : rules->root, rules->data };
-	size_t n = 0;
-
-	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-		struct str below;
-		if (all[i].n && !(i > 0 && path_within(all[0], all[i], &below)))
-			b->trees[n++] = all[i].p;
-	}
-}
 
 struct sidecar_boundary *sidecar_boundary_new(const struct sidecar_options *options,
 					      struct sidecar_error *error)
@@ -51,7 +34,7 @@ struct sidecar_boundary *sidecar_boundary_new(const struct sidecar_options *opti
 		mem_free(b);
 		return NULL;
 	}
-	list_trees(b);
+	ws_trees(b->ws, b->trees);
 	return b;
 }
 
@@ -92,8 +75,7 @@ static int resolve(const struct sidecar_boundary *b, const char *path, struct pa
 int sidecar_validate_path(const struct sidecar_boundary *boundary, const char *path, char *resolved,
 			  size_t size, struct sidecar_error *error)
 {
-	const struct str root = ws_rules(boundary->ws)->root;
-	char shown[2 * PATH_MAX], text[SIDECAR_PATH_MAX];
+	char text[2 * PATH_MAX];
 	struct path p;
 	struct err e;
 
@@ -101,19 +83,12 @@ int sidecar_validate_path(const struct sidecar_boundary *boundary, const char *p
 		client_error(error, &e);
 		return -1;
 	}
-	const struct str name = ws_display(boundary->ws, &p, shown);
-	/* Only names in the workspace are displayed without their directory. */
-	int n;
-	if (p.base != PATH_WORKSPACE)
-		n = snprintf(text, sizeof text, "%.*s", STR_FMT(name));
-	else
-		n = snprintf(text, sizeof text, "%.*s%s%s", STR_FMT(root),
-			     root.n > 1 && *p.name ? "/" : "", p.name);
-	if (n >= 0 && (size_t)n < size && (size_t)n < sizeof text) {
-		memcpy(resolved, text, (size_t)n + 1);
-		return n;
+	const struct str found = ws_absolute(boundary->ws, &p, text);
+	if (found.n < size && found.n < sizeof text) {
+		memcpy(resolved, text, found.n + 1);
+		return (int)found.n;
 	}
-	(void)err_set(&e, ERR_INVALID_PATH, "The resolved path needs %d bytes", n + 1);
+	(void)err_set(&e, ERR_INVALID_PATH, "The resolved path needs %zu bytes", found.n + 1);
 	client_error(error, &e);
 	return -1;
 }

@@ -73,8 +73,12 @@ int op_send(struct op *op, struct sidecar_error *error);
  * op->answer.body; or NULL and *error. */
 const struct json *op_run(struct op *op, struct sidecar_error *error);
 
-/* Parse the answer and keep its text, for a result that shows it. NULL with BAD_ANSWER. */
-const struct json *op_parse(struct op *op, struct sidecar_error *error);
+/* Parse the answer, in place (its text is overwritten) or beside its text, for a result that shows
+ * it. NULL with BAD_ANSWER. */
+const struct json *op_parse(struct op *op, bool in_place, struct sidecar_error *error);
+
+/* Whether all of it can be written into a request's head; NULL has nothing. */
+bool client_is_graphic(const char *text);
 
 /* Set *error from an answer that is not a success. Returns -1. */
 int op_failed(struct op *op, struct sidecar_error *error);
@@ -121,6 +125,9 @@ void local_free(struct local *l);
 /* "local:<root>" */
 const char *local_address(const struct local *l);
 
+/* Whether it takes requests of any route (sidecar_request). */
+bool local_has_routes(const struct local *l);
+
 /* Carry the request out. */
 int local_call(struct local *l, const struct request *q, struct answer *ret, struct err *e);
 
@@ -137,8 +144,10 @@ int local_call(struct local *l, const struct request *q, struct answer *ret, str
 
 struct sidecar_file *result_file(struct buf *body, const struct json *result,
 				 struct sidecar_error *error);
-struct sidecar_change *result_change(const struct json *result, struct sidecar_error *error);
-struct sidecar_patch *result_patch(const struct json *result, struct sidecar_error *error);
+struct sidecar_change *result_change(const struct json *result, int64_t change,
+				     struct sidecar_error *error);
+struct sidecar_patch *result_patch(const struct json *result, int64_t change,
+				   struct sidecar_error *error);
 struct sidecar_names *result_names(const struct json *result, struct sidecar_error *error);
 
 /* The text is the member of that name. It is truncated if the result has a "truncation", or

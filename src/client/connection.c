@@ -340,6 +340,8 @@ int conn_request(struct conn *c, const struct request *q, struct str fields,
 	const bool lines = str_starts(type, STR("application/x-ndjson")) ||
 			   str_starts(type, STR("text/event-stream"));
 	ret->status = head.status;
+	if (!str_int(http_header(&head, STR("sidecar-change")), &ret->change))
+		ret->change = 0;
 	ret->streamed = q->piece && lines && head.status == 200;
 	if (b.left > LIMIT_CLIENT_ANSWER && !ret->streamed)
 		return err_set(e, ERR_BAD_ANSWER, "The answer is too large");

@@ -44,6 +44,7 @@ enum { ANSWER_SPARE = 64 };
 struct answer {
 	int status;
 	bool streamed;	 /* the body went to the request's `piece` */
+	int64_t change;	 /* the number of what the call has changed; 0: it does not say */
 	struct buf body; /* max is LIMIT_CLIENT_ANSWER + ANSWER_SPARE */
 };
 

@@ -3,6 +3,9 @@
 
 #include "client/client.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "api/routes.h"
 #include "base/limits.h"
 #include "base/own.h"
@@ -10,10 +13,23 @@
 #include "workspace/workspace.h"
 
 struct local {
+	struct config config;
+	bool history_only;
 	struct service service;
 	struct front front;
 	struct buf address;
 };
+
+/* What changes of a workspace are kept is looked at as the settings of servers say. */
+static int config_of_history(const struct sidecar_options *o, struct config *ret, struct err *e)
+{
+	if (config_load_client(ret, e) < 0)
+		return -1;
+	ret->workspace = o->workspace_root;
+	ret->data_dir = ret->allowed_root = ret->audit = NULL;
+	ret->guest = true;
+	return 0;
+}
 
 static void config_of(const struct sidecar_settings *s, struct config *ret)
 {
@@ -28,13 +44,17 @@ static void config_of(const struct sidecar_settings *s, struct config *ret)
 
 static int start(struct local *l, const struct sidecar_settings *settings, struct err *e)
 {
-	struct config config;
+	struct config *config = &l->config;
 
 	if (!settings->local->workspace_root)
 		return err_set(e, ERR_INVALID_CONFIG, "A local executor needs a workspace root");
-	config_of(settings, &config);
-	if (service_init(&l->service, &config, e) < 0 ||
-	    health_record(&l->service, &config, &(struct listening){ 0 }, e) < 0)
+	l->history_only = settings->local->history_only;
+	if (!l->history_only)
+		config_of(settings, config);
+	else if (config_of_history(settings->local, config, e) < 0)
+		return -1;
+	if (service_init(&l->service, config, e) < 0 ||
+	    health_record(&l->service, config, &(struct listening){ 0 }, e) < 0)
 		return -1;
 	l->service.quiet = true; /* standard error is the host's */
 	l->front.service = &l->service;
@@ -62,6 +82,7 @@ void local_free(struct local *l)
 	if (!l)
 		return;
 	service_done(&l->service);
+	config_done(&l->config);
 	buf_done(&l->address);
 	mem_free(l);
 }
@@ -69,6 +90,64 @@ void local_free(struct local *l)
 const char *local_address(const struct local *l)
 {
 	return l->address.p;
+}
+
+bool local_has_routes(const struct local *l)
+{
+	return l->history_only;
+}
+
+bool sidecar_find_history(const char *directory, char found[SIDECAR_PATH_MAX])
+{
+	struct config config = { 0 };
+	struct err e;
+	bool is_kept = false;
+
+	if (snprintf(found, SIDECAR_PATH_MAX, "%s", directory) >= SIDECAR_PATH_MAX ||
+	    config_load_client(&config, &e) < 0)
+		*found = '\0';
+	while (*found && !(is_kept = history_exists(&config, str_of(found)))) {
+		char *slash = strrchr(found, '/');
+		if (slash == found && slash[1])
+			slash++; /* "/" itself may be one */
+		*(slash ? slash : found) = '\0';
+	}
+	config_done(&config);
+	return is_kept;
+}
+
+struct journal_visit {
+	sidecar_journal_visitor *visit;
+	void *arg;
+};
+
+static bool visit_journal(void *arg, const char *place, const struct home_facts *f)
+{
+	const struct journal_visit *v = arg;
+	char directory[SIDECAR_PATH_MAX];
+
+	(void)snprintf(directory, sizeof directory, "%s/%s", place, f->name);
+	return v->visit(v->arg, &(struct sidecar_journal){ .workspace = f->workspace,
+							   .directory = directory,
+							   .bytes = f->bytes,
+							   .changes = f->changes,
+							   .last_used = f->newest_s,
+							   .is_gone = f->is_gone,
+							   .is_used = f->is_used });
+}
+
+int sidecar_journals(sidecar_journal_visitor *visit, void *arg, struct sidecar_error *error)
+{
+	struct config config = { 0 };
+	struct err e;
+	const int rc = config_load_client(&config, &e);
+
+	if (rc == 0)
+		history_visit(&config, visit_journal, &(struct journal_visit){ visit, arg });
+	else
+		client_error(error, &e);
+	config_done(&config);
+	return rc;
 }
 
 /* An answer on its way to the caller's memory. */

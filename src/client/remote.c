@@ -3,7 +3,6 @@
 
 #include "client/client.h"
 
-#include <ctype.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -80,14 +79,6 @@ static int cancelled(struct err *e)
 	return err_set(e, ERR_CANCELLED, "The call was cancelled");
 }
 
-static bool is_sendable(const char *text)
-{
-	for (; text && *text; text++)
-		if (!isgraph((unsigned char)*text))
-			return false;
-	return true;
-}
-
 static int check(const struct sidecar_settings *s, struct err *e)
 {
 	if (s->socket_path && s->host)
@@ -102,12 +93,12 @@ static int check(const struct sidecar_settings *s, struct err *e)
 	if (s->socket_path && strlen(s->socket_path) >= DIAL_PATH_SIZE)
 		return err_set(e, ERR_INVALID_CONFIG,
 			       "The socket path must be shorter than %d bytes", DIAL_PATH_SIZE);
-	if (s->host && (!*s->host || !is_sendable(s->host)))
+	if (s->host && (!*s->host || !client_is_graphic(s->host)))
 		return err_set(e, ERR_INVALID_CONFIG, "The TCP host must be a name or an address");
 	if (s->host && (s->port < 1 || s->port > 65535))
 		return err_set(e, ERR_INVALID_CONFIG,
 			       "The TCP port must be from 1 to 65535, not %d", s->port);
-	if (s->token && (!*s->token || !is_sendable(s->token)))
+	if (s->token && (!*s->token || !client_is_graphic(s->token)))
 		return err_set(e, ERR_INVALID_CONFIG,
 			       "The token must be visible ASCII characters without blanks");
 	if (s->wait_for_ready_ms < 0 || s->wait_for_ready_ms > LIMIT_READY_MOST_MS)
@@ -198,10 +189,7 @@ static bool says_ok(struct str body)
 	const struct json *root;
 	struct err ignored;
 
-	if (json_parse(body, &arena, &root, &ignored) < 0)
-		return false;
-	const struct json *ok = json_get(root, STR("ok"));
-	return ok && ok->type == JSON_BOOL && ok->boolean;
+	return json_parse(body, &arena, &root, &ignored) == 0 && json_is_true(root, STR("ok"));
 }
 
 /* Ask the server for its health. 1: it may be used; 0: not yet, and *e says why (TIMED_OUT if it is

@@ -76,20 +76,6 @@ static const struct json *member(const struct json *object, struct str name, enu
 	return v && v->type == type ? v : NULL;
 }
 
-static int64_t number_of(const struct json *object, struct str name)
-{
-	const struct json *v = member(object, name, JSON_NUMBER);
-
-	return v && v->whole ? v->integer : 0;
-}
-
-static bool truth_of(const struct json *object, struct str name)
-{
-	const struct json *v = member(object, name, JSON_BOOL);
-
-	return v && v->boolean;
-}
-
 static struct sidecar_file *image(const struct json *result, struct sidecar_error *error)
 {
 	const struct str data = json_text(result, STR("data"));
@@ -120,10 +106,10 @@ struct sidecar_file *result_file(struct buf *body, const struct json *result,
 	const struct str content = json_text(result, STR("content"));
 	struct sidecar_file values = {
 		.length = content.n,
-		.total_lines = number_of(result, STR("totalLines")),
-		.has_more = truth_of(result, STR("hasMore")),
-		.too_long =
-			truth_of(json_get(result, STR("truncation")), STR("firstLineExceedsLimit")),
+		.total_lines = json_int(result, STR("totalLines"), 0),
+		.has_more = json_is_true(result, STR("hasMore")),
+		.too_long = json_is_true(json_get(result, STR("truncation")),
+					 STR("firstLineExceedsLimit")),
 	};
 
 	if (str_eq(json_text(result, STR("type")), STR("image")))
@@ -135,7 +121,8 @@ struct sidecar_file *result_file(struct buf *body, const struct json *result,
 	return f;
 }
 
-struct sidecar_change *result_change(const struct json *result, struct sidecar_error *error)
+struct sidecar_change *result_change(const struct json *result, int64_t change,
+				     struct sidecar_error *error)
 {
 	const struct str path = json_text(result, STR("path")),
 			 diff = json_text(result, STR("diff"));
@@ -148,7 +135,8 @@ struct sidecar_change *result_change(const struct json *result, struct sidecar_e
 		return NULL;
 	c->path = add_string(&strings, path);
 	c->diff = diff.p ? add_string(&strings, diff) : NULL;
-	c->bytes = number_of(result, STR("bytes"));
+	c->bytes = json_int(result, STR("bytes"), 0);
+	c->change = change;
 	return c;
 }
 
@@ -173,7 +161,8 @@ static bool measure_patch(const struct json *files, const struct json *fuzz, siz
 	return true;
 }
 
-struct sidecar_patch *result_patch(const struct json *result, struct sidecar_error *error)
+struct sidecar_patch *result_patch(const struct json *result, int64_t change,
+				   struct sidecar_error *error)
 {
 	const struct json *list = member(result, STR("files"), JSON_ARRAY);
 	const struct json *fuzz = member(result, STR("fuzz"), JSON_ARRAY);
@@ -198,13 +187,14 @@ struct sidecar_patch *result_patch(const struct json *result, struct sidecar_err
 			.path = add_string(&strings, json_text(f, STR("path"))),
 			.kind = add_string(&strings, json_text(f, STR("kind"))),
 			.from = from.p ? add_string(&strings, from) : NULL,
-			.added = number_of(f, STR("added")),
-			.removed = number_of(f, STR("removed")),
+			.added = json_int(f, STR("added"), 0),
+			.removed = json_int(f, STR("removed"), 0),
 			.diff = add_string(&strings, json_text(f, STR("diff"))),
 		};
 	}
 	p->files = files;
 	p->fuzz = texts;
+	p->change = change;
 	for (const struct json *n = fuzz->first; n; n = n->next)
 		*texts++ = add_string(&strings, n->string);
 	*texts = NULL;
@@ -235,7 +225,7 @@ struct sidecar_names *result_names(const struct json *result, struct sidecar_err
 		names[n->count++] = add_string(&strings, v->string);
 	names[n->count] = NULL;
 	n->names = names;
-	n->truncated = truth_of(result, STR("truncated"));
+	n->truncated = json_is_true(result, STR("truncated"));
 	return n;
 }
 

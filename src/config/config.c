@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/address.h"
+#include "base/columns.h"
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -67,6 +68,11 @@ void config_name_flags(const struct config *c, struct err *e)
 bool config_sets_sandbox(const struct config *c)
 {
 	return ORIGIN_OF(c, sandbox) != CONFIG_DEFAULT;
+}
+
+bool config_names_address(const struct config *c)
+{
+	return ORIGIN_OF(c, socket) != CONFIG_DEFAULT || ORIGIN_OF(c, tcp_host) != CONFIG_DEFAULT;
 }
 
 bool config_names_socket(const struct config *c)
@@ -375,22 +381,33 @@ void config_origin_text(const struct config *c, size_t i, char *to, size_t size)
 	}
 }
 
-void config_help(struct buf *out, bool listens)
+void config_help(struct buf *out, bool listens, size_t columns)
 {
+	enum { INDENT = 8 };
+
 	for (size_t i = 0; i < setting_count(); i++) {
 		const struct setting *s = setting_at(i);
+		AUTO_BUF help = { .max = 4096 };
 		char value[64];
 		if (s->listens && !listens)
 			continue;
 		setting_values(s, value, sizeof value);
+		if (s->group)
+			buf_addf(out, "\n%s:\n", s->group);
 		/* One flag sets both the host and the port. */
-		if (!s->flag && s->type == SETTING_TEXT)
-			buf_add(out, STR("  --tcp HOST:PORT\n"
-					 "        listen on TCP (TCP_HOST and TCP_PORT)\n"));
-		else if (s->flag && s->type != SETTING_HIDDEN)
-			buf_addf(out, "  --%s%s%s\n        %s (%s)\n", s->flag, *value ? " " : "",
-				 value, s->help, s->env);
-		else if (s->flag)
-			buf_addf(out, "  %s=%s\n        %s\n", s->env, value, s->help);
+		if (!s->flag && s->type != SETTING_TEXT)
+			continue;
+		if (!s->flag) {
+			buf_add(out, STR("  --tcp HOST:PORT\n"));
+			buf_add(&help, STR("listen on TCP (TCP_HOST and TCP_PORT)"));
+		} else if (s->type == SETTING_HIDDEN) {
+			buf_addf(out, "  %s=%s\n", s->env, value);
+			buf_addf(&help, "%s", s->help);
+		} else {
+			buf_addf(out, "  --%s%s%s\n", s->flag, *value ? " " : "", value);
+			buf_addf(&help, "%s (%s)", s->help, s->env);
+		}
+		buf_addf(out, "%*s", INDENT, "");
+		columns_wrap(out, buf_str(&help), INDENT, columns);
 	}
 }

@@ -58,6 +58,9 @@ void config_name_flags(const struct config *c, struct err *e);
 /* Whether the operator has chosen a sandbox. */
 bool config_sets_sandbox(const struct config *c);
 
+/* Whether somebody has said where to listen, or whom to speak to. */
+bool config_names_address(const struct config *c);
+
 /* Whether a flag names the socket. */
 bool config_names_socket(const struct config *c);
 
@@ -68,8 +71,9 @@ int config_read_token(struct config *c, struct err *e);
  * "/etc/sidecar/config.json", "--socket". */
 void config_origin_text(const struct config *c, size_t i, char *to, size_t size);
 
-/* The settings as help text, one a line; without `listens` those about listening are left out. */
-void config_help(struct buf *out, bool listens);
+/* The settings as help text, one a line; without `listens` those about listening are left out. Lines are
+ * wrapped to that many columns, if it is not 0. */
+void config_help(struct buf *out, bool listens, size_t columns);
 
 /* config_file: settings from a JSON file.
  *

@@ -16,24 +16,28 @@
 
 #include "base/address.h"
 #include "base/io.h"
+#include "base/json.h"
 #include "base/own.h"
+#include "base/sha256.h"
 #include "net/dial.h"
 #include "net/limits.h"
 
 /* Where the directory is, whether it exists or not: the i-th place to look at, from 0. False: there
- * are no more. */
+ * are no more. Agents start servers without the variable: a process that has its usual value looks
+ * where those are as well. */
 static bool place_at(size_t i, char path[REGISTRY_PATH])
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
-	const bool has_runtime = runtime && *runtime == '/';
-	const bool is_root = geteuid() == 0;
-	int n;
+	char usual[32];
+	int n = 0;
 
-	if (has_runtime && i == 0)
-		n = snprintf(path, REGISTRY_PATH, "%s/sidecar", runtime);
-	else if (!has_runtime && is_root && i == 0)
+	(void)snprintf(usual, sizeof usual, "/run/user/%u", (unsigned)geteuid());
+	const bool own = runtime && *runtime == '/' && strcmp(runtime, usual) != 0;
+	if (i == 0)
+		n = snprintf(path, REGISTRY_PATH, "%s/sidecar", own ? runtime : usual);
+	else if (i == 1 && !own && geteuid() == 0)
 		n = snprintf(path, REGISTRY_PATH, "/run/sidecar");
-	else if (!has_runtime && i == is_root)
+	else if (!own && i == 1 + (geteuid() == 0))
 		n = snprintf(path, REGISTRY_PATH, "/tmp/sidecar-%u", (unsigned)geteuid());
 	else
 		return false;
@@ -61,26 +65,27 @@ static int open_place(const char *path)
 	return TAKE(fd, -1);
 }
 
-/* The first place that can be used; it is made if it is missing. */
+/* The place of this process; it is made if it is missing. Without the variable it is the first that
+ * can be used of those that do not end with a login. */
 static int make_place(char path[REGISTRY_PATH], struct err *e)
 {
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	const bool has_runtime = runtime && *runtime == '/';
 	int error = ENOENT;
 	char first[REGISTRY_PATH] = "";
 
-	for (size_t i = 0; place_at(i, path); i++) {
+	for (size_t i = !has_runtime; place_at(i, path); i++) {
 		const mode_t mode = strcmp(path, "/run/sidecar") == 0 ? 0755 : 0700;
-		if (*path && mkdir(path, mode) < 0 && errno != EEXIST && !*first) {
-			error = errno;
-			(void)snprintf(first, sizeof first, "%s", path);
-			continue;
-		}
-		const int fd = open_place(path);
+		const bool made = *path && (mkdir(path, mode) == 0 || errno == EEXIST);
+		const int fd = made ? open_place(path) : -1;
 		if (fd >= 0)
 			return fd;
-		if (*first)
-			continue;
-		error = *path ? errno : ENAMETOOLONG;
-		(void)snprintf(first, sizeof first, "%s", path);
+		if (!*first) {
+			error = *path ? errno : ENAMETOOLONG;
+			(void)snprintf(first, sizeof first, "%s", path);
+		}
+		if (has_runtime)
+			break;
 	}
 	errno = error;
 	if (error == EPERM || error == ENOTDIR || error == ELOOP)
@@ -171,6 +176,25 @@ void registry_leave(struct registry_entry *entry)
 	entry->path[0] = '\0';
 }
 
+int registry_socket(struct str workspace, char out[REGISTRY_PATH], struct err *e)
+{
+	const char *slash = memrchr(workspace.p, '/', workspace.n);
+	const struct str last =
+		slash ? str_from(workspace, (size_t)(slash - workspace.p) + 1) : workspace;
+	uint8_t hash[SHA256_SIZE];
+	char dir[REGISTRY_PATH], hex[SHA256_TEXT];
+
+	AUTO_FD place = make_place(dir, e);
+	if (place < 0)
+		return -1;
+	sha256_of(workspace, hash);
+	/* The hash tells workspaces of one name apart. */
+	if (snprintf(out, REGISTRY_PATH, "%s/%.*s-%.8s.sock", dir, STR_FMT(str_upto(last, 24)),
+		     sha256_text(hash, hex).p) >= REGISTRY_PATH)
+		return err_set(e, ERR_INVALID_PATH, "%s is too long for a socket", dir);
+	return 0;
+}
+
 int registry_listen(struct listener *ret, struct err *e)
 {
 	struct listener l;
@@ -237,7 +261,6 @@ static void remove_dead(int place, const char *name, const struct stat *left)
 /* What a process that runs has entered; empty if it has ended. */
 static struct str read_entry(int place, const char *name, struct arena *a)
 {
-	char text[LIMIT_REGISTRY_ENTRY];
 	AUTO_FD fd = openat(place, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
 
@@ -248,8 +271,12 @@ static struct str read_entry(int place, const char *name, struct arena *a)
 		remove_dead(place, name, &st);
 	if (dead || errno != EWOULDBLOCK)
 		return STR("");
-	const ssize_t n = io_read_full(fd, text, sizeof text);
-	return n > 0 ? arena_dup(a, (struct str){ text, (size_t)n }) : STR("");
+	/* Not on the stack: the thread that connects for a command has a small one. */
+	const size_t most = LIMIT_REGISTRY_ENTRY;
+	const size_t size = (uint64_t)st.st_size < most ? (size_t)st.st_size : most;
+	char *text = arena_alloc(a, size + 1);
+	const ssize_t n = text ? io_read_full(fd, text, size) : -1;
+	return n > 0 ? (struct str){ text, (size_t)n } : STR("");
 }
 
 bool registry_find_token(const char *host, int64_t port, char token[REGISTRY_TOKEN + 1])
@@ -288,8 +315,8 @@ static struct str try_socket(int place, const char *dir, const char *name, struc
 	return fd < 0 ? STR("") : arena_dup(a, str_of(path));
 }
 
-/* Add the sidecars that are entered in one place. */
-static void list_place(const char *dir, struct arena *a, struct registry_found **list)
+/* Add the sidecars that are entered in one place: servers, and MCP servers if those are asked for. */
+static void list_place(const char *dir, bool mcp, struct arena *a, struct registry_found **list)
 {
 	AUTO_FD place = open_place(dir);
 	DIR *d = place < 0 ? NULL : fdopendir(dup(place));
@@ -300,7 +327,7 @@ static void list_place(const char *dir, struct arena *a, struct registry_found *
 			found.object = read_entry(place, at->d_name, a);
 		else if (pid_in(at->d_name, STR("ui-"), STR(".html")) || is_token(at->d_name))
 			(void)read_entry(place, at->d_name, a);
-		else if ((found.pid = pid_in(at->d_name, STR("mcp-"), STR(".sock"))))
+		else if (mcp && (found.pid = pid_in(at->d_name, STR("mcp-"), STR(".sock"))))
 			found.socket = try_socket(place, dir, at->d_name, a);
 		struct registry_found *kept =
 			found.object.n || found.socket.n ? arena_alloc(a, sizeof *kept) : NULL;
@@ -313,12 +340,39 @@ static void list_place(const char *dir, struct arena *a, struct registry_found *
 		(void)closedir(d);
 }
 
-struct registry_found *registry_list(struct arena *a)
+static struct registry_found *list(bool mcp, struct arena *a)
 {
-	struct registry_found *list = NULL;
+	struct registry_found *found = NULL;
 	char dir[REGISTRY_PATH];
 
 	for (size_t i = 0; place_at(i, dir); i++)
-		list_place(dir, a, &list);
-	return list;
+		list_place(dir, mcp, a, &found);
+	return found;
+}
+
+struct registry_found *registry_list(struct arena *a)
+{
+	return list(true, a);
+}
+
+static bool has_port(struct str object, int64_t port, struct arena *a)
+{
+	const struct json *entry, *p = NULL;
+	struct err e;
+
+	if (json_parse(object, a, &entry, &e) == 0)
+		p = json_items(entry, STR("ports"));
+	while (p && !(p->type == JSON_NUMBER && p->whole && p->integer == port))
+		p = p->next;
+	return p;
+}
+
+bool registry_serves(int64_t port)
+{
+	AUTO_ARENA a = { .max = LIMIT_ANSWER };
+	const struct registry_found *f = list(false, &a);
+
+	while (f && !has_port(f->object, port, &a))
+		f = f->next;
+	return f;
 }

@@ -2,13 +2,16 @@
 /*
  * registry: how the running sidecars of a user are found.
  *
- * There is one directory: $XDG_RUNTIME_DIR/sidecar if that variable is set; else /run/sidecar for
- * root, and /tmp/sidecar-<uid> for others and where root cannot write /run. It belongs to the user,
- * no other user may write it, and it is not a link; another one is not used. In it are
+ * A process enters one directory: $XDG_RUNTIME_DIR/sidecar if that variable is set; else
+ * /run/sidecar for root, and /tmp/sidecar-<uid> for others and where root cannot write /run. A
+ * process that looks, looks at all of these, because agents start servers without the variable;
+ * only a value other than the usual /run/user/<uid> is a world of its own. A directory belongs to
+ * the user, no other user may write it, and it is not a link; another one is not used. In it are
  *
  *	serve-<pid>.json	one object: where a server listens,
  *	tcp-<ip>-<port>.token	the token that a server has made for itself, for its clients,
  *	mcp-<pid>.sock		the socket on which an MCP server can be watched,
+ *	<workspace>.sock	that of a server which found the usual one taken,
  *	ui-<pid>.html		a page that leads a browser to `sidecar ui`.
  *
  * A process holds locks on its files while it runs. All appear complete, under another name first.
@@ -50,6 +53,12 @@ int registry_make_token(const char *host, int64_t port, char token[REGISTRY_TOKE
 
 /* The token of the server of this user that listens there; false: none runs that has made one. */
 bool registry_find_token(const char *host, int64_t port, char token[REGISTRY_TOKEN + 1]);
+
+/* Whether a server of this user listens at that TCP port, at one address or another. */
+bool registry_serves(int64_t port);
+
+/* The path of a socket there for a server of that workspace, when the usual one is taken. */
+int registry_socket(struct str workspace, char out[REGISTRY_PATH], struct err *e);
 
 /* Listen on the socket mcp-<pid>.sock, for this user alone. */
 int registry_listen(struct listener *ret, struct err *e);

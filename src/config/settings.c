@@ -23,6 +23,7 @@ enum { LIMIT_SETTING = 1000000 };
 
 static const struct setting settings[] = {
 	{ "WORKSPACE_ROOT", "workspace", SETTING_TEXT, AT(workspace), "DIR",
+	  .group = "Where it works, and who may call",
 	  .help = "directory tools work in; created if missing (default: /workspace where that "
 		  "exists, else the current directory; mcp: the current directory)" },
 	{ "SOCKET_PATH", "socket", SETTING_TEXT, AT(socket), "PATH",
@@ -50,8 +51,8 @@ static const struct setting settings[] = {
 	{ "SIDECAR_ALLOWED_HOSTS", "allowed-hosts", SETTING_TEXT, AT(allowed_hosts), "HOST,...",
 	  .help = "names of this server over TCP besides localhost", .listens = true },
 	{ "SIDECAR_ALLOW_OUTSIDE_WORKSPACE_ROOT", "allow-outside", SETTING_SWITCH,
-	  AT(allow_outside), .help = "absolute paths are literal, within ALLOWED_ROOT_DIRECTORY",
-	  .lenient = true },
+	  AT(allow_outside), .group = "Paths",
+	  .help = "absolute paths are literal, within ALLOWED_ROOT_DIRECTORY", .lenient = true },
 	{ "ALLOWED_ROOT_DIRECTORY", "allowed-root", SETTING_TEXT, AT(allowed_root), "DIR",
 	  .help = "outermost directory that may ever be touched" },
 	{ "DATA_DIR", "data-dir", SETTING_TEXT, AT(data_dir), "DIR",
@@ -64,6 +65,7 @@ static const struct setting settings[] = {
 	  .help = "nothing in the workspace may be changed" },
 	{ "SIDECAR_SANDBOX", "sandbox", SETTING_CHOICE, AT(sandbox),
 	  WORDS("off", "workspace", "strict", "auto"), .usual = "auto",
+	  .group = "The sandbox, and what is guarded and hidden",
 	  .help = "sandbox of commands; auto: workspace on a bare host, off in a container "
 		  "(default auto; mcp: workspace where it can be had)" },
 	{ "SIDECAR_SANDBOX_WRITE", "sandbox-write", SETTING_TEXT, AT(sandbox_write), "DIR:...",
@@ -74,6 +76,25 @@ static const struct setting settings[] = {
 	  "PATH:...",
 	  .help = "sockets of other programs, or directories with them, that sandboxed commands "
 		  "may use, such as $SSH_AUTH_SOCK" },
+	{ "SIDECAR_CACHE", "cache", SETTING_TEXT, AT(cache), "DIR",
+	  .help = "where sandboxed commands keep what they can fetch again, a directory for each "
+		  "workspace; auto or off (default auto: $XDG_CACHE_HOME/sidecar, else "
+		  "~/.cache/sidecar)" },
+	{ "SIDECAR_GIT", "git", SETTING_CHOICE, AT(git), WORDS("off", "auto"), .usual = "auto",
+	  .help = "in a linked worktree or a submodule, whether sandboxed commands may write what "
+		  "a "
+		  "commit needs in the git directory outside (default auto)" },
+	{ "SIDECAR_SINKS", "sinks", SETTING_CHOICE, AT(sinks), WORDS("allow", "protect"),
+	  .usual = "protect",
+	  .help = "whether agents are kept from what a person's programs run later, such as "
+		  ".git/hooks (default protect: models' tools, and sandboxed commands)" },
+	{ "SIDECAR_SINK", "sink", SETTING_PAIRS, AT(sink), "PATTERN",
+	  .help = "one more such path, or !PATTERN for one that is free, in gitignore's syntax; "
+		  "may be repeated (in the variable: one a line)" },
+	{ "SIDECAR_HIDE", "hide", SETTING_PAIRS, AT(hide), "PATTERN",
+	  .help = "a path that agents do not see, or !PATTERN, in gitignore's syntax, below the "
+		  "workspace, ~/ or /; may be repeated (default with a sandbox: keys and "
+		  "credentials in the home directory; an empty one hides nothing)" },
 	{ "SIDECAR_ALLOW_TRUNCATE", "allow-truncate", SETTING_SWITCH, AT(allow_truncate),
 	  .help = "start with a sandbox although its commands can empty files outside, where "
 		  "nothing holds that (Linux before 6.2)" },
@@ -81,6 +102,7 @@ static const struct setting settings[] = {
 	  .usual = "on", .help = "whether sandboxed commands have a network (default on)" },
 	{ "SIDECAR_COMMAND_POLICY", "command-policy", SETTING_CHOICE, AT(command_policy),
 	  WORDS("off", "default", "strict"), .usual = "default",
+	  .group = "Models: what they may run and what they get",
 	  .help = "which commands of models are refused; strict also refuses chaining (default "
 		  "default)" },
 	{ "SIDECAR_COMMAND_RULES", "command-rules", SETTING_TEXT, AT(command_rules), "RULE;...",
@@ -104,13 +126,16 @@ static const struct setting settings[] = {
 	  .help = "results over MCP: text for models, or observations in JSON with a schema "
 		  "(default text)" },
 	{ "SIDECAR_RESULT_BYTES", "result-bytes", SETTING_NUMBER, AT(result_bytes), "BYTES",
-	  .def = LIMIT_RESULT_BYTES, .min = LIMIT_RESULT_LEAST, .max = LIMIT_RESULT_MOST,
-	  .help = "the longest result over MCP and in text replies (default 32000)" },
+	  .min = 0, .max = LIMIT_RESULT_MOST,
+	  .help = "the longest result over MCP and in text replies, at least 1000 (default 0: "
+		  "32000, "
+		  "less for MCP clients that are known to cut it)" },
 	{ "SIDECAR_SURFACE", "surface", SETTING_CHOICE, AT(surface),
 	  WORDS("default", "agent-sandbox"),
 	  .help = "also serve the runtime routes of agent-sandbox (default default)",
 	  .listens = true },
 	{ "SIDECAR_COMMAND_ENV", "command-env", SETTING_PAIRS, AT(command_env), "NAME=value",
+	  .group = "Commands and their limits",
 	  .help = "variable of models' commands; may be repeated (in the variable: one a line)" },
 	{ "SIDECAR_COMMAND_TIMEOUT", "command-timeout", SETTING_NUMBER, AT(command_seconds),
 	  "SECONDS", .max = LIMIT_COMMAND_MS / 1000,
@@ -138,25 +163,27 @@ static const struct setting settings[] = {
 	{ "SIDECAR_SEARCH_SECONDS", "search-seconds", SETTING_NUMBER, AT(search_seconds), "SECONDS",
 	  .def = 30, .min = 1, .max = 3600,
 	  .help = "how long a search, or reading a file, may take (default 30)" },
-	{ "SIDECAR_FSYNC", "fsync", SETTING_SWITCH, AT(fsync),
+	{ "SIDECAR_FSYNC", "fsync", SETTING_SWITCH, AT(fsync), .group = "Changes and undo",
 	  .help = "files are on disk before a write is answered" },
 	{ "SIDECAR_JOURNAL", "journal", SETTING_TEXT, AT(journal), "DIR",
 	  .help = "where changes are kept, to undo them; auto or off (default auto: "
-		  "$XDG_STATE_HOME/sidecar, else /var/lib/sidecar)" },
+		  "$XDG_STATE_HOME/sidecar, else /var/lib/sidecar)",
+	  .client = true },
 	{ "SIDECAR_OBSERVE", "observe", SETTING_CHOICE, AT(observe), WORDS("auto", "on", "off"),
 	  .usual = "auto",
 	  .help = "whose commands are observed, so that their changes are kept; auto: all in a "
-		  "sandbox, without one those of models (default auto)" },
+		  "sandbox or by root, else those of models (default auto)" },
 	{ "SIDECAR_UNDO_BYTES", "undo-bytes", SETTING_SIZE, AT(undo_bytes), "SIZE",
 	  .def = 256 << 20, .min = 1 << 20, .max = (int64_t)1 << 40,
-	  .help = "how much of old content is kept, e.g. 512M (default 256M)" },
+	  .help = "how much of old content is copied, e.g. 512M (default 256M)", .client = true },
 	{ "SIDECAR_UNDO_DAYS", "undo-days", SETTING_NUMBER, AT(undo_days), "DAYS", .def = 7,
-	  .max = 36500, .help = "how long changes are kept (default 7; 0: any time)" },
+	  .max = 36500, .help = "how long changes are kept (default 7; 0: any time)",
+	  .client = true },
 	{ "SIDECAR_UNDO_MAX_FILE", "undo-max-file", SETTING_SIZE, AT(undo_max_file), "SIZE",
 	  .def = 64 << 20, .min = 1, .max = (int64_t)2 << 30,
-	  .help = "largest file whose old content is kept (default 64M)" },
+	  .help = "largest file whose old content is copied (default 64M)", .client = true },
 	{ "SIDECAR_OPENAT2", "openat2", SETTING_CHOICE, AT(openat2), WORDS("off", "auto"),
-	  .usual = "auto",
+	  .usual = "auto", .group = "Running, watching and logging",
 	  .help = "resolve paths by openat2, or always by walking (default auto)" },
 	{ "SIDECAR_GRACE_SECONDS", "grace", SETTING_NUMBER, AT(grace_seconds), "SECONDS", .def = 10,
 	  .max = 3600, .help = "how long running calls may go on after SIGTERM (default 10)",
@@ -347,7 +374,10 @@ int setting_set(const struct setting *s, const char *name, const char *text, str
 		*(const char **)slot(s, c) = *text ? text : NULL;
 		return 0;
 	case SETTING_PAIRS:
-		return set_pairs(name, text, slot(s, c), e);
+		if (strchr(s->value, '='))
+			return set_pairs(name, text, slot(s, c), e);
+		*(const char **)slot(s, c) = text;
+		return 0;
 	case SETTING_SWITCH:
 		return set_switch(s, name, text, slot(s, c), e);
 	case SETTING_NUMBER:

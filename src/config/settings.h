@@ -16,7 +16,6 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/near.h"
 #include "base/str.h"
 
 enum config_paths { CONFIG_SHORTHAND, CONFIG_STRICT, CONFIG_PATHS_AUTO };
@@ -37,7 +36,7 @@ enum config_origin {
 	CONFIG_FLAG,
 };
 
-enum { CONFIG_SETTINGS = 64 };	/* the most rows the table may have */
+enum { CONFIG_SETTINGS = 80 };	/* the most rows the table may have */
 enum { CONFIG_ACTIVATED = 16 }; /* sockets taken from a service manager */
 
 struct config {
@@ -55,20 +54,25 @@ struct config {
 	const char *allowed_uids, *allowed_origins, *allowed_hosts;
 
 	bool read_only, fsync;
+	bool guest; /* not a setting: only the journal is used, and nothing in it is dropped */
 	const char *journal; /* a directory, "auto" or "off"; NULL: auto */
 	int64_t observe;     /* enum config_observe */
 	int64_t undo_bytes, undo_days, undo_max_file;
-	int64_t sandbox;	/* enum sandbox_mode */
-	bool allow_truncate;	/* by sandboxed commands, where no kernel holds it */
-	int64_t network;	/* 0: none */
-	int64_t command_policy; /* enum policy_mode */
+	int64_t sandbox;	 /* enum sandbox_mode */
+	int64_t git;		 /* 0: off */
+	int64_t sinks;		 /* 0: they are not guarded */
+	const char *sink, *hide; /* patterns, one a line; of hide "" is not NULL */
+	bool allow_truncate;	 /* by sandboxed commands, where no kernel holds it */
+	int64_t network;	 /* 0: none */
+	int64_t command_policy;	 /* enum policy_mode */
 	const char *command_rules, *sandbox_write, *sandbox_read, *sandbox_sockets;
-	int64_t scrub; /* enum config_scrub: which secrets are removed from what models see */
+	const char *cache; /* a directory, "auto" or "off"; NULL: auto */
+	int64_t scrub;	   /* enum config_scrub: which secrets are removed from what models see */
 	const char *scrub_patterns;
 	int64_t read_before_write; /* enum config_reads: must a session read before it writes? */
 	int64_t tool_set;	   /* enum config_set */
 	int64_t mcp_results;	   /* enum config_results */
-	int64_t result_bytes;	   /* of one result over MCP */
+	int64_t result_bytes;	   /* of one result over MCP; 0: not set */
 	int64_t surface;	   /* enum config_surface: further routes to serve */
 	int64_t max_commands, search_seconds;
 	const char *command_env;	       /* NAME=value, one a line: of models' commands */
@@ -121,9 +125,10 @@ struct setting {
 	const char *usual;     /* the default of a choice; NULL: the first word */
 	int64_t def, min, max; /* of a number: the default and the limits */
 	const char *help;
-	bool client;  /* says where the server is: clients read it as well */
-	bool lenient; /* a switch that any other word leaves off, which is the safe side */
-	bool listens; /* about listening: `sidecar mcp` ignores it */
+	const char *group; /* the heading of it and those that follow; NULL: as before */
+	bool client;	   /* where the server or its journal is: clients read it as well */
+	bool lenient;	   /* a switch that any other word leaves off, which is the safe side */
+	bool listens;	   /* about listening: `sidecar mcp` ignores it */
 };
 
 size_t setting_count(void);

@@ -26,12 +26,12 @@
 #include "config/config.h"
 #include "doctor/limits.h"
 #include "exec/runner.h"
-#include "sandbox/broker.h"
 #include "sandbox/canonical.h"
-#include "sandbox/container.h"
+#include "sandbox/gitdir.h"
 #include "sandbox/landlock.h"
 #include "sandbox/sandbox.h"
 #include "sandbox/scratch.h"
+#include "supervise/broker.h"
 
 /* checks: what this machine offers, and whether the configuration can work on it. */
 
@@ -122,6 +122,7 @@ static int try_commands(const struct config *c, enum sandbox_mode mode, struct s
 			     .workspace = there ? workspace : scratch,
 			     .scratch = scratch },
 		.at_death = -1,
+		.alive = -1,
 		.listens = c->observe != CONFIG_OBSERVE_OFF,
 		.brokers = broker_is_possible(&unbrokered),
 	};
@@ -133,6 +134,37 @@ static int try_commands(const struct config *c, enum sandbox_mode mode, struct s
 	runner_report(runner, ret);
 	runner_free(runner);
 	return 0;
+}
+
+/* What agents must not leave behind, and must not see. */
+static void check_guards(struct report *r, const struct config *c,
+			 const struct sandbox_report *found)
+{
+	const bool off = found->mode == SANDBOX_OFF, walls = !off && found->namespaces;
+	const char *unwatched = c->observe == CONFIG_OBSERVE_OFF ? NULL : sandbox_unwatched(found);
+
+	if (!c->sinks)
+		report_add(r, FOUND_OFF, "what runs later", "not guarded: --sinks allow");
+	else if (unwatched)
+		report_add(r, FOUND_WARN, "what runs later",
+			   "hooks, git's configuration and agents' settings are guarded from "
+			   "tools%s; what does not exist yet is not guarded from commands: %s",
+			   walls ? ", and by mounts what exists" : "", unwatched);
+	else
+		report_add(r, FOUND_OK, "what runs later",
+			   "hooks, git's configuration and agents' settings are guarded %s",
+			   walls ? "by mounts, and by a guard rail where nothing exists yet"
+			   : off ? "from models, by a guard rail: a race can win"
+				 : "by a guard rail: a race can win");
+	if (c->hide && !*c->hide)
+		report_add(r, FOUND_OFF, "hidden files", "--hide ''");
+	else if (walls)
+		report_add(r, FOUND_OK, "hidden files", "keys and credentials in ~%s",
+			   c->hide ? ", and what --hide names" : "");
+	else
+		report_add(r, off ? FOUND_OFF : FOUND_WARN, "hidden files",
+			   "commands can read ~/.ssh: %s",
+			   off ? "they have no sandbox" : "there are no user namespaces here");
 }
 
 static void check_listener(struct report *r, const struct config *c)
@@ -150,6 +182,8 @@ static void check_listener(struct report *r, const struct config *c)
 			   "sandboxed commands can empty files outside: nothing holds that before "
 			   "Linux 6.2 without namespaces and without passing system calls on; "
 			   "--sandbox workspace needs --allow-truncate");
+	if (!failed)
+		check_guards(r, c, &found);
 	if (c->observe == CONFIG_OBSERVE_OFF)
 		report_add(r, FOUND_OFF, "observing commands", "--observe off");
 	else if (failed)
@@ -159,6 +193,29 @@ static void check_listener(struct report *r, const struct config *c)
 			   "what commands change cannot be undone: %s", sandbox_unwatched(&found));
 	else
 		report_add(r, FOUND_OK, "observing commands", "system calls can be passed on");
+}
+
+static void check_git(struct report *r, const struct config *c)
+{
+	char workspace[PATH_MAX], what[PATH_MAX + 64];
+	struct gitdir g;
+
+	if (!canonical_name(c->workspace, NULL, workspace))
+		return;
+	gitdir_find(workspace, &g);
+	if (g.kind == GITDIR_NONE)
+		return;
+	if (g.kind == GITDIR_FOREIGN) {
+		report_add(r, FOUND_WARN, "git",
+			   "the git directory lies outside the workspace and does not point back "
+			   "to it: sandboxed commands can write it only with --sandbox-write");
+		return;
+	}
+	gitdir_describe(&g, workspace, what, sizeof what);
+	if (c->git)
+		report_add(r, FOUND_OK, "git", "%s: sandboxed commands can commit", what);
+	else
+		report_add(r, FOUND_OFF, "git", "%s; --git off", what);
 }
 
 static void check_namespaces(struct report *r)
@@ -216,6 +273,7 @@ static void check_kernel(struct report *r, const struct config *c)
 	check_landlock(r, c);
 	check_seccomp(r, c);
 	check_listener(r, c);
+	check_git(r, c);
 	check_namespaces(r);
 	check_cgroup(r);
 	check_limit(r, "open files", RLIMIT_NOFILE, 4096);
@@ -442,7 +500,8 @@ void report_add(struct report *r, enum verdict verdict, const char *name, const 
 	cli_print(buf_str(&line));
 }
 
-int report_finish(struct report *r)
+/* Print the rest of the report. Returns the exit status. */
+static int report_finish(struct report *r)
 {
 	const bool held = r->count[FOUND_FAIL] == 0;
 

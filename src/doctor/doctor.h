@@ -8,11 +8,8 @@
 
 #include "base/jw.h"
 #include "cli/cli.h"
-#include "cli/verb.h"
 #include "config/config.h"
 #include "sidecar.h"
-
-extern const struct verb verb_doctor;
 
 /* report: findings, one per line: what was checked, the verdict, and what to do about it. */
 
@@ -33,9 +30,6 @@ struct report {
 /* Add a finding. The text of a warning or a failure also says what to do about it. */
 void report_add(struct report *r, enum verdict verdict, const char *name, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-
-/* Print the rest of the report. Returns the exit status. */
-int report_finish(struct report *r);
 
 /* testdir: a directory with a random name, to try things out in.
  *
@@ -67,6 +61,7 @@ int testdir_link(int dir, const char *name, const char *to);
 int testdir_swap(int dir, const char *one, const char *other); /* exchange two names */
 
 bool testdir_has(int dir, const char *name);
+void testdir_take(int dir, const char *name); /* remove a file, if it is there */
 
 /* Whether it is a file with that content. */
 bool testdir_has_content(int dir, const char *name, const char *content);
@@ -93,6 +88,7 @@ struct target {
 	char workspace[PATH_MAX], data[PATH_MAX]; /* or "" */
 	char sandbox[32], why[256];		  /* the mode in force, and why */
 	char observed[16], unobserved[256];	  /* whose commands; if none are, why */
+	char sinks[256];			  /* how what runs later is guarded */
 	bool allows_outside, read_only, scrubs, no_network;
 	int64_t search_ms;
 };
@@ -104,6 +100,9 @@ struct trial {
 	const char *name;
 	enum verdict (*run)(struct target *t);
 };
+
+/* planting.c */
+enum verdict planting(struct target *t);
 
 extern const struct trial trials[]; /* ends with a NULL name */
 

@@ -39,9 +39,7 @@ static bool learn_bool(const struct json *object, struct str name, bool otherwis
 /* Whether the server was told to have this protection. */
 static bool is_asked_for(const struct json *sandbox, const char *protection)
 {
-	const struct json *list = json_get(sandbox, STR("protections"));
-
-	for (const struct json *m = list ? list->first : NULL; m; m = m->next) {
+	for (const struct json *m = json_items(sandbox, STR("protections")); m; m = m->next) {
 		char name[32] = "", note[128] = "";
 		learn_text(m, STR("name"), name, sizeof name);
 		learn_text(m, STR("note"), note, sizeof note);
@@ -68,6 +66,7 @@ static int learn(struct target *t, struct sidecar_error *error)
 			json_get(json_get(all, STR("limits")), STR("searchSeconds"));
 		learn_text(all, STR("workspace"), t->workspace, sizeof t->workspace);
 		learn_text(all, STR("dataDir"), t->data, sizeof t->data);
+		learn_text(all, STR("sinks"), t->sinks, sizeof t->sinks);
 		learn_text(all, STR("absolutePaths"), paths, sizeof paths);
 		learn_text(sandbox, STR("mode"), t->sandbox, sizeof t->sandbox);
 		learn_text(sandbox, STR("why"), t->why, sizeof t->why);
@@ -303,6 +302,15 @@ static void attack(struct report *r, const struct config *c, pid_t server, const
 	sidecar_close(s);
 }
 
+/* In the workspace of the temporary server: what a trial tries to get something into. */
+static void make_hooks(const struct testdir *root)
+{
+	AUTO_FD git = testdir_open(root->fd, ".git");
+	AUTO_FD hooks = git < 0 ? -1 : testdir_open(git, "hooks");
+
+	(void)hooks;
+}
+
 /* Make a directory that only this user can enter. */
 static int make_private(struct testdir *d, const char *parent)
 {
@@ -323,6 +331,7 @@ static void run(struct report *r, const struct own_server *o, const struct testd
 
 	(void)snprintf(socket_path, sizeof socket_path, "%s/s.sock", scratch->path);
 	(void)snprintf(said, sizeof said, "%s/said", scratch->path);
+	make_hooks(root);
 	const pid_t server = start(o, root->path, socket_path, said, mask);
 	if (server < 0) {
 		report_add(r, FOUND_FAIL, "a server to attack", "cannot be started");

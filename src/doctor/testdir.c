@@ -119,6 +119,11 @@ bool testdir_has_content(int dir, const char *name, const char *content)
 	return n >= 0 && (size_t)n == strlen(content) && memcmp(text, content, (size_t)n) == 0;
 }
 
+void testdir_take(int dir, const char *name)
+{
+	(void)unlinkat(dir, name, 0);
+}
+
 int testdir_remove_others(int dir, const char *except)
 {
 	const int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

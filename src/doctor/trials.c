@@ -589,5 +589,6 @@ const struct trial trials[] = {
 	{ "network", network },
 	{ "a secret in two pieces", secrets },
 	{ "undo of a command", undo },
+	{ "hooks that run later", planting },
 	{ NULL, NULL },
 };

@@ -4,7 +4,6 @@
 #include "exec/jobs.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -475,7 +474,7 @@ static struct job *find(struct jobs *j, uint64_t id, struct err *e)
 	for (size_t i = 0; i < j->count; i++)
 		if (j->job[i]->state.id == id)
 			return j->job[i];
-	(void)err_set(e, ERR_INVALID_ARGUMENTS,
+	(void)err_set(e, ERR_JOB_NOT_FOUND,
 		      "There is no job %llu; it may have ended long ago, list the jobs",
 		      (unsigned long long)id);
 	return NULL;

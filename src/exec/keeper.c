@@ -4,40 +4,34 @@
 #include "exec/keeper.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "base/own.h"
 #include "base/message.h"
-#include "exec/procfs.h"
-#include "exec/spawner.h"
+#include "exec/tree.h"
+#include "sandbox/cache.h"
+#include "sandbox/coverwatch.h"
+#include "sandbox/limits.h"
 #include "sandbox/scratch.h"
 
 struct keeper {
 	int server, lifeline, at_death; /* descriptors, or -1 */
+	int alive;			/* as well; never used, and closed with the process */
 	struct strings strings;		/* what config points into */
 	struct sandbox_config config;
+	struct coverwatch covers;
 };
-
-static const char *empty_to_null(const char *s)
-{
-	return *s ? s : NULL;
-}
-
-static struct path_list list_of(const struct strings *s, size_t *at, size_t count)
-{
-	const struct path_list list = { (const char *const *)(uintptr_t)(s->item + *at), count };
-
-	*at += count;
-	return list;
-}
 
 /* Programs that expect a small number of descriptors (select, a loop that closes every possible
  * one) must not get the server's high limit. */
@@ -60,30 +54,14 @@ static int read_setup(struct keeper *k)
 	if (message_recv(k->server, &setup, sizeof(setup), fds) != sizeof(setup) ||
 	    strings_map(fds[KEEPER_STRINGS], s) < 0)
 		return -1;
-	if (s->count != 2 + (size_t)setup.write_count + setup.read_count + setup.hide_count +
-				setup.socket_count)
+	if (s->count != sandbox_string_count(&setup.config))
 		return -1;
-	size_t at = 2;
 	limit_files(setup.open_files);
 	k->lifeline = fds[KEEPER_LIFELINE];
-	k->at_death = fds[KEEPER_AT_DEATH];
-	k->config = (struct sandbox_config){
-		.mode = setup.mode,
-		.no_network = setup.no_network,
-		.read_only = setup.read_only,
-		.namespaces = setup.namespaces,
-		.listens = setup.listens,
-		.brokered = setup.brokered,
-		.supervised = setup.supervised,
-		.allow_truncate = setup.allow_truncate,
-		.workspace = empty_to_null(s->item[0]),
-		.scratch = empty_to_null(s->item[1]),
-	};
-	memcpy(k->config.ports, setup.ports, sizeof(setup.ports));
-	k->config.write = list_of(s, &at, setup.write_count);
-	k->config.read = list_of(s, &at, setup.read_count);
-	k->config.sockets = list_of(s, &at, setup.socket_count);
-	k->config.hide = list_of(s, &at, setup.hide_count);
+	k->at_death = setup.gives[0] ? fds[KEEPER_OPTIONAL] : -1;
+	k->alive = setup.gives[1] ? fds[KEEPER_OPTIONAL + setup.gives[0]] : -1;
+	k->config = setup.config;
+	sandbox_point_to(&k->config, (const char *const *)(uintptr_t)s->item);
 	fd_closep(&fds[KEEPER_STRINGS]);
 	return 0;
 }
@@ -101,6 +79,34 @@ static void reset_signals(void)
 		(void)syscall(SYS_rt_sigaction, i, &by_default, NULL, sizeof(by_default.mask));
 }
 
+/* Until the spawner ends: its status. A stopped spawner would hold up all commands. */
+static int await(struct keeper *k, pid_t pid)
+{
+	struct pollfd p[] = { { .events = POLLIN }, { .fd = k->covers.fd, .events = POLLIN } };
+	struct signalfd_siginfo info;
+	int status = 1;
+	sigset_t chld;
+
+	(void)sigemptyset(&chld);
+	(void)sigaddset(&chld, SIGCHLD);
+	(void)sigprocmask(SIG_BLOCK, &chld, NULL);
+	AUTO_FD signals = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
+	const bool polls = signals >= 0 && k->covers.fd >= 0;
+	p[0].fd = signals;
+	for (;;) {
+		const pid_t ended = waitpid(pid, &status, WUNTRACED | (polls ? WNOHANG : 0));
+		if (ended == pid && WIFSTOPPED(status))
+			(void)kill(pid, SIGCONT);
+		else if (ended)
+			return status;
+		if (!polls || poll(p, ARRAY_LEN(p), -1) < 0)
+			continue;
+		(void)!read(signals, &info, sizeof(info));
+		if (p[1].revents)
+			coverwatch_act(&k->covers, &k->config, pid);
+	}
+}
+
 static int keep(struct keeper *k, void (*at_death)(int fd))
 {
 	int status = 1;
@@ -109,21 +115,27 @@ static int keep(struct keeper *k, void (*at_death)(int fd))
 		return 1;
 	AUTO_FD held = k->config.scratch ? scratch_hold(k->config.scratch) : -1;
 	(void)held; /* released when this function returns */
-	const pid_t pid = spawner_start(k->server, k->lifeline, &k->config);
+	bool namespaces = false;
+	coverwatch_init(&k->covers, &k->config);
+	const pid_t pid = spawner_start(k->server, k->lifeline, &k->config, &namespaces);
 	if (pid < 0)
 		return 1;
-	/* Only the spawner may have these open: the server learns of its death when they close. */
+	if (!namespaces)
+		coverwatch_done(&k->covers);
+	/* Only the spawner may have it open: the server learns of its death when it closes. */
 	fd_closep(&k->server);
-	fd_closep(&k->lifeline);
 	if (k->config.scratch)
 		scratch_tidy(k->config.scratch);
-	/* A stopped spawner would hold up all commands. */
-	while (waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status))
-		(void)kill(pid, SIGCONT);
-	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+	status = await(k, pid);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == SPAWNER_RETIRED)
 		return 1;
+	/* The server kills this process if it starts a spawner again. */
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+		(void)io_wait(k->lifeline, POLLHUP, IO_FOREVER);
 	if (k->config.scratch)
 		scratch_remove(k->config.scratch);
+	if (k->config.cache)
+		cache_tidy(k->config.cache, LIMIT_CACHE_BYTES);
 	if (at_death && k->at_death >= 0)
 		at_death(k->at_death);
 	return 0;
@@ -164,12 +176,17 @@ bool keeper_is_above(pid_t pid)
 
 int keeper_main(void (*at_death)(int fd))
 {
-	struct keeper k = { .server = KEEPER_FD, .lifeline = -1, .at_death = -1 };
+	struct keeper k = { .server = KEEPER_FD,
+			    .lifeline = -1,
+			    .at_death = -1,
+			    .alive = -1,
+			    .covers = { .fd = -1 } };
 
 	(void)prctl(PR_SET_NAME, "sidecar-keeper", 0, 0, 0);
 	(void)syscall(SYS_close_range, KEEPER_FD + 1, ~0U, 0);
 	reset_signals();
 	const int status = keep(&k, at_death);
+	coverwatch_done(&k.covers);
 	strings_done(&k.strings);
 	return status;
 }

@@ -21,19 +21,10 @@
 #include "exec/limits.h"
 #include "sandbox/sandbox.h"
 
-static const char *const private_names[] = {
-	"SOCKET_PATH",
-	"TCP_HOST",
-	"TCP_PORT",
-	"NOTIFY_SOCKET",
-	"LISTEN_PID",
-	"LISTEN_FDS",
-	"LISTEN_FDNAMES",
-	"LISTEN_PIDFDID",
-	"WATCHDOG_PID",
-	"WATCHDOG_USEC",
-	"CREDENTIALS_DIRECTORY",
-};
+static const char private_names[] =
+	"SOCKET_PATH TCP_HOST TCP_PORT NOTIFY_SOCKET LISTEN_PID LISTEN_FDS "
+	"LISTEN_FDNAMES LISTEN_PIDFDID WATCHDOG_PID WATCHDOG_USEC "
+	"CREDENTIALS_DIRECTORY";
 
 static struct str name_of(const char *variable)
 {
@@ -47,12 +38,7 @@ static bool is_private(const char *variable)
 {
 	const struct str name = name_of(variable);
 
-	if (str_starts(name, STR("SIDECAR_")))
-		return true;
-	for (size_t i = 0; i < ARRAY_LEN(private_names); i++)
-		if (str_eq(name, str_of(private_names[i])))
-			return true;
-	return false;
+	return str_starts(name, STR("SIDECAR_")) || str_is_listed(private_names, name);
 }
 
 static char **find(char **list, size_t count, struct str name)

@@ -23,6 +23,9 @@ enum {
 	/* Longest argument that the kernel takes (MAX_ARG_STRLEN without NUL, 4 KiB pages). */
 	LIMIT_ARGUMENT = (128 << 10) - 1,
 
+	/* The spawner answers at once; if it is silent for this long, it hangs. */
+	LIMIT_SPAWNER_MS = 10000,
+
 	/* Time between SIGTERM and SIGKILL: enough to save state, short enough to wait for. */
 	LIMIT_TERM_GRACE_MS = 5000,
 
@@ -92,8 +95,8 @@ enum {
 	/* A job's command line as it is listed. */
 	LIMIT_JOB_TEXT = 256,
 
-	/* Stack of a thread that only carries a job's output. */
-	LIMIT_JOB_STACK = 256 << 10,
+	/* Stack of a thread that carries the output of a job, and at its end finishes its change. */
+	LIMIT_JOB_STACK = 512 << 10,
 };
 
 #endif

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -79,24 +78,16 @@ static int check(const struct proc_request *q, struct err *e)
 /* Bash or sh does these itself. Not among them: true and false, whose programs do the same. */
 static bool is_of_shell(struct str word)
 {
-	static const char *const names[] = {
-		".",	   ":",		"alias",    "bg",      "bind",	  "break",   "builtin",
-		"caller",  "case",	"cd",	    "chdir",   "command", "compgen", "complete",
-		"compopt", "continue",	"coproc",   "declare", "dirs",	  "disown",  "do",
-		"done",	   "echo",	"elif",	    "else",    "enable",  "esac",    "eval",
-		"exec",	   "exit",	"export",   "fc",      "fg",	  "fi",	     "for",
-		"getopts", "function",	"hash",	    "help",    "history", "if",	     "in",
-		"jobs",	   "kill",	"let",	    "local",   "logout",  "mapfile", "popd",
-		"printf",  "pushd",	"pwd",	    "read",    "return",  "select",  "set",
-		"shift",   "readarray", "readonly", "shopt",   "source",  "suspend", "test",
-		"then",	   "time",	"times",    "trap",    "type",	  "typeset", "ulimit",
-		"umask",   "unalias",	"unset",    "until",   "wait",	  "while",
-	};
+	static const char names[] =
+		". : alias bg bind break builtin caller case cd chdir command compgen "
+		"complete compopt continue coproc declare dirs disown do done echo elif "
+		"else enable esac eval exec exit export fc fg fi for getopts function "
+		"hash help history if in jobs kill let local logout mapfile popd printf "
+		"pushd pwd read return select set shift readarray readonly shopt source "
+		"suspend test then time times trap type typeset ulimit umask unalias "
+		"unset until wait while";
 
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (str_eq(word, str_of(names[i])))
-			return true;
-	return false;
+	return str_is_listed(names, word);
 }
 
 /* The name of a program: not an assignment, and nothing like the job %1. */

@@ -26,7 +26,7 @@
 /* Who wants to see the system calls of the command that may change something. Both functions get
  * the argument, and are called by the thread that has the proc. */
 struct proc_watch {
-	/* The command is about to begin, and this is its listener (sandbox/listener.h), which
+	/* The command is about to begin, and this is its listener (supervise/listener.h), which
 	 * belongs to the watch from now on. False: it is closed, and the calls shall go on unseen.
 	 * Not called if there can be no listener. NULL: the command is not watched. */
 	bool (*begin)(void *arg, int listener);

@@ -4,7 +4,6 @@
 #include "exec/reaper.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -20,9 +19,8 @@
 #include "base/io.h"
 #include "base/own.h"
 #include "exec/limits.h"
-#include "exec/procfs.h"
-#include "sandbox/listener.h"
-#include "sandbox/supervisor.h"
+#include "supervise/listener.h"
+#include "supervise/supervisor.h"
 
 enum phase { RUNNING, LINGERING, GOING_ON, TERMINATING, KILLING };
 

@@ -19,7 +19,7 @@
  * it what the shell was: the last report tells how that ended. The server sends one byte of enum
  * reaper_demand; hanging up means REAPER_END.
  *
- * If the order asks for it, the command runs under a listener (sandbox/listener.h). The reaper
+ * If the order asks for it, the command runs under a listener (supervise/listener.h). The reaper
  * installs it in itself, where the command inherits it, and sends it to the server with the first
  * report. From then on neither the reaper nor the process that becomes the program makes a call
  * that stops, because the one who has to answer it may be the reaper itself: it keeps the listener,

@@ -23,12 +23,12 @@
 #include "exec/keeper.h"
 #include "exec/launch.h"
 #include "exec/limits.h"
-#include "exec/spawner.h"
+#include "guard/guard.h"
+#include "guard/hidden.h"
 #include "sandbox/canonical.h"
 #include "sandbox/covers.h"
-#include "sandbox/floor.h"
 #include "sandbox/scratch.h"
-#include "sandbox/stopped.h"
+#include "supervise/resolver.h"
 
 struct runner {
 	pthread_mutex_t lock;	     /* protects sock and keeper; held while a keeper starts */
@@ -43,8 +43,8 @@ struct runner {
 	pid_t retired[LIMIT_COMMANDS + LIMIT_JOBS]; /* keepers of spawners that end by themselves */
 	size_t retired_count;
 	int lifeline[2]; /* one pipe for all keepers: what an earlier one started continues */
-	int at_death;	 /* or -1 */
-	int held;	 /* the lock on the private /tmp; or -1 */
+	int gifts[KEEPER_GIFTS]; /* at_death and alive (struct runner_config), or -1 */
+	int held, held_cache;	 /* the locks on the private /tmp and the cache; or -1 */
 	size_t max;
 	atomic_size_t running;
 	struct keeper_setup setup;
@@ -52,16 +52,18 @@ struct runner {
 	size_t scratch_at; /* the offset of the private /tmp in them */
 	size_t hidden_at;  /* … and of what is hidden, which is last and may change */
 	struct covers *covers;
+	struct guard *guard;
+	struct hidden *hidden;
 	struct buf program; /* with its NUL; empty: this one */
 	struct sandbox_report report;
 	struct bounds *bounds; /* NULL: no sandbox, or not started yet */
 };
 
 /* What does not exist when the server starts is left out for good. */
-static uint32_t add_list(struct buf *b, struct path_list list, const char *workspace)
+static size_t add_list(struct buf *b, struct path_list list, const char *workspace)
 {
 	char name[PATH_MAX];
-	uint32_t count = 0;
+	size_t count = 0;
 
 	for (size_t i = 0; i < list.count; i++) {
 		if (!canonical_name(list.item[i], workspace, name))
@@ -73,10 +75,10 @@ static uint32_t add_list(struct buf *b, struct path_list list, const char *works
 }
 
 /* A socket may be made later; its directory is there. */
-static uint32_t add_sockets(struct buf *b, struct path_list list, const char *workspace)
+static size_t add_sockets(struct buf *b, struct path_list list, const char *workspace)
 {
 	char name[PATH_MAX], dir[PATH_MAX];
-	uint32_t count = 0;
+	size_t count = 0;
 
 	for (size_t i = 0; i < list.count; i++) {
 		const char *last = strrchr(list.item[i], '/');
@@ -104,32 +106,34 @@ static int keep_config(struct runner *r, const struct runner_config *c, struct e
 	strings_add(&r->strings, str_of(sb->workspace));
 	r->scratch_at = r->strings.n;
 	strings_add(&r->strings, str_of(sb->scratch));
-	r->setup = (struct keeper_setup){
-		.mode = sb->mode,
-		.no_network = sb->no_network,
-		.read_only = sb->read_only,
-		.listens = c->listens,
-		.brokered = c->brokers,
-		.supervised = floor_is_possible(),
-		.allow_truncate = sb->allow_truncate,
-		.open_files = c->open_files,
-	};
-	memcpy(r->setup.ports, sb->ports, sizeof(sb->ports));
-	r->setup.write_count = add_list(&r->strings, sb->write, sb->workspace);
-	r->setup.read_count = add_list(&r->strings, sb->read, sb->workspace);
-	r->setup.socket_count = add_sockets(&r->strings, sb->sockets, sb->workspace);
+	strings_add(&r->strings, str_of(sb->cache));
+	r->setup = (struct keeper_setup){ .config = *sb,
+					  .open_files = c->open_files,
+					  .gives = { c->at_death >= 0, c->alive >= 0 } };
+	r->setup.config.listens = c->listens;
+	r->setup.config.brokered = c->brokers;
+	r->setup.config.supervised = resolver_is_possible();
+	r->setup.config.write.count = add_list(&r->strings, sb->write, sb->workspace);
+	r->setup.config.read.count = add_list(&r->strings, sb->read, sb->workspace);
+	r->setup.config.sockets.count = add_sockets(&r->strings, sb->sockets, sb->workspace);
+	for (size_t i = 0; i < sb->git.count; i++) /* canonical already, and in pairs */
+		strings_add(&r->strings, str_of(sb->git.item[i]));
 	r->hidden_at = r->strings.n;
 	r->covers = covers_new(sb->hide, sb->workspace);
+	r->guard = c->guard;
+	r->hidden = c->hidden;
+	r->setup.config.guarded = c->guard;
 	r->program.max = LIMIT_ARGUMENT;
 	if (c->program) {
 		buf_add(&r->program, str_of(c->program));
 		buf_addc(&r->program, '\0');
 	}
-	r->at_death = c->at_death;
+	r->gifts[0] = c->at_death;
+	r->gifts[1] = c->alive;
 	r->held = sb->scratch ? scratch_hold(sb->scratch) : -1;
-	r->max = c->max_commands;
-	if (!r->max || r->max > LIMIT_COMMANDS)
-		r->max = LIMIT_COMMANDS;
+	r->held_cache = sb->cache ? scratch_hold(sb->cache) : -1;
+	const bool is_less = c->max_commands && c->max_commands < LIMIT_COMMANDS;
+	r->max = is_less ? c->max_commands : LIMIT_COMMANDS;
 	if (r->strings.failed || r->program.failed || !r->covers)
 		return err_set(e, ERR_SPAWN_FAILED, "There is not enough memory for the spawner");
 	return 0;
@@ -189,14 +193,14 @@ static void answer_trial(int *listener, int64_t deadline)
 
 	/* If the process was killed there is nothing to receive, for which older kernels wait. */
 	if (io_wait(from, POLLIN, deadline) <= 0 || poll(&p, 1, 0) != 1 || !(p.revents & POLLIN) ||
-	    !supervisor_receive(from, &call))
+	    !stopped_receive(from, &call))
 		return;
 	int error = stopped_read(&call, call.args[1], &to, sizeof(to)) < 0 ? errno : 0;
 	if (!error && call.number == SYS_connect) {
 		AUTO_FD taken = stopped_take(&call, (int)call.args[0]);
 		error = taken < 0 ? errno : 0;
 	}
-	supervisor_answer(&call, 0, error);
+	stopped_answer(&call, 0, error);
 }
 
 static int greet(struct runner *r, int sock, struct spawner_hello *hello, struct err *e)
@@ -208,10 +212,11 @@ static int greet(struct runner *r, int sock, struct spawner_hello *hello, struct
 	AUTO_FD strings = message_memfd("setup", buf_str(&r->strings));
 	if (strings < 0)
 		return err_set(e, ERR_SPAWN_FAILED, "%s: no memory for its settings", silent);
-	const int give[] = { [KEEPER_LIFELINE] = r->lifeline[0],
-			     [KEEPER_STRINGS] = strings,
-			     [KEEPER_AT_DEATH] = r->at_death };
-	const size_t count = r->at_death >= 0 ? ARRAY_LEN(give) : KEEPER_AT_DEATH;
+	int give[KEEPER_FDS] = { [KEEPER_LIFELINE] = r->lifeline[0], [KEEPER_STRINGS] = strings };
+	size_t count = KEEPER_OPTIONAL;
+	for (size_t i = 0; i < KEEPER_GIFTS; i++)
+		if (r->setup.gives[i])
+			give[count++] = r->gifts[i];
 	if (message_send(sock, &r->setup, sizeof(r->setup), give, count, deadline) < 0)
 		return err_set(e, ERR_SPAWN_FAILED, "%s", silent);
 	for (bool trial = true; trial;) {
@@ -272,22 +277,12 @@ static int refuse_start(const struct runner *r, struct err *e)
 	return -1;
 }
 
-static struct path_list list_of(const char **string, size_t *at, size_t count)
-{
-	const struct path_list list = { string + *at, count };
-
-	*at += count;
-	return list;
-}
-
 /* The same rules as the spawner has. */
 static int keep_bounds(struct runner *r, const struct sandbox_report *report)
 {
-	const struct keeper_setup *s = &r->setup;
-	const size_t count =
-		2 + (size_t)s->write_count + s->read_count + s->hide_count + s->socket_count;
+	struct sandbox_config config = r->setup.config;
+	const size_t count = sandbox_string_count(&config);
 	const char **string, *next = r->strings.p;
-	size_t at = 2;
 
 	if (r->bounds || report->mode == SANDBOX_OFF)
 		return 0;
@@ -296,21 +291,38 @@ static int keep_bounds(struct runner *r, const struct sandbox_report *report)
 		return -1;
 	for (size_t i = 0; i < count; i++, next += strlen(next) + 1)
 		string[i] = next;
-	struct sandbox_config config = {
-		.mode = report->mode,
-		.no_network = s->no_network || report->mode == SANDBOX_STRICT,
-		.read_only = s->read_only,
-		.workspace = string[0],
-		.scratch = string[1],
-	};
-	memcpy(config.ports, s->ports, sizeof(s->ports));
-	config.write = list_of(string, &at, s->write_count);
-	config.read = list_of(string, &at, s->read_count);
-	config.sockets = list_of(string, &at, s->socket_count);
-	config.hide = list_of(string, &at, s->hide_count);
+	sandbox_point_to(&config, string);
+	config.mode = report->mode;
+	config.no_network |= report->mode == SANDBOX_STRICT;
 	r->bounds = bounds_new(&config, report->namespaces);
 	mem_free(string);
 	return r->bounds ? 0 : -1;
+}
+
+/* What commands must not see and not change, as it is now. */
+static int list_covers(struct runner *r, struct err *e)
+{
+	uint32_t hidden = 0;
+
+	r->strings.n = r->hidden_at;
+	r->strings.failed = false;
+	r->setup.config.hide.count = covers_list(r->covers, &r->strings);
+	if (r->hidden && hidden_covers(r->hidden, &r->strings, &hidden, e) < 0)
+		return -1;
+	r->setup.config.hide.count += hidden;
+	r->setup.config.protect.count = r->guard ? guard_covers(r->guard, &r->strings) : 0;
+	return 0;
+}
+
+/* The keeper is killed, so that it does not remove the private /tmp, which the next one uses. The
+ * spawner sees the hang-up and ends its commands. */
+static void dismiss(struct runner *r)
+{
+	if (r->keeper >= 0)
+		(void)syscall(SYS_pidfd_send_signal, r->keeper, SIGKILL, NULL, 0);
+	else if (r->keeper_pid > 0)
+		(void)kill(r->keeper_pid, SIGKILL);
+	fd_closep(&r->sock);
 }
 
 /* Start a keeper in place of the last one. */
@@ -320,6 +332,8 @@ static int start(struct runner *r, struct err *e)
 	int pair[2];
 	pid_t pid = -1;
 
+	if (list_covers(r, e) < 0)
+		return -1;
 	if (message_pair(pair) < 0)
 		return err_errno(e, "The process that runs commands could not be started");
 	AUTO_FD mine = pair[0];
@@ -331,13 +345,10 @@ static int start(struct runner *r, struct err *e)
 	if (errno)
 		return refuse_start(r, e);
 	fd_closep(&its);
-	fd_closep(&r->sock); /* makes an old keeper end that only lost its spawner */
+	dismiss(r);
 	(void)reap_keeper(r, SIGKILL);
 	r->keeper_pid = pid;
 	r->keeper = (int)syscall(SYS_pidfd_open, pid, 0);
-	r->strings.n = r->hidden_at;
-	r->strings.failed = false;
-	r->setup.hide_count = covers_list(r->covers, &r->strings);
 	if (greet(r, mine, &hello, e) < 0) {
 		fd_closep(&mine);
 		(void)reap_keeper(r, SIGKILL);
@@ -345,7 +356,7 @@ static int start(struct runner *r, struct err *e)
 	}
 	(void)pthread_mutex_lock(&r->report_lock);
 	r->report = hello.sandbox;
-	r->setup.namespaces = hello.sandbox.namespaces;
+	r->setup.config.namespaces = hello.sandbox.namespaces;
 	const int kept = keep_bounds(r, &hello.sandbox);
 	(void)pthread_mutex_unlock(&r->report_lock);
 	if (kept < 0)
@@ -390,7 +401,8 @@ int runner_new(const struct runner_config *config, struct runner **ret, struct e
 		return err_set(e, ERR_SPAWN_FAILED, "There is not enough memory for the spawner");
 	(void)pthread_mutex_init(&r->lock, NULL);
 	(void)pthread_mutex_init(&r->report_lock, NULL);
-	r->sock = r->keeper = r->lifeline[0] = r->lifeline[1] = r->at_death = r->held = -1;
+	r->sock = r->keeper = r->lifeline[0] = r->lifeline[1] = r->held = -1;
+	r->held_cache = -1;
 	if (pipe2(r->lifeline, O_CLOEXEC) < 0) {
 		(void)err_errno(e, "The process that runs commands could not be started");
 		runner_free(r);
@@ -421,6 +433,7 @@ void runner_free(struct runner *r)
 	if (gone && !r->strings.failed && r->strings.n)
 		scratch_remove(r->strings.p + r->scratch_at);
 	fd_closep(&r->held);
+	fd_closep(&r->held_cache);
 	buf_done(&r->strings);
 	buf_done(&r->program);
 	covers_free(r->covers);
@@ -437,29 +450,14 @@ void runner_report(struct runner *r, struct sandbox_report *ret)
 	(void)pthread_mutex_unlock(&r->report_lock);
 }
 
-struct bounds *runner_bounds(struct runner *r)
+struct bounds *runner_bounds(struct runner *r, bool *brokers, bool *judges)
 {
 	(void)pthread_mutex_lock(&r->report_lock);
 	struct bounds *b = bounds_hold(r->bounds);
+	*brokers = b && r->report.brokered;
+	*judges = b && !b->namespaces && r->setup.config.supervised && !r->report.unwatched;
 	(void)pthread_mutex_unlock(&r->report_lock);
 	return b;
-}
-
-bool runner_brokers(struct runner *r)
-{
-	(void)pthread_mutex_lock(&r->report_lock);
-	const bool brokers = r->bounds && r->report.brokered;
-	(void)pthread_mutex_unlock(&r->report_lock);
-	return brokers;
-}
-
-bool runner_judges(struct runner *r)
-{
-	(void)pthread_mutex_lock(&r->report_lock);
-	const bool judges =
-		r->bounds && !r->bounds->namespaces && r->setup.supervised && !r->report.unwatched;
-	(void)pthread_mutex_unlock(&r->report_lock);
-	return judges;
 }
 
 bool runner_can_watch(struct runner *r)
@@ -468,7 +466,7 @@ bool runner_can_watch(struct runner *r)
 	if (r->warming)
 		(void)warm(r);
 	(void)pthread_mutex_lock(&r->report_lock);
-	const bool can = r->setup.listens && !r->report.unwatched;
+	const bool can = r->setup.config.listens && !r->report.unwatched;
 	(void)pthread_mutex_unlock(&r->report_lock);
 	return can;
 }
@@ -501,17 +499,6 @@ void runner_leave(struct runner *r)
 	(void)atomic_fetch_sub(&r->running, 1);
 }
 
-/* The keeper is killed, so that it does not remove the private /tmp, which the next one uses. The
- * spawner sees the hang-up and ends its commands. */
-static void dismiss(struct runner *r)
-{
-	if (r->keeper >= 0)
-		(void)syscall(SYS_pidfd_send_signal, r->keeper, SIGKILL, NULL, 0);
-	else if (r->keeper_pid > 0)
-		(void)kill(r->keeper_pid, SIGKILL);
-	fd_closep(&r->sock);
-}
-
 /* Let the commands of the spawner go on, and give it no more. */
 static void retire(struct runner *r)
 {
@@ -536,12 +523,18 @@ static void reap_retired(struct runner *r)
 			r->retired[i] = r->retired[--r->retired_count];
 }
 
+static bool has_changed(const struct runner *r)
+{
+	return covers_have_changed(r->covers) || (r->guard && guard_has_changed(r->guard)) ||
+	       (r->hidden && hidden_has_changed(r->hidden));
+}
+
 /* Start a spawner if there is none, or if another file has the name of one that is hidden from
  * commands; twice if that happens while it starts. */
 static int renew(struct runner *r, bool dead, struct err *e)
 {
 	for (int i = 0; i < 2; i++, dead = false) {
-		if (!dead && !(r->setup.namespaces && covers_have_changed(r->covers)))
+		if (!dead && !(r->setup.config.namespaces && has_changed(r)))
 			return 0;
 		if (!dead)
 			retire(r);

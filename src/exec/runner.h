@@ -20,17 +20,25 @@
 
 #include "base/err.h"
 #include "exec/launch.h"
-#include "sandbox/bounds.h"
 #include "sandbox/sandbox.h"
+#include "supervise/bounds.h"
+
+struct guard;
+struct hidden;
 
 struct runner_config {
 	struct sandbox_config sandbox; /* zero: off */
 	int at_death;		       /* a descriptor for keeper_main's at_death, or -1. Stays the
 					* caller's, and open as long as the runner is used */
+	int alive;		       /* a descriptor that all these processes have open as
+					* long as one of them lives, but no command; or -1. Stays
+					* the caller's, as above */
 	size_t max_commands;	       /* at once; 0 or too many: LIMIT_COMMANDS */
 	bool listens;		       /* commands may be watched (proc.h); in a sandbox all are */
+	struct hidden *hidden;	       /* what commands must not see (guard/hidden.h); or NULL */
+	struct guard *guard;	       /* what commands must not change (guard/guard.h); or NULL */
 	bool brokers;		       /* those who watch make connections for sandboxed commands
-					* (sandbox/broker.h), which without a watch get none */
+					* (supervise/broker.h), which without a watch get none */
 	int64_t open_files;	       /* that a command may have; 0: as many as the server */
 	const char *program;	       /* whose main() begins as above, searched in PATH if it has
 					* no slash; NULL: this one */
@@ -53,14 +61,10 @@ void runner_report(struct runner *r, struct sandbox_report *ret);
 /* Can commands be watched (proc.h)? */
 bool runner_can_watch(struct runner *r);
 
-/* What the sandbox lets commands do, held for the caller; NULL if there is no sandbox. */
-struct bounds *runner_bounds(struct runner *r);
-
-/* Must the one who watches a command make its connections? */
-bool runner_brokers(struct runner *r);
-
-/* … and judge what the file rules do not hold (sandbox/floor.h)? */
-bool runner_judges(struct runner *r);
+/* What the sandbox lets commands do, held for the caller; NULL if there is no sandbox. And what the
+ * one who watches a command must do: make its connections (*brokers), judge what the file rules do
+ * not hold (*judges; supervise/floor.c). */
+struct bounds *runner_bounds(struct runner *r, bool *brokers, bool *judges);
 
 /* Do commands run in a sandbox? */
 bool runner_is_sandboxed(struct runner *r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* spawner: keep a reaper ready for the next order, and end what a dead reaper has left running. */
 
-#include "exec/spawner.h"
+#include "exec/keeper.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,10 +21,10 @@
 #include "base/own.h"
 #include "exec/launch.h"
 #include "exec/limits.h"
-#include "exec/procfs.h"
 #include "exec/reaper.h"
 #include "sandbox/landlock.h"
-#include "sandbox/listener.h"
+#include "supervise/listener.h"
+#include "supervise/supervisor.h"
 
 struct spawner {
 	int server;   /* -1 after it hung up and all its orders were taken */
@@ -233,7 +233,7 @@ _Noreturn static void spawner_main(struct spawner *s)
 			break;
 	}
 	(void)tree_kill(NULL, 0);
-	_exit(s->retired);
+	_exit(s->retired ? SPAWNER_RETIRED : 0);
 }
 
 /* In a child: make a call that stops. The listener goes to the server, which looks into this
@@ -268,13 +268,35 @@ static int try_listener(int server, unsigned calls)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : ENOSYS;
 }
 
+/* For the sandbox, which tries itself out: a child makes the attempt, and this process answers as if
+ * no server were there. */
+static bool refuses(enum sandbox_stop what, bool (*attempt)(void))
+{
+	const unsigned calls =
+		what == SANDBOX_STOPS_EMPTYING ? LISTENER_EMPTYING : LISTENER_SOCKETS;
+	AUTO_FD listener = listener_install(calls);
+	const pid_t pid = listener < 0 ? -1 : fork();
+
+	if (pid == 0)
+		_exit(attempt());
+	int status = 0;
+	struct pollfd p = { .fd = listener, .events = POLLIN };
+	if (pid > 0 && poll(&p, 1, LIMIT_SPAWNER_MS) == 1)
+		supervisor_let_go(listener, calls);
+	else if (pid > 0)
+		(void)kill(pid, SIGKILL);
+	return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
+	       WEXITSTATUS(status) == 1;
+}
+
 /* Which calls of every command stop. */
 static unsigned stopped_calls(const struct sandbox_config *c, bool namespaces)
 {
 	const bool empties = c->supervised && landlock_abi() < LANDLOCK_TRUNCATE;
 
-	return (c->listens ? LISTENER_CHANGES : 0) | (c->supervised ? LISTENER_UNRULED : 0) |
-	       (empties ? LISTENER_EMPTYING : 0) | (c->brokered ? LISTENER_SOCKETS : 0) |
+	return (c->listens ? LISTENER_CHANGES | (c->guarded ? LISTENER_GUARDED : 0) : 0) |
+	       (c->supervised ? LISTENER_UNRULED : 0) | (empties ? LISTENER_EMPTYING : 0) |
+	       (c->brokered ? LISTENER_SOCKETS : 0) |
 	       (c->brokered && c->no_network && namespaces ? LISTENER_SENDS : 0);
 }
 
@@ -294,6 +316,7 @@ static int prepare(struct spawner *s, const struct sandbox_config *asked, bool n
 	s->taken = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (s->home.signals < 0 || s->taken < 0)
 		return err_errno(&hello->err, "The spawner cannot watch its children");
+	config.refuses = refuses;
 	config.supervised &= config.mode != SANDBOX_OFF && !namespaces;
 	if (config.listens || config.supervised)
 		hello->sandbox.unwatched = try_listener(s->server, LISTENER_CHANGES);
@@ -376,7 +399,7 @@ static int start(struct spawner *s, const struct sandbox_config *asked,
 	return fork_spawner(s, &config, false, report, ret, e);
 }
 
-pid_t spawner_start(int server, int lifeline, const struct sandbox_config *asked)
+pid_t spawner_start(int server, int lifeline, const struct sandbox_config *asked, bool *namespaces)
 {
 	struct spawner s = {
 		.server = server,
@@ -387,6 +410,7 @@ pid_t spawner_start(int server, int lifeline, const struct sandbox_config *asked
 	pid_t pid = -1;
 
 	(void)start(&s, asked, &hello.sandbox, &pid, &hello.err);
+	*namespaces = pid > 0 && hello.sandbox.namespaces;
 	(void)message_send(server, &hello, sizeof(hello), NULL, 0, io_now_ms() + LIMIT_SPAWNER_MS);
 	return pid;
 }

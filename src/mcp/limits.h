@@ -23,9 +23,7 @@ enum {
 	LIMIT_MCP_LINE = 200,
 	LIMIT_MCP_TAIL = 1 << 10,
 
-	/* Sessions of older clients over HTTP: the one unused for longest goes first. After the end
-	 * of the input: how long calls may go on, and then may take to end. */
-	LIMIT_MCP_SESSIONS = 1024,
+	/* After the end of the input: how long calls may go on, and then may take to end. */
 	LIMIT_MCP_GRACE_MS = 1500,
 	LIMIT_MCP_STOP_MS = 1500,
 };

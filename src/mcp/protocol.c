@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "api/observation.h"
+#include "results/observation.h"
 #include "base/jw.h"
 #include "mcp/limits.h"
 #include "tools/schema.h"
@@ -20,7 +20,9 @@
 
 static const char instructions[] =
 	"Tools to read, search and change the files of one workspace and to run commands in it. "
-	"Paths are relative to the workspace. Read a file before you overwrite it.";
+	"Paths are relative to the workspace. Read a file before you overwrite it. Where other "
+	"instructions name Bash, Read, Write, Edit, Grep, run_shell_command or the like, use these "
+	"tools instead.";
 
 /* Newest first. */
 static const char *const legacy[] = { LEGACY_VERSION, "2025-06-18", "2025-03-26", "2024-11-05" };
@@ -31,6 +33,25 @@ const char *mcp_legacy_version(struct str version)
 		if (str_eq(str_of(legacy[i]), version))
 			return legacy[i];
 	return NULL;
+}
+
+static const struct mcp_client clients[] = {
+	/* Codex 0.169: cuts the middle out of what is longer than 12,000 bytes. */
+	{ "codex-mcp-client", .bytes = 11500 },
+	/* Qwen Code 0.15: at 25,000 characters or 1,000 lines. It adds the server's name to its own. */
+	{ "qwen-cli-mcp-client", .bytes = 24000, .lines = 950, .plain_errors = true },
+	/* Gemini CLI 0.61. */
+	{ "gemini-cli-mcp-client", .plain_errors = true },
+};
+
+const struct mcp_client *mcp_client_find(struct str name)
+{
+	static const struct mcp_client other = { .name = "" };
+
+	for (size_t i = 0; i < ARRAY_LEN(clients); i++)
+		if (str_starts(name, str_of(clients[i].name)))
+			return &clients[i];
+	return &other;
 }
 
 static void write_id(struct jw *w, const char *name, const struct json *id)
@@ -72,7 +93,8 @@ void mcp_error(const struct mcp_request *r, struct buf *out)
 	jw_end(&w);
 }
 
-void mcp_progress(const struct json *token, int64_t progress, struct str message, struct buf *out)
+void mcp_progress(const struct json *token, int64_t progress_ms, struct str message,
+		  struct buf *out)
 {
 	struct jw w = jw_to(out);
 
@@ -81,7 +103,7 @@ void mcp_progress(const struct json *token, int64_t progress, struct str message
 	jw_str(&w, "method", STR("notifications/progress"));
 	jw_object(&w, "params");
 	write_id(&w, "progressToken", token);
-	jw_int(&w, "progress", progress);
+	jw_num(&w, "progress", (double)progress_ms / 1000);
 	jw_str(&w, "message", message);
 	jw_end(&w);
 	jw_end(&w);
@@ -97,12 +119,25 @@ static void begin_result(struct jw *w, const struct mcp_request *r)
 		jw_str(w, "resultType", STR("complete"));
 }
 
-static void write_server(struct jw *w, const char *name)
+/* What clients show to people, told once and not with each result. The icon is that of the page. */
+static const char looks[] =
+	"[{\"mimeType\":\"image/svg+xml\",\"sizes\":[\"any\"],\"src\":\"data:image/svg+xml;base64,"
+	"PHN2ZyB4bWxucz0naHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmcnIHZpZXdCb3g9JzAgMCAxNiAxNic+"
+	"PHJlY3Qgd2lkdGg9JzE2JyBoZWlnaHQ9JzE2JyByeD0nNCcgZmlsbD0nIzNiNWJkYicvPjxwYXRoIGQ9"
+	"J000IDhoNU00IDVoOE00IDExaDcnIHN0cm9rZT0nI2ZmZicgc3Ryb2tlLXdpZHRoPScxLjYnLz48L3N2"
+	"Zz4="
+	"\"}]";
+
+static void write_server(struct jw *w, const char *name, bool whole)
 {
 	jw_object(w, name);
 	jw_str(w, "name", STR("sidecar"));
 	jw_str(w, "title", STR("Coding sidecar"));
 	jw_str(w, "version", STR(SIDECAR_VERSION));
+	if (whole) {
+		jw_str(w, "websiteUrl", STR("https://github.com/coding-sidecar/coding-sidecar"));
+		jw_raw(w, "icons", str_of(looks));
+	}
 	jw_end(w);
 }
 
@@ -110,7 +145,7 @@ static void end_result(struct jw *w, const struct mcp_request *r)
 {
 	if (r->modern) {
 		jw_object(w, "_meta");
-		write_server(w, META "serverInfo");
+		write_server(w, META "serverInfo", str_eq(r->method, STR("server/discover")));
 		jw_end(w);
 	}
 	jw_end(w);
@@ -127,14 +162,6 @@ int mcp_refuse(struct mcp_request *r, int status, enum mcp_code code, const char
 	(void)vsnprintf(r->why, sizeof r->why, fmt, args);
 	va_end(args);
 	return -1;
-}
-
-bool mcp_same_id(const struct json *a, const struct json *b)
-{
-	if (a->type != b->type)
-		return false;
-	return a->type == JSON_STRING ? str_eq(a->string, b->string)
-				      : a->type == JSON_NUMBER && a->integer == b->integer;
 }
 
 /* A string or an integer, as ids and progress tokens are. */
@@ -246,7 +273,7 @@ static enum mcp_verb initialize(const struct mcp_offer *offer, struct mcp_reques
 	begin_result(&w, r);
 	jw_str(&w, "protocolVersion", str_of(r->agreed));
 	jw_raw(&w, "capabilities", STR("{\"tools\":{}}"));
-	write_server(&w, "serverInfo");
+	write_server(&w, "serverInfo", true);
 	write_instructions(&w, offer);
 	end_result(&w, r);
 	return MCP_OPENED;
@@ -384,7 +411,7 @@ enum mcp_verb mcp_answer(const struct mcp_offer *offer, struct mcp_request *r, s
 }
 
 /* The blocks of a result that is text: first the image, if it is one, then the text. */
-static void write_text(struct jw *w, const struct call_text *t)
+static void write_text(struct jw *w, const struct way_text *t)
 {
 	if (t->image_type) {
 		jw_object(w, NULL);
@@ -399,7 +426,7 @@ static void write_text(struct jw *w, const struct call_text *t)
 	jw_end(w);
 }
 
-void mcp_result_text(const struct mcp_request *r, const struct call_text *t, bool success,
+void mcp_result_text(const struct mcp_request *r, const struct way_text *t, bool success,
 		     struct buf *out)
 {
 	struct jw w = jw_to(out);
@@ -437,8 +464,9 @@ void mcp_fail(const struct mcp_request *r, const struct err *e, struct buf *out)
 		observation_fail(&b, str_of(r->tool->name), e);
 		mcp_result_structured(r, buf_str(&b), false, out);
 	} else {
-		observation_fail_text(&b, e);
-		mcp_result_text(r, &(struct call_text){ .text = &b }, false, out);
+		observation_fail_text(&b, err_name(e->code), e);
+		mcp_result_text(r, &(struct way_text){ .text = &b },
+				mcp_client_find(r->client)->plain_errors, out);
 	}
 }
 

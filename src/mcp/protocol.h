@@ -27,6 +27,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "results/way.h"
 #include "tools/schema.h"
 #include "tools/tool.h"
 
@@ -96,7 +97,7 @@ enum mcp_verb mcp_answer(const struct mcp_offer *offer, struct mcp_request *r, s
 
 /* The answer to a request for which mcp_answer returned MCP_CALL: the result of its call as text,
  * or its observation if request.structured is set. */
-void mcp_result_text(const struct mcp_request *r, const struct call_text *t, bool success,
+void mcp_result_text(const struct mcp_request *r, const struct way_text *t, bool success,
 		     struct buf *out);
 void mcp_result_structured(const struct mcp_request *r, struct str observation, bool success,
 			   struct buf *out);
@@ -107,14 +108,12 @@ void mcp_fail(const struct mcp_request *r, const struct err *e, struct buf *out)
 /* The answer that says what is wrong with the request. */
 void mcp_error(const struct mcp_request *r, struct buf *out);
 
-/* A notification of progress, which grows from one to the next. */
-void mcp_progress(const struct json *token, int64_t progress, struct str message, struct buf *out);
+/* A notification of progress, in seconds, which grows from one to the next. */
+void mcp_progress(const struct json *token, int64_t progress_ms, struct str message,
+		  struct buf *out);
 
 /* The legacy version of that name as a constant; NULL if there is no such version. */
 const char *mcp_legacy_version(struct str version);
-
-/* Whether two ids are the same. */
-bool mcp_same_id(const struct json *a, const struct json *b);
 
 /*
  * Several messages in one JSON array, as only revision 2025-03-26 has them. They are answered one
@@ -133,5 +132,21 @@ int mcp_batch_check(const char *version, const struct json *batch, struct mcp_re
 /* Answer all; out stays empty if there is nothing to answer. */
 void mcp_batch_answer(const struct mcp_offer *offer, const struct mcp_batch *b,
 		      const struct json *batch, struct buf *out);
+
+/*
+ * What programs that speak MCP do with results, by the name that they call themselves. Some cut the
+ * middle out of a long result, without telling the model where to find it; then the result is made
+ * to fit. Some repeat all arguments beside an error, which a model pays for; then an error is an
+ * ordinary text.
+ */
+struct mcp_client {
+	const char *name; /* or the beginning of it */
+	int64_t bytes;	  /* of a result that is passed on whole; 0: not known */
+	int64_t lines;	  /* the same; 0: not known */
+	bool plain_errors;
+};
+
+/* What is known of the client; a row of zeros for any other. */
+const struct mcp_client *mcp_client_find(struct str name);
 
 #endif

@@ -1,25 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* runs: a list of what is running, and what is told of it meanwhile. */
+/* runs: what is told of a call while it runs; and how it is answered. */
 
 #include "mcp/runs.h"
 
+#include <stddef.h>
 #include <stdio.h>
-#include <unistd.h>
 
-#include "api/observation.h"
+#include "results/observation.h"
 #include "base/io.h"
 #include "base/limits.h"
-#include "base/own.h"
 #include "base/utf8.h"
 #include "mcp/limits.h"
-
-static struct mcp_run *find(struct mcp_runs *r, struct str session, const struct json *id)
-{
-	for (struct mcp_run *run = r->first; run; run = run->next)
-		if (run->session.n && str_eq(run->session, session) && mcp_same_id(run->id, id))
-			return run;
-	return NULL;
-}
 
 /* The last line that is not empty, as much as is shown of it. */
 static struct str last_line(struct str text)
@@ -50,17 +41,16 @@ static void tell(struct mcp_run *run, int64_t now_ms, struct str message)
 		run->notify(run->arg, buf_str(&out));
 }
 
-static void output(void *arg, bool is_stderr, struct str piece, size_t bytes)
+static int take_output(void *arg, bool is_stderr, struct str piece, size_t bytes)
 {
 	struct mcp_run *run = arg;
 	const int64_t now = io_now_ms();
-	struct str part;
 	char text[64];
 
+	(void)is_stderr;
 	(void)pthread_mutex_lock(&run->lock);
 	run->bytes += (int64_t)bytes;
-	while ((part = utf8_take(&run->texts[is_stderr], &piece)).n)
-		buf_add(&run->tail, part);
+	buf_add(&run->tail, piece);
 	if (run->tail.n > LIMIT_MCP_TAIL) {
 		buf_drop(&run->tail, run->tail.n - LIMIT_MCP_TAIL);
 		buf_drop(&run->tail, utf8_cut_rest(buf_str(&run->tail)));
@@ -71,34 +61,46 @@ static void output(void *arg, bool is_stderr, struct str piece, size_t bytes)
 		tell(run, now, line.n ? line : str_of(text));
 	}
 	(void)pthread_mutex_unlock(&run->lock);
+	return 0;
 }
 
-int mcp_runs_enter(struct mcp_runs *r, struct mcp_run *run, struct err *e)
+static void tick(struct roster_entry *entry, int64_t now)
 {
-	int rc = 0;
+	struct mcp_run *run = (void *)((char *)entry - offsetof(struct mcp_run, entry));
+	char text[64];
 
-	run->cancel = (struct cancel)CANCEL_INIT;
-	run->unwanted = false;
-	run->progress = (struct call_progress){ .output = output, .arg = run };
+	/* The thread that holds it is telling something at this moment. */
+	if (pthread_mutex_trylock(&run->lock) != 0)
+		return;
+	const int64_t silence = !run->token	  ? LIMIT_MCP_KEEP_ALIVE_MS
+				: run->value == 0 ? LIMIT_MCP_FIRST_MS
+						  : LIMIT_MCP_SILENCE_MS;
+	if (now - run->told_ms >= silence && !cancel_asked(entry->cancel)) {
+		(void)snprintf(text, sizeof text, "running for %lld s",
+			       (long long)(now - run->began_ms) / 1000);
+		tell(run, now, str_of(text));
+	}
+	(void)pthread_mutex_unlock(&run->lock);
+}
+
+int mcp_run_enter(struct roster *r, struct mcp_run *run, struct err *e)
+{
+	run->taker = (struct sink_taker){ .take = take_output, .arg = run };
 	(void)pthread_mutex_init(&run->lock, NULL);
 	run->began_ms = run->told_ms = io_now_ms();
 	run->value = run->bytes = 0;
 	/* A piece is a read at most, with what was held back of both outputs. */
 	run->tail.max = LIMIT_MCP_TAIL + LIMIT_OUTPUT_CHUNK + 4 * LIMIT_SCRUB_HELD;
-	(void)pthread_mutex_lock(&r->lock);
-	if (r->ended) {
-		rc = err_set(e, ERR_TOO_BUSY, "The server is ending");
-	} else if (run->session.n && find(r, run->session, run->id)) {
-		rc = err_set(e, ERR_INVALID_ARGUMENTS, "A request with this id is still running");
-	} else {
-		run->next = r->first;
-		r->first = run;
-	}
-	(void)pthread_mutex_unlock(&r->lock);
-	return rc;
+	run->entry = (struct roster_entry){
+		.session = run->session,
+		.name = run->id,
+		.cancel = run->session.n ? NULL : run->cancel,
+		.tick = tick,
+	};
+	return roster_enter(r, &run->entry, e);
 }
 
-void mcp_runs_refused(struct mcp_request *r, const struct err *e, struct buf *out)
+void mcp_run_refused(struct mcp_request *r, const struct err *e, struct buf *out)
 {
 	if (e->code == ERR_TOO_BUSY) {
 		mcp_fail(r, e, out);
@@ -108,84 +110,21 @@ void mcp_runs_refused(struct mcp_request *r, const struct err *e, struct buf *ou
 	mcp_error(r, out);
 }
 
-bool mcp_runs_leave(struct mcp_runs *r, struct mcp_run *run)
+bool mcp_run_leave(struct roster *r, struct mcp_run *run)
 {
-	(void)pthread_mutex_lock(&r->lock);
-	for (struct mcp_run **at = &r->first; *at; at = &(*at)->next) {
-		if (*at != run)
-			continue;
-		*at = run->next;
-		break;
-	}
-	(void)pthread_mutex_unlock(&r->lock);
+	const bool wanted = roster_leave(r, &run->entry);
+
 	/* No other thread knows of it any more. */
-	cancel_done(&run->cancel);
 	buf_done(&run->tail);
 	(void)pthread_mutex_destroy(&run->lock);
-	return !run->unwanted;
+	return wanted;
 }
 
 void mcp_run_follow(struct mcp_run *run, struct dispatch *d)
 {
 	if (run->token)
-		d->progress = &run->progress;
-	if (run->session.n)
-		d->cancel = &run->cancel;
-}
-
-/* Its client does not want an answer any more. One who watches may also end a call: that has one.
- */
-static void drop(struct mcp_run *run)
-{
-	run->unwanted = true;
-	cancel_ask(&run->cancel);
-}
-
-void mcp_runs_cancel(struct mcp_runs *r, struct str session, const struct json *id)
-{
-	(void)pthread_mutex_lock(&r->lock);
-	struct mcp_run *run = find(r, session, id);
-	if (run)
-		drop(run);
-	(void)pthread_mutex_unlock(&r->lock);
-}
-
-void mcp_runs_cancel_all(struct mcp_runs *r, const struct str *session)
-{
-	(void)pthread_mutex_lock(&r->lock);
-	r->ended = r->ended || !session;
-	for (struct mcp_run *run = r->first; run; run = run->next)
-		if (!session || str_eq(run->session, *session))
-			drop(run);
-	(void)pthread_mutex_unlock(&r->lock);
-}
-
-static void tick(struct mcp_run *run, int64_t now)
-{
-	char text[64];
-
-	/* The thread that holds it is telling something at this moment. */
-	if (pthread_mutex_trylock(&run->lock) != 0)
-		return;
-	const int64_t silence = !run->token	  ? LIMIT_MCP_KEEP_ALIVE_MS
-				: run->value == 0 ? LIMIT_MCP_FIRST_MS
-						  : LIMIT_MCP_SILENCE_MS;
-	if (now - run->told_ms >= silence && !cancel_asked(&run->cancel)) {
-		(void)snprintf(text, sizeof text, "running for %lld s",
-			       (long long)(now - run->began_ms) / 1000);
-		tell(run, now, str_of(text));
-	}
-	(void)pthread_mutex_unlock(&run->lock);
-}
-
-void mcp_runs_tick(struct mcp_runs *r)
-{
-	const int64_t now = io_now_ms();
-
-	(void)pthread_mutex_lock(&r->lock);
-	for (struct mcp_run *run = r->first; run; run = run->next)
-		tick(run, now);
-	(void)pthread_mutex_unlock(&r->lock);
+		d->taker = &run->taker;
+	d->entry = &run->entry;
 }
 
 static void call_structured(struct service *s, struct dispatch *d, const struct mcp_request *r,
@@ -212,7 +151,7 @@ static void call_text(struct service *s, struct dispatch *d, const struct mcp_re
 {
 	AUTO_BUF text = { .max = LIMIT_MCP_MESSAGE };
 	AUTO_BUF members = { .max = LIMIT_MCP_MESSAGE };
-	struct call_text t = { .text = &text };
+	struct way_text t = { .text = &text };
 	struct jw w = jw_members_to(&members);
 	struct err e;
 
@@ -228,10 +167,12 @@ void mcp_call(struct service *s, const struct dispatch *d, const struct mcp_requ
 	      struct buf *out)
 {
 	const size_t start = out->n;
+	const struct mcp_client *client = mcp_client_find(r->client);
 	struct dispatch sized = *d;
 	struct err e;
 
 	sized.sized = true;
+	sized.passed_on = (struct call_size){ client->bytes, client->lines };
 	if (r->structured)
 		call_structured(s, &sized, r, out);
 	else

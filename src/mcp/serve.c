@@ -8,10 +8,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "api/watchable.h"
 #include "base/log.h"
 #include "config/config.h"
-#include "mcp/protocol.h"
 #include "mcp/stdio.h"
 #include "service/health.h"
 #include "service/service.h"
@@ -22,6 +20,7 @@ struct boot {
 	struct service service;
 	pthread_t thread;
 	bool joined;
+	const struct mcp_watching *watching;
 	struct watchable *watchable; /* NULL: no tool has been called, or it is not wanted */
 };
 
@@ -71,7 +70,7 @@ static void first_call(void *arg, struct str client)
 		return;
 	}
 	if (health_record(s, b->config, &(struct listening){ 0 }, &e) == 0)
-		b->watchable = watchable_open(s, &e);
+		b->watchable = b->watching->open(s, &e);
 	if (!b->watchable)
 		log_event(LOG_WARN, "calls cannot be watched", LOG_STR("why", str_of(e.msg)));
 }
@@ -84,9 +83,10 @@ static struct str held(void *arg)
 	return str_of(b->service.held);
 }
 
-static int serve_pipes(const struct config *config, struct err *e)
+static int serve_pipes(const struct config *config, const struct mcp_watching *watching,
+		       struct err *e)
 {
-	struct boot boot = { .config = config };
+	struct boot boot = { .config = config, .watching = watching };
 	const struct mcp_stdio_options options = {
 		.service = &boot.service,
 		.in = STDIN_FILENO,
@@ -105,13 +105,13 @@ static int serve_pipes(const struct config *config, struct err *e)
 	ready(&boot);
 	log_stop();
 	/* The keeper ends what is left when we are gone. */
-	if (!watchable_close(boot.watchable) || rc == MCP_STUCK)
+	if (!watching->close(boot.watchable) || rc == MCP_STUCK)
 		_exit(0);
 	service_done(&boot.service);
 	return rc;
 }
 
-int mcp_serve(int argc, char **argv)
+int mcp_serve(int argc, char **argv, const struct mcp_watching *watching)
 {
 	AUTO_CONFIG config = { 0 };
 	sigset_t signals;
@@ -129,7 +129,7 @@ int mcp_serve(int argc, char **argv)
 	if (isatty(STDIN_FILENO))
 		(void)fprintf(stderr, "sidecar: waiting for an MCP client's messages on standard "
 				      "input; Ctrl-D ends it\n");
-	if (serve_pipes(&config, &e) == 0)
+	if (serve_pipes(&config, watching, &e) == 0)
 		return 0;
 	complain(&e);
 	return 1;

@@ -54,7 +54,6 @@ struct stdio {
 	struct lines lines;
 	int signals; /* readable forever once we are to end */
 
-	struct mcp_runs runs;
 	_Atomic int threads;		    /* that answer a message */
 	const char *version;		    /* of the legacy session; NULL: none has begun */
 	bool ready;			    /* the service has been waited for */
@@ -72,6 +71,7 @@ struct task {
 	const struct json *message;
 	struct mcp_request request;
 	struct mcp_run run;
+	void (*work)(struct task *t); /* of a thread of its own */
 };
 
 static void pipe_init(struct pipe_out *p, int fd, int stop)
@@ -188,8 +188,15 @@ static struct dispatch new_call(struct task *t, const struct mcp_request *r)
 		.uid = geteuid(),
 		.pid = getppid(),
 		.arena = &t->arena,
-		.client = r->client.n ? r->client : str_of(t->s->client),
+		.client = r->client,
 	};
+}
+
+/* A legacy request does not say which client it is from: its session has. */
+static void know_client(const struct stdio *s, struct mcp_request *r)
+{
+	if (!r->client.n)
+		r->client = str_of(s->client);
 }
 
 /* A tool is about to be called. */
@@ -197,7 +204,7 @@ static void note_call(struct stdio *s, const struct mcp_request *r)
 {
 	(void)pthread_mutex_lock(&s->calling);
 	if (!s->has_called && s->o->first_call)
-		s->o->first_call(s->o->arg, r->client.n ? r->client : str_of(s->client));
+		s->o->first_call(s->o->arg, r->client);
 	s->has_called = true;
 	(void)pthread_mutex_unlock(&s->calling);
 }
@@ -208,7 +215,7 @@ static void refuse_call(struct task *t, struct mcp_request *r, const struct err 
 	const struct dispatch d = new_call(t, r);
 
 	dispatch_refused(t->s->o->service, &d, str_of(r->tool->name), e);
-	mcp_runs_refused(r, e, &t->out);
+	mcp_run_refused(r, e, &t->out);
 }
 
 /* Make the call known, so that it can be cancelled. Returns whether that was possible; if not, it
@@ -224,7 +231,7 @@ static bool enter(struct task *t, struct mcp_request *r)
 		.notify = notify,
 		.arg = t->s,
 	};
-	if (mcp_runs_enter(&t->s->runs, &t->run, &e) == 0)
+	if (mcp_run_enter(&t->s->o->service->roster, &t->run, &e) == 0)
 		return true;
 	refuse_call(t, r, &e);
 	return false;
@@ -238,20 +245,13 @@ static void call_entered(struct task *t, const struct mcp_request *r)
 
 	mcp_run_follow(&t->run, &d);
 	mcp_call(t->s->o->service, &d, r, &t->out);
-	if (!mcp_runs_leave(&t->s->runs, &t->run))
+	if (!mcp_run_leave(&t->s->o->service->roster, &t->run))
 		t->out.n = before;
 }
 
-static void *run_call(void *arg)
+static void run_call(struct task *t)
 {
-	struct task *t = arg;
-	struct stdio *s = t->s;
-
 	call_entered(t, &t->request);
-	send_answer(t);
-	task_free(t);
-	s->threads--; /* from here on s may be gone */
-	return NULL;
 }
 
 static void call_item(void *arg, struct mcp_request *r, struct buf *out)
@@ -259,6 +259,7 @@ static void call_item(void *arg, struct mcp_request *r, struct buf *out)
 	struct task *t = arg;
 
 	(void)out;
+	know_client(t->s, r);
 	note_call(t->s, r);
 	if (enter(t, r))
 		call_entered(t, r);
@@ -268,29 +269,36 @@ static void cancel_item(void *arg, const struct json *id)
 {
 	struct task *t = arg;
 
-	mcp_runs_cancel(&t->s->runs, SESSION, id);
+	roster_cancel(&t->s->o->service->roster, SESSION, id);
 }
 
-static void *run_batch(void *arg)
+static void run_batch(struct task *t)
+{
+	const struct mcp_batch batch = { .call = call_item, .cancel = cancel_item, .arg = t };
+
+	mcp_batch_answer(&t->s->o->offer, &batch, t->message, &t->out);
+}
+
+static void *run(void *arg)
 {
 	struct task *t = arg;
 	struct stdio *s = t->s;
-	const struct mcp_batch batch = { .call = call_item, .cancel = cancel_item, .arg = t };
 
-	mcp_batch_answer(&s->o->offer, &batch, t->message, &t->out);
+	t->work(t);
 	send_answer(t);
 	task_free(t);
-	s->threads--;
+	s->threads--; /* from here on s may be gone */
 	return NULL;
 }
 
 /* Go on with the task in a thread of its own, which owns it from then on; false when there can be
  * none. */
-static bool hand_over(struct task *t, void *(*work)(void *arg))
+static bool hand_over(struct task *t, void (*work)(struct task *t))
 {
 	struct stdio *s = t->s;
 
-	if (++s->threads <= LIMIT_MCP_CALLS && thread_start(work, t, STACK, NULL))
+	t->work = work;
+	if (++s->threads <= LIMIT_MCP_CALLS && thread_start(run, t, STACK, NULL))
 		return true;
 	s->threads--;
 	return false;
@@ -311,6 +319,7 @@ static bool call_tool(struct task *t)
 	struct err e;
 
 	become_ready(s);
+	know_client(s, &t->request);
 	note_call(s, &t->request);
 	if (!tool_is_slow(t->request.tool, t->request.arguments)) {
 		struct dispatch d = new_call(t, &t->request);
@@ -323,7 +332,7 @@ static bool call_tool(struct task *t)
 		return false;
 	if (hand_over(t, run_call))
 		return true;
-	(void)mcp_runs_leave(&s->runs, &t->run);
+	(void)mcp_run_leave(&s->o->service->roster, &t->run);
 	(void)err_set(&e, ERR_TOO_BUSY, "%d calls are running already: wait for one to end",
 		      LIMIT_MCP_CALLS);
 	refuse_call(t, &t->request, &e);
@@ -361,7 +370,8 @@ static bool answer_one(struct task *t)
 			(void)snprintf(s->client, sizeof s->client, "%.*s", STR_FMT(r->client));
 		break;
 	case MCP_CANCEL:
-		mcp_runs_cancel(&s->runs, SESSION, r->cancel);
+		if (s->ready)
+			roster_cancel(&s->o->service->roster, SESSION, r->cancel);
 		break;
 	default:
 		break;
@@ -449,7 +459,7 @@ static bool wait_for_input(struct stdio *s, bool *eof)
 	if (n < 0 || s->out.closed)
 		return false;
 	if (s->threads)
-		mcp_runs_tick(&s->runs);
+		roster_tick(&s->o->service->roster);
 	if (n == 0)
 		return true;
 	if (p[1].revents || p[2].revents)
@@ -516,7 +526,8 @@ int mcp_stdio(const struct mcp_stdio_options *o, struct err *e)
 	work(s, &eof);
 	if (eof)
 		await(s, LIMIT_MCP_GRACE_MS, true);
-	mcp_runs_cancel_all(&s->runs, NULL);
+	if (s->ready)
+		roster_close(&s->o->service->roster);
 	await(s, LIMIT_MCP_STOP_MS, false);
 	if (s->threads)
 		return MCP_STUCK;

@@ -16,7 +16,6 @@
 #define MCP_STDIO_H
 
 #include "base/err.h"
-#include "mcp/limits.h"
 #include "mcp/protocol.h"
 #include "service/service.h"
 

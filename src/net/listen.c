@@ -3,6 +3,7 @@
 
 #include "net/listen.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -19,6 +20,10 @@
 #include "base/io.h"
 #include "base/own.h"
 #include "net/limits.h"
+
+/* The directory of a private server, before its six random characters; and what is in it. */
+#define PRIVATE	       "coding-sidecar-"
+#define PRIVATE_SOCKET "/s"
 
 enum {
 	BACKLOG = 1024,
@@ -171,26 +176,61 @@ static uint16_t port_of(const struct sockaddr_storage *address)
 	return ntohs(((const struct sockaddr_in *)address)->sin_port);
 }
 
+/* Remove what private servers of this user have left that were killed with the program that held
+ * them: a directory that a socket is alone in, on which nobody listens. */
+static void tidy_private(const char *base)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	DIR *d = opendir(base);
+	struct stat st;
+
+	for (const struct dirent *one; d && (one = readdir(d));) {
+		const int n = snprintf(at.sun_path, sizeof at.sun_path, "%s/%s", base, one->d_name);
+		if (strncmp(one->d_name, PRIVATE, strlen(PRIVATE)) != 0 ||
+		    n >= (int)(sizeof at.sun_path - strlen(PRIVATE_SOCKET)) ||
+		    lstat(at.sun_path, &st) < 0 || st.st_uid != geteuid() ||
+		    st.st_mode != (S_IFDIR | 0700))
+			continue;
+		memcpy(at.sun_path + n, PRIVATE_SOCKET, sizeof PRIVATE_SOCKET);
+		if (lstat(at.sun_path, &st) < 0 || !S_ISSOCK(st.st_mode) || is_listened_on(&at))
+			continue;
+		(void)unlink(at.sun_path);
+		unmake_directories(at.sun_path, 1);
+	}
+	if (d)
+		(void)closedir(d);
+}
+
 int listen_private(struct listener *ret, struct err *e)
 {
-	static const char socket_name[] = "/s";
 	const char *base = getenv("TMPDIR");
-	char path[SOCKET_PATH_SIZE];
+	char made[SOCKET_PATH_SIZE], path[SOCKET_PATH_SIZE];
 
 	if (!base || base[0] != '/')
 		base = "/tmp";
-	const int n = snprintf(path, sizeof path, "%s/coding-sidecar-XXXXXX", base);
-	if (n >= (int)(sizeof path - strlen(socket_name)))
+	tidy_private(base);
+	const int n = snprintf(made, sizeof made, "%s/." PRIVATE "XXXXXX", base);
+	if (n >= (int)(sizeof made - strlen(PRIVATE_SOCKET)))
 		return err_set(e, ERR_INVALID_PATH,
 			       "The name in TMPDIR is too long for a socket's path: %s", base);
-	if (!mkdtemp(path))
+	if (!mkdtemp(made))
 		return err_errno(e, "Cannot make a directory for the socket in %s", base);
-	memcpy(path + n, socket_name, sizeof socket_name);
-	if (listen_at(path, 0600, ret, e) < 0) {
-		unmake_directories(path, 1);
+	(void)snprintf(path, sizeof path, "%s/%s", base, strrchr(made, '/') + 2);
+	memcpy(made + n, PRIVATE_SOCKET, sizeof PRIVATE_SOCKET);
+	if (listen_at(made, 0600, ret, e) < 0) {
+		unmake_directories(made, 1);
 		return -1;
 	}
 	ret->alone = true;
+	/* It has its name only when it can be connected to: see tidy_private. */
+	made[n] = '\0';
+	if (rename(made, path) < 0) {
+		(void)err_errno(e, "Cannot make %s", path);
+		listener_done(ret);
+		return -1;
+	}
+	memcpy(path + n - 1, PRIVATE_SOCKET, sizeof PRIVATE_SOCKET);
+	memcpy(ret->path, path, sizeof path);
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* explain: the nearest text is the one where most lines of the hunk are at their distance. */
 
-#include "patch/explain.h"
+#include "patch/placer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

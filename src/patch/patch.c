@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* patch: find the format of a patch and have it parsed; the list that its parser fills. */
+/* patch: find the format of a patch and have it parsed; the list that its parser fills; and
+ * the parser of blocks, SEARCH and REPLACE texts, each with the path of its file on the line
+ * before. */
 
 #include "patch/patch.h"
 
 #include "base/own.h"
 #include "patch/limits.h"
-#include "patch/parser.h"
 
 const char *const patch_formats[] = {
 	[PATCH_AUTO] = "auto",
@@ -15,7 +16,8 @@ const char *const patch_formats[] = {
 	NULL,
 };
 
-bool patch_is_fence(struct str line, char c, struct str text)
+/* Whether the line is a fence of a block: the character five to nine times, then the text. */
+static bool is_fence(struct str line, char c, struct str text)
 {
 	size_t n = 0;
 
@@ -30,7 +32,7 @@ int patch_fail(struct patch_parser *p, int64_t line, const char *why)
 	return err_set(p->e, ERR_INVALID_PATCH, "Line %lld of the patch: %s", (long long)line, why);
 }
 
-static int fail_memory(struct err *e)
+int patch_fail_memory(struct err *e)
 {
 	return err_set(e, ERR_TOO_BUSY, "Not enough memory for this patch, try again");
 }
@@ -50,7 +52,7 @@ struct patch_file *patch_add_file(struct patch_parser *p, enum patch_kind kind, 
 	}
 	if (p->patch->count == p->room &&
 	    !arena_grow(p->arena, &p->patch->files, &p->room, sizeof *p->patch->files)) {
-		(void)fail_memory(p->e);
+		(void)patch_fail_memory(p->e);
 		return NULL;
 	}
 	struct patch_file *f = &p->patch->files[p->patch->count++];
@@ -65,7 +67,7 @@ struct patch_hunk *patch_add_hunk(struct patch_parser *p)
 	struct patch_hunk *h = arena_array(p->arena, 1, sizeof *h);
 
 	if (!h) {
-		(void)fail_memory(p->e);
+		(void)patch_fail_memory(p->e);
 		return NULL;
 	}
 	*h = (struct patch_hunk){
@@ -95,6 +97,98 @@ void patch_count(struct patch_hunk *h)
 	}
 }
 
+/* A path as models write it: bare, as a heading, in backticks or asterisks, with a colon. */
+static struct str plain_path(struct str line)
+{
+	struct str s = str_trim(line);
+
+	while (s.n && (s.p[0] == '#' || s.p[0] == ' '))
+		s = str_from(s, 1);
+	if (s.n && s.p[s.n - 1] == ':')
+		s.n--;
+	while (s.n > 2 && (s.p[0] == '`' || s.p[0] == '*') && s.p[s.n - 1] == s.p[0])
+		s = (struct str){ s.p + 1, s.n - 2 };
+	return s;
+}
+
+/* The lines up to a fence, without it; false at the end of the patch. */
+static bool read_until(struct patch_parser *p, char c, struct str text, struct str *ret)
+{
+	const char *begin = p->in.p;
+	struct str line;
+
+	while (patch_next_line(&p->in, &line)) {
+		if (is_fence(line, c, text)) {
+			*ret = (struct str){ begin, (size_t)(line.p - begin) };
+			return true;
+		}
+	}
+	return false;
+}
+
+static size_t count_lines(struct str s)
+{
+	struct patch_reader in = patch_reader_of(s);
+	struct str line;
+
+	while (patch_next_line(&in, &line))
+		;
+	return (size_t)in.line;
+}
+
+/* A block for the path; blocks of one file that follow each other are its hunks. */
+static int parse_block(struct patch_parser *p, struct str path)
+{
+	const int64_t begin = p->in.line;
+	struct str search, replace;
+
+	if (!read_until(p, '=', STR(""), &search))
+		return patch_fail(p, begin, "after this <<<<<<< SEARCH there is no =======");
+	if (!read_until(p, '>', STR(" REPLACE"), &replace))
+		return patch_fail(p, begin,
+				  "after this <<<<<<< SEARCH there is no >>>>>>> REPLACE");
+	const struct patch_file *last =
+		p->patch->count ? &p->patch->files[p->patch->count - 1] : NULL;
+	const enum patch_kind kind = search.n ? PATCH_UPDATE : PATCH_ADD;
+	if (kind == PATCH_ADD || !last || last->kind != kind || !str_eq(last->path, path)) {
+		struct patch_file *f = patch_add_file(p, kind, path);
+		if (!f)
+			return -1;
+		f->line = begin;
+	}
+	struct patch_hunk *h = patch_add_hunk(p);
+	if (!h)
+		return -1;
+	h->line = begin;
+	h->body = search;
+	h->replace = replace;
+	h->old_count = count_lines(search);
+	h->new_count = count_lines(replace);
+	return 0;
+}
+
+static int blocks_parse(struct patch_parser *p)
+{
+	struct str line, path = STR("");
+
+	while (patch_next_line(&p->in, &line)) {
+		const struct str t = str_trim(line);
+		if (t.n == 0 || str_starts(t, STR("```")))
+			continue;
+		if (!is_fence(line, '<', STR(" SEARCH"))) {
+			path = plain_path(line);
+			continue;
+		}
+		if (path.n == 0)
+			return patch_fail(p, p->in.line,
+					  "the path of the file must be on the line before "
+					  "<<<<<<< SEARCH");
+		if (parse_block(p, path) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* What the line says about the format of the whole patch, given the line after it. */
 static enum patch_format format_of(struct str line, struct str next)
 {
@@ -103,7 +197,7 @@ static enum patch_format format_of(struct str line, struct str next)
 	if (str_starts(t, STR("*** Begin Patch")) || str_starts(t, STR("*** Add File: ")) ||
 	    str_starts(t, STR("*** Update File: ")) || str_starts(t, STR("*** Delete File: ")))
 		return PATCH_V4A;
-	if (patch_is_fence(line, '<', STR(" SEARCH")))
+	if (is_fence(line, '<', STR(" SEARCH")))
 		return PATCH_BLOCKS;
 	if (str_starts(line, STR("diff --git ")) ||
 	    (str_starts(line, STR("--- ")) && str_starts(next, STR("+++ "))))
@@ -189,7 +283,7 @@ struct str patch_first_path(struct str text)
 		const struct str path = path_in(line);
 		if (path.p)
 			return path;
-		if (patch_is_fence(line, '<', STR(" SEARCH")))
+		if (is_fence(line, '<', STR(" SEARCH")))
 			return str_trim(last);
 		last = line;
 	}

@@ -7,7 +7,7 @@
  *	unified	"diff -u" and "git diff"
  *	blocks	the path, "<<<<<<< SEARCH", "=======", ">>>>>>> REPLACE"
  *
- * Parsing looks at the text only; plan.h places the hunks in a file. Everything in the result
+ * Parsing looks at the text only; a plan places the hunks in a file. Everything in the result
  * points into the text, which must live as long, or into the arena. Paths are as the patch has
  * them: whether they are inside of the workspace is for the caller to say. Files are in the order
  * of the patch, and a later one can be about the result of an earlier one.
@@ -16,6 +16,7 @@
 #define PATCH_PATCH_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "patch/hunk.h"
@@ -35,5 +36,41 @@ struct str patch_first_path(struct str text);
 
 /* The names of the formats, by their number; NULL after the last. */
 extern const char *const patch_formats[];
+
+/*
+ * plan: what a file will contain once the hunks of a patch are applied to it, in memory.
+ *
+ * Each hunk is placed where its old lines, context and removed ones, are in the file: exactly; if
+ * there is no such place, with white space at the ends of lines ignored; if there is none either,
+ * with indentation ignored and typographic quotes, dashes and spaces made ASCII. Which place:
+ *
+ *	v4a	the first after the previous hunk and after the lines that its "@@" lines name; with
+ *		"*** End of File" the end. A hunk that only adds goes after its "@@" line, or to the
+ *		end of the file.
+ *	unified	the nearest to its line number. A hunk that begins with line 1 must be at the start
+ *		of the file, and one without context after its last change at the end, as in git.
+ *	blocks	the only one.
+ *
+ * Context lines keep the bytes of the file, also where they match loosely. Added lines get the line
+ * ends of the file, unless a unified hunk matches exactly: then every byte is the patch's. A file
+ * without a newline at its end stays so, unless a unified patch says otherwise.
+ *
+ * All hunks are placed in the old content: none can be about lines that another one added.
+ */
+
+struct plan {
+	int64_t added, removed; /* lines */
+	const struct patch_note *notes;
+};
+
+/*
+ * Append what the file will contain to `content`: `old` is what it contains now, empty for
+ * PATCH_ADD. Of PATCH_DELETE nothing is appended; a unified patch that deletes must have removed
+ * every line. Returns 0; or -1 with TEXT_NOT_FOUND, TEXT_NOT_UNIQUE, FILE_TOO_LARGE or TOO_BUSY.
+ * The sentence names the file, the hunk, the nearest text and what differs. The time is linear in
+ * the patch and the file: a file in which too many places look alike is refused.
+ */
+int plan_file(const struct patch *p, const struct patch_file *f, struct str old, struct arena *a,
+	      struct buf *content, struct plan *ret, struct err *e);
 
 #endif

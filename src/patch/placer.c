@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "patch/explain.h"
 #include "patch/limits.h"
 
 /* The places that a message about an ambiguous block names. */
@@ -16,7 +15,7 @@ enum { PLACES_NAMED = 8 };
 /* Not a line: there is none, or the error is set. */
 enum { NOWHERE = -1, FAILED = -2 };
 
-/* Make room for this many places in a file of so many lines; false if there is no memory. */
+/* Make room for this many places in a file of that many lines; false if there is no memory. */
 static bool places_init(struct places *p, size_t lines, size_t places, struct arena *a)
 {
 	*p = (struct places){
@@ -84,11 +83,6 @@ static void places_sort(struct places *p)
 	qsort(p->item, p->count, sizeof *p->item, compare_places);
 }
 
-static int fail_memory(struct err *e)
-{
-	return err_set(e, ERR_TOO_BUSY, "Not enough memory for this patch, try again");
-}
-
 __attribute__((format(printf, 2, 3))) static void note(struct placer *pl, const char *fmt, ...)
 {
 	char text[256];
@@ -130,7 +124,7 @@ int placer_load(struct placer *pl, const struct patch_hunk *h, struct err *e)
 		pl->old = arena_array(pl->arena, most, sizeof *pl->old);
 		pl->hash = arena_array(pl->arena, most, sizeof *pl->hash);
 		if (!pl->lines || !pl->old || !pl->hash)
-			return fail_memory(e);
+			return patch_fail_memory(e);
 		pl->room = most;
 	}
 	pl->hunk = h;
@@ -468,7 +462,7 @@ int placer_run(struct placer *pl, struct err *e)
 	const struct patch_file *f = pl->file;
 
 	if (!places_init(&pl->places, pl->text.n, f->hunk_count, pl->arena))
-		return fail_memory(e);
+		return patch_fail_memory(e);
 	for (const struct patch_hunk *h = f->hunks; h; h = h->next) {
 		pl->number++;
 		if (placer_load(pl, h, e) < 0)
@@ -478,7 +472,7 @@ int placer_run(struct placer *pl, struct err *e)
 				: pl->patch->format == PATCH_UNIFIED ? place_unified(pl, e)
 								     : place_block(pl, e);
 		if (pl->arena->failed)
-			return fail_memory(e);
+			return patch_fail_memory(e);
 		if (pl->work > pl->max_work)
 			return err_set(e, ERR_TEXT_NOT_UNIQUE,
 				       "%.*s: too many places look like hunk %zu of %zu (line %lld "

@@ -2,7 +2,7 @@
 /* plan: have the hunks of a file placed, then write the result. */
 
 #include "patch/limits.h"
-#include "patch/plan.h"
+#include "patch/patch.h"
 
 #include "patch/placer.h"
 
@@ -185,7 +185,7 @@ int plan_file(const struct patch *p, const struct patch_file *f, struct str old,
 			result = check_deleted(&pl, content, before, e);
 	}
 	if (result == 0 && a->failed)
-		result = err_set(e, ERR_TOO_BUSY, "Not enough memory for this patch, try again");
+		result = patch_fail_memory(e);
 	if (result < 0) {
 		content->n = before;
 		return -1;

@@ -1,12 +1,111 @@
 /* SPDX-License-Identifier: MIT */
-/* textlines: split a text into lines and index them by hash. */
+/* textlines: compare lines byte for byte, or without what models often get wrong; split a text into
+ * lines and index them by hash. */
 
-#include "patch/limits.h"
 #include "patch/textlines.h"
 
-static int fail_memory(struct err *e)
+#include "patch/hunk.h"
+#include "patch/limits.h"
+
+/* The ASCII character for a typographic one at the start of s, and its length in *n; 0 if it is
+ * none of those. */
+static char ascii_of(struct str s, size_t *n)
 {
-	return err_set(e, ERR_TOO_BUSY, "Not enough memory for this patch, try again");
+	const unsigned char *p = (const unsigned char *)s.p;
+
+	if (s.n >= 2 && p[0] == 0xc2 && p[1] == 0xa0) {
+		*n = 2;
+		return ' '; /* U+00A0 */
+	}
+	if (s.n < 3 || (p[0] != 0xe2 && p[0] != 0xe3))
+		return 0;
+	const unsigned code = (p[0] & 15U) << 12 | (p[1] & 63U) << 6 | (p[2] & 63U);
+	*n = 3;
+	if ((p[1] & 0xc0) != 0x80 || (p[2] & 0xc0) != 0x80)
+		return 0;
+	if ((code >= 0x2010 && code <= 0x2015) || code == 0x2212)
+		return '-';
+	if (code >= 0x2018 && code <= 0x201b)
+		return '\'';
+	if (code >= 0x201c && code <= 0x201f)
+		return '"';
+	if ((code >= 0x2002 && code <= 0x200a) || code == 0x202f || code == 0x205f ||
+	    code == 0x3000)
+		return ' ';
+	return 0;
+}
+
+/* The next byte of the line on the loosest level; -1 at its end. */
+static int next_loose(struct str *s)
+{
+	size_t n = 1;
+
+	if (s->n == 0)
+		return -1;
+	const char ascii = ascii_of(*s, &n);
+	const int byte = (unsigned char)(ascii ? ascii : s->p[0]);
+	*s = str_from(*s, ascii ? n : 1);
+	return byte;
+}
+
+static bool is_space(int byte)
+{
+	return byte == ' ' || (byte >= '\t' && byte <= '\r');
+}
+
+/* Without white space at both ends, typographic spaces included. */
+static struct str trim_loose(struct str s)
+{
+	for (struct str next = s; is_space(next_loose(&next));)
+		s = next;
+	for (;;) {
+		size_t n = 0;
+		s = patch_right_trim(s);
+		/* A typographic space has two or three bytes. */
+		if (s.n >= 2 && ascii_of(str_from(s, s.n - 2), &n) == ' ' && n == 2)
+			s.n -= 2;
+		else if (s.n >= 3 && ascii_of(str_from(s, s.n - 3), &n) == ' ' && n == 3)
+			s.n -= 3;
+		else
+			return s;
+	}
+}
+
+static struct str trimmed(struct str s, enum match_level level)
+{
+	return level == MATCH_EXACT	 ? s
+	       : level == MATCH_TRAILING ? patch_right_trim(s)
+					 : trim_loose(s);
+}
+
+bool match_equal(struct str a, struct str b, enum match_level level)
+{
+	a = trimmed(a, level);
+	b = trimmed(b, level);
+	if (level != MATCH_LOOSE)
+		return str_eq(a, b);
+	for (;;) {
+		const int x = next_loose(&a), y = next_loose(&b);
+		if (x != y)
+			return false;
+		if (x < 0)
+			return true;
+	}
+}
+
+uint32_t match_hash(struct str s, enum match_level level)
+{
+	uint64_t hash = 0xcbf29ce484222325;
+
+	s = trimmed(s, level);
+	if (level == MATCH_LOOSE) {
+		for (int byte; (byte = next_loose(&s)) >= 0;)
+			hash = (hash ^ (unsigned)byte) * 0x100000001b3;
+	} else {
+		for (size_t i = 0; i < s.n; i++)
+			hash = (hash ^ (unsigned char)s.p[i]) * 0x100000001b3;
+	}
+	return (uint32_t)(hash ^ hash >> 32);
 }
 
 /* The offset after the line that begins at `from`. */
@@ -39,7 +138,7 @@ int textlines_init(struct textlines *t, struct str all, enum textlines_ends ends
 			       LIMIT_PATCH_FILE_LINES);
 	uint32_t *start = arena_alloc(a, (n + 1) * sizeof *start);
 	if (!start)
-		return fail_memory(e);
+		return patch_fail_memory(e);
 	size_t i = 0;
 	for (size_t at = 0; at < all.n; at = line_after(all, at, ends))
 		start[i++] = (uint32_t)at;
@@ -48,14 +147,15 @@ int textlines_init(struct textlines *t, struct str all, enum textlines_ends ends
 	return 0;
 }
 
-struct str textlines_whole(const struct textlines *t, size_t i)
+/* A line with its end. */
+static struct str whole_line(const struct textlines *t, size_t i)
 {
 	return (struct str){ t->all.p + t->start[i], t->start[i + 1] - t->start[i] };
 }
 
 struct str textlines_text(const struct textlines *t, size_t i)
 {
-	struct str s = textlines_whole(t, i);
+	struct str s = whole_line(t, i);
 	const bool newline = s.n && s.p[s.n - 1] == '\n';
 
 	if (newline)
@@ -68,14 +168,14 @@ struct str textlines_text(const struct textlines *t, size_t i)
 
 bool textlines_is_open(const struct textlines *t, size_t i)
 {
-	const struct str s = textlines_whole(t, i);
+	const struct str s = whole_line(t, i);
 
 	return s.p[s.n - 1] != '\n' && (t->ends != ENDS_ANY || s.p[s.n - 1] != '\r');
 }
 
 struct str textlines_end(const struct textlines *t)
 {
-	const struct str s = t->n ? textlines_whole(t, 0) : STR("");
+	const struct str s = t->n ? whole_line(t, 0) : STR("");
 
 	if (str_ends(s, STR("\r\n")))
 		return STR("\r\n");
@@ -95,7 +195,7 @@ int textlines_need(struct textlines *t, enum match_level level, struct err *e)
 	uint32_t *order = arena_array(t->arena, t->n + 1, sizeof *order);
 	uint32_t *first = arena_array(t->arena, buckets + 2, sizeof *first);
 	if (!hash || !order || !first)
-		return fail_memory(e);
+		return patch_fail_memory(e);
 	const uint32_t mask = (uint32_t)buckets - 1;
 	/* Counting sort: first the sizes, two places further; then the beginnings, one further. */
 	for (size_t i = 0; i < t->n; i++) {

@@ -8,13 +8,30 @@
 #ifndef PATCH_TEXTLINES_H
 #define PATCH_TEXTLINES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "patch/match.h"
+
+/*
+ * When a line of a patch and a line of a file are the same.
+ *
+ * There are three levels, each looser than the one before. Equality on a level is transitive, and
+ * equal lines have the same hash on that level.
+ */
+
+enum match_level {
+	MATCH_EXACT,	/* byte for byte */
+	MATCH_TRAILING, /* white space at the end is ignored */
+	MATCH_LOOSE, /* also at the start; typographic quotes, dashes and spaces are ASCII ones */
+	MATCH_LEVELS,
+};
+
+bool match_equal(struct str a, struct str b, enum match_level level);
+uint32_t match_hash(struct str s, enum match_level level);
 
 enum textlines_ends {
 	ENDS_LF,   /* a line ends with LF; a CR before it is part of the text */
@@ -42,8 +59,7 @@ struct textlines {
 int textlines_init(struct textlines *t, struct str all, enum textlines_ends ends, struct arena *a,
 		   struct err *e);
 
-/* A line with its end, and without it. */
-struct str textlines_whole(const struct textlines *t, size_t i);
+/* A line without its end. */
 struct str textlines_text(const struct textlines *t, size_t i);
 
 /* Whether the line has no end, which only the last one can have. */

@@ -2,7 +2,7 @@
 /* unified: the output of "diff -u" and "git diff". Text between the files, such as the message of a
  * commit, is skipped. */
 
-#include "patch/parser.h"
+#include "patch/hunk.h"
 
 /* The byte that a backslash and these characters stand for; *used is how many there are. -1: it is
  * not an escape. */

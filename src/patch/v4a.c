@@ -2,7 +2,7 @@
 /* v4a: the patches of OpenAI's apply_patch, with the lenient forms that its models write: a shell's
  * here-document around the patch, blanks around markers, a missing begin or end. */
 
-#include "patch/parser.h"
+#include "patch/hunk.h"
 
 /* Whether the line has this marker; *value is what follows it. */
 static bool has_marker(struct str line, struct str marker, struct str *value)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* loopback: read the words of curl, wget and http.server. */
 
-#include "policy/loopback.h"
+#include "policy/shell_command.h"
 
 #include "base/own.h"
 #include "policy/shell.h"
@@ -63,7 +63,7 @@ static bool skip_option(const struct fetcher *f, struct str text, size_t *i)
 
 	if (str_starts(text, STR("--"))) {
 		const bool attached = str_cut(str_from(text, 2), '=', &name, &value);
-		if (shell_is_listed(f->longs, name))
+		if (str_is_listed(f->longs, name))
 			*i += !attached;
 		else if (may_stand_for(f->long_away, name))
 			return false;

@@ -4,17 +4,13 @@
 #include "policy/policy.h"
 
 #include "base/arena.h"
-#include "policy/kill.h"
 #include "policy/limits.h"
-#include "policy/loopback.h"
-#include "policy/rule.h"
 #include "policy/shell.h"
-#include "policy/wrapper.h"
 
 struct policy {
 	enum policy_mode mode;
 	bool shared_processes;
-	struct str root;
+	struct str root, writable;
 	struct rule *rules;
 	size_t n;
 	struct arena arena; /* what the rules point into */
@@ -124,6 +120,7 @@ static int fill(struct policy *p, const struct policy_options *o, struct err *e)
 	struct str line, part;
 
 	p->root = arena_dup(&p->arena, o->root);
+	p->writable = arena_dup(&p->arena, o->writable);
 	if (p->arena.failed)
 		return err_set(e, ERR_INVALID_ARGUMENTS, "The command rules are too long.");
 	for (size_t i = 0; i < n; i++) {
@@ -176,10 +173,13 @@ static struct str brief(struct str word)
 
 static int refuse(const struct rule *r, struct str word, struct err *e)
 {
+	const struct str name = rule_name(r, word);
+
 	word = brief(word);
 	(void)err_set(e, ERR_COMMAND_BLOCKED, "Command blocked: \"%.*s\" (rule: %.*s).",
 		      STR_FMT(word), STR_FMT(r->reason));
-	return r->advice.n ? err_advise(e, "%.*s", STR_FMT(r->advice)) : -1;
+	return err_advise(e, "%.*s%sThe operator can allow it: --command-rules '!%.*s'.",
+			  STR_FMT(r->advice), r->advice.n ? " " : "", STR_FMT(name));
 }
 
 static int judge_command(const struct judging *j, const struct shell_command *c, struct err *e)
@@ -211,6 +211,14 @@ static int judge_command(const struct judging *j, const struct shell_command *c,
 	return 0;
 }
 
+/* Does the command look processes up by their names? */
+static bool looks_up(const struct shell_command *c)
+{
+	const struct str name = shell_basename(c->words[0].text);
+
+	return str_eq(name, STR("pgrep")) || str_eq(name, STR("pidof"));
+}
+
 static int judge_text(const struct judging *j, struct str text, struct err *e)
 {
 	struct judging within = *j;
@@ -220,7 +228,7 @@ static int judge_text(const struct judging *j, struct str text, struct err *e)
 		return -1;
 	within.scene.unsure |= loopback_is_diverted(text);
 	for (const struct shell_command *c = script.first; c; c = c->next)
-		within.scene.looked_up |= kill_looks_up(c);
+		within.scene.looked_up |= looks_up(c);
 	for (const struct shell_command *c = script.first; c; c = c->next) {
 		if (judge_command(&within, c, e) < 0)
 			return -1;
@@ -238,7 +246,10 @@ static struct judging begin(const struct policy *p, bool diverted, struct arena 
 	return (struct judging){
 		.policy = p,
 		.arena = a,
-		.scene = { .root = p->root, .shared = p->shared_processes, .unsure = diverted },
+		.scene = { .root = p->root,
+			   .writable = p->writable,
+			   .shared = p->shared_processes,
+			   .unsure = diverted },
 	};
 }
 

@@ -2,8 +2,8 @@
 /*
  * policy: which commands are refused before they run.
  *
- * A command is read as bash would read it (shell.h), wrappers are opened (wrapper.h), and every
- * simple command that is found is compared with a list of rules (rule.h). This is a guard rail for
+ * A command is read as bash would read it (shell.h), wrappers are opened (shell_command.h), and every
+ * simple command that is found is compared with a list of rules (shell_command.h). This is a guard rail for
  * honest models: it sees names, not what a program does. A script file, a variable ($X), a name
  * that is bound to something else all pass. The sandbox is what stops a hostile command.
  *
@@ -29,14 +29,15 @@ struct policy;
 
 struct policy_options {
 	enum policy_mode mode;
-	struct str root; /* the absolute path of the workspace */
+	struct str root;     /* the absolute path of the workspace */
+	struct str writable; /* more directories that commands may write, with colons between */
 	struct str rules;
 	bool shared_processes; /* commands see the processes of others: none is ended by its name */
 };
 
 /*
  * A new policy. `rules` extends the default list: lines
- * (or parts between ;) in the form of rule.h; "!NAME" removes the rules for that name, "!*" all
+ * (or parts between ;) in the form of rule (shell_command.h); "!NAME" removes the rules for that name, "!*" all
  * rules before it; empty lines and lines that begin with # are skipped. The texts are copied.
  * NULL and INVALID_ARGUMENTS if a line cannot be understood.
  */

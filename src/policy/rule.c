@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* rule: the default list, how a rule is read, and how it is matched with a command. */
 
-#include "policy/rule.h"
+#include "policy/shell_command.h"
 
 #include "base/own.h"
-#include "policy/kill.h"
-#include "policy/loopback.h"
 #include "policy/shell.h"
 
 #define PRIVILEGE "privilege escalation"
@@ -30,6 +28,65 @@
 #define ONE_BY_ONE    "End a background command with job_stop, or kill a process by its number."
 #define OWN_PATHS     "Name paths inside the workspace, best relative to it."
 
+/* The first target: after -SIGNAL, -s SIGNAL or -n NUMBER, and --. A -1 that nothing follows is a
+ * target. c->n if nothing is signalled. */
+static size_t first_target(const struct shell_command *c)
+{
+	size_t i = 1;
+
+	if (i < c->n && c->words[i].text.n > 1 && c->words[i].text.p[0] == '-' &&
+	    !str_eq(c->words[i].text, STR("--"))) {
+		const struct str option = c->words[i].text;
+		if (option.p[1] == 'l' || option.p[1] == 'L' || str_eq(option, STR("--list")) ||
+		    str_eq(option, STR("--table")))
+			return c->n;
+		if (c->n == 2)
+			return 1;
+		i += str_eq(option, STR("-s")) || str_eq(option, STR("-n")) ||
+				     str_eq(option, STR("--signal"))
+			     ? 2
+			     : 1;
+	}
+	if (i < c->n && str_eq(c->words[i].text, STR("--")))
+		i++;
+	return i;
+}
+
+/* 0 or -1, with signs and zeros before it. */
+static bool is_broad(struct str text)
+{
+	size_t i = 0;
+	const bool minus = text.n && text.p[0] == '-';
+
+	i += text.n && (text.p[0] == '-' || text.p[0] == '+');
+	if (i == text.n)
+		return false;
+	while (i < text.n && text.p[i] == '0')
+		i++;
+	return i == text.n || (minus && i + 1 == text.n && text.p[i] == '1');
+}
+
+/* A kill whose target is 0 or -1, in any spelling: its own group, or everything. */
+static bool kill_is_broad(const struct shell_command *c)
+{
+	for (size_t i = first_target(c); i < c->n; i++)
+		if (is_broad(c->words[i].text))
+			return true;
+	return false;
+}
+
+/* A kill whose targets are not in the text; `grows`: words are added to it when it runs. */
+static bool kill_is_blind(const struct shell_command *c, bool grows)
+{
+	for (size_t i = 1; i < c->n; i++)
+		if (c->words[i].flags & SHELL_UNKNOWN)
+			return true;
+	return grows;
+}
+
+/* Does a kill signal processes that it has not named one by one? Where commands see the processes
+ * of others, "all node processes" includes the client of the sidecar itself, and kill -1 means
+ * everything that the user runs. */
 static bool signals_all(const struct shell_command *c, const struct rule_scene *s)
 {
 	return kill_is_broad(c) || (s->looked_up && kill_is_blind(c, s->grows));
@@ -129,16 +186,21 @@ static bool glob(struct str pattern, struct str text)
 	}
 }
 
-static bool glob_any(struct str patterns, struct str text)
+static struct str glob_any(struct str patterns, struct str text)
 {
 	struct str one;
 
 	do {
 		(void)str_cut(patterns, '|', &one, &patterns);
 		if (glob(one, text))
-			return true;
+			return one;
 	} while (patterns.n);
-	return false;
+	return (struct str){ NULL, 0 };
+}
+
+struct str rule_name(const struct rule *r, struct str command)
+{
+	return glob_any(r->name, command);
 }
 
 /* The component of a path with that number, or "". */
@@ -177,11 +239,21 @@ static bool is_inside(struct str root, struct str path)
 	return component(root, same).n == 0;
 }
 
-static bool is_outside(struct str text, struct str root)
+/* Neither in the workspace nor in what commands may write besides. */
+static bool is_outside(struct str text, const struct rule_scene *s)
 {
+	struct str rest = s->writable, dir;
+
 	if (text.n && text.p[0] == '~')
 		return true;
-	return text.n && text.p[0] == '/' && !is_inside(root, text);
+	if (!text.n || text.p[0] != '/' || is_inside(s->root, text))
+		return false;
+	while (rest.n) {
+		(void)str_cut(rest, ':', &dir, &rest);
+		if (dir.n && is_inside(dir, text))
+			return false;
+	}
+	return true;
 }
 
 /* Does a written option match -x or --long? */
@@ -198,12 +270,13 @@ static bool match_option(struct str option, struct str text)
 }
 
 /* Does one argument match one pattern? */
-static bool match_argument(struct str pattern, struct str text, bool options, struct str root)
+static bool match_argument(struct str pattern, struct str text, bool options,
+			   const struct rule_scene *s)
 {
 	const bool plain = !memchr(pattern.p, '*', pattern.n) && !memchr(pattern.p, '?', pattern.n);
 
 	if (str_eq(pattern, STR("@outside")))
-		return is_outside(text, root);
+		return is_outside(text, s);
 	if (pattern.p[0] != '-' || pattern.n < 2)
 		return glob(pattern, text);
 	if (!options)
@@ -214,7 +287,8 @@ static bool match_argument(struct str pattern, struct str text, bool options, st
 }
 
 /* Is there an argument that matches one of the patterns a|b? */
-static bool find_argument(struct str patterns, const struct shell_command *c, struct str root)
+static bool find_argument(struct str patterns, const struct shell_command *c,
+			  const struct rule_scene *s)
 {
 	bool options = true;
 
@@ -222,7 +296,7 @@ static bool find_argument(struct str patterns, const struct shell_command *c, st
 		struct str one, rest = patterns;
 		while (rest.n) {
 			(void)str_cut(rest, '|', &one, &rest);
-			if (one.n && match_argument(one, c->words[i].text, options, root))
+			if (one.n && match_argument(one, c->words[i].text, options, s))
 				return true;
 		}
 		options &= !str_eq(c->words[i].text, STR("--"));
@@ -230,19 +304,20 @@ static bool find_argument(struct str patterns, const struct shell_command *c, st
 	return false;
 }
 
-static bool rule_matches(const struct rule *r, const struct shell_command *c, struct str root)
+static bool rule_matches(const struct rule *r, const struct shell_command *c,
+			 const struct rule_scene *s)
 {
 	const struct str written = c->words[0].text;
 	const struct str name = shell_basename(written);
 	struct str rest = r->arguments, patterns;
 
-	if (!name.n || !glob_any(r->name, name))
+	if (!name.n || !rule_name(r, name).p)
 		return false;
 	if (r->bare && name.n < written.n && written.p[0] != '/')
 		return false;
 	while (rest.n) {
 		(void)str_cut(rest, ' ', &patterns, &rest);
-		if (patterns.n && !find_argument(patterns, c, root))
+		if (patterns.n && !find_argument(patterns, c, s))
 			return false;
 	}
 	return true;
@@ -251,19 +326,14 @@ static bool rule_matches(const struct rule *r, const struct shell_command *c, st
 /* PROGRAM --version and the like, of a program that is refused whatever its arguments are. */
 static bool asks_for_help(const struct rule *r, const struct shell_command *c)
 {
-	static const struct str words[] = { STR("--version"), STR("--help"), STR("-V"), STR("-h") };
-
-	if (r->arguments.n || c->n != 2)
-		return false;
-	for (size_t i = 0; i < ARRAY_LEN(words) - r->h_acts; i++)
-		if (str_eq(words[i], c->words[1].text))
-			return true;
-	return false;
+	return !r->arguments.n && c->n == 2 &&
+	       str_is_listed(r->h_acts ? "--version --help -V" : "--version --help -V -h",
+			     c->words[1].text);
 }
 
 bool rule_refuses(const struct rule *r, const struct shell_command *c, const struct rule_scene *s)
 {
-	if ((r->shared && !s->shared) || !rule_matches(r, c, s->root))
+	if ((r->shared && !s->shared) || !rule_matches(r, c, s))
 		return false;
 	if (r->when && !r->when(c, s))
 		return false;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* shell: here-documents, compound commands, simple commands and lists of them. */
 
-#include "policy/limits.h"
 #include "policy/shell.h"
 
-#include "policy/shword.h"
+#include "policy/limits.h"
+#include "policy/shlex.h"
 
 struct heredoc {
 	struct heredoc *next;
@@ -429,7 +429,7 @@ static void add_word(struct shlex *s, struct simple *c, const struct word *w)
 		shlex_chain(s, STR("newline"));
 	c->newline = false;
 	if (!count(c))
-		c->assigns = shell_is_listed(declarations, w->text);
+		c->assigns = str_is_listed(declarations, w->text);
 	c->begun = true;
 	buf_add(&c->words, (struct str){ (const char *)&word, sizeof word });
 }
@@ -519,23 +519,6 @@ struct str shell_basename(struct str name)
 	const char *slash = name.n ? memrchr(name.p, '/', name.n) : NULL;
 
 	return slash ? str_from(name, (size_t)(slash + 1 - name.p)) : name;
-}
-
-bool shell_is_listed(const char *names, struct str name)
-{
-	const char *from = names;
-
-	if (!names)
-		return false;
-	for (const char *p = names;; p++) {
-		if (*p && *p != ' ')
-			continue;
-		if ((size_t)(p - from) == name.n && memcmp(from, name.p, name.n) == 0)
-			return true;
-		if (!*p)
-			return false;
-		from = p + 1;
-	}
 }
 
 int shell_read(struct str text, unsigned depth, struct arena *a, struct shell_script *ret,

@@ -33,8 +33,4 @@ int shell_read(struct str text, unsigned depth, struct arena *a, struct shell_sc
 /* The last part of a command's name: sudo for /usr/bin/sudo. */
 struct str shell_basename(struct str name);
 
-/* Is the name among names, which are separated by blanks (or NULL)? Every command asks for many
- * lists, so this is written to be fast. */
-bool shell_is_listed(const char *names, struct str name);
-
 #endif

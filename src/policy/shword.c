@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* shword: read one word: its quotes, expansions and substitutions, array values and patterns. */
 
-#include "policy/shword.h"
+#include "policy/shlex.h"
 
 #include "base/utf8.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* wrapper: the table of commands that run others, and how each of them is opened. */
 
-#include "policy/wrapper.h"
+#include "policy/shell_command.h"
 
 #include "base/buf.h"
 #include "policy/shell.h"
@@ -72,7 +72,7 @@ static const struct wrapper table[] = {
 static const struct wrapper *find_wrapper(struct str name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		if (shell_is_listed(table[i].names, name))
+		if (str_is_listed(table[i].names, name))
 			return &table[i];
 	}
 	return NULL;
@@ -92,7 +92,7 @@ static struct wrapper_option long_option(const struct wrapper *w, struct str nam
 	const bool attached = str_cut(name, '=', &name, &opt.value);
 
 	opt.text = w->text_long && name.n && str_starts(str_of(w->text_long), name);
-	opt.next = !attached && (opt.text || shell_is_listed(w->longs, name));
+	opt.next = !attached && (opt.text || str_is_listed(w->longs, name));
 	return opt;
 }
 
@@ -288,7 +288,7 @@ static void open_find(struct opening *o)
 	static const char actions[] = "-exec -execdir -ok -okdir -x -X --exec --exec-batch";
 
 	for (size_t i = 1; i < o->c->n; i++) {
-		if (!shell_is_listed(actions, word(o, i)))
+		if (!str_is_listed(actions, word(o, i)))
 			continue;
 		const size_t from = ++i;
 		while (i < o->c->n && !str_eq(word(o, i), STR(";")) &&

@@ -68,7 +68,7 @@ bool utf8_split_next(struct utf8_split *s, struct utf8_sequence *ret);
 enum utf8_state {
 	UTF8_WHOLE, /* after a whole character; the start */
 	UTF8_STRAY, /* after a byte that is valid nowhere */
-	UTF8_ONE,   /* in a character; so many bytes are missing */
+	UTF8_ONE,   /* in a character; one, two or three bytes are missing */
 	UTF8_TWO,
 	UTF8_THREE,
 	UTF8_E0, /* two or three are missing and the next one has a smaller range */

@@ -16,7 +16,7 @@
 
 struct state {
 	uint32_t at;	/* its nodes: ids[at] … */
-	uint16_t n;	/* … so many */
+	uint16_t n;	/* … this many */
 	uint8_t before; /* enum side; SIDE_OTHER when no node depends on it */
 	uint8_t utf8;	/* enum utf8_state; UTF8_WHOLE when no node depends on it */
 	bool looks;	/* some node is a position */

@@ -20,7 +20,7 @@
 #include "base/bytes.h"
 #include "base/err.h"
 #include "regex/ast.h"
-#include "regex/bytesets.h"
+#include "regex/kernels.h"
 #include "regex/limits.h"
 #include "regex/options.h"
 

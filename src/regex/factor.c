@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/utf8.h"
-#include "regex/bytesets.h"
+#include "regex/kernels.h"
 
 enum { FEW_CHARS = 10 }; /* a set of more is not spelled out as words */
 

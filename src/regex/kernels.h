@@ -2,7 +2,7 @@
 /*
  * kernels: the three inner loops of searching, once for each kind of processor.
  *
- * literals.h and bytesets.h build the structs below and are what others use. A kernel reads only
+ * literals.h and bytesets_init build the structs below and are what others use. A kernel reads only
  * p[0] to p[n - 1], and returns the first place at or after `from` where a match begins, or n.
  * kernels_best() chooses by what the processor supports; tests run each of kernels_all().
  */
@@ -138,5 +138,28 @@ const struct kernels *kernels_best(void);
 
 /* The i-th kernels this processor can run, NULL after the last; the first are portable. */
 const struct kernels *kernels_all(unsigned i);
+
+/*
+ * bytesets: a run of byte sets, found fast: the first place where each of the bytes is in its set.
+ *
+ * [A-Z]{3}_ is four sets. A single set finds the next byte that ends a skip. Vector instructions
+ * test 16 or 32 places at once with two small tables per set, each indexed by half a byte. The
+ * tables may widen a complicated set of non-ASCII bytes, so a place found is only a candidate.
+ */
+
+/* How often each byte occurs in source code and prose, so that a search can look for the rare one.
+ * Only speed depends on it. */
+enum { BYTEFREQ_ALL = 1 << 16 }; /* approximately the sum of all entries */
+
+extern const uint16_t bytefreq[256];
+
+/* How often a byte of the set occurs, out of BYTEFREQ_ALL. */
+unsigned byteset_frequency(const struct byteset *s);
+
+/* A run of 1 to 64 sets; of more than BYTESETS_MAX only the rarest are tested. */
+void bytesets_init(struct bytesets *b, const struct byteset *sets, unsigned n);
+
+/* The first place at or after `from`, or text.n when there is none. */
+size_t bytesets_find(const struct bytesets *b, struct str text, size_t from);
 
 #endif

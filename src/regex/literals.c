@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/own.h"
-#include "regex/bytesets.h"
+#include "regex/kernels.h"
 
 static bool is_letter(uint8_t c)
 {

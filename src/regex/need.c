@@ -17,7 +17,7 @@ struct known {
 	const struct factor *prefix; /* each match begins with this … */
 	const struct factor *suffix; /* … and ends with this; both are `whole` if that is known */
 	const struct factor *inner;  /* each match contains this … */
-	size_t lead;		     /* … with at most so many bytes before it */
+	size_t lead;		     /* … with at most this many bytes before it */
 	size_t longest;		     /* bytes of a match, at most */
 };
 

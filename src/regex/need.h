@@ -9,7 +9,7 @@
 #define REGEX_NEED_H
 
 #include "regex/ast.h"
-#include "regex/bytesets.h"
+#include "regex/kernels.h"
 #include "regex/literals.h"
 
 enum need_kind { NEED_NOTHING, NEED_LITERAL, NEED_LITERALS, NEED_BYTESETS };
@@ -19,7 +19,7 @@ enum need_kind { NEED_NOTHING, NEED_LITERAL, NEED_LITERALS, NEED_BYTESETS };
 struct need {
 	enum need_kind kind;
 	bool exact;    /* every line that contains it matches: no automaton is needed */
-	size_t lead;   /* a match begins at most so many bytes before it; may be NEED_ANY */
+	size_t lead;   /* a match begins at most this many bytes before it; may be NEED_ANY */
 	size_t length; /* NEED_LITERAL */
 	union {
 		struct literal literal;

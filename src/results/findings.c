@@ -14,14 +14,15 @@ enum {
 	NOTE_LINES = 2,	  /* the last line, and a blank one before it */
 	LINE_FRAME = 20,  /* a line's number and what is put around it */
 	MATCH_FRAME = 96, /* the names of an observation's members */
+	PATH_FRAME = 40,  /* in a text: what is said of an entry behind its name */
 	INDENT = 2,	  /* of a name for each directory above it */
 };
 
-struct findings findings_begin(const struct call *c)
+struct findings findings_begin(const struct way *out)
 {
 	return (struct findings){
-		.c = c,
-		.lines = c->max_lines ? c->max_lines - NOTE_LINES : INT64_MAX,
+		.out = out,
+		.lines = out->c->size.lines ? out->c->size.lines - NOTE_LINES : INT64_MAX,
 	};
 }
 
@@ -30,7 +31,7 @@ enum findings_part findings_part_of(enum found_show show)
 	return show == FOUND_LINES ? FINDINGS_CONTEXT : FINDINGS_PATH;
 }
 
-struct str findings_cursor(const struct call *c, const struct found_result *r, int64_t n,
+struct str findings_cursor(const struct way *out, const struct found_result *r, int64_t n,
 			   const struct hit *last)
 {
 	const enum walk_stop stopped = r->found.account.stopped;
@@ -38,9 +39,11 @@ struct str findings_cursor(const struct call *c, const struct found_result *r, i
 
 	if (!more || n == 0 || stopped == WALK_TIMEOUT)
 		return (struct str){ NULL, 0 };
+	if (r->found.spread)
+		return STR("0:"); /* all of them, in order */
 	return cursor_text(&(struct cursor){ str_from(last->path, r->prefix.n),
 					     r->show == FOUND_LINES ? last->line : INT64_MAX },
-			   c->arena);
+			   out->c->arena);
 }
 
 struct str findings_line(struct str line, bool *cut)
@@ -63,31 +66,50 @@ struct str findings_line(struct str line, bool *cut)
 	return line;
 }
 
-struct str findings_model_line(const struct call *c, const struct hit_line *line, bool *cut)
+struct str findings_model_line(const struct way *out, const struct hit_line *line, bool *cut)
 {
 	bool shorter = line->cut;
 	const struct str shown = findings_line(line->text, &shorter);
 
 	*cut = shorter;
-	return shorter ? str_upto(shown, scrub_cut(c->scrub, line->text, shown.n).from) : shown;
+	return shorter ? str_upto(shown, scrub_cut(out->c->scrub, line->text, shown.n).from)
+		       : shown;
 }
 
 /* What a text takes in the answer. */
 static int64_t bytes_of(const struct findings *f, struct str text)
 {
-	return (int64_t)(f->c->text ? utf8_replaced_length(text) : jw_escaped_length(text));
+	return (int64_t)(f->out->text ? utf8_replaced_length(text) : jw_escaped_length(text));
 }
 
 struct extent {
 	int64_t bytes, lines;
 };
 
-/* What a hit takes at most. */
+/* What stands around a line: its number, and in a text ": ", dots and a newline. */
+static int64_t line_frame(const struct findings *f, const struct hit_line *line)
+{
+	int64_t digits = 1;
+
+	if (!f->out->text)
+		return LINE_FRAME;
+	for (int64_t n = line->number; n > 9; n /= 10)
+		digits++;
+	return digits + (int64_t)sizeof ": ......";
+}
+
+/* What a hit takes at most. In a text the path stands once above the lines of a file. */
 static struct extent measure(const struct findings *f, struct hit hit, enum findings_part part)
 {
-	struct extent x = { MATCH_FRAME + bytes_of(f, hit.path), 1 };
+	const bool again = f->out->text && part != FINDINGS_PATH && str_eq(f->path, hit.path);
+	struct extent x = { 0, 0 };
 	struct hit_line line;
 	bool cut;
+
+	if (!again) {
+		x.bytes = (f->out->text ? PATH_FRAME : MATCH_FRAME) + bytes_of(f, hit.path);
+		x.lines = part == FINDINGS_PATH ? 1 : 2;
+	}
 
 	/* A listing repeats directories in lines of their own, and indents them. */
 	for (size_t i = 0; part == FINDINGS_PATH && i < hit.path.n; i++)
@@ -98,7 +120,8 @@ static struct extent measure(const struct findings *f, struct hit hit, enum find
 	while (part != FINDINGS_PATH && hit_next_line(&hit, &line)) {
 		if (part == FINDINGS_MATCH && !line.match)
 			continue;
-		x.bytes += LINE_FRAME + bytes_of(f, findings_model_line(f->c, &line, &cut));
+		x.bytes += line_frame(f, &line) +
+			   bytes_of(f, findings_model_line(f->out, &line, &cut));
 		x.lines++;
 	}
 	return x;
@@ -107,12 +130,12 @@ static struct extent measure(const struct findings *f, struct hit hit, enum find
 bool findings_fit(struct findings *f, const struct hit *hit, enum findings_part *part)
 {
 	/* Room for the cursor, in which each byte of the path may take three. */
-	const int64_t room = call_room(f->c) - 3 * (int64_t)hit->path.n;
+	const int64_t room = way_room(f->out) - 3 * (int64_t)hit->path.n;
 	struct extent x = measure(f, *hit, *part);
 
 	while (f->count == 0 && *part > FINDINGS_PATH && (x.bytes > room || x.lines > f->lines))
 		x = measure(f, *hit, --*part);
-	if (f->count && (x.bytes > room || (f->c->text && x.lines > f->lines)))
+	if (f->count && (x.bytes > room || (f->out->text && x.lines > f->lines)))
 		return false;
 	f->count++;
 	return true;
@@ -120,8 +143,8 @@ bool findings_fit(struct findings *f, const struct hit *hit, enum findings_part 
 
 static void add_line(struct findings *f, struct str text)
 {
-	buf_add(f->c->text->text, text);
-	buf_addc(f->c->text->text, '\n');
+	buf_add(f->out->text->text, text);
+	buf_addc(f->out->text->text, '\n');
 	f->lines--;
 }
 
@@ -134,8 +157,8 @@ void findings_add_path(struct findings *f, const struct hit *hit)
 
 void findings_add_count(struct findings *f, const struct hit *hit)
 {
-	buf_add(f->c->text->text, hit->path);
-	buf_addf(f->c->text->text, ": %" PRId64 "\n", hit->value);
+	buf_add(f->out->text->text, hit->path);
+	buf_addf(f->out->text->text, ": %" PRId64 "\n", hit->value);
 	f->lines--;
 	f->path = hit->path;
 	f->files++;
@@ -156,7 +179,7 @@ void findings_add_lines(struct findings *f, struct hit hit, const struct hit *ne
 			enum findings_part part)
 {
 	const int64_t end = next && str_eq(next->path, hit.path) ? next->line : INT64_MAX;
-	struct buf *text = f->c->text->text;
+	struct buf *text = f->out->text->text;
 	struct hit_line line;
 
 	if (f->files == 0 || !str_eq(f->path, hit.path))
@@ -169,7 +192,7 @@ void findings_add_lines(struct findings *f, struct hit hit, const struct hit *ne
 		if (line.number <= f->line || (!own && line.number >= end) ||
 		    (!own && part == FINDINGS_MATCH))
 			continue;
-		const struct str shown = findings_model_line(f->c, &line, &cut);
+		const struct str shown = findings_model_line(f->out, &line, &cut);
 		buf_addf(text, "%" PRId64 "%c %s", line.number, own ? ':' : '-',
 			 line.headless ? "..." : "");
 		buf_add(text, shown);
@@ -194,7 +217,7 @@ void findings_add_entry(struct findings *f, const struct hit *hit)
 	static const char *const marks[] = {
 		[HIT_DIRECTORY] = "", [HIT_LINK] = " (symlink)", [HIT_OTHER] = " (not a file)"
 	};
-	struct buf *text = f->c->text->text;
+	struct buf *text = f->out->text->text;
 	size_t at = shared_directories(f->path, hit->path), depth = 0;
 	char size[HUMAN_SIZE];
 
@@ -224,8 +247,58 @@ static void add_clause(struct buf *line, const char *separator, struct str text)
 	buf_add(line, text);
 }
 
-static void add_skipped(struct buf *line, const struct walk_account *account)
+/* "more in src/gen/, a.txt and 3 others" */
+static void add_left(struct buf *line, const struct hits *left)
 {
+	enum { NAMED = 5 };
+	struct hits_reader reader = { .hits = left };
+	struct hit hit;
+
+	for (size_t i = 0; i < NAMED && hits_next(&reader, &hit); i++) {
+		add_clause(line, i ? ", " : "; ", i ? hit.path : STR("more in "));
+		if (i == 0)
+			buf_add(line, hit.path);
+	}
+	if (left->count > NAMED)
+		buf_addf(line, " and %zu others", left->count - NAMED);
+}
+
+int64_t findings_hold(const struct way *out, const struct hits *hits, enum findings_part part)
+{
+	struct findings f = findings_begin(out);
+	struct hits_reader reader = { .hits = hits };
+	int64_t room = way_room(out), lines = out->text ? f.lines : INT64_MAX, n = 0;
+	struct hit hit;
+
+	while (hits_next(&reader, &hit)) {
+		const struct extent x = measure(&f, hit, part);
+		if (x.bytes > room - 3 * (int64_t)hit.path.n || x.lines > lines)
+			break;
+		room -= x.bytes;
+		lines -= x.lines;
+		f.path = hit.path;
+		n++;
+	}
+	return n;
+}
+
+/* "node_modules (60 files)", and how they are included. */
+static void add_filled(struct buf *list, const struct filled *f)
+{
+	char number[HUMAN_SIZE];
+
+	add_clause(list, ", ", str_of(f->name));
+	buf_add(list, STR(" ("));
+	if (f->dirs > 1)
+		buf_addf(list, "%s directories, ", human_count(f->dirs, number));
+	buf_addf(list, "%s%s file%s)", f->more ? "more than " : "", human_count(f->files, number),
+		 f->files == 1 ? "" : "s");
+}
+
+static void add_skipped(struct buf *line, const struct findings_end *end)
+{
+	static const struct walk_account nothing = { 0 };
+	const struct walk_account *account = end->account ? end->account : &nothing;
 	const struct {
 		int64_t count;
 		const char *what;
@@ -234,35 +307,46 @@ static void add_skipped(struct buf *line, const struct walk_account *account)
 		{ account->too_large, "too large" },   { account->unreadable, "unreadable" },
 		{ account->long_lines, "long lines" },
 	};
-	char room[256], number[HUMAN_SIZE];
-	struct buf list = buf_over(room, sizeof room);
+	AUTO_BUF list = { .max = LIMIT_RESULT_BYTES };
+	char number[HUMAN_SIZE];
 
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
 		if (kinds[i].count) {
 			add_clause(&list, ", ", str_of(human_count(kinds[i].count, number)));
 			buf_addf(&list, " %s", kinds[i].what);
 		}
+	for (const struct filled *f = end->filled; f && f->name; f++)
+		add_filled(&list, f);
+	line->failed |= list.failed;
 	if (!list.n)
 		return;
 	add_clause(line, "; ", STR("skipped: "));
 	buf_add(line, buf_str(&list));
+	if (!end->filled)
+		return;
+	add_clause(line, "; ", STR("to include: path="));
+	buf_add(line, end->scope);
+	buf_add(line, buf_str(&end->filled->path));
 }
 
 void findings_end(const struct findings *f, const struct findings_end *end)
 {
 	AUTO_BUF line = { .max = LIMIT_RESULT_BYTES };
-	struct buf *text = f->c->text->text;
+	struct buf *text = f->out->text->text;
 
 	if (end->summary)
 		buf_add(&line, str_of(end->summary));
-	if (end->account)
-		add_skipped(&line, end->account);
+	if (end->left)
+		add_left(&line, end->left);
+	add_skipped(&line, end);
 	if (end->note)
 		add_clause(&line, "; ", str_of(end->note));
 	if (end->stopped == WALK_TIMEOUT)
 		add_clause(&line, "; ", STR("the time was up: there may be more"));
 	if (end->cursor.n) {
-		add_clause(&line, "; ", STR("next: cursor="));
+		add_clause(&line, "; ",
+			   end->left && end->left->count ? STR("all, in order: cursor=")
+							 : STR("next: cursor="));
 		buf_add(&line, end->cursor);
 	}
 	text->failed |= line.failed;

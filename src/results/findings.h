@@ -5,7 +5,7 @@
  * Hits are written in order while they fit into the bytes and lines that the call has left. What
  * follows is reached by a cursor, which the last line of the text has:
  *
- *	struct findings f = findings_begin(c);
+ *	struct findings f = findings_begin(out);
  *	while (hits_next(&reader, &hit) && findings_fit(&f, &hit, …))
  *		findings_add_path(&f, &hit);
  *	findings_end(&f, &end);
@@ -15,15 +15,13 @@
 #ifndef RESULTS_FINDINGS_H
 #define RESULTS_FINDINGS_H
 
-#include "search/grep.h"
+#include "results/way.h"
 #include "search/hits.h"
 #include "search/walk.h"
-#include "tools/result.h"
 #include "tools/scope.h"
-#include "tools/tool.h"
 
 struct findings {
-	const struct call *c;
+	const struct way *out;
 	int64_t lines;	 /* that the text may still have */
 	int64_t count;	 /* hits that were written … */
 	int64_t files;	 /* … the files they are in … */
@@ -32,7 +30,7 @@ struct findings {
 	int64_t line;	 /* … and the last of its lines that is shown */
 };
 
-struct findings findings_begin(const struct call *c);
+struct findings findings_begin(const struct way *out);
 
 /* How much of a hit is written. */
 enum findings_part {
@@ -46,19 +44,22 @@ enum findings_part findings_part_of(enum found_show show);
 
 /* Where the next answer begins, if the first n hits, up to `last`, were shown; empty if there is no
  * more. After a timeout there are gaps before the last hit, which a cursor would skip. */
-struct str findings_cursor(const struct call *c, const struct found_result *r, int64_t n,
+struct str findings_cursor(const struct way *out, const struct found_result *r, int64_t n,
 			   const struct hit *last);
 
 /* Whether that much of another hit fits. To be asked once for each hit, which then is written: the
  * count goes up. The first one always fits, if need be with less: *part says how much. */
 bool findings_fit(struct findings *f, const struct hit *hit, enum findings_part *part);
 
+/* How many of the hits fit at least. */
+int64_t findings_hold(const struct way *out, const struct hits *hits, enum findings_part part);
+
 /* The part of a line that a search shows; *cut becomes true if that is not all. */
 struct str findings_line(struct str line, bool *cut);
 
 /* The same for a model: it is not cut inside something that the call's scrubber takes for a secret.
  */
-struct str findings_model_line(const struct call *c, const struct hit_line *line, bool *cut);
+struct str findings_model_line(const struct way *out, const struct hit_line *line, bool *cut);
 
 /* Add a hit to the text: its path; its path and count; its lines, below the path if it is the first
  * of its file (what the next hit, or NULL, shows itself is left to it); or its name, indented below
@@ -72,7 +73,10 @@ void findings_add_entry(struct findings *f, const struct hit *hit);
 /* What the last line of the text says; what is NULL or empty is not mentioned. */
 struct findings_end {
 	const char *summary;		    /* how many there are */
-	const struct walk_account *account; /* what was left out */
+	const struct hits *left;	    /* where there are more, if the hits are spread */
+	const struct walk_account *account; /* what was left out … */
+	const struct filled *filled;	    /* … and what tools have filled … */
+	struct str scope;		    /* … below this path */
 	const char *note;		    /* why nothing was found */
 	enum walk_stop stopped;		    /* whether there may be more */
 	struct str cursor;		    /* to go on */

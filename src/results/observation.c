@@ -1,272 +1,244 @@
 /* SPDX-License-Identifier: MIT */
-/* observation: results as members of what a model's program gets. */
+/* observation: what models read, and four providers' ways to write the same. */
 
-#include "base/limits.h"
-#include "results/findings.h"
-#include "results/fit.h"
 #include "results/limits.h"
-#include "results/results.h"
-#include "tools/limits.h"
+#include "results/observation.h"
 
-static int show_page(const struct call *c, struct page *p, struct err *e)
+#include "base/own.h"
+
+void observation_begin(struct jw *w, struct str tool)
 {
-	if (p->first > p->text.total_lines)
-		return results_beyond_end(p, p->text.total_lines, e);
-	const struct fit f = fit_of(c);
-	const int width = p->numbered ? results_number_width(p, 1) : 0;
-	fit_page(&f, width + p->numbered, p);
-	const struct str content = results_number(p, width, false, c->arena);
-	if (!content.p)
-		return err_set(e, ERR_TOO_BUSY, "Not enough memory to read the file, try again");
-	jw_str(c->out, "content", content);
-	jw_int(c->out, "lines", p->text.out_lines);
-	jw_str(c->out, "path", p->name);
-	jw_int(c->out, "total_lines", p->text.total_lines);
-	jw_bool(c->out, "truncated", p->text.cut != TEXT_WHOLE || p->left_out);
-	if (p->next)
-		jw_int(c->out, "next_start_line", p->next);
-	return 0;
-}
-
-static void write_piece(const struct call *c, const struct hit_line *line)
-{
-	bool cut;
-
-	if (line->headless)
-		jw_piece(c->out, STR("..."));
-	jw_piece(c->out, findings_model_line(c, line, &cut));
-	if (cut)
-		jw_piece(c->out, STR("..."));
-}
-
-enum part { BEFORE, CONTENT, AFTER };
-
-static enum part part_of(const struct hit *hit, const struct hit_line *line)
-{
-	if (line->number < hit->line)
-		return BEFORE;
-	return line->match ? CONTENT : AFTER;
-}
-
-static void write_content(const struct call *c, struct hit hit)
-{
-	struct hit_line line;
-	const char *separator = "";
-
-	jw_open_str(c->out, "content");
-	while (hit_next_line(&hit, &line)) {
-		if (part_of(&hit, &line) != CONTENT)
-			continue;
-		jw_piece(c->out, str_of(separator));
-		write_piece(c, &line);
-		separator = "\n";
-	}
-	jw_close_str(c->out);
-}
-
-/* Writes nothing if the hit has no such lines. */
-static void write_context(const struct call *c, const char *name, struct hit hit, enum part part)
-{
-	struct hit_line line;
-	bool any = false;
-
-	while (hit_next_line(&hit, &line)) {
-		if (part_of(&hit, &line) != part)
-			continue;
-		if (!any)
-			jw_array(c->out, name);
-		any = true;
-		jw_open_str(c->out, NULL);
-		write_piece(c, &line);
-		jw_close_str(c->out);
-	}
-	if (any)
-		jw_end(c->out);
-}
-
-static void write_match(const struct call *c, enum found_show show, const struct hit *hit,
-			enum findings_part part)
-{
-	struct jw *w = c->out;
-
 	jw_object(w, NULL);
-	jw_str(w, "file", hit->path);
-	if (show == FOUND_LINES) {
-		jw_int(w, "line", hit->line);
-		write_content(c, *hit);
-		if (part == FINDINGS_CONTEXT) {
-			write_context(c, "before", *hit, BEFORE);
-			write_context(c, "after", *hit, AFTER);
-		}
+	jw_bool(w, "success", true);
+	jw_str(w, "tool", tool);
+	jw_object(w, "output");
+}
+
+/* If there is no room for it, the result counts. */
+static void write_extra(struct jw *w, const char *name, struct str json)
+{
+	if (json.n && jw_buf(w)->max - jw_length(w) > json.n + 2 * (size_t)LIMIT_ENVELOPE_END)
+		jw_raw(w, name, json);
+}
+
+void observation_end(struct jw *w, const struct call_change *change)
+{
+	jw_end(w);
+	jw_null(w, "error");
+	write_extra(w, "denied", change->denied);
+	if (change->denied_count)
+		jw_int(w, "denied_count", change->denied_count);
+	write_extra(w, "changes", change->json);
+	write_extra(w, "runs_later", change->later);
+	write_extra(w, "guard_changed", change->unguarded);
+	jw_end(w);
+}
+
+void observation_fail(struct buf *out, struct str tool, const struct err *e)
+{
+	struct jw w = jw_to(out);
+
+	buf_reset(out, SIZE_MAX);
+	jw_object(&w, NULL);
+	jw_bool(&w, "success", false);
+	jw_str(&w, "tool", tool);
+	jw_null(&w, "output");
+	jw_object(&w, "error");
+	jw_str(&w, "code", str_of(err_name(e->code)));
+	jw_str(&w, "message", str_of(e->msg));
+	if (e->mime) {
+		jw_int(&w, "size", e->size);
+		jw_str(&w, "mime", str_of(e->mime));
 	}
-	if (show == FOUND_COUNTS)
-		jw_int(w, "count", hit->value);
-	jw_end(w);
+	jw_end(&w);
+	jw_end(&w);
 }
 
-static void write_entry(struct jw *w, const struct hit *hit)
+void observation_fail_text(struct buf *out, const char *kind, const struct err *e)
 {
-	const bool dir = hit->type == HIT_DIRECTORY;
+	const struct str all = str_of(e->msg);
 
-	jw_object(w, NULL);
-	jw_str(w, "name", str_upto(hit->path, hit->path.n - dir));
-	jw_str(w, "type", str_of(found_types[hit->type]));
-	jw_int(w, "size", hit->value);
-	jw_end(w);
-}
-
-static void write_skipped_files(struct jw *w, const struct walk_account *account)
-{
-	jw_object(w, "skipped");
-	jw_int(w, "ignored", account->ignored);
-	jw_int(w, "hidden", account->hidden);
-	jw_int(w, "binary", account->binary);
-	jw_int(w, "too_large", account->too_large);
-	jw_int(w, "unreadable", account->unreadable);
-	if (account->long_lines)
-		jw_int(w, "long_lines", account->long_lines);
-	jw_end(w);
-}
-
-static void write_skipped_entries(struct jw *w, const struct walk_account *account)
-{
-	if (!account->ignored && !account->hidden && !account->unreadable)
-		return;
-	jw_object(w, "skipped");
-	jw_int(w, "ignored", account->ignored);
-	jw_int(w, "hidden", account->hidden);
-	jw_int(w, "unreadable", account->unreadable);
-	jw_end(w);
-}
-
-/* Write as many hits as an answer holds. Returns how many; *last is the last one. */
-static int64_t write_hits(const struct call *c, const struct found_result *r, struct hit *last)
-{
-	struct hits_reader reader = { .hits = &r->found.hits };
-	struct findings f = findings_begin(c);
-	enum findings_part part = findings_part_of(r->show);
-	const size_t start = jw_length(c->out);
-	struct hit hit;
-
-	while (f.count < r->limit && jw_length(c->out) - start < LIMIT_SEARCH_ANSWER &&
-	       hits_next(&reader, &hit) && findings_fit(&f, &hit, &part)) {
-		if (r->show == FOUND_PATHS)
-			jw_str(c->out, NULL, hit.path);
-		else if (r->show == FOUND_TREE)
-			write_entry(c->out, &hit);
-		else
-			write_match(c, r->show, &hit, part);
-		*last = hit;
+	buf_reset(out, SIZE_MAX);
+	buf_addf(out, "%s: ", kind);
+	if (e->advice) {
+		buf_add(out, str_upto(all, e->advice - 1));
+		buf_addc(out, '\n');
 	}
-	return f.count;
+	buf_add(out, str_from(all, e->advice));
 }
 
-static int show_found(const struct call *c, struct found_result *r)
+bool observation_form(struct str name, enum reply_form *ret)
 {
-	static const char *const lists[] = {
-		[FOUND_LINES] = "matches", [FOUND_FILES] = "matches", [FOUND_COUNTS] = "matches",
-		[FOUND_PATHS] = "files",   [FOUND_TREE] = "entries",
+	static const char *const names[REPLY_FORMS] = {
+		[REPLY_PLAIN] = "",	   [REPLY_OLLAMA] = "ollama",
+		[REPLY_OPENAI] = "openai", [REPLY_ANTHROPIC] = "anthropic",
+		[REPLY_GEMINI] = "gemini",
 	};
-	const bool searched = r->show <= FOUND_COUNTS;
-	const struct walk_account *account = &r->found.account;
-	struct jw *w = c->out;
-	struct hit last = { 0 };
 
-	jw_array(w, lists[r->show]);
-	const int64_t n = write_hits(c, r, &last);
+	for (int i = 0; i < REPLY_FORMS; i++) {
+		if (!str_eq(str_of(names[i]), name))
+			continue;
+		*ret = (enum reply_form)i;
+		return true;
+	}
+	return false;
+}
+
+/* An object, or a string that holds one; absent or null is empty. */
+static const struct json *read_arguments(const struct json *v, struct arena *a, struct err *e)
+{
+	if (!v || v->type == JSON_NULL || (v->type == JSON_STRING && str_trim(v->string).n == 0))
+		return &json_empty;
+	if (v->type == JSON_STRING && json_parse(v->string, a, &v, e) < 0)
+		return NULL;
+	if (v->type == JSON_OBJECT)
+		return v;
+	(void)err_set(e, ERR_INVALID_ARGUMENTS, "The arguments must be a JSON object, not %s",
+		      json_type_name(v));
+	return NULL;
+}
+
+void observation_read_call(const struct json *call, struct arena *a, struct model_call *ret,
+			   struct err *e)
+{
+	static const struct str wrappers[] = { STR("function"), STR("functionCall") };
+	static const struct str members[] = { STR("arguments"), STR("input"), STR("args") };
+	const struct json *inner = call, *arguments = NULL;
+
+	for (size_t i = 0; i < ARRAY_LEN(wrappers); i++) {
+		const struct json *v = json_get(call, wrappers[i]);
+		if (v && v->type == JSON_OBJECT)
+			inner = v;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(members) && !arguments; i++)
+		arguments = json_get(inner, members[i]);
+	ret->name = json_text(inner, STR("name"));
+	ret->session = json_text(call, STR("sessionId"));
+	ret->id = json_text(call, STR("call_id"));
+	ret->responses = ret->id.n > 0;
+	if (!ret->id.n)
+		ret->id = json_text(call, STR("id"));
+	if (!ret->id.n)
+		ret->id = json_text(inner, STR("id"));
+	if (ret->name.n == 0)
+		(void)err_set(e, ERR_INVALID_ARGUMENTS,
+			      "The body is no tool call: it has no name. Send the call as the "
+			      "model wrote it, or the arguments to /tools/<name>.");
+	else
+		ret->arguments = read_arguments(arguments, a, e);
+}
+
+static void write_id(struct jw *w, const char *name, struct str id)
+{
+	if (id.n)
+		jw_str(w, name, id);
+}
+
+/* What a provider's message says of a call. */
+struct provider_reply {
+	struct str text;
+	bool is_json;		      /* the text is an observation */
+	const struct way_text *image; /* an image beside the text; or NULL */
+	bool success;
+};
+
+static void write_openai(struct jw *w, const struct model_call *call,
+			 const struct provider_reply *r)
+{
+	jw_str(w, call->responses ? "type" : "role",
+	       call->responses ? STR("function_call_output") : STR("tool"));
+	write_id(w, call->responses ? "call_id" : "tool_call_id", call->id);
+	jw_str(w, call->responses ? "output" : "content", r->text);
+}
+
+/* The content of a tool_result that shows an image. */
+static void write_blocks(struct jw *w, const struct provider_reply *r)
+{
+	jw_array(w, "content");
+	jw_object(w, NULL);
+	jw_str(w, "type", STR("image"));
+	jw_object(w, "source");
+	jw_str(w, "type", STR("base64"));
+	jw_str(w, "media_type", str_of(r->image->image_type));
+	jw_base64(w, "data", r->image->image);
 	jw_end(w);
-	r->seen = (size_t)n;
-	const enum walk_stop stopped =
-		(size_t)n < r->found.hits.count ? WALK_LIMIT : account->stopped;
-	const struct str cursor = findings_cursor(c, r, n, &last);
-	jw_int(w, searched ? "total_matches" : "total", n);
-	if (searched)
-		jw_int(w, "files_searched", account->files);
-	if (r->show == FOUND_TREE)
-		jw_str(w, "path", r->path);
-	jw_bool(w, "truncated", stopped != WALK_COMPLETE);
-	if (searched && stopped != WALK_COMPLETE)
-		jw_str(w, "stopped_because", str_of(scope_stops[stopped]));
-	if (searched)
-		write_skipped_files(w, account);
-	else if (r->show == FOUND_TREE)
-		write_skipped_entries(w, account);
-	if (cursor.n)
-		jw_str(w, "next_cursor", cursor);
-	if (r->show != FOUND_TREE)
-		scope_write_note(w, &r->found);
-	return 0;
+	jw_end(w);
+	jw_object(w, NULL);
+	jw_str(w, "type", STR("text"));
+	jw_str(w, "text", r->text);
+	jw_end(w);
+	jw_end(w);
 }
 
-/* The member "diff": of one that is too long the beginning, and a line that says so. */
-static void write_diff(const struct call *c, struct str diff)
+static void write_anthropic(struct jw *w, const struct model_call *call,
+			    const struct provider_reply *r)
 {
-	struct fit f = fit_of(c);
-	char about[RESULTS_ABOUT];
-
-	if (f.bytes > LIMIT_HEAD_BYTES)
-		f.bytes = LIMIT_HEAD_BYTES;
-	const struct diff_head head = fit_diff(&f, LIMIT_HEAD_LINES, diff);
-	results_describe(&head, about);
-	jw_open_str(c->out, "diff");
-	jw_piece(c->out, head.text);
-	if (*about) {
-		jw_piece(c->out, head.text.n ? STR("\n[") : STR("["));
-		jw_piece(c->out, str_of(about));
-		jw_piece(c->out, STR("]"));
-	}
-	jw_close_str(c->out);
+	jw_str(w, "type", STR("tool_result"));
+	write_id(w, "tool_use_id", call->id);
+	if (r->image)
+		write_blocks(w, r);
+	else
+		jw_str(w, "content", r->text);
+	jw_bool(w, "is_error", !r->success);
 }
 
-static void write_edited(const struct call *c, const struct edited *f)
+static void write_gemini(struct jw *w, const struct model_call *call,
+			 const struct provider_reply *r)
 {
-	jw_object(c->out, NULL);
-	jw_str(c->out, "path", f->path);
-	jw_str(c->out, "kind", str_of(f->kind));
-	if (f->from.n)
-		jw_str(c->out, "from", f->from);
-	jw_int(c->out, "added", f->size.added);
-	jw_int(c->out, "removed", f->size.removed);
-	write_diff(c, f->diff);
-	jw_end(c->out);
-}
-
-static int show_edits(const struct call *c, const struct edits *d)
-{
-	struct jw *w = c->out;
-
-	if (d->by == EDITS_BY_PATCH) {
-		jw_array(w, "files");
-		for (size_t i = 0; i < d->count; i++)
-			write_edited(c, &d->files[i]);
+	jw_object(w, "functionResponse");
+	write_id(w, "id", call->id);
+	jw_str(w, "name", call->name);
+	if (r->is_json) {
+		jw_raw(w, "response", r->text);
+	} else {
+		jw_object(w, "response");
+		jw_str(w, r->success ? "output" : "error", r->text);
 		jw_end(w);
-		results_write_notes(w, d);
-		return 0;
 	}
-	jw_str(w, "path", d->files[0].path);
-	if (d->by == EDITS_BY_WRITE) {
-		jw_int(w, "bytes_written", d->bytes);
-		jw_bool(w, "created", d->created);
-		return 0;
-	}
-	write_diff(c, d->files[0].diff);
-	jw_int(w, "replacements", d->places);
-	return 0;
+	jw_end(w);
 }
 
-int observation_show(const struct call *c, struct result *r, struct err *e)
+static void write_reply(struct buf *out, enum reply_form form, const struct model_call *call,
+			const struct provider_reply *r)
 {
-	switch (r->kind) {
-	case RESULT_PAGE:
-		return show_page(c, &r->page, e);
-	case RESULT_FOUND:
-		return show_found(c, &r->found);
-	case RESULT_EDITS:
-		return show_edits(c, &r->edits);
-	case RESULT_NAMES: /* models have another tool */
-	case RESULT_IMAGE: /* nobody can be shown one this way */
-	case RESULT_WRITTEN:
+	struct jw w = jw_to(out);
+
+	jw_object(&w, NULL);
+	switch (form) {
+	case REPLY_OLLAMA:
+		jw_str(&w, "role", STR("tool"));
+		jw_str(&w, "tool_name", call->name);
+		jw_str(&w, "content", r->text);
+		break;
+	case REPLY_OPENAI:
+		write_openai(&w, call, r);
+		break;
+	case REPLY_ANTHROPIC:
+		write_anthropic(&w, call, r);
+		break;
+	case REPLY_GEMINI:
+		write_gemini(&w, call, r);
+		break;
+	case REPLY_PLAIN:
+	case REPLY_FORMS:
 		break;
 	}
-	return 0;
+	jw_end(&w);
+}
+
+void observation_reply(struct buf *out, enum reply_form form, const struct model_call *call,
+		       struct str observation, bool success)
+{
+	write_reply(out, form, call,
+		    &(struct provider_reply){
+			    .text = observation, .is_json = true, .success = success });
+}
+
+void observation_reply_text(struct buf *out, enum reply_form form, const struct model_call *call,
+			    const struct way_text *text, bool success)
+{
+	write_reply(out, form, call,
+		    &(struct provider_reply){ .text = buf_str(text->text),
+					      .image = text->image_type ? text : NULL,
+					      .success = success });
 }

@@ -1,45 +1,58 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * results: shows what a tool has returned (tools/result.h), in one of the ways out:
+ * results: shows what a tool has returned (tools/result.h) in one of the ways out (way.h).
  *
- *	wire		members of an answer of the HTTP endpoints		wire.c
- *	observation	members of what a model's program gets as JSON		observation.c
- *	text		what a model reads best: what a person would want
- *			to see in a terminal; what is said about the result
- *			stands in lines in square brackets			text.c
- *	native		text in which none of our tools is named, for a
- *			model that has its provider's own tools			text.c
- *
- * Each way out is one file with a function for each kind of result. What does not fit into an answer
- * is cut by fit.c alone.
+ * One table in results.c has a row for each kind of result and a column for each way out. A kind
+ * has one file, with a function for each way; what does not fit into an answer is cut by fit.c.
  */
 #ifndef RESULTS_RESULTS_H
 #define RESULTS_RESULTS_H
 
-#include "tools/result.h"
-#include "tools/tool.h"
+#include "results/way.h"
 
-/* Show the result in the way out of the call: into its members or its text. What was shown of it is
- * noted in the result. -1 if this way out cannot show it, with the reason. */
-int results_show(const struct call *c, struct result *r, struct err *e);
+/* What became of a call besides its result. */
+struct aftermath {
+	const struct change *made;   /* what it changed; id 0: nothing */
+	const struct denied *denied; /* what the sandbox refused; or NULL */
+	struct call_change *told;    /* gets what is said of both; or NULL */
+};
 
-/* The ways out, one row a kind of result. */
-int wire_show(const struct call *c, struct result *r, struct err *e);
-int observation_show(const struct call *c, struct result *r, struct err *e);
-int text_show(const struct call *c, struct result *r, struct err *e);
+/* Show the result, and what became of the call. What was shown of it is noted in the result. -1 if
+ * this way out cannot show it, with the reason. */
+int results_show(const struct way *out, struct result *r, const struct aftermath *after,
+		 struct err *e);
 
-/* What the ways out that show a page have in common: the refusal of one that begins after the last
- * of so many lines; the width of its line numbers; and its lines with their numbers before them, if
- * it is to have these ({ NULL, 0 } without memory). `as_seen`: a final newline begins no line. */
-int results_beyond_end(const struct page *p, int64_t lines, struct err *e);
-int results_number_width(const struct page *p, int least);
-struct str results_number(const struct page *p, int width, bool as_seen, struct arena *a);
+/* Take secrets out of an error, which may quote the file that it is about. */
+void results_clean_error(const struct scrub *rules, struct scrub_counts *counts, struct err *e);
 
-/* The member "fuzz" of a patch. */
-void results_write_notes(struct jw *w, const struct edits *d);
+/* Write members that the answer has besides the error's sentence, if the tool left any. */
+void results_write_details(const struct result *r, const struct err *e, struct buf *out);
 
-/* What is not shown of a diff, in words; empty if all of it is. */
-enum { RESULTS_ABOUT = 128 };
-void results_describe(const struct diff_head *head, char room[RESULTS_ABOUT]);
+/* The members created, modified, deleted and renamed: how many paths each. */
+void changed_write_counts(struct jw *w, const uint32_t counts[ITEM_KINDS]);
+
+/* What the sandbox refused, as lines of text: "[sandbox: writing /etc/hosts is not allowed; writable: the workspace, /tmp]",
+ * as many as fit. `out` may not have more than max_bytes (0: any). */
+void denied_show(struct buf *out, int64_t max_bytes, const struct denied *d);
+
+/* The functions of the table. Members that differ in their names alone have one function. */
+typedef int results_function(const struct way *out, struct result *r, struct err *e);
+
+results_function page_wire, page_observation, page_text;
+results_function image_wire, image_text;
+results_function names_wire;
+results_function entries_wire, entries_text;
+results_function exists_wire, status_wire, placed_wire, resolved_wire, allowed_wire, judged_wire;
+results_function found_wire, found_observation, found_text;
+results_function edits_members, edits_text;
+results_function receipt_observation, receipt_text;
+results_function exit_wire, outputs_wire;
+results_function started_members, started_text;
+results_function jobs_members, jobs_text;
+results_function job_members, job_text;
+results_function ended_members, ended_text;
+results_function changes_members, changes_text;
+results_function change_wire, change_text;
+results_function undone_members, undone_text;
 
 #endif

@@ -58,3 +58,16 @@ int canonical_open(const char *name)
 		return fd;
 	return open_and_compare(name);
 }
+
+bool canonical_in(int dir, const char *name, char ret[2 * PATH_MAX])
+{
+	char self[32];
+
+	(void)snprintf(self, sizeof(self), "/proc/self/fd/%d", dir);
+	const ssize_t n = readlink(self, ret, PATH_MAX - 1);
+	if (n <= 0)
+		return false;
+	(void)snprintf(ret + n, (size_t)(2 * PATH_MAX - n), "%s%s", ret[n - 1] == '/' ? "" : "/",
+		       name);
+	return true;
+}

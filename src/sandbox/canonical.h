@@ -22,4 +22,7 @@ int canonical_open(const char *name);
 /* Is the path the directory, or below it, by name alone? */
 bool canonical_is_in(const char *path, const char *dir);
 
+/* The absolute name of a name in an open directory. False without /proc: then nothing can be named. */
+bool canonical_in(int dir, const char *name, char ret[2 * PATH_MAX]);
+
 #endif

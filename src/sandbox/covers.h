@@ -3,7 +3,7 @@
  * covers: the server's own files that commands must not see, and whether other files have taken
  * their names.
  *
- * A cover is a mount on a file (sandbox/mounts.h). When another file gets the name, the cover stays
+ * A cover is a mount on a file (sandbox/steps.h). When another file gets the name, the cover stays
  * with the old one, or goes with it, and commands see the new one until a new sandbox is made. Each
  * file is held open by the server, so that no other can have its device and inode meanwhile. One
  * that has lost its name stays covered by whatever name it has, in new sandboxes too: a record of
@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "sandbox/sandbox_config.h"
+#include "sandbox/sandbox.h"
 
 struct covers;
 

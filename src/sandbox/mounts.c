@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* mounts: copy, attach, cover and protect trees of mounts. */
 
-#include "sandbox/mounts.h"
+#include "sandbox/steps.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,14 @@ struct attributes {
 	uint64_t set, clear, propagation, userns_fd;
 };
 
-enum { TREE_CLONE = 1, MOVE_FROM_FD = 4, READ_ONLY = 1, NO_DEVICES = 4, RECURSIVE = 0x8000 };
+enum {
+	TREE_CLONE = 1,
+	MOVE_FROM_FD = 4,
+	MOVE_TO_FD = 0x40,
+	READ_ONLY = 1,
+	NO_DEVICES = 4,
+	RECURSIVE = 0x8000
+};
 
 static int clone_tree(int at, unsigned flags)
 {
@@ -95,6 +102,24 @@ int mounts_make_read_only(const char *path, bool no_devices)
 	return done < 0 && errno == ENOSYS ? remount_each(path, no_devices ? MS_NODEV : 0) : done;
 }
 
+int mounts_cover(int at, bool read_only)
+{
+	const struct attributes a = { .set = READ_ONLY };
+	char self[32];
+	AUTO_FD tree = clone_tree(at, RECURSIVE);
+
+	if (tree < 0)
+		return -1;
+	const bool done = !read_only || syscall(SYS_mount_setattr, tree, "",
+						AT_EMPTY_PATH | RECURSIVE, &a, sizeof(a)) == 0;
+	if (!done && errno != ENOSYS)
+		return -1;
+	if (syscall(SYS_move_mount, tree, "", at, "", MOVE_FROM_FD | MOVE_TO_FD) < 0)
+		return -1;
+	(void)snprintf(self, sizeof(self), "/proc/self/fd/%d", tree);
+	return done ? 0 : mount(NULL, self, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL);
+}
+
 int mounts_make_place(const char *path, bool is_dir)
 {
 	char at[PATH_MAX];
@@ -144,4 +169,77 @@ int mounts_hide(const char *path)
 	if (S_ISDIR(st.st_mode))
 		return mount("none", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0755");
 	return seal(path);
+}
+
+static bool is_gone(void)
+{
+	return errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
+}
+
+static bool still_has_name(int fd, const char *name)
+{
+	struct stat st, now;
+
+	return fstat(fd, &st) == 0 && stat(name, &now) == 0 && st.st_dev == now.st_dev &&
+	       st.st_ino == now.st_ino;
+}
+
+/* Mount a directory over itself, so that it cannot get another name: what is mounted in it would go
+ * along. */
+static int pin(const char *name)
+{
+	AUTO_FD at = canonical_open(name);
+
+	return at < 0 ? -1 : mounts_cover(at, false);
+}
+
+/* Pin the directories between the workspace and a name in it, which the last one has not above it. */
+static int pin_above(const char *workspace, const char *name, const char *last)
+{
+	const size_t top = strlen(workspace);
+	char dir[PATH_MAX];
+
+	if (!canonical_is_in(name, workspace) || !name[top])
+		return 0;
+	for (const char *slash = name + top + 1; (slash = strchr(slash, '/')); slash++) {
+		(void)snprintf(dir, sizeof(dir), "%.*s", (int)(slash - name), name);
+		if (!(last && canonical_is_in(last, dir)) && pin(dir) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* In a private directory a command may have made a link of that name; it is not ours to hide. What
+ * is replaced right now is found by the server (sandbox/covers.h). */
+int mounts_hide_list(const char *const *names, size_t count, const char *workspace)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (pin_above(workspace, names[i], i ? names[i - 1] : NULL) < 0 && !is_gone())
+			return -1;
+		AUTO_FD fd = canonical_open(names[i]);
+		if (fd >= 0 && mounts_hide(names[i]) < 0 &&
+		    (errno != ENOENT || still_has_name(fd, names[i])))
+			return -1;
+	}
+	return 0;
+}
+
+/* What is gone, or has become a link, is none to protect. Names that share directories come one
+ * after the other. */
+int mounts_protect_list(const char *const *names, size_t count, const char *workspace)
+{
+	const char *last = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		if (pin_above(workspace, names[i], last) < 0) {
+			if (!is_gone())
+				return -1;
+			continue;
+		}
+		AUTO_FD at = canonical_open(names[i]);
+		if (at < 0 ? !is_gone() : mounts_cover(at, true) < 0)
+			return -1;
+		last = names[i];
+	}
+	return 0;
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* probe: attempts against the sandbox, made by a child inside it. */
 
-#include "sandbox/probe.h"
+#include "sandbox/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -23,12 +22,9 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "base/limits.h"
 #include "base/own.h"
 #include "sandbox/landlock.h"
 #include "sandbox/limits.h"
-#include "sandbox/listener.h"
-#include "sandbox/supervisor.h"
 
 struct attempt {
 	const struct sandbox_config *config;
@@ -165,25 +161,6 @@ static bool cannot_reach_network(const struct attempt *a)
 	return fd < 0 || connect(fd, (const struct sockaddr *)&to, sizeof(to)) < 0;
 }
 
-/* From here on this process and its children make none of these calls by themselves: a child tries,
- * and this process answers as if no server were there. */
-static bool is_refused_unjudged(unsigned calls, bool (*is_refused)(void))
-{
-	AUTO_FD listener = listener_install(calls);
-	const pid_t pid = listener < 0 ? -1 : fork();
-
-	if (pid == 0)
-		_exit(is_refused());
-	int status = 0;
-	struct pollfd p = { .fd = listener, .events = POLLIN };
-	if (pid > 0 && poll(&p, 1, LIMIT_SPAWNER_MS) == 1)
-		supervisor_let_go(listener, calls);
-	else if (pid > 0)
-		(void)kill(pid, SIGKILL);
-	return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
-	       WEXITSTATUS(status) == 1;
-}
-
 /* To empty this changes nothing. */
 static bool is_truncate_refused(void)
 {
@@ -202,7 +179,7 @@ static bool cannot_empty_outside(const struct attempt *a)
 		return landlock_abi() >= LANDLOCK_TRUNCATE;
 	const pid_t pid = fork();
 	if (pid == 0)
-		_exit(is_refused_unjudged(LISTENER_EMPTYING, is_truncate_refused));
+		_exit(a->config->refuses(SANDBOX_STOPS_EMPTYING, is_truncate_refused));
 	return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
 	       WEXITSTATUS(status) == 1;
 }
@@ -225,7 +202,7 @@ static bool cannot_reach_sockets(const struct attempt *a)
 		return true;
 	if (!a->config->brokered)
 		return landlock_abi() >= LANDLOCK_UNIX;
-	return is_refused_unjudged(LISTENER_SOCKETS, is_connect_refused);
+	return a->config->refuses(SANDBOX_STOPS_CONNECTIONS, is_connect_refused);
 }
 
 static bool sees_own_processes_only(const struct attempt *a)

@@ -27,9 +27,7 @@
 #include "sandbox/canonical.h"
 #include "sandbox/landlock.h"
 #include "sandbox/limits.h"
-#include "sandbox/mounts.h"
-#include "sandbox/probe.h"
-#include "sandbox/seccomp.h"
+#include "sandbox/steps.h"
 
 enum { VARIABLES = 7 };
 
@@ -202,27 +200,15 @@ static int put_trees_back(struct setup *s)
 	return 0;
 }
 
-static bool still_has_name(int fd, const char *name)
-{
-	struct stat st, now;
-
-	return fstat(fd, &st) == 0 && stat(name, &now) == 0 && st.st_dev == now.st_dev &&
-	       st.st_ino == now.st_ino;
-}
-
-/* In a private directory a command may have made a link of that name; it is not ours to hide. What
- * is replaced right now is found by the server (sandbox/covers.h). */
 static int hide_listed(struct setup *s)
 {
-	const struct path_list list = s->config->hide;
+	return mounts_hide_list(s->config->hide.item, s->config->hide.count, s->config->workspace);
+}
 
-	for (size_t i = 0; i < list.count; i++) {
-		AUTO_FD fd = canonical_open(list.item[i]);
-		if (fd >= 0 && mounts_hide(list.item[i]) < 0 &&
-		    (errno != ENOENT || still_has_name(fd, list.item[i])))
-			return -1;
-	}
-	return 0;
+static int protect_listed(struct setup *s)
+{
+	return mounts_protect_list(s->config->protect.item, s->config->protect.count,
+				   s->config->workspace);
 }
 
 /* Called for everything in /etc, directories first. */
@@ -284,12 +270,14 @@ static int set_variables(struct setup *s)
 		{ "YARN_CACHE_FOLDER", "/.yarn" },
 	};
 	struct sandbox *sb = s->sandbox;
+	const char *const tmp = sb->namespaces ? "/tmp" : s->config->scratch;
+	const char *const cache = s->config->cache ? s->config->cache : tmp;
 
 	sb->variable_count = home_is_writable(s->config) ? 1 : VARIABLES;
 	for (size_t i = 0; i < sb->variable_count; i++) {
 		sb->variable[i] = sb->text[i];
 		(void)snprintf(sb->text[i], sizeof(sb->text[i]), "%s=%s%s", names[i][0],
-			       sb->namespaces ? "/tmp" : s->config->scratch, names[i][1]);
+			       i ? cache : tmp, names[i][1]);
 	}
 	return 0;
 }
@@ -426,6 +414,7 @@ static const struct sandbox_step {
 	{ "hide /run", WHEN_NAMESPACES, hide_run },
 	{ "put the directories back", WHEN_NAMESPACES, put_trees_back },
 	{ "hide the server's files", WHEN_NAMESPACES, hide_listed },
+	{ "protect what runs later", WHEN_NAMESPACES, protect_listed },
 	{ "hide secrets in /etc", WHEN_NAMESPACES | WHEN_STRICT, hide_secrets },
 	{ "leave covered mounts", WHEN_NAMESPACES, leave_covered_mounts },
 	/* What commands find. */

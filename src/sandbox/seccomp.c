@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* seccomp: the filter's table and its translation by libseccomp. */
 
-#include "sandbox/seccomp.h"
+#include "sandbox/steps.h"
 
 #include <errno.h>
 #include <linux/netlink.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dir: enter directories by descriptor, keep a bounded number open, read their ignore rules. */
+/* dir: enter directories by descriptor, keep a bounded number open, read their ignore rules and
+ * their names (by getdents64). */
 
 #include "search/dir.h"
 
@@ -7,7 +8,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -18,7 +21,7 @@
 enum {
 	OPEN_DIR = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
 	OPEN_FILE = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
-	/* When a way had to be opened again, so many directories at its end stay open: the walk
+	/* When a way had to be opened again, this many directories at its end stay open: the walk
 	 * comes back up that way. */
 	KEEP_OPEN = LIMIT_WALK_DIRS / 4,
 };
@@ -222,7 +225,8 @@ int dir_open_file(int dirfd, const char *name)
 	return openat(dirfd, name, OPEN_FILE);
 }
 
-unsigned char dir_entry_type(int dirfd, const char *name)
+/* The type of an entry, a DT_ value, for file systems whose directories do not give it. */
+static unsigned char dir_entry_type(int dirfd, const char *name)
 {
 	struct stat st;
 
@@ -283,11 +287,12 @@ bool dir_reads_whole(int dirfd)
 	}
 }
 
-static bool has_entry(int dirfd, const char *name)
+bool dir_has(int dirfd, const char *in, const char *name)
 {
+	AUTO_FD sub = in ? openat(dirfd, in, OPEN_DIR) : -1;
 	struct stat st;
 
-	return fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	return (!in || sub >= 0) && fstatat(in ? sub : dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 static struct ignore *rules_of(int fd, const char *const path[], size_t components, size_t depth,
@@ -327,7 +332,7 @@ void dirs_read_rules(struct dirs *all, const int *parents, size_t count, struct 
 	all->root->git = ignore_new(excludes, 0, NULL);
 	for (size_t i = 0; i < count; i++) {
 		const struct rule_files has = {
-			.git = has_entry(parents[i], ".git"),
+			.git = dir_has(parents[i], NULL, ".git"),
 			.gitignore = true,
 			.ignore = true,
 		};
@@ -347,11 +352,181 @@ void dir_read_rules(struct dir *d, int fd, const struct rule_files *has, size_t 
 	add_rules(d, fd, has, depth, excludes);
 }
 
-bool dir_hides(const struct dir *d, struct str path, size_t name_at, bool is_dir)
+enum ignore_verdict dir_hides(const struct dir *d, struct str path, size_t name_at, bool is_dir)
 {
-	enum ignore_verdict v = ignore_match(d->dot, path, name_at, is_dir);
+	const enum ignore_verdict v = ignore_match(d->dot, path, name_at, is_dir);
 
-	if (v == IGNORE_SILENT)
-		v = ignore_match(d->git, path, name_at, is_dir);
-	return v == IGNORE_YES;
+	return v == IGNORE_SILENT ? ignore_match(d->git, path, name_at, is_dir) : v;
+}
+
+enum { LIST_FIRST = 256 };
+
+/* As the kernel writes it (getdents64). */
+struct kernel_dirent {
+	uint64_t ino;
+	int64_t offset;
+	unsigned short size;
+	unsigned char type;
+	char name[];
+};
+
+int listing_init(struct dir_listing *l)
+{
+	l->names.max = SIZE_MAX;
+	l->dents = mem_new(1, LIMIT_WALK_DENTS);
+	return l->dents ? 0 : -1;
+}
+
+void listing_done(struct dir_listing *l)
+{
+	mem_free(l->dents);
+	mem_free(l->list);
+	buf_done(&l->names);
+}
+
+void listing_reset(struct dir_listing *l)
+{
+	buf_reset(&l->names, SIZE_MAX);
+	l->n = 0;
+	l->rules = (struct rule_files){ 0 };
+}
+
+static enum hit_type hit_type_of(unsigned char type)
+{
+	switch (type) {
+	case DT_REG:
+		return HIT_FILE;
+	case DT_DIR:
+		return HIT_DIRECTORY;
+	case DT_LNK:
+		return HIT_LINK;
+	default:
+		return HIT_OTHER;
+	}
+}
+
+static bool add(struct dir_listing *l, struct str name, enum hit_type type)
+{
+	if (l->n == l->cap) {
+		const size_t cap = l->cap ? 2 * l->cap : LIST_FIRST;
+		struct listed *bigger = mem_resize(l->list, cap, sizeof *bigger);
+
+		if (!bigger)
+			return false;
+		l->list = bigger;
+		l->cap = cap;
+	}
+	const size_t at = l->names.n;
+	buf_add(&l->names, (struct str){ name.p, name.n + 1 });
+	if (l->names.failed)
+		return false;
+	l->list[l->n++] = (struct listed){ .name = at, .name_n = (uint32_t)name.n, .type = type };
+	return true;
+}
+
+static void note_rule_file(struct str name, struct rule_files *has)
+{
+	has->git |= str_eq(name, STR(".git"));
+	has->gitignore |= str_eq(name, STR(".gitignore"));
+	has->ignore |= str_eq(name, STR(".ignore"));
+}
+
+int listing_more(struct dir_listing *l, int fd)
+{
+	const long n = syscall(SYS_getdents64, fd, l->dents, LIMIT_WALK_DENTS);
+
+	for (long at = 0; at < n;) {
+		const struct kernel_dirent *d = (const void *)(l->dents + at);
+		const struct str name = str_of(d->name);
+
+		at += d->size;
+		if (d->name[0] == '.') {
+			if (str_eq(name, STR(".")) || str_eq(name, STR("..")))
+				continue;
+			note_rule_file(name, &l->rules);
+		}
+		const unsigned char type =
+			d->type == DT_UNKNOWN ? dir_entry_type(fd, d->name) : d->type;
+		if (!add(l, name, hit_type_of(type))) {
+			errno = ENOMEM;
+			return -1;
+		}
+	}
+	return n > 0 ? 1 : (int)n;
+}
+
+static uint64_t sort_key(struct str name, bool is_dir)
+{
+	unsigned char first[8] = { 0 };
+	uint64_t key = 0;
+
+	memcpy(first, name.p, name.n < 8 ? name.n : 8);
+	if (is_dir && name.n < 8)
+		first[name.n] = '/';
+	for (size_t i = 0; i < 8; i++)
+		key = key << 8 | first[i];
+	return key;
+}
+
+static int compare(const void *x, const void *y, void *names)
+{
+	const struct listed *a = x, *b = y;
+
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	/* A name ends in NUL, which sorts first as an end should; a directory's ends in '/'. */
+	const unsigned char *p = (unsigned char *)names + a->name;
+	const unsigned char *q = (unsigned char *)names + b->name;
+	while (*p && *p == *q)
+		p++, q++;
+	const int c = *p ? *p : a->type == HIT_DIRECTORY ? '/' : 0;
+	const int k = *q ? *q : b->type == HIT_DIRECTORY ? '/' : 0;
+	return c - k;
+}
+
+void listing_sort(struct dir_listing *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		l->list[i].key =
+			sort_key(listing_name(l, &l->list[i]), l->list[i].type == HIT_DIRECTORY);
+	if (l->n > 1)
+		qsort_r(l->list, l->n, sizeof *l->list, compare, l->names.p);
+}
+
+/* Take what is in a directory, and below, from what may still be counted; false when that is used up. */
+static bool count_below(int dirfd, const char *name, unsigned depth, int64_t *entries,
+			int64_t *files)
+{
+	enum { SOME = 4 << 10 };
+	_Alignas(struct kernel_dirent) char dents[SOME];
+	AUTO_FD fd = openat(dirfd, name, OPEN_DIR);
+	long n = 0;
+
+	if (fd < 0 || depth == LIMIT_FILLED_DEPTH)
+		return false;
+	while ((n = syscall(SYS_getdents64, fd, dents, sizeof dents)) > 0)
+		for (long at = 0; at < n;) {
+			const struct kernel_dirent *d = (const void *)(dents + at);
+
+			at += d->size;
+			if (str_eq(str_of(d->name), STR(".")) || str_eq(str_of(d->name), STR("..")))
+				continue;
+			if (--*entries < 0)
+				return false;
+			const unsigned char type =
+				d->type == DT_UNKNOWN ? dir_entry_type(fd, d->name) : d->type;
+			if (type == DT_DIR ? !count_below(fd, d->name, depth + 1, entries, files)
+					   : --*files < 0)
+				return false;
+		}
+	return n == 0;
+}
+
+bool dir_count(int dirfd, const char *name, int64_t most, int64_t *files)
+{
+	int64_t entries = LIMIT_FILLED_ENTRIES, left = most - *files;
+	const bool all = count_below(dirfd, name, 0, &entries, &left);
+
+	*files = most - (left < 0 ? 0 : left);
+	return all;
 }

@@ -18,6 +18,7 @@
 
 #include "base/buf.h"
 #include "base/str.h"
+#include "search/hits.h"
 #include "search/ignore.h"
 
 struct dir {
@@ -64,11 +65,15 @@ void dir_path(const struct dir *d, struct buf *out);
  * Returns a descriptor that the caller closes, or -1 with errno. */
 int dir_open_file(int dirfd, const char *name);
 
-/* The type of an entry, a DT_ value, for file systems whose directories do not give it. */
-unsigned char dir_entry_type(int dirfd, const char *name);
-
 /* The size of an entry itself (of a link: of the link), or -1. */
 int64_t dir_entry_size(int dirfd, const char *name);
+
+/* Whether the directory has such an entry; with `in`, whether the directory of that name in it has. */
+bool dir_has(int dirfd, const char *in, const char *name);
+
+/* Add to *files how many entries there are below a directory, without directories. False when not all
+ * are counted: *files has reached `most`, or there are too many directories. */
+bool dir_count(int dirfd, const char *name, int64_t most, int64_t *files);
 
 /* Whether a read on the directory's file system returns less than was asked for only at the end of
  * a file. True of the usual ones that keep files on a disk or in memory; there the last read of
@@ -90,8 +95,56 @@ void dirs_read_rules(struct dirs *all, const int *parents, size_t count, struct 
 void dir_read_rules(struct dir *d, int fd, const struct rule_files *has, size_t depth,
 		    struct str excludes);
 
-/* Whether the rules of the directory hide an entry of it. `path` is from the outermost parent; its
+/* What the rules of the directory say of an entry of it. `path` is from the outermost parent; its
  * last component starts at name_at. */
-bool dir_hides(const struct dir *d, struct str path, size_t name_at, bool is_dir);
+enum ignore_verdict dir_hides(const struct dir *d, struct str path, size_t name_at, bool is_dir);
+
+/*
+ * listing: the names in one directory, read as the kernel gives them, then put in order.
+ *
+ *	listing_reset(&l);
+ *	while ((got = listing_more(&l, fd)) > 0)
+ *		…
+ *	… drop what is not wanted from l.list …
+ *	listing_sort(&l);
+ *
+ * The memory is kept for the next directory.
+ */
+
+struct listed {
+	uint64_t key; /* for sorting: the first bytes of the name, a directory's followed by "/" */
+	size_t name;  /* offset in dir_listing.names */
+	uint32_t name_n;
+	enum hit_type type;
+	bool ignored;	 /* for the walk: by a rule … */
+	bool filled;	 /* … by a tool (filled.h) … */
+	unsigned wanted; /* … its WALK_ flags */
+};
+
+struct dir_listing {
+	struct listed *list;
+	size_t n, cap;
+	struct buf names; /* each followed by a NUL */
+	struct rule_files rules;
+	char *dents; /* what the kernel wrote */
+};
+
+/* 0, or -1 when there is no memory. *l is zeroed. */
+int listing_init(struct dir_listing *l);
+void listing_done(struct dir_listing *l);
+
+void listing_reset(struct dir_listing *l);
+
+/* Read some more names: 1, 0 when there are no more, -1 when the directory cannot be read or there
+ * is no memory. */
+int listing_more(struct dir_listing *l, int fd);
+
+/* Byte order of the paths in the directories: a directory's name counts with its "/". */
+void listing_sort(struct dir_listing *l);
+
+static inline struct str listing_name(const struct dir_listing *l, const struct listed *entry)
+{
+	return (struct str){ l->names.p + entry->name, entry->name_n };
+}
 
 #endif

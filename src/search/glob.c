@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* glob: from a caller's pattern to a wildcard pattern and the part of the path it applies to. */
+/* glob: from a caller's pattern to a wildcard pattern and the part of the path it applies to; and a
+ * walk that reports the entries whose path matches. */
 
 #include "search/glob.h"
 
@@ -8,6 +9,8 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "search/dir.h"
+#include "search/spread.h"
 #include "search/wild.h"
 
 struct glob {
@@ -122,4 +125,46 @@ bool glob_match(const struct glob *g, struct str path, struct str name, bool is_
 	if (g->dirs_only && !is_dir)
 		return false;
 	return wild_match(g->wild, g->whole_path ? path : name);
+}
+
+struct find_search {
+	const struct find_request *request;
+	const struct glob *glob; /* NULL: everything matches */
+};
+
+static unsigned find_entry(void *search, const struct walk_entry *entry,
+			   struct walk_account *account)
+{
+	const struct find_search *f = search;
+	const bool is_dir = entry->type == HIT_DIRECTORY;
+	unsigned wanted = is_dir ? WALK_DESCEND : 0;
+
+	account->files++;
+	if (f->request->one_type && entry->type != f->request->type)
+		return wanted;
+	if (!f->glob || glob_match(f->glob, entry->path, entry->name, is_dir))
+		wanted |= WALK_REPORT;
+	return wanted;
+}
+
+static void find_report(void *search, const struct walk_entry *entry, struct hits *out)
+{
+	const struct find_search *f = search;
+	const int64_t size = f->request->sizes ? dir_entry_size(entry->dirfd, entry->name.p) : 0;
+
+	hits_begin(out, entry->type, f->request->prefix, entry->path);
+	hits_end(out, 0, 0, size);
+}
+
+int find_run(const struct find_request *r, struct found *ret, struct err *e)
+{
+	struct glob *glob = NULL;
+
+	if (r->pattern.n && glob_new(r->pattern, r->exact_case ? 0 : GLOB_SMART_CASE, &glob, e) < 0)
+		return -1;
+	struct find_search f = { r, glob };
+	const struct walk_visitor v = { .search = &f, .entry = find_entry, .report = find_report };
+	const int status = spread_run(&r->where, &v, r->prefix.n, ret, e);
+	glob_free(glob);
+	return status;
 }

@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "base/own.h"
 #include "search/glob.h"
+#include "search/spread.h"
 
 struct file_type {
 	const char *names;
@@ -90,6 +91,30 @@ const struct file_type *type_by_name(struct str name)
 	return NULL;
 }
 
+/* Add the words of a list, each after `sign`. Returns whether the line has any. */
+static bool add_words(struct buf *to, const char *words, const char *sign, bool any)
+{
+	struct str word, rest = str_of(words);
+
+	while (rest.n) {
+		(void)str_cut(rest, ' ', &word, &rest);
+		buf_addf(to, "%s%s%.*s", any ? ", " : "", sign, STR_FMT(word));
+		any = true;
+	}
+	return any;
+}
+
+void types_list(struct buf *to)
+{
+	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+		(void)add_words(to, types[i].names, "", false);
+		buf_add(to, STR(": "));
+		(void)add_words(to, types[i].files, "",
+				add_words(to, types[i].extensions, "*.", false));
+		buf_addc(to, '\n');
+	}
+}
+
 bool type_has(const struct file_type *type, struct str name)
 {
 	const char *dot = memrchr(name.p, '.', name.n);
@@ -159,6 +184,7 @@ static int grep_init(struct grep *g, struct err *e)
 	g->scan = (struct scan_options){
 		.regex = g->regex,
 		.mode = r->mode,
+		.invert = r->invert,
 		.multiline = r->options.multiline,
 		.context = r->context < LIMIT_SEARCH_CONTEXT ? r->context : LIMIT_SEARCH_CONTEXT,
 		.max_bytes = r->max_bytes,
@@ -269,7 +295,8 @@ static void grep_hint(void *search, int64_t deadline_ms)
 {
 	struct grep *g = search;
 
-	g->scan.mode = SCAN_FILES;
+	if (g->scan.mode != SCAN_WITHOUT)
+		g->scan.mode = SCAN_FILES;
 	g->scan.limit = 0;
 	g->scan.budget.deadline_ms = deadline_ms;
 }
@@ -285,7 +312,7 @@ static int grep_tree(struct grep *g, struct found *ret, struct err *e)
 		.hint = grep_hint,
 	};
 
-	if (walk_run(&g->request->where, &v, ret, e) < 0)
+	if (spread_run(&g->request->where, &v, g->request->prefix.n, ret, e) < 0)
 		return -1;
 	/* If the search itself was complete, `why` can only be from the search of hidden files. */
 	if (ret->account.stopped != WALK_COMPLETE)

@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 
+#include "base/buf.h"
 #include "base/str.h"
 #include "search/scan.h"
 #include "search/walk.h"
@@ -34,6 +35,7 @@ struct grep_request {
 	size_t type_count;
 
 	enum scan_mode mode;
+	bool invert;
 	unsigned context;  /* lines on each side, capped at LIMIT_SEARCH_CONTEXT */
 	int64_t max_bytes; /* larger files are left out and counted; 0: no maximum */
 	int64_t after_line;
@@ -52,6 +54,9 @@ struct file_type;
 
 /* The type with that name in any case, or NULL. */
 const struct file_type *type_by_name(struct str name);
+
+/* Add all types, a line each: "c: *.c, *.h". */
+void types_list(struct buf *to);
 
 /* Whether a file, by the last component of its path, is of that type. */
 bool type_has(const struct file_type *type, struct str name);

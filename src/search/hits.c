@@ -125,6 +125,23 @@ void hits_end(struct hits *h, int64_t line, int64_t first_line, int64_t value)
 	h->bytes += head.size;
 }
 
+void hits_add(struct hits *h, const struct hit *hit)
+{
+	struct hits_chunk *c = chunk_for_adding(h);
+	const char *record = hit->path.p - sizeof(struct hit_head);
+	struct hit_head head;
+
+	memcpy(&head, record, sizeof head);
+	if (c)
+		buf_add(&c->data, (struct str){ record, head.size });
+	if (!c || c->data.failed) {
+		h->failed = true;
+		return;
+	}
+	h->count++;
+	h->bytes += head.size;
+}
+
 int hits_fail(struct err *e)
 {
 	return err_set(e, ERR_TOO_BUSY, "Not enough memory for the search, try again");

@@ -70,6 +70,9 @@ void hits_begin(struct hits *h, enum hit_type type, struct str prefix, struct st
 void hits_line(struct hits *h, struct str text, unsigned flags);
 void hits_end(struct hits *h, int64_t line, int64_t first_line, int64_t value);
 
+/* Add a hit of another list, as hits_next has given it. */
+void hits_add(struct hits *h, const struct hit *hit);
+
 /* A place to return to: hits_cut drops everything added since. */
 struct hits_mark {
 	struct hits_chunk *last;
@@ -78,7 +81,7 @@ struct hits_mark {
 struct hits_mark hits_mark(const struct hits *h);
 void hits_cut(struct hits *h, const struct hits_mark *mark);
 
-/* Keep only the first n hits, and fewer once they have so many bytes. */
+/* Keep only the first n hits, and fewer if these have more than `bytes`. */
 void hits_keep(struct hits *h, size_t n, size_t bytes);
 
 /* Move all hits of `from` to the end of h. */

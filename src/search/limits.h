@@ -44,6 +44,15 @@ enum {
 	LIMIT_SEARCH_HINTS = 1000,
 	LIMIT_SEARCH_HIDDEN = 4096,
 
+	/* How many directories deep hits are spread. */
+	LIMIT_SPREAD_DEPTH = 8,
+
+	/* Files that are counted in the directories of one name that tools fill, and entries, to get
+	 * to them: a few milliseconds. */
+	LIMIT_FILLED_FILES = 1000,
+	LIMIT_FILLED_ENTRIES = 4000,
+	LIMIT_FILLED_DEPTH = 32,
+
 	/* How often a search reports its progress: as often as a person can read. */
 	LIMIT_SEARCH_TELL_MS = 200,
 };

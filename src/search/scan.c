@@ -186,8 +186,14 @@ static void add_hit(struct scanner *s, const struct regex_match *m)
 	hits_end(s->out, s->line, s->line - (int64_t)above, 0);
 }
 
-static void add_file(struct scanner *s)
+/* Add the file, in the modes that give one hit per file, if it belongs to what was asked for. One
+ * with which an earlier search ended is not without a match because none is left. */
+static void add_file_if(struct scanner *s, enum scan_outcome outcome)
 {
+	const bool without = outcome == SCAN_SEARCHED && !s->matches && !s->in->after_line;
+
+	if (s->o->mode == SCAN_LINES || !(s->o->mode == SCAN_WITHOUT ? without : s->matches > 0))
+		return;
 	hits_begin(s->out, HIT_FILE, s->o->prefix, s->in->path);
 	hits_end(s->out, 0, 0, s->matches);
 }
@@ -221,6 +227,32 @@ static bool is_new(struct scanner *s, size_t at)
 	return true;
 }
 
+/* Take a match. 1 to continue, 0 when the file is finished or binary. */
+static int take(struct scanner *s, const struct regex_match *m)
+{
+	if (!is_new(s, m->line))
+		return 1;
+	if (s->o->mode == SCAN_FILES || s->o->mode == SCAN_WITHOUT || is_binary(s))
+		return 0;
+	if (s->o->mode != SCAN_LINES)
+		return 1;
+	add_hit(s, m);
+	return !enough(s);
+}
+
+/* Take the lines between two that match. The same results. */
+static int take_others(struct scanner *s, size_t at, size_t end)
+{
+	int more = 1;
+
+	while (at < end && more) {
+		const struct regex_match m = { .line = at, .line_end = line_end(s, at) };
+		more = take(s, &m);
+		at = m.line_end + 1;
+	}
+	return more;
+}
+
 /* Search the window up to `end`. 1 to continue, 0 when the file is finished or binary, -1 when the
  * budget is used up. */
 static int search(struct scanner *s, size_t end)
@@ -231,19 +263,13 @@ static int search(struct scanner *s, size_t end)
 	while (s->from < end) {
 		const int got = regex_next(s->o->regex, s->cache, text, s->from, &s->o->budget, &m,
 					   &s->why);
-		if (got <= 0) {
-			s->from = end;
-			return got < 0 ? -1 : 1;
-		}
-		s->from = m.line_end < end ? m.line_end + 1 : end;
-		if (!is_new(s, m.line))
-			continue;
-		if (s->o->mode == SCAN_FILES || is_binary(s))
+		const size_t before = s->from;
+		s->from = got > 0 && m.line_end < end ? m.line_end + 1 : end;
+		if (got < 0)
+			return -1;
+		if (s->o->invert && !take_others(s, before, got ? m.line : end))
 			return 0;
-		if (s->o->mode != SCAN_LINES)
-			continue;
-		add_hit(s, &m);
-		if (enough(s))
+		if (!s->o->invert && got && !take(s, &m))
 			return 0;
 	}
 	return 1;
@@ -365,8 +391,10 @@ enum scan_outcome scan_file(struct scanner *s, const struct scan_input *in, stru
 	s->left = INT64_MAX;
 	if (!fill(s))
 		return SCAN_UNREADABLE;
-	if (s->n == 0)
+	if (s->n == 0) {
+		add_file_if(s, SCAN_SEARCHED);
 		return SCAN_SEARCHED;
+	}
 	if (memchr(s->p, 0, s->n < BINARY_HEAD ? s->n : BINARY_HEAD))
 		return SCAN_BINARY;
 	if (too_large(s))
@@ -375,7 +403,7 @@ enum scan_outcome scan_file(struct scanner *s, const struct scan_input *in, stru
 	const enum scan_outcome outcome = scan_windows(s);
 	if (outcome == SCAN_BINARY || outcome == SCAN_TOO_LARGE)
 		hits_cut(out, &s->mark);
-	else if (s->o->mode != SCAN_LINES && s->matches)
-		add_file(s);
+	else
+		add_file_if(s, outcome);
 	return outcome;
 }

@@ -23,18 +23,20 @@
 #include "search/hits.h"
 
 enum scan_mode {
-	SCAN_LINES,  /* one hit per matching line */
-	SCAN_FILES,  /* one hit per file with a match */
-	SCAN_COUNTS, /* the same, hit.value is the number of matching lines */
+	SCAN_LINES,   /* one hit per matching line */
+	SCAN_FILES,   /* one hit per file with a match */
+	SCAN_COUNTS,  /* the same, hit.value is the number of matching lines */
+	SCAN_WITHOUT, /* one hit per file without a match */
 };
 
 struct scan_options {
 	const struct regex *regex;
 	enum scan_mode mode;
+	bool invert;	   /* lines that do not match count as matches; not with multiline */
 	bool multiline;	   /* as the pattern was compiled: a hit may have several matching lines */
 	unsigned context;  /* lines on each side, at most LIMIT_SEARCH_CONTEXT */
 	int64_t max_bytes; /* larger files are left out; 0: no maximum */
-	size_t limit;	   /* stop when the list has so many hits; 0: no limit */
+	size_t limit;	   /* stop when the list has this many hits; 0: no limit */
 	struct str prefix; /* put before each path in the hits */
 	struct regex_budget budget;
 };

@@ -33,7 +33,7 @@ void walk_list_add(struct walk_list *l, struct walk_item *item)
 	l->last = item;
 }
 
-static void list_remove(struct walk_list *l, struct walk_item *item)
+void walk_list_remove(struct walk_list *l, struct walk_item *item)
 {
 	*(item->prev ? &item->prev->next : &l->first) = item->next;
 	*(item->next ? &item->next->prev : &l->last) = item->prev;
@@ -43,14 +43,14 @@ struct walk_item *walk_list_shift(struct walk_list *l)
 {
 	struct walk_item *item = l->first;
 
-	list_remove(l, item);
+	walk_list_remove(l, item);
 	return item;
 }
 
 void walk_list_replace(struct walk_list *l, struct walk_item *item, struct walk_list *in)
 {
 	if (!in->first) {
-		list_remove(l, item);
+		walk_list_remove(l, item);
 		return;
 	}
 	in->first->prev = item->prev;
@@ -66,9 +66,10 @@ void walk_list_merge(struct walk_list *l, struct dirs *dirs, struct walk_item *i
 		struct walk_item *next = item->next;
 		const bool at_end = next == end;
 
-		if (item->state == ITEM_DONE && next->state == ITEM_DONE) {
+		if (item->state == ITEM_DONE && next->state == ITEM_DONE &&
+		    item->group == next->group) {
 			hits_join(&item->hits, &next->hits);
-			list_remove(l, next);
+			walk_list_remove(l, next);
 			walk_item_free(dirs, next);
 		} else {
 			item = next;

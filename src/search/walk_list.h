@@ -23,6 +23,7 @@ struct walk_item {
 	enum item_state state;
 	struct dir *dir; /* the directory itself, or the one the files are in; held */
 	struct hits hits;
+	unsigned group; /* of a walk that spreads: the entry of its directory, else 0 */
 	size_t files;
 	size_t names_n;
 	char names[]; /* of the files, each followed by a NUL */
@@ -39,6 +40,8 @@ struct walk_item *walk_item_new(struct dirs *dirs, enum item_state state, struct
 void walk_item_free(struct dirs *dirs, struct walk_item *item);
 
 void walk_list_add(struct walk_list *l, struct walk_item *item);
+
+void walk_list_remove(struct walk_list *l, struct walk_item *item);
 
 /* Remove the first item from the list, which is not empty. */
 struct walk_item *walk_list_shift(struct walk_list *l);

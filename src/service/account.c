@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* account: the subject of a call, cut where no secret is; its line for programs and for people. */
+/* account: the subject of a call, cut where no secret is; its arguments, written again through the
+ * scrubber; its line for programs and for people. */
 
 #include "service/account.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/human.h"
 #include "base/log.h"
@@ -44,12 +46,61 @@ static struct str number_of(const struct json *arguments, struct arena *a)
 	return arena_dup(a, str_of(text));
 }
 
-struct str account_subject(const struct json *arguments, struct arena *a)
+/* Two texts and what is between them; the first alone if there is no second. */
+static struct str join(struct str first, struct str between, struct str second, struct arena *a)
 {
-	static const struct str names[] = { STR("path"), STR("command"), STR("pattern"),
-					    STR("job_id"), STR("id") };
+	const size_t size = first.n + between.n + second.n;
+	char *room = second.n ? arena_alloc(a, size) : NULL;
+
+	if (!room)
+		return first;
+	struct buf b = buf_over(room, size);
+	buf_add(&b, first);
+	buf_add(&b, between);
+	buf_add(&b, second);
+	return buf_str(&b);
+}
+
+/* A path is shown as it lies in the workspace; one that is refused, as it was asked for. */
+static struct str place_of(const struct account_paths *paths, struct str path, struct arena *a)
+{
+	struct path p UNINITIALISED;
+	char room[2 * PATH_MAX] UNINITIALISED;
+	struct err refused;
+
+	if (!paths || !path.n ||
+	    path_resolve(ws_rules(paths->ws), path, paths->policy, &p, &refused) < 0)
+		return path;
+	const struct str shown = ws_display(paths->ws, &p, room);
+	return str_eq(shown, path) ? path : arena_dup(a, shown);
+}
+
+/* The first file of a patch, whose paths may start in a directory. */
+static struct str patched_path(const struct json *arguments, struct str patch, struct arena *a)
+{
+	const struct str path = patch_first_path(patch), cwd = json_text(arguments, STR("cwd"));
+
+	return cwd.n && path.n && path.p[0] != '/' ? join(cwd, STR("/"), path, a) : path;
+}
+
+struct str account_subject(const struct account_paths *paths, const struct json *arguments,
+			   struct arena *a)
+{
+	static const struct str names[] = { STR("command"), STR("job_id"), STR("id") };
 	static const struct str lists[] = { STR("argv"), STR("commands"), STR("command") };
 
+	const struct str pattern = json_text(arguments, STR("pattern"));
+	const struct str path = place_of(paths, json_text(arguments, STR("path")), a);
+	const struct str from = place_of(paths, json_text(arguments, STR("from")), a);
+
+	/* A search is named by what it looks for, and by where if that was said. */
+	if (pattern.n)
+		return join(pattern, STR(" in "), path, a);
+	if (path.n)
+		return path;
+	if (from.n)
+		return join(from, STR(" to "), place_of(paths, json_text(arguments, STR("to")), a),
+			    a);
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		const struct str text = json_text(arguments, names[i]);
 		if (text.n)
@@ -57,7 +108,7 @@ struct str account_subject(const struct json *arguments, struct arena *a)
 	}
 	const struct str patch = json_text(arguments, STR("patch"));
 	if (patch.n)
-		return patch_first_path(patch);
+		return place_of(paths, patched_path(arguments, patch, a), a);
 	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
 		const struct json *list = json_get(arguments, lists[i]);
 		if (list && list->type == JSON_ARRAY)
@@ -66,7 +117,7 @@ struct str account_subject(const struct json *arguments, struct arena *a)
 	return number_of(arguments, a);
 }
 
-/* The first so many characters. */
+/* The first `count` characters. */
 static struct str first_characters(struct str s, size_t count)
 {
 	size_t at = 0, bad = 0;
@@ -95,12 +146,99 @@ struct str account_clean(const struct scrub *secrets, struct str text, struct bu
 	return first_characters(scrub_text(secrets, NULL, text, aside), LIMIT_SUBJECT);
 }
 
+struct str account_clean_value(void *cleaner, struct str value)
+{
+	struct value_cleaner *c = cleaner;
+
+	if (value.p == c->clean.p && value.n == c->clean.n)
+		return value;
+	if (c->longest && value.n > c->longest) {
+		const struct str cut = str_upto(value, c->longest);
+		value = str_upto(cut, scrub_decided(c->secrets, cut));
+	}
+	const struct str clean = scrub_text(c->secrets, NULL, value, &c->aside);
+	c->failed = c->failed || c->aside.failed;
+	return clean;
+}
+
+static void write_value(struct jw *w, const struct json *v, bool named, int depth)
+{
+	enum { DEEPEST = 16 };
+	char room[256] UNINITIALISED;
+	const char *name = NULL;
+
+	if (named) {
+		const struct str cut = str_upto(v->name, sizeof room - 1);
+		if (cut.n)
+			memcpy(room, cut.p, cut.n);
+		room[cut.n] = '\0';
+		name = room;
+	}
+	switch (v->type) {
+	case JSON_STRING:
+		jw_str(w, name, v->string);
+		return;
+	case JSON_BOOL:
+		jw_bool(w, name, v->boolean);
+		return;
+	case JSON_NUMBER:
+		if (v->whole)
+			jw_int(w, name, v->integer);
+		else
+			jw_num(w, name, v->number);
+		return;
+	case JSON_NULL:
+		jw_null(w, name);
+		return;
+	case JSON_ARRAY:
+	case JSON_OBJECT:
+		break;
+	}
+	(v->type == JSON_OBJECT ? jw_object : jw_array)(w, name);
+	for (const struct json *item = depth < DEEPEST ? v->first : NULL; item; item = item->next)
+		write_value(w, item, v->type == JSON_OBJECT, depth + 1);
+	jw_end(w);
+}
+
+/* Write it; texts longer than `longest` are cut. False: it does not fit. */
+static bool try_write(const struct scrub *secrets, const struct json *value, struct str clean,
+		      size_t longest, struct buf *out)
+{
+	struct value_cleaner c = { .secrets = secrets,
+				   .clean = clean,
+				   .aside = { .max = LIMIT_ANSWER },
+				   .longest = longest };
+	const struct jw_filter filter = { .apply = account_clean_value, .arg = &c };
+	struct jw w = jw_to(out);
+
+	buf_reset(out, SIZE_MAX);
+	jw_set_filter(&w, &filter);
+	write_value(&w, value, false, 0);
+	buf_done(&c.aside);
+	return !out->failed && !c.failed;
+}
+
+struct str account_arguments(const struct scrub *secrets, const struct json *value,
+			     struct str clean, struct buf *small, struct buf *large)
+{
+	static const size_t longest[] = { 0, 4096, 256 };
+
+	if (try_write(secrets, value, clean, 0, small))
+		return buf_str(small);
+	for (size_t i = 0; i < ARRAY_LEN(longest); i++)
+		if (try_write(secrets, value, clean, longest[i], large))
+			return buf_str(large);
+	return STR("null");
+}
+
 const char *account_refusal(enum err_code code)
 {
 	switch (code) {
 	case ERR_PATH_OUTSIDE_WORKSPACE:
 	case ERR_SYMLINK_OUTSIDE_WORKSPACE:
 	case ERR_PATH_NOT_ALLOWED:
+	case ERR_PROTECTED_PATH:
+	case ERR_PATH_HIDDEN:
 		return "path";
 	case ERR_COMMAND_BLOCKED:
 		return "command";
@@ -135,12 +273,12 @@ static const char *outcome_of(const struct account *a, char room[64], enum log_c
 		(void)snprintf(room, 64, "exit %d", a->end.exit_code);
 		return room;
 	}
-	*colour = LOG_GREEN;
+	*colour = a->deletes ? LOG_RED : a->denied ? LOG_YELLOW : LOG_GREEN;
 	if (a->change) {
 		(void)snprintf(room, 64, "change %llu", (unsigned long long)a->change);
 		return room;
 	}
-	return "ok";
+	return a->denied ? "ok, refused" : "ok";
 }
 
 static void log_for_people(const struct account *a)

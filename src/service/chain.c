@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/own.h"
-
 enum { MAC = 2 * SHA256_SIZE, TRIES = 8 };
 
 #define MAC_NAME STR(",\"mac\":\"")

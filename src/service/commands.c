@@ -4,14 +4,17 @@
 #include "service/commands.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/own.h"
-#include "sandbox/broker.h"
+#include "sandbox/cache.h"
 #include "sandbox/canonical.h"
 #include "sandbox/landlock.h"
 #include "sandbox/scratch.h"
+#include "supervise/broker.h"
 #include "workspace/pending.h"
 
 enum { LIST_MAX = 32 };
@@ -19,7 +22,7 @@ enum { LIST_MAX = 32 };
 /* A colon-separated list of directories, as an array; `text` keeps the strings. */
 struct list {
 	char text[4096];
-	const char *item[LIST_MAX + 2];
+	const char *item[LIST_MAX + PATH_GITS + 2];
 	size_t count;
 };
 
@@ -99,7 +102,102 @@ static int start_with_less(const struct config *c, struct runner_config *config,
 	return -1;
 }
 
-int commands_start(const struct config *c, const struct workspace *ws, const char *journal,
+static void add_git(struct git_dirs *to, struct workspace *ws, const struct gitdir *g)
+{
+	const bool usable = g->kind == GITDIR_WORKTREE || g->kind == GITDIR_SUBMODULE;
+	const char *const pair[] = { g->own, g->common };
+
+	if (!usable || to->count == ARRAY_LEN(to->item) || !ws_add_git(ws, g->common))
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(pair); i++) {
+		(void)snprintf(to->path[to->count], PATH_MAX, "%s", pair[i]);
+		to->item[to->count] = to->path[to->count];
+		to->count++;
+	}
+}
+
+void commands_find_git(const struct config *c, struct workspace *ws, struct git_dirs *ret)
+{
+	struct list write = { .count = 0 };
+	char name[PATH_MAX];
+	struct gitdir g;
+	struct err ignored;
+
+	*ret = (struct git_dirs){ .count = 0 };
+	if (!c->git || c->read_only)
+		return;
+	gitdir_find(ws_rules(ws)->root.p, &ret->workspace);
+	add_git(ret, ws, &ret->workspace);
+	if (split("SIDECAR_SANDBOX_WRITE", c->sandbox_write, &write, &ignored) < 0)
+		return; /* commands_start says so */
+	for (size_t i = 0; i < write.count; i++) {
+		if (!canonical_name(write.item[i], ws_rules(ws)->root.p, name))
+			continue;
+		gitdir_find(name, &g);
+		add_git(ret, ws, &g);
+	}
+}
+
+/* The directory in which the caches of all workspaces are; false: there is to be none. */
+static bool find_caches(const struct config *c, char out[PATH_MAX])
+{
+	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	int n = -1;
+
+	if (c->read_only || (c->cache && strcmp(c->cache, "off") == 0))
+		return false;
+	if (c->cache && strcmp(c->cache, "auto") != 0)
+		n = snprintf(out, PATH_MAX, "%s", c->cache);
+	else if (xdg && *xdg == '/')
+		n = snprintf(out, PATH_MAX, "%s/sidecar", xdg);
+	else if (home && *home == '/')
+		n = snprintf(out, PATH_MAX, "%s/.cache/sidecar", home);
+	return n > 0 && n < PATH_MAX;
+}
+
+/* What commands keep between sessions: its path, or "", and its lock. A usual place that cannot be
+ * used is done without. */
+static int open_cache(const struct config *c, const struct workspace *ws, const struct history *h,
+		      char path[PATH_MAX], int *held, struct err *e)
+{
+	const struct str root = ws_rules(ws)->root;
+	const bool asked = c->cache && strcmp(c->cache, "auto") != 0;
+	char parent[PATH_MAX];
+	struct str below;
+
+	*path = '\0';
+	if (!find_caches(c, parent))
+		return 0;
+	if (*parent != '/')
+		return err_set(e, ERR_INVALID_ARGUMENTS,
+			       "SIDECAR_CACHE must be an absolute path, auto or off, not \"%s\"",
+			       parent);
+	if (!path_within(root, str_of(parent), &below))
+		*held = cache_open(parent, root, path, e);
+	/* Commands could replace it by a link; and must not write the journal. */
+	else if (asked)
+		(void)err_set(e, ERR_PATH_NOT_ALLOWED,
+			      "SIDECAR_CACHE lies in the workspace: choose another directory");
+	if (*held >= 0 && path_within(str_of(path), str_of(h->place), &below)) {
+		fd_closep(held);
+		return err_set(e, ERR_PATH_NOT_ALLOWED, "The journal lies in SIDECAR_CACHE");
+	}
+	return *held < 0 && asked ? -1 : 0;
+}
+
+/* What the operator has named for commands. */
+static int split_all(const struct config *c, struct list *write, struct list *read,
+		     struct list *sockets, struct err *e)
+{
+	return split("SIDECAR_SANDBOX_WRITE", c->sandbox_write, write, e) < 0 ||
+			       split("SIDECAR_SANDBOX_READ", c->sandbox_read, read, e) < 0 ||
+			       split("SIDECAR_SANDBOX_SOCKETS", c->sandbox_sockets, sockets, e) < 0
+		       ? -1
+		       : 0;
+}
+
+int commands_start(const struct config *c, const struct workspace *ws, const struct history *h,
+		   const struct git_dirs *git, struct guard *guard, struct hidden *hidden,
 		   struct runner **ret, struct err *refused, struct err *e)
 {
 	struct list write = { .count = 0 }, read = { .count = 0 }, hide = { .count = 0 };
@@ -107,19 +205,23 @@ int commands_start(const struct config *c, const struct workspace *ws, const cha
 	/* The sandbox gives commands a private /tmp. */
 	const bool sandboxed = c->sandbox != SANDBOX_OFF || c->read_only;
 	const bool is_open = c->best_sandbox || c->sandbox == SANDBOX_AUTO;
-	char scratch[128] = "";
+	char scratch[128] = "", cache[PATH_MAX] = "";
 	const char *unbrokered;
 	struct err failed;
 
-	if (split("SIDECAR_SANDBOX_WRITE", c->sandbox_write, &write, e) < 0 ||
-	    split("SIDECAR_SANDBOX_READ", c->sandbox_read, &read, e) < 0 ||
-	    split("SIDECAR_SANDBOX_SOCKETS", c->sandbox_sockets, &sockets, e) < 0)
+	if (split_all(c, &write, &read, &sockets, e) < 0)
 		return -1;
 	add(&write, ws_rules(ws)->data.p);
-	add_hidden(&hide, c, journal);
+	add_hidden(&hide, c, h->place);
+	for (size_t i = 1; i < git->count; i += 2) /* also below a private directory */
+		add(&read, git->item[i]);
 	AUTO_FD held = sandboxed ? scratch_new(scratch, sizeof scratch, e) : -1;
 	if (sandboxed && held < 0)
 		return -1;
+	AUTO_FD held_cache = -1;
+	if (sandboxed && open_cache(c, ws, h, cache, &held_cache, e) < 0)
+		return -1;
+	add(&write, cache);
 	struct runner_config config = {
 		.sandbox = {
 			.mode = c->best_sandbox ? SANDBOX_BEST : (enum sandbox_mode)c->sandbox,
@@ -129,15 +231,21 @@ int commands_start(const struct config *c, const struct workspace *ws, const cha
 			.allow_truncate = c->allow_truncate || (!c->read_only && is_open),
 			.workspace = ws_rules(ws)->root.p,
 			.scratch = sandboxed ? scratch : NULL,
+			.cache = *cache ? cache : NULL,
 			.write = paths(&write),
 			.read = paths(&read),
 			.hide = paths(&hide),
 			.sockets = paths(&sockets),
+			.git = { git->item, git->count },
 		},
 		.at_death = pending_fd(ws_pending(ws)),
+		.alive = h->journal ? store_writer(journal_store(h->journal)) : -1,
 		.max_commands = (size_t)c->max_commands,
 		/* What a sandbox refuses is named without a journal, too. */
-		.listens = c->observe != CONFIG_OBSERVE_OFF && (*journal || sandboxed),
+		.listens = (c->observe != CONFIG_OBSERVE_OFF && (h->journal || sandboxed)) ||
+			   (sandboxed && (git->count || guard)),
+		.guard = sandboxed ? guard : NULL,
+		.hidden = sandboxed ? hidden : NULL,
 		.brokers = broker_is_possible(&unbrokered),
 		.open_files = c->open_files,
 		.program = c->program,
@@ -153,7 +261,24 @@ int commands_start(const struct config *c, const struct workspace *ws, const cha
 	return 0;
 }
 
-void commands_log_left_out(const struct config *c, const struct workspace *ws)
+/* A link in a directory that commands have one of their own instead of is not there for them. */
+static void log_link(const char *setting, const char *path, const char *canonical)
+{
+	char plain[PATH_MAX];
+
+	if (strlen(path) >= sizeof plain ||
+	    !(canonical_is_in(path, "/tmp") || canonical_is_in(path, "/dev/shm")))
+		return;
+	(void)path_normalise(str_of(path), plain);
+	if (strcmp(plain, canonical) != 0)
+		log_event(LOG_WARN, "commands know a directory by another name",
+			  LOG_STR("setting", str_of(setting)), LOG_STR("path", str_of(path)),
+			  LOG_STR("name", str_of(canonical)),
+			  LOG_STR("why",
+				  STR("the link is in a directory of which they have their own")));
+}
+
+void commands_log_left_out(const struct config *c, const struct workspace *ws, bool private_tmp)
 {
 	const char *const settings[][2] = { { "SIDECAR_SANDBOX_WRITE", c->sandbox_write },
 					    { "SIDECAR_SANDBOX_READ", c->sandbox_read } };
@@ -165,8 +290,11 @@ void commands_log_left_out(const struct config *c, const struct workspace *ws)
 		if (split(settings[i][0], settings[i][1], &l, &e) < 0)
 			continue;
 		for (size_t k = 0; k < l.count; k++) {
-			if (canonical_name(l.item[k], ws_rules(ws)->root.p, name))
+			if (canonical_name(l.item[k], ws_rules(ws)->root.p, name)) {
+				if (private_tmp)
+					log_link(settings[i][0], l.item[k], name);
 				continue;
+			}
 			const char *why = errno == ELOOP    ? "it leads out of the workspace by a "
 							      "link, which a command may have made: "
 							      "name the directory itself"

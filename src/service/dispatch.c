@@ -1,19 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-/* dispatch: make the call, run the tool, clean its result, count and log it. */
+/* dispatch: make the call, tell its observers, run the tool, show its result. To add an observer:
+ * write its functions, and add its row to the list. */
 
 #include "service/dispatch.h"
 
-#include <stdio.h>
-
 #include "base/io.h"
 #include "base/own.h"
+#include "guard/guard.h"
+#include "guard/hidden.h"
+#include "sandbox/canonical.h"
 #include "results/results.h"
 #include "service/account.h"
 #include "service/limits.h"
-#include "tools/changed.h"
-#include "tools/denied.h"
+#include "tools/aliases.h"
 #include "tools/seen.h"
 #include "tools/suggest.h"
+#include "tools/watched.h"
+
+/* One call on its way through dispatch. It must not be moved. */
+struct execution {
+	struct service *service;
+	struct dispatch asked; /* with the arguments by the names that the tool has */
+	const struct dispatch *d;
+	struct call call;
+	struct account account;
+	struct turn turn;	   /* to compute */
+	struct change made;	   /* what it changed; id 0: nothing */
+	struct buf aside;	   /* where its texts lose their secrets */
+	const char *why;	   /* the sentence of a failure; NULL: there is none */
+	struct live_result result; /* what was shown */
+
+	/* The observers' own. */
+	struct roster_entry entry;
+	struct live_call live;
+	struct call_record record;
+	struct witness witness;
+};
 
 /* What a kind of caller may do, and how it is treated. Nothing else depends on the kind. */
 static const struct {
@@ -21,14 +43,15 @@ static const struct {
 	bool judged;		/* the command policy applies */
 	bool scrubbed;		/* secrets are taken out of results */
 	bool model;		/* its commands have the variables and times of models */
-	bool native;		/* it has other tools than ours, and no time to give */
+	bool native;		/* it has other tools than ours */
+	bool timed;		/* its commands have the times of MCP: it waits no longer */
 	enum call_reads reads;	/* what must be read before, unless the operator decides */
 } kinds[CALL_KINDS] = {
 	/* clang-format off */
 	[CALL_WIRE]    = { PATH_SHORTHAND, .judged = false, .scrubbed = false, .model = false, .reads = CALL_READS_NONE },
 	[CALL_MODEL]   = { PATH_STRICT,    .judged = true,  .scrubbed = true,  .model = true,  .reads = CALL_READS_NONE },
-	[CALL_MCP]     = { PATH_STRICT,    .judged = true,  .scrubbed = true,  .model = true,  .reads = CALL_READS_OVERWRITTEN },
-	[CALL_NATIVE]  = { PATH_SHORTHAND, .judged = true,  .scrubbed = true,  .model = true,  .native = true, .reads = CALL_READS_NONE },
+	[CALL_MCP]     = { PATH_STRICT,    .judged = true,  .scrubbed = true,  .model = true,  .timed = true, .reads = CALL_READS_OVERWRITTEN },
+	[CALL_NATIVE]  = { PATH_SHORTHAND, .judged = true,  .scrubbed = true,  .model = true,  .native = true, .timed = true, .reads = CALL_READS_NONE },
 	[CALL_SURFACE] = { PATH_SHORTHAND, .judged = true,  .scrubbed = false, .model = false, .reads = CALL_READS_NONE },
 	/* clang-format on */
 };
@@ -48,143 +71,63 @@ static enum call_reads reads_of(const struct service *s, enum call_kind kind)
 	return kinds[kind].reads;
 }
 
-static struct call make_call(struct service *s, const struct dispatch *d, struct jw *out)
+static enum path_policy paths_of(const struct service *s, enum call_kind kind)
 {
-	struct call c = s->call;
+	return s->absolute_paths == CONFIG_PATHS_AUTO ? kinds[kind].paths
+	       : s->absolute_paths == CONFIG_STRICT   ? PATH_STRICT
+						      : PATH_SHORTHAND;
+}
 
-	c.policy = s->absolute_paths == CONFIG_PATHS_AUTO ? kinds[d->kind].paths
-		   : s->absolute_paths == CONFIG_STRICT	  ? PATH_STRICT
-							  : PATH_SHORTHAND;
-	if (kinds[d->kind].judged)
-		c.rules = s->rules;
-	if (kinds[d->kind].scrubbed)
-		c.scrub = s->scrub;
-	c.scrubbed = &s->scrubbed;
-	if (kinds[d->kind].model) {
-		c.variables = s->variables;
-		c.variable_count = s->variable_count;
-		c.kept = s->kept;
-	}
-	/* Without a sandbox an observed command cannot use sudo. What is judged must not anyway. */
-	c.observe = s->observe == CONFIG_OBSERVE_ON ||
-		    (s->observe == CONFIG_OBSERVE_AUTO &&
-		     (kinds[d->kind].judged || s->sandbox.mode != SANDBOX_OFF));
-	c.native = kinds[d->kind].native;
-	c.times = d->kind == CALL_MCP || c.native ? s->mcp.times : s->model_times;
-	c.arena = d->arena;
-	c.out = out;
-	c.session = d->session.n ? d->session : json_text(d->arguments, STR("sessionId"));
-	c.reads = reads_of(s, d->kind);
+static bool is_observed(const struct service *s, enum call_kind kind)
+{
+	return service_observes_all(s) || (s->observe == CONFIG_OBSERVE_AUTO && kinds[kind].judged);
+}
+
+/* How long a result may be. */
+static struct call_size size_of(const struct service *s, const struct dispatch *d)
+{
+	struct call_size size = { s->mcp.result_bytes, LIMIT_RESULT_LINES };
+
+	if (s->sized)
+		return size;
+	if (d->passed_on.bytes)
+		size.bytes = size.most = d->passed_on.bytes;
+	if (d->passed_on.lines)
+		size.lines = d->passed_on.lines;
+	return size;
+}
+
+static struct call make_call(struct service *s, const struct dispatch *d)
+{
+	const bool model = kinds[d->kind].model;
+	struct call c = {
+		.shared = &s->shared,
+		.session = d->session.n ? d->session : json_text(d->arguments, STR("sessionId")),
+		.arena = d->arena,
+		.cancel = d->cancel,
+		.thread = { d->before_slow, d->before_slow_arg },
+		.policy = paths_of(s, d->kind),
+		.reads = reads_of(s, d->kind),
+		.rules = kinds[d->kind].judged ? s->rules : NULL,
+		.times = kinds[d->kind].timed ? s->mcp.times : s->model_times,
+		.observe = is_observed(s, d->kind),
+		.guarded = s->guard && (kinds[d->kind].judged || s->sandbox.mode != SANDBOX_OFF),
+		.scrub = kinds[d->kind].scrubbed ? s->scrub : NULL,
+		.for_model = model,
+		.for_reader = d->text,
+		.kept = model ? s->kept : NULL,
+		.takers = d->taker,
+		.progress = d->progress,
+	};
+
 	/* A file that a client has read for a session, as an attachment, counts for it. */
 	if (c.reads != CALL_READS_NONE || c.session.n)
 		c.tracker = s->tracker;
-	c.cancel = d->cancel;
-	c.before_slow = d->before_slow;
-	c.before_slow_arg = d->before_slow_arg;
-	c.stream = d->stream;
-	c.progress = d->progress;
-	c.file = d->file;
-	c.details = d->details;
-	c.text = d->text;
-	c.for_reader = d->text;
-	c.for_model = kinds[d->kind].model;
-	if (d->sized) {
-		c.max_bytes = s->mcp.result_bytes;
-		c.max_lines = LIMIT_RESULT_LINES;
-	}
+	if (d->sized)
+		c.size = size_of(s, d);
+	if (d->taker)
+		d->taker->clean = c.scrub;
 	return c;
-}
-
-/* Takes secrets out of the strings of a result. */
-struct cleaner {
-	struct service *service;
-	struct buf *out; /* the result: fails if a string could not be looked at */
-	struct buf aside, pieces;
-	struct jw_filter filter;
-};
-
-static void cleaner_done(struct cleaner *c)
-{
-	if (!c->service)
-		return;
-	buf_done(&c->aside);
-	buf_done(&c->pieces);
-}
-
-static struct str clean_string(void *arg, struct str value)
-{
-	struct cleaner *c = arg;
-	const struct str text =
-		scrub_text(c->service->scrub, &c->service->scrubbed, value, &c->aside);
-
-	if (c->aside.failed)
-		c->out->failed = true;
-	return text;
-}
-
-/* Have everything that the call shows pass the cleaner. */
-static void clean(struct cleaner *c, struct service *s, struct call *call)
-{
-	*c = (struct cleaner){
-		.service = s,
-		.out = jw_buf(call->out),
-		.aside = { .max = LIMIT_ANSWER },
-		.pieces = { .max = LIMIT_ANSWER },
-		.filter = { .apply = clean_string, .arg = c, .pieces = &c->pieces },
-	};
-	jw_set_filter(call->out, &c->filter);
-}
-
-/* A text is looked at as a whole. */
-static void clean_text(struct cleaner *c, struct buf *text)
-{
-	const struct str clean =
-		scrub_text(c->service->scrub, &c->service->scrubbed, buf_str(text), &c->aside);
-
-	if (c->aside.failed)
-		text->failed = true;
-	if (clean.p == text->p)
-		return;
-	text->n = 0;
-	buf_add(text, clean);
-}
-
-/* An error may quote the file that it is about. */
-static void clean_error(struct cleaner *c, struct err *e)
-{
-	const struct str text =
-		scrub_text(c->service->scrub, &c->service->scrubbed, str_of(e->msg), &c->aside);
-
-	if (text.p != e->msg)
-		(void)err_set(e, e->code, "%.*s", STR_FMT(text));
-}
-
-/* Where the calls of a tool are counted. */
-static struct metrics_tool *counts_of(struct service *s, const struct tool *t)
-{
-	size_t i = 0;
-
-	while (tool_at(i) && tool_at(i) != t)
-		i++;
-	return &s->metrics.tools[tool_at(i) && i < LIMIT_METRIC_TOOLS ? i : LIMIT_METRIC_TOOLS];
-}
-
-static void add(_Atomic uint64_t *to, uint64_t n)
-{
-	(void)atomic_fetch_add_explicit(to, n, memory_order_relaxed);
-}
-
-/* Count a call that has ended; t is NULL if there is no such tool. */
-static void count(struct service *s, const struct tool *t, enum err_code code, int64_t us)
-{
-	struct metrics_tool *counts = counts_of(s, t);
-	size_t step = 0;
-
-	while (step < ARRAY_LEN(metrics_steps) && us > metrics_steps[step].us)
-		step++;
-	add(&counts->ended[code], 1);
-	add(&counts->within[step], 1);
-	add(&counts->us, (uint64_t)us);
 }
 
 /* The path that a call was about. */
@@ -195,49 +138,311 @@ static struct str path_of(const struct json *arguments)
 	return path.n ? path : json_text(arguments, STR("cwd"));
 }
 
-static void note(struct service *s, const struct dispatch *d, const struct account *a)
-{
-	if (d->unseen)
-		return;
-	count(s, d->tool, a->code, a->ended_us - a->began_us);
-	if (!s->quiet)
-		account_log(a);
-}
-
 /* A text of the client as it is shown. */
-static struct str shown(struct service *s, const struct dispatch *d, struct str text,
-			struct buf *aside)
+static struct str shown(struct execution *x, struct str text)
 {
 	if (!text.n)
 		return text;
-	const struct str clean = account_clean(s->secrets, text, aside);
+	const struct str clean = account_clean(x->service->secrets, text, &x->aside);
 	/* What was changed is in `aside`, which the next text needs. */
-	return clean.p == text.p ? clean : arena_dup(d->arena, clean);
+	return clean.p == text.p ? clean : arena_dup(x->d->arena, clean);
 }
 
-/* A call that is to be told of. Its subject is without secrets; it may lie in `aside`. */
-static struct account open_account(struct service *s, const struct dispatch *d, struct str tool,
-				   struct str session, struct buf *aside)
+/* What is known of the call before it is made. */
+static void open_account(struct execution *x, struct str tool, struct str session)
 {
-	const int64_t began_us = io_now_us();
-	const struct str subject = d->arguments ? account_subject(d->arguments, d->arena) : STR("");
+	const struct dispatch *d = x->d;
+	const struct account_paths paths = { x->service->shared.ws, x->call.policy };
+	/* The paths of the memory tool are none of the workspace. */
+	const bool inside = x->service->shared.ws && d->tool != &tool_memory;
+	const struct str subject =
+		d->arguments ? account_subject(inside ? &paths : NULL, d->arguments, d->arena)
+			     : STR("");
 
-	return (struct account){
-		.began_us = began_us,
-		.id = d->unseen ? 0 : ++s->calls,
+	x->account = (struct account){
+		.began_us = io_now_us(),
+		.id = d->unseen ? 0 : ++x->service->calls,
 		.tool = tool,
-		.subject = shown(s, d, subject, aside),
-		.session = str_upto(shown(s, d, session, aside), LIMIT_LOG_SESSION),
+		.subject = shown(x, subject),
+		.session = str_upto(shown(x, session), LIMIT_LOG_SESSION),
 		.uid = d->uid,
 		.pid = d->pid,
 	};
+	/* Those who visit the roster may look at it before its start is told. */
+	x->live.live = &x->service->live;
+	x->live.id = (uint64_t)x->account.id;
+	x->live.account = &x->account;
+	atomic_init(&x->live.has_output, false);
+	x->live.about = (struct live_about){
+		.arguments = d->arguments ? d->arguments : &json_empty,
+		.raw = d->raw,
+		.mcp = d->kind == CALL_MCP,
+		.client = shown(x, d->client),
+	};
 }
 
-/* What the call has written: text, or members after so many bytes that were there before. */
-static struct str result_of(const struct call *c, size_t before)
+/* Make the call. */
+static void open_execution(struct execution *x, struct service *s, const struct dispatch *d)
 {
-	return c->text && c->text->text->n ? buf_str(c->text->text)
-					   : str_from(buf_str(jw_buf(c->out)), before);
+	x->service = s;
+	x->asked = *d;
+	if (d->tool && d->arguments && kinds[d->kind].model && !kinds[d->kind].native)
+		x->asked.arguments = aliases_resolve(d->tool->args, d->arguments, d->arena);
+	x->d = &x->asked;
+	x->made = (struct change){ .id = 0 };
+	x->aside = (struct buf){ .max = LIMIT_SUBJECT_MEMORY };
+	x->why = NULL;
+	x->result = (struct live_result){ STR(""), false };
+	x->entry.entered = false;
+	x->turn = (struct turn){ .of = &s->turns };
+	x->call = make_call(s, x->d);
+	x->call.made = &x->made;
+}
+
+static void execution_done(struct execution *x)
+{
+	turn_give(&x->turn); /* showing a result may be work, too */
+	buf_done(&x->aside);
+}
+
+/* The front end may have entered the call already, by a name of its own. */
+static int enter_roster(struct execution *x, struct err *e)
+{
+	struct roster *roster = &x->service->roster;
+
+	if (x->d->entry) {
+		roster_describe(roster, x->d->entry, (uint64_t)x->account.id, &x->live);
+		x->call.cancel = x->d->entry->cancel;
+		return 0;
+	}
+	x->entry = (struct roster_entry){ .call = (uint64_t)x->account.id,
+					  .cancel = x->d->cancel,
+					  .about = &x->live };
+	const int rc = roster_enter(roster, &x->entry, e);
+	x->call.cancel = x->entry.cancel;
+	return rc;
+}
+
+static int leave_roster(struct execution *x, struct err *e)
+{
+	(void)e;
+	if (x->d->entry)
+		roster_describe(&x->service->roster, x->d->entry, 0, NULL);
+	else
+		(void)roster_leave(&x->service->roster, &x->entry);
+	live_gone(&x->live);
+	return 0;
+}
+
+static int begin_events(struct execution *x, struct err *e)
+{
+	(void)e;
+	live_begin(&x->live, &x->call);
+	return 0;
+}
+
+static int end_events(struct execution *x, struct err *e)
+{
+	(void)e;
+	live_end(&x->live, &x->account, &x->made, x->why, &x->result);
+	return 0;
+}
+
+static bool may_change(const struct execution *x)
+{
+	return x->d->tool && !(x->d->tool->flags & TOOL_READ_ONLY);
+}
+
+static int begin_record(struct execution *x, struct err *e)
+{
+	if (!x->service->audit)
+		return 0;
+	return audit_begin(x->service->audit, &x->account, x->live.about.client, x->live.about.mcp,
+			   may_change(x), e);
+}
+
+static int end_record(struct execution *x, struct err *e)
+{
+	return x->service->audit ? audit_end(x->service->audit, &x->account, may_change(x), e) : 0;
+}
+
+static int ask_guard(void *arg, int dir, const char *name, struct err *e)
+{
+	const struct execution *x = arg;
+	const struct service *s = x->service;
+	char at[2 * PATH_MAX];
+
+	if (s->shared.hidden && canonical_in(dir, name, at) &&
+	    hidden_permits(s->shared.hidden, at, e) < 0)
+		return -1;
+	if (s->guard && x->call.guarded)
+		return guard_permits(s->guard, dir, name, e);
+	if (s->guard)
+		guard_accept(s->guard, dir, name);
+	return 0;
+}
+
+static void tell_journal(void *arg, int dir, const char *name, enum witness_act act)
+{
+	struct execution *x = arg;
+
+	history_before(&x->record, dir, name, act);
+}
+
+static void tell_content(void *arg, int dir, const char *name, struct str content)
+{
+	struct execution *x = arg;
+
+	history_wrote(&x->record, dir, name, content);
+}
+
+/* The recording begins with the first change; most calls have none. */
+static int begin_journal(struct execution *x, struct err *e)
+{
+	(void)e;
+	x->record = (struct call_record){ x->service->history.journal, x->d->tool,
+					  x->account.subject, x->call.session };
+	const bool records = x->service->history.journal;
+	const bool asks = x->service->guard || x->service->shared.hidden;
+	x->witness = (struct witness){ .permits = asks ? ask_guard : NULL,
+				       .before = records ? tell_journal : NULL,
+				       .wrote = records ? tell_content : NULL,
+				       .arg = x };
+	x->call.witness = asks || records ? &x->witness : NULL;
+	return 0;
+}
+
+static void end_journal(struct execution *x)
+{
+	if (x->record.recording.journal)
+		(void)history_end(&x->record, x->d->arena, &x->made);
+}
+
+static int count_call(struct execution *x, struct err *e)
+{
+	const struct account *a = &x->account;
+
+	(void)e;
+	metrics_count(&x->service->metrics, x->d->tool, a->code, a->ended_us - a->began_us);
+	return 0;
+}
+
+static int log_call(struct execution *x, struct err *e)
+{
+	(void)e;
+	if (!x->service->quiet)
+		account_log(&x->account);
+	return 0;
+}
+
+/* Who learns of each call, in this order: when it begins, when its tool has run, and when its result
+ * has been shown. A tool knows none of them. Each function may be NULL. A call enters the roster before
+ * its event is sent, so that those who read the event can stop the call. `always`: also of calls
+ * that are `unseen`. */
+static const struct {
+	int (*begin)(struct execution *x, struct err *e);
+	void (*ran)(struct execution *x);
+	int (*end)(struct execution *x, struct err *e);
+	bool always;
+} observers[] = {
+	{ .begin = begin_journal, .ran = end_journal, .always = true },
+	{ .begin = begin_record, .end = end_record },
+	{ .begin = enter_roster, .always = true },
+	{ .begin = begin_events, .end = end_events },
+	{ .end = leave_roster, .always = true },
+	{ .end = count_call },
+	{ .end = log_call },
+};
+
+static bool observes(size_t i, const struct execution *x)
+{
+	return observers[i].always || !x->d->unseen;
+}
+
+/* The call begins. -1 if it must not be made; the others begin all the same. */
+static int observers_begin(struct execution *x, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(observers); i++) {
+		struct err why UNINITIALISED;
+		if (!observers[i].begin || !observes(i, x) || observers[i].begin(x, &why) == 0 ||
+		    rc < 0)
+			continue;
+		*e = why;
+		rc = -1;
+	}
+	return rc;
+}
+
+/* Its tool has run, or was not run. */
+static void observers_ran(struct execution *x)
+{
+	for (size_t i = 0; i < ARRAY_LEN(observers); i++)
+		if (observers[i].ran && observes(i, x))
+			observers[i].ran(x);
+}
+
+/* The call has ended, as its account and `why` say. -1 if it had succeeded, and that could not be
+ * recorded. */
+static int observers_end(struct execution *x, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(observers); i++) {
+		struct err why UNINITIALISED;
+		if (!observers[i].end || !observes(i, x) || observers[i].end(x, &why) == 0 ||
+		    x->why)
+			continue;
+		/* Those after it learn that the call has failed. */
+		*e = why;
+		x->why = e->msg;
+		x->account.code = e->code;
+		rc = -1;
+	}
+	return rc;
+}
+
+/* Run the tool. */
+static int run(struct execution *x, const struct way *out, struct result *ret, struct err *e)
+{
+	const struct dispatch *d = x->d;
+
+	x->call.began_ms = x->account.began_us / 1000;
+	x->call.about =
+		(struct call_about){ (uint64_t)x->account.id, x->account.tool, x->account.subject };
+	x->call.thread.turn = d->at_once ? NULL : &x->turn;
+	x->call.reserve = way_reserve;
+	x->call.reserve_arg = out;
+	if (tool_call(d->tool, &x->call, d->arguments, ret, e) == 0)
+		return 0;
+	if (e->code == ERR_FILE_NOT_FOUND && !e->advice && (d->hints || kinds[d->kind].model))
+		suggest_path(&x->call, path_of(d->arguments), e);
+	if (d->details)
+		results_write_details(ret, e, d->details);
+	return -1;
+}
+
+/* Show its result. */
+static int show(struct execution *x, const struct way *out, struct result *r, struct err *e)
+{
+	const struct aftermath after = { &x->made, x->call.denied, x->d->change };
+	const size_t before = jw_length(out->members);
+
+	if (results_show(out, r, &after, e) < 0)
+		return -1;
+	if (x->call.tracker)
+		seen_result(&x->call, r);
+	if (r->kind == RESULT_FILE && x->d->file) {
+		x->d->file->fd = TAKE(r->file.fd, -1);
+		x->d->file->size = r->file.st.st_size;
+	}
+	const bool as_text = out->text && out->text->text->n;
+	x->result.members = !as_text;
+	x->result.text = as_text ? buf_str(out->text->text)
+				 : str_from(buf_str(jw_buf(out->members)), before);
+	x->account.bytes = (int64_t)x->result.text.n;
+	return 0;
 }
 
 /* A command that was ended has a result, but is not a success. */
@@ -246,183 +451,77 @@ static enum err_code code_of(const struct call_end *end)
 	return end->timed_out ? ERR_TIMED_OUT : end->cancelled ? ERR_CANCELLED : ERR_NONE;
 }
 
-/* Models are told what they changed; the HTTP endpoints only the number. */
-static void tell_change(const struct dispatch *d, const struct call *c, const struct change *made,
-			const struct jw_filter *filter)
+static bool only_deletes(const struct change *made)
 {
-	AUTO_BUF json = { .max = LIMIT_ANSWER };
-	struct jw w = jw_to(&json);
-
-	if (kinds[d->kind].model && !c->native && c->text)
-		changed_show(c->text->text, c->max_bytes, made);
-	if (!d->change)
-		return;
-	d->change->id = made->id;
-	if (!kinds[d->kind].model || c->text)
-		return;
-	jw_set_filter(&w, filter);
-	changed_write(&w, made);
-	if (!json.failed)
-		d->change->json = arena_dup(d->arena, buf_str(&json));
+	return made->id && made->counts[ITEM_DELETED] && !made->counts[ITEM_CREATED] &&
+	       !made->counts[ITEM_MODIFIED] && !made->counts[ITEM_RENAMED];
 }
 
-/* Models are told what their command was refused. */
-static void tell_denied(const struct dispatch *d, const struct call *c,
-			const struct jw_filter *filter)
+/* How it ended; e is NULL if it did not fail. */
+static void close_account(struct execution *x, const struct result *r, const struct err *e)
 {
-	AUTO_BUF json = { .max = LIMIT_ANSWER };
-	struct jw w = jw_to(&json);
+	struct account *a = &x->account;
 
-	if (kinds[d->kind].model && c->text)
-		denied_show(c->text->text, c->max_bytes, c->denied);
-	if (!d->change || !kinds[d->kind].model || c->text)
-		return;
-	jw_set_filter(&w, filter);
-	denied_write(&w, c->denied);
-	if (!json.failed)
-		d->change->denied = arena_dup(d->arena, buf_str(&json));
-	d->change->denied_count = (int64_t)c->denied->count;
+	a->ended_us = io_now_us();
+	a->ms = (a->ended_us - a->began_us) / 1000;
+	a->code = e ? e->code : code_of(&x->call.end);
+	a->end = x->call.end;
+	a->bytes += r->kind == RESULT_EXIT ? r->exit.streamed : 0;
+	a->change = x->made.id;
+	a->deletes = only_deletes(&x->made);
+	a->denied = x->call.denied && x->call.denied->count;
+	x->why = e ? e->msg : NULL;
+	if (x->d->end)
+		*x->d->end = x->call.end;
 }
 
-/* Those who watch learn of the call, and may stop it. */
-static void begin(struct service *s, const struct dispatch *d, const struct account *a,
-		  struct buf *aside, struct live_call *live, struct call *c)
+static struct way way_of(const struct execution *x, struct jw *out)
 {
-	static struct live off;
+	const struct dispatch *d = x->d;
 
-	live->about = (struct live_about){
-		.arguments = d->arguments ? d->arguments : &json_empty,
-		.mcp = d->kind == CALL_MCP,
-		.client = shown(s, d, d->client, aside),
+	return (struct way){
+		.c = &x->call,
+		.members = out,
+		.text = d->text,
+		.model = kinds[d->kind].model,
+		.native = kinds[d->kind].native,
+		.clean = x->call.scrub && (d->tool->flags & TOOL_SCRUB || x->service->scrub_files),
 	};
-	c->began_ms = a->began_us / 1000;
-	c->number = (uint64_t)a->id;
-	c->tool = a->tool;
-	c->subject = a->subject;
-	live_begin(d->unseen ? &off : &s->live, live, a, c);
-}
-
-/* The record learns of the call. -1: it must not be made. */
-static int record_start(struct service *s, const struct dispatch *d, const struct account *a,
-			struct buf *aside, struct err *e)
-{
-	const bool changes = d->tool && !(d->tool->flags & TOOL_READ_ONLY);
-
-	if (!s->audit || d->unseen)
-		return 0;
-	return audit_begin(s->audit, a, shown(s, d, d->client, aside), d->kind == CALL_MCP, changes,
-			   e);
-}
-
-/* And how it ended. -1: it was made, but that is not recorded. */
-static int record_end(struct service *s, const struct dispatch *d, const struct account *a,
-		      struct err *e)
-{
-	const bool changes = d->tool && !(d->tool->flags & TOOL_READ_ONLY);
-
-	return !s->audit || d->unseen ? 0 : audit_end(s->audit, a, changes, e);
-}
-
-/* Whether all of the result was written. */
-static int check_result(const struct call *c, struct err *e)
-{
-	if (c->text && c->text->text->failed)
-		return err_set(e, ERR_TOO_BUSY, "Not enough memory for the result, try again");
-	/* Room for the end of the envelope, so that the front end cannot fail to write it. */
-	if (!buf_room(jw_buf(c->out), LIMIT_ENVELOPE_END))
-		return err_set(e, ERR_EXECUTION_ERROR, "The answer is too large: ask for less");
-	return 0;
-}
-
-/* Run the tool, and show what it returns. */
-static int run(const struct dispatch *d, struct call *c, struct err *e)
-{
-	AUTO_RESULT result;
-
-	result_init(&result);
-	if (tool_call(d->tool, c, d->arguments, &result, e) < 0 || results_show(c, &result, e) < 0)
-		return -1;
-	seen_result(c, &result);
-	return 0;
 }
 
 int dispatch(struct service *s, const struct dispatch *d, struct jw *out, struct err *e)
 {
-	struct call c = make_call(s, d, out);
-	CLEANUP(cleaner_done) struct cleaner cleaner = { 0 };
-	struct change made = { .id = 0 };
-	AUTO_BUF aside = { .max = LIMIT_SUBJECT_MEMORY };
-	struct account a = open_account(s, d, str_of(d->tool->name), c.session, &aside);
-	struct call_record record = { s->history.journal, d->tool, a.subject, c.session };
-	const struct witness witness = { history_before, history_wrote, &record };
-	const size_t before = jw_length(out);
-	struct live_call live UNINITIALISED;
-	CLEANUP(turn_give) struct turn turn = { .of = &s->turns };
+	CLEANUP(execution_done) struct execution x UNINITIALISED;
+	AUTO_RESULT result;
 
-	begin(s, d, &a, &aside, &live, &c);
-	c.turn = d->at_once ? NULL : &turn;
-	c.witness = s->history.journal ? &witness : NULL;
-	c.made = &made;
-	const bool scrubbed = c.scrub && (d->tool->flags & TOOL_SCRUB || s->scrub_files);
-	if (scrubbed)
-		clean(&cleaner, s, &c);
-	int rc = record_start(s, d, &a, &aside, e) < 0 ? -1 : run(d, &c, e);
-	if (rc < 0 && e->code == ERR_FILE_NOT_FOUND && !e->advice &&
-	    (d->hints || kinds[d->kind].model))
-		suggest_path(&c, path_of(d->arguments), e);
-	if (record.recording.journal)
-		(void)history_end(&record, d->arena, &made);
-	if (rc == 0 && c.denied)
-		tell_denied(d, &c, scrubbed ? &cleaner.filter : NULL);
-	if (rc == 0 && made.id)
-		tell_change(d, &c, &made, scrubbed ? &cleaner.filter : NULL);
-	jw_set_filter(out, NULL);
-	if (rc < 0 && c.scrub && s->scrub_files)
-		clean_error(&cleaner, e);
-	if (rc == 0 && c.text && scrubbed)
-		clean_text(&cleaner, c.text->text);
+	open_execution(&x, s, d);
+	result_init(&result);
+	const struct way way = way_of(&x, out);
+	open_account(&x, str_of(d->tool->name), x.call.session);
+	int rc = observers_begin(&x, e);
 	if (rc == 0)
-		rc = check_result(&c, e);
-	if (d->end)
-		*d->end = c.end;
-	a.ended_us = io_now_us();
-	a.ms = (a.ended_us - a.began_us) / 1000;
-	a.code = rc < 0 ? e->code : code_of(&c.end);
-	a.end = c.end;
-	a.bytes = live.bytes + (rc < 0 ? 0 : (int64_t)result_of(&c, before).n);
-	a.change = made.id;
-	struct err unrecorded;
-	if (record_end(s, d, &a, &unrecorded) < 0 && rc == 0) {
-		*e = unrecorded;
-		a.code = e->code;
-		rc = -1;
-	}
-	/* What was only read is not kept a second time: looking for secrets in it would cost more
-	 * than reading it. */
-	live_end(&live, &a, &made, rc < 0 ? e->msg : NULL,
-		 c.end.ran || made.id ? result_of(&c, before) : STR(""));
-	note(s, d, &a);
-	return rc;
+		rc = run(&x, &way, &result, e);
+	observers_ran(&x);
+	if (rc == 0)
+		rc = show(&x, &way, &result, e);
+	if (rc < 0 && x.call.scrub && s->scrub_files)
+		results_clean_error(x.call.scrub, &s->scrubbed, e);
+	close_account(&x, &result, rc < 0 ? e : NULL);
+	return observers_end(&x, e) < 0 ? -1 : rc;
 }
 
 void dispatch_refused(struct service *s, const struct dispatch *d, struct str name,
 		      const struct err *e)
 {
-	AUTO_BUF aside = { .max = LIMIT_SUBJECT_MEMORY };
-	/* What the client calls the tool may be anything. */
-	struct account a = open_account(s, d, shown(s, d, name, &aside), d->session, &aside);
-
-	struct live_call live UNINITIALISED;
-	struct call none = { .cancel = NULL };
-	const struct change made = { .id = 0 };
-
+	CLEANUP(execution_done) struct execution x UNINITIALISED;
+	const struct result none = { .kind = RESULT_NOTHING };
 	struct err unused;
 
-	begin(s, d, &a, &aside, &live, &none);
-	(void)record_start(s, d, &a, &aside, &unused);
-	a.code = e->code;
-	a.ended_us = a.began_us;
-	(void)record_end(s, d, &a, &unused);
-	live_end(&live, &a, &made, e->msg, STR(""));
-	note(s, d, &a);
+	open_execution(&x, s, d);
+	/* What the client calls the tool may be anything. */
+	open_account(&x, shown(&x, name), d->session);
+	(void)observers_begin(&x, &unused);
+	observers_ran(&x);
+	close_account(&x, &none, e);
+	(void)observers_end(&x, &unused);
 }

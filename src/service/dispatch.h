@@ -27,6 +27,7 @@
 #include "base/json.h"
 #include "base/jw.h"
 #include "base/str.h"
+#include "results/way.h"
 #include "service/service.h"
 #include "tools/tool.h"
 
@@ -39,32 +40,33 @@ enum call_kind {
 	CALL_KINDS,
 };
 
-/* What a call has changed, and what its sandbox refused. The texts are for models, in the arena. */
-struct call_change {
-	uint64_t id;
-	struct str json;   /* the object "changes" of an observation */
-	struct str denied; /* the array "denied" */
-	int64_t denied_count;
+/* A file that is itself the result of a call, instead of members. */
+struct call_file {
+	int fd; /* -1: the result is not a file; else the front end closes it */
+	int64_t size;
 };
 
 struct dispatch {
 	enum call_kind kind;
 	const struct tool *tool;
 	const struct json *arguments;
+	struct str raw;	    /* their text, if they came as one; or empty */
 	struct str session; /* empty: the member sessionId of the arguments, if there is one */
 	int64_t uid, pid;   /* of the caller, for the log; -1: not known */
 	struct arena *arena;
-	bool sized; /* the client passes on only so much of a result (service.mcp) */
+	bool sized; /* results are not longer than the server allows (service.mcp) … */
+	struct call_size passed_on; /* … and their client passes on, unless the operator decides */
 
 	/* The rest may be absent: see struct call. */
-	struct call_text *text;
+	struct way_text *text;
 	struct cancel *cancel;
+	struct roster_entry *entry; /* which the front end has entered (roster.h); or NULL */
 	bool at_once; /* its thread has other work to do: it does not wait for its turn */
 	bool (*before_slow)(void *arg);
 	void *before_slow_arg;
-	const struct call_stream *stream;
+	struct sink_taker *taker; /* of the output of commands; `clean` is set for it */
 	const struct call_progress *progress;
-	struct call_file *file;
+	struct call_file *file; /* gets a file that is the result */
 	bool hints; /* errors may suggest what was probably meant; for models they always do */
 	struct buf *details;	    /* gets members that an error has besides its sentence */
 	struct str client;	    /* what the caller calls itself; or empty */

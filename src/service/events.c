@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* events: records one after another in a ring of bytes, and a ring of their places. */
+/* events: records one after another in a ring of bytes, and a ring of their places; a struct becomes
+ * the members of an object. */
 
 #include "service/events.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -12,6 +12,8 @@
 
 #include "base/io.h"
 #include "base/own.h"
+#include "base/utc.h"
+#include "exec/proc.h"
 #include "service/limits.h"
 
 enum { ALIGN = 16, LARGEST = LIMIT_EVENT_BYTES / 4 };
@@ -21,7 +23,7 @@ enum { ALIGN = 16, LARGEST = LIMIT_EVENT_BYTES / 4 };
 struct record {
 	uint64_t at, call;
 	uint32_t size;
-	uint32_t private; /* how many bytes at its end are for who asks for the call */
+	uint32_t private; /* bytes at its end that only those get who ask for the call */
 };
 
 struct events {
@@ -69,7 +71,7 @@ static struct record *record_of(struct events *e, uint64_t id)
 	return &e->records[id % LIMIT_EVENTS];
 }
 
-/* A place for so many bytes; the oldest events give way. */
+/* A place for `size` bytes; the oldest events give way. */
 static uint64_t make_room(struct events *e, size_t size)
 {
 	const uint64_t left = LIMIT_EVENT_BYTES - e->end % LIMIT_EVENT_BYTES;
@@ -134,8 +136,11 @@ void events_release(struct events *e)
 
 void events_add(struct events *e, struct event *event)
 {
-	const int64_t now_us = io_now_us();
+	events_add_at(e, event, io_now_us());
+}
 
+void events_add_at(struct events *e, struct event *event, int64_t now_us)
+{
 	events_hold(e);
 	events_add_held(e, event, now_us);
 	events_release(e);
@@ -237,4 +242,105 @@ bool events_next(struct events_batch *b, struct event *ret)
 	}
 	b->at += round_up((size_t)(at - b->at));
 	return true;
+}
+
+static const char *const type_names[EVENT_TYPES] = {
+	[EVENT_CALL_START] = "call.start", [EVENT_OUTPUT] = "output",
+	[EVENT_CALL_END] = "call.end",	   [EVENT_CHANGE] = "change",
+	[EVENT_REFUSED] = "refused",	   [EVENT_JOB_START] = "job.start",
+	[EVENT_JOB_END] = "job.end",	   [EVENT_UNGUARDED] = "guard.changed",
+};
+
+_Static_assert(offsetof(struct event, details) == offsetof(struct event, texts[EVENT_TEXTS - 1]),
+	       "every text is in the array");
+
+static void write_start(struct jw *w, const struct event *e)
+{
+	char peer[64];
+
+	if (e->tool.n)
+		jw_str(w, "tool", e->tool);
+	jw_str(w, "subject", e->subject);
+	(void)snprintf(peer, sizeof peer, "uid %lld pid %lld", (long long)e->uid,
+		       (long long)e->pid);
+	jw_str(w, "session", e->session);
+	jw_str(w, "client", e->client.n ? e->client : e->uid < 0 ? STR("") : str_of(peer));
+	jw_str(w, "front", e->mcp ? STR("mcp") : STR("http"));
+}
+
+/* What a tool could not do is not ok; a command that was ended did not do it either. */
+static void write_end(struct jw *w, const struct event *e)
+{
+	jw_bool(w, "ok", e->code == ERR_NONE);
+	if (e->code == ERR_NONE)
+		jw_null(w, "code");
+	else
+		jw_str(w, "code", str_of(err_name(e->code)));
+	if (e->end.ran)
+		jw_int(w, "exit_code", e->end.exit_code);
+	else
+		jw_null(w, "exit_code");
+	if (e->end.signal)
+		jw_str(w, "signal", str_of(proc_signal_name(e->end.signal)));
+	else
+		jw_null(w, "signal");
+	jw_bool(w, "timed_out", e->end.timed_out);
+	if (e->end.ran && e->type == EVENT_CALL_END) {
+		jw_int(w, "cpu_ms", e->end.cpu_ms);
+		jw_int(w, "peak_memory_bytes", e->end.peak_memory_bytes);
+		jw_int(w, "survivors", e->end.survivors);
+	}
+	jw_int(w, "ms", e->ms);
+	jw_int(w, "bytes", e->bytes);
+	if (e->dropped)
+		jw_int(w, "dropped", e->dropped);
+	if (e->change)
+		jw_int(w, "change", (int64_t)e->change);
+}
+
+static void write_rest(struct jw *w, const struct event *e)
+{
+	switch (e->type) {
+	case EVENT_CALL_START:
+	case EVENT_JOB_START:
+		write_start(w, e);
+		break;
+	case EVENT_OUTPUT:
+		jw_str(w, "stream", e->is_stderr ? STR("stderr") : STR("stdout"));
+		if (e->dropped)
+			jw_int(w, "dropped", e->dropped);
+		jw_str(w, "text", e->text);
+		break;
+	case EVENT_CALL_END:
+	case EVENT_JOB_END:
+		write_end(w, e);
+		break;
+	case EVENT_CHANGE:
+		jw_int(w, "change", (int64_t)e->change);
+		jw_raw(w, "files", e->details);
+		jw_int(w, "count", e->count);
+		break;
+	case EVENT_REFUSED:
+	case EVENT_UNGUARDED:
+		jw_str(w, "what", e->tool);
+		jw_str(w, "subject", e->subject);
+		jw_str(w, "why", e->text);
+		break;
+	case EVENT_TYPES:
+		break;
+	}
+}
+
+void event_write(struct jw *w, const struct event *e)
+{
+	char time[UTC_TEXT];
+
+	jw_int(w, "id", (int64_t)e->id);
+	jw_str(w, "time", utc_iso(e->time_ms / 1000, (int)(e->time_ms % 1000), time));
+	jw_str(w, "type", str_of(type_names[e->type]));
+	if (e->call)
+		jw_int(w, "call", (int64_t)e->call);
+	if (e->job)
+		jw_int(w, "job", (int64_t)e->job);
+	write_rest(w, e);
 }

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * events: the newest events, in a ring.
+ * events: what has happened to calls and jobs, for those who watch: the newest events, in a ring;
+ * and their form as JSON.
+ *
+ * Which members an event has depends on its type: docs/live.md has the table. All texts are without
+ * secrets before they come here, but for arguments and results that are kept as they came (`raw`).
  *
  * At most LIMIT_EVENTS events and LIMIT_EVENT_BYTES bytes are kept. They are numbered from 1
  * without gaps. Adding one copies it, and does not wait for readers. Readers copy what they want to
@@ -16,9 +20,63 @@
 #ifndef SERVICE_EVENTS_H
 #define SERVICE_EVENTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-#include "service/event.h"
+#include "base/err.h"
+#include "base/jw.h"
+#include "base/str.h"
+#include "tools/tool.h"
+
+enum event_type {
+	EVENT_CALL_START,
+	EVENT_OUTPUT,
+	EVENT_CALL_END,
+	EVENT_CHANGE,
+	EVENT_REFUSED,
+	EVENT_UNGUARDED,
+	EVENT_JOB_START,
+	EVENT_JOB_END,
+	EVENT_TYPES,
+};
+
+enum { EVENT_TEXTS = 6 };
+
+struct event {
+	enum event_type type;
+	bool mcp;	/* the call came by MCP */
+	bool is_stderr; /* of an output */
+	bool raw;	/* its details are as they came, and may have secrets */
+	bool members;	/* of an end: its details are members of an object, not a text */
+	bool cut;	/* of an end: its details are only the beginning */
+	enum err_code code;
+	uint64_t id;	 /* the ring counts them, from 1 */
+	int64_t time_ms; /* since 1970 */
+	uint64_t call;	 /* its number; 0: none */
+	uint64_t job, change;
+	int64_t uid, pid; /* of the caller, if it has no name */
+	int64_t ms, bytes;
+	int64_t dropped; /* bytes of output that are in no event; of an output: before it */
+	int64_t count;	 /* paths that a change has */
+	struct call_end end;
+
+	union {
+		struct str texts[EVENT_TEXTS];
+		struct {
+			struct str tool; /* of a refusal: what was refused */
+			struct str subject, session;
+			struct str client; /* its name */
+			struct str text;   /* of an output; of a refusal: why */
+			/* The files of a change as JSON, not in the ring; else only for those who ask for
+			 * one call: its arguments, or the beginning of its result. The last one. */
+			struct str details;
+		};
+	};
+};
+
+/* Write the members, without the details of a call. */
+void event_write(struct jw *w, const struct event *e);
 
 struct events;
 
@@ -27,14 +85,17 @@ enum { EVENTS_BOOT = 17 };
 struct events *events_new(void); /* NULL: there is no memory */
 void events_free(struct events *e);
 
-/* A name for this ring that no other has, for who comes back after a restart. */
+/* A name that no other ring has, for clients that come back after a restart. */
 const char *events_boot(const struct events *e);
 
 /* Add it; its number and time are set. One that is larger than a quarter of the ring, which no
  * caller makes, loses its texts. */
 void events_add(struct events *e, struct event *event);
 
-/* Keep other threads out, for who adds an event together with something of its own that other
+/* The same for something that happened at a time of io_now_us. */
+void events_add_at(struct events *e, struct event *event, int64_t now_us);
+
+/* Keep other threads out, for a caller that adds an event together with something of its own that other
  * threads must see at the same time. In between only events_add_held may be called; it adds what
  * happened at a time of io_now_us. */
 void events_hold(struct events *e);

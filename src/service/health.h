@@ -22,16 +22,14 @@ struct listening {
 int health_record(struct service *s, const struct config *c, const struct listening *at,
 		  struct err *e);
 
-/* Whose commands are observed: "all", "models" or "none", and then *why; else *why is NULL. */
-const char *health_observed(const struct service *s, const char **why);
-
 /* The answer to GET /health. */
 void health_write(struct service *s, struct buf *out);
 
-/* Log what is not in force, and an operator may not expect. */
-void health_warn(const struct service *s, const struct config *c);
-
-/* Log what is in force, in a few lines, and what is not. */
+/* Log what is in force, in a few lines, and what is not, though an operator may expect it. */
 void health_log(const struct service *s, const struct config *c, const struct listening *at);
+
+/* The same for a person at a terminal: what is served, where it can be reached and how, and what
+ * holds commands; the last line can be copied. */
+void health_show(const struct service *s, const struct config *c, const struct listening *at);
 
 #endif

@@ -12,9 +12,11 @@
 
 #include "base/log.h"
 #include "changes/limits.h"
-#include "changes/room.h"
+#include "changes/settle.h"
+#include "changes/home.h"
 #include "sandbox/canonical.h"
 #include "sandbox/scratch.h"
+#include "workspace/locks.h"
 
 /* The directory in which each workspace has its own: the user's, or the system's. */
 static bool usual_place(int choice, char out[PATH_MAX])
@@ -118,11 +120,11 @@ static int try_place(const struct config *c, const struct workspace *ws, const c
 		     struct history *h, struct err *e)
 {
 	const struct path_rules *rules = ws_rules(ws);
-	char parent[PATH_MAX], dir[PATH_MAX], name[ROOM_NAME];
+	char parent[PATH_MAX], dir[PATH_MAX], name[HOME_NAME];
 
 	if (*asked != '/')
 		return err_set(e, ERR_INVALID_ARGUMENTS, "%s is not an absolute path", asked);
-	room_name(rules->root, name);
+	home_name(rules->root, name);
 	if (!resolve(asked, parent) ||
 	    snprintf(dir, sizeof dir, "%s/%s", parent, name) >= (int)sizeof dir)
 		return err_set(e, ERR_INVALID_ARGUMENTS, "%.200s… is too long", asked);
@@ -140,12 +142,57 @@ static int try_place(const struct config *c, const struct workspace *ws, const c
 		.max_bytes = c->undo_bytes,
 		.max_age_ms = c->undo_days * 24 * 3600 * 1000,
 		.sync = c->fsync,
+		.is_guest = c->guest,
 	};
-	room_tidy(parent, o.max_age_ms);
+	homes_tidy(parent, o.max_age_ms);
 	if (journal_open(&o, ws, c->undo_max_file, &h->journal, e) < 0)
 		return -1;
 	(void)snprintf(h->place, sizeof h->place, "%s", parent);
 	return 0;
+}
+
+/* The i-th directory in which journals may lie; false after the last. */
+static bool place_at(const struct config *c, int i, char out[PATH_MAX])
+{
+	if (c->journal && strcmp(c->journal, "auto") != 0)
+		return i == 0 && snprintf(out, PATH_MAX, "%s", c->journal) < PATH_MAX;
+	for (int choice = 0; choice < 3; choice++)
+		if (usual_place(choice, out) && i-- == 0)
+			return true;
+	return false;
+}
+
+/* Who visits the homes of one place. */
+struct place_visit {
+	history_visitor *visit;
+	void *arg;
+	const char *place;
+};
+
+static bool visit_home(void *arg, const struct home_facts *f)
+{
+	const struct place_visit *v = arg;
+
+	return v->visit(v->arg, v->place, f);
+}
+
+void history_visit(const struct config *c, history_visitor *visit, void *arg)
+{
+	char place[PATH_MAX];
+
+	for (int i = 0; place_at(c, i, place); i++)
+		homes_visit(place, visit_home, &(struct place_visit){ visit, arg, place });
+}
+
+bool history_exists(const struct config *c, struct str workspace)
+{
+	char place[PATH_MAX], dir[PATH_MAX], name[HOME_NAME];
+
+	home_name(workspace, name);
+	for (int i = 0; place_at(c, i, place); i++)
+		if (snprintf(dir, sizeof dir, "%s/%s", place, name) < PATH_MAX && homes_is_one(dir))
+			return true;
+	return false;
 }
 
 static int open_usual(const struct config *c, const struct workspace *ws, struct history *h)
@@ -190,10 +237,16 @@ int history_open(const struct config *c, const struct workspace *ws, struct hist
 		(void)open_usual(c, ws, h);
 	if (!h->journal)
 		return 0;
+	/* What was kept in the usual place is not in the list then. */
+	if (*h->why && !c->guest)
+		log_event(LOG_WARN, "the journal is not where it usually is",
+			  LOG_STR("place", str_of(h->place)), LOG_STR("why", str_of(h->why)));
 	*h->why = '\0';
-	const size_t left = recording_recover(h->journal);
+	h->days = c->undo_days;
+	locks_share(ws_locks(ws), store_turns(journal_store(h->journal)));
+	const size_t left = settle_all(h->journal);
 	if (left)
-		log_event(LOG_WARN, "the last server left changes unfinished; they are settled",
+		log_event(LOG_WARN, "an earlier program left changes unfinished; they are settled",
 			  LOG_INT("changes", (int64_t)left));
 	return 0;
 }
@@ -214,24 +267,21 @@ static void begin(struct call_record *r)
 	r->recording = recording_of(r->journal, &about);
 }
 
-void history_before(void *record, int dir, const char *name, enum witness_act act)
+void history_before(struct call_record *r, int dir, const char *name, enum witness_act act)
 {
-	struct call_record *r = record;
 	struct err e;
 
 	if (!r->recording.journal)
 		begin(r);
 	(void)recording_touch(&r->recording, dir, name,
-			      act == WITNESS_MAKE    ? TOUCH_META
-			      : act == WITNESS_WRITE ? TOUCH_CONTENT
-						     : TOUCH_LAST,
+			      act == WITNESS_MAKE || act == WITNESS_MOVE ? TOUCH_META
+			      : act == WITNESS_WRITE			 ? TOUCH_CONTENT
+									 : TOUCH_LAST,
 			      &e);
 }
 
-void history_wrote(void *record, int dir, const char *name, struct str content)
+void history_wrote(struct call_record *r, int dir, const char *name, struct str content)
 {
-	struct call_record *r = record;
-
 	recording_note_content(&r->recording, dir, name, content);
 }
 

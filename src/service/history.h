@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/jw.h"
+#include "changes/homes.h"
 #include "changes/recording.h"
 #include "config/config.h"
 #include "tools/tool.h"
@@ -19,6 +20,7 @@
 /* The journal, or why there is none. */
 struct history {
 	struct journal *journal; /* NULL: changes are not kept … */
+	int64_t days;		 /* how long they are */
 	char why[512];		 /* … for this reason */
 	char place[PATH_MAX];	 /* the directory of all journals of this user; or "" */
 };
@@ -27,6 +29,13 @@ struct history {
  * error; otherwise the server does without a journal, and h->why says why. */
 int history_open(const struct config *c, const struct workspace *ws, struct history *h,
 		 struct err *e);
+
+/* Visit all journals that this configuration knows (changes/homes.h); `place` is where each lies. */
+typedef bool history_visitor(void *arg, const char *place, const struct home_facts *f);
+void history_visit(const struct config *c, history_visitor *visit, void *arg);
+
+/* Whether a journal of that workspace is where this configuration keeps it. */
+bool history_exists(const struct config *c, struct str workspace);
 
 /* False: a recording still uses the journal and the workspace (journal_free). */
 bool history_done(struct history *h);
@@ -43,9 +52,9 @@ struct call_record {
 	struct recording recording; /* its journal is NULL as long as nothing was touched */
 };
 
-/* The functions of a witness whose argument is a struct call_record. */
-void history_before(void *record, int dir, const char *name, enum witness_act act);
-void history_wrote(void *record, int dir, const char *name, struct str content);
+/* What a witness is told. */
+void history_before(struct call_record *r, int dir, const char *name, enum witness_act act);
+void history_wrote(struct call_record *r, int dir, const char *name, struct str content);
 
 /* The call is over, and something was touched: true if that has changed. */
 bool history_end(struct call_record *r, struct arena *a, struct change *ret);

@@ -11,15 +11,20 @@ enum {
 	LIMIT_SUBJECT = 500,
 	LIMIT_SUBJECT_MEMORY = 1 << 20,
 
-	/* The newest events are kept: so many, and so many bytes. Of a call's arguments at most so
-	 * much, of its result only the beginning. */
+	/* The newest events are kept, within both limits. So are a call's arguments, up to the third
+	 * limit, as they came if they are short; of its result only the beginning. */
 	LIMIT_EVENTS = 10000,
 	LIMIT_EVENT_BYTES = 8 << 20,
 	LIMIT_EVENT_ARGUMENTS = 64 << 10,
+	LIMIT_EVENT_RAW = 1 << 10,
 	LIMIT_EVENT_RESULT = 4 << 10,
+	/* The beginning and the end of a call's output that are told have so many bytes each. The
+	 * end is kept in pieces, of which the oldest goes first. */
+	LIMIT_EVENT_OUTPUT_HALF = LIMIT_EVENT_OUTPUT / 2,
+	LIMIT_EVENT_OUTPUT_PIECE = 1 << 10,
 	LIMIT_EVENT_FILES = 50,
-	/* Of a change the lines are counted that it adds to files of at most so many bytes, in at
-	 * most so many bytes together: the caller waits for it. */
+	/* The lines that a change adds are counted in files up to the first size, and up to the
+	 * second size in all: those who watch wait for it. */
 	LIMIT_EVENT_DIFF = 64 << 10,
 	LIMIT_EVENT_DIFFS = 256 << 10,
 	/* Output of a command waits for more of it this long: 20 events a second for two streams.

@@ -7,13 +7,18 @@
 
 #include "base/io.h"
 #include "base/own.h"
-#include "exec/procfs.h"
+#include "changes/store.h"
+#include "exec/tree.h"
 #include "scrub/scrub.h"
 #include "service/limits.h"
 #include "tools/tool.h"
 
-/* From what a read takes to what a command may. */
-const struct metrics_step metrics_steps[METRICS_STEPS - 1] = {
+/* How long a call of each step takes at most, in microseconds; and in seconds, as a label. From what
+ * a read takes to what a command may. */
+static const struct {
+	int64_t us;
+	const char *seconds;
+} metrics_steps[METRICS_STEPS - 1] = {
 	{ 25, "2.5e-05" },  { 100, "0.0001" },	{ 250, "0.00025" }, { 1000, "0.001" },
 	{ 5000, "0.005" },  { 25000, "0.025" }, { 100000, "0.1" },  { 500000, "0.5" },
 	{ 2500000, "2.5" }, { 10000000, "10" }, { 60000000, "60" }, { 300000000, "300" },
@@ -163,10 +168,44 @@ void metrics_write(const struct metrics *m, const struct metrics_now *now, struc
 	write_one(out, "sidecar_commands_running", "gauge",
 		  "Commands that run now, those in the background included.",
 		  (double)now->commands);
+	if (now->journal) {
+		write_one(out, "sidecar_journal_bytes", "gauge",
+			  "Bytes that were copied to undo changes.", (double)now->journal->bytes);
+		write_one(out, "sidecar_journal_failing", "gauge",
+			  "1 if the journal of changes could not be written at the last attempt.",
+			  now->journal->failed != 0);
+	}
 	write_traffic(now, out);
 	write_refusals(m, out);
 	write_scrubbed(now->scrubbed, out);
 	begin(out, "sidecar_build_info", "gauge", "The version that runs.");
 	buf_addf(out, "sidecar_build_info{version=\"%s\"} 1\n", SIDECAR_VERSION);
 	write_process(now->started_ms, &u, out);
+}
+
+/* Where the calls of a tool are counted. */
+static struct metrics_tool *counts_of(struct metrics *m, const struct tool *t)
+{
+	size_t i = 0;
+
+	while (tool_at(i) && tool_at(i) != t)
+		i++;
+	return &m->tools[tool_at(i) && i < LIMIT_METRIC_TOOLS ? i : LIMIT_METRIC_TOOLS];
+}
+
+static void add(_Atomic uint64_t *to, uint64_t n)
+{
+	(void)atomic_fetch_add_explicit(to, n, memory_order_relaxed);
+}
+
+void metrics_count(struct metrics *m, const struct tool *t, enum err_code code, int64_t us)
+{
+	struct metrics_tool *counts = counts_of(m, t);
+	size_t step = 0;
+
+	while (step < ARRAY_LEN(metrics_steps) && us > metrics_steps[step].us)
+		step++;
+	add(&counts->ended[code], 1);
+	add(&counts->within[step], 1);
+	add(&counts->us, (uint64_t)us);
 }

@@ -15,18 +15,14 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/str.h"
 #include "service/limits.h"
 
 struct scrub_counts;
+struct store_facts;
 
 enum { METRICS_STEPS = 13 }; /* of the histogram, the last without an end */
 
-/* How long a call of each step takes at most, in microseconds; and in seconds, as a label. */
-extern const struct metrics_step {
-	int64_t us;
-	const char *seconds;
-} metrics_steps[METRICS_STEPS - 1];
+struct tool;
 
 struct metrics_tool {
 	_Atomic uint64_t ended[ERR_COUNT];	/* calls by code; ERR_NONE: they succeeded */
@@ -39,6 +35,9 @@ struct metrics {
 	struct metrics_tool tools[LIMIT_METRIC_TOOLS + 1];
 };
 
+/* Count a call that has ended; t is NULL if there is no such tool. */
+void metrics_count(struct metrics *m, const struct tool *t, enum err_code code, int64_t us);
+
 /* What a scrape tells besides: the state of the server at this moment. */
 struct metrics_now {
 	int64_t started_ms;  /* on the monotonic clock */
@@ -46,6 +45,7 @@ struct metrics_now {
 	int64_t connections; /* open */
 	int64_t received, sent;
 	const struct scrub_counts *scrubbed;
+	const struct store_facts *journal; /* NULL: there is none */
 };
 
 /* The text of a scrape, format version 0.0.4. */

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -17,6 +18,8 @@
 #include "base/log.h"
 #include "base/own.h"
 #include "exec/jobs.h"
+#include "guard/guard.h"
+#include "guard/hidden.h"
 #include "policy/policy.h"
 #include "service/account.h"
 #include "service/commands.h"
@@ -87,9 +90,15 @@ static int make_guards(struct service *s, const struct config *c, struct err *e)
 		.patterns = str_of(c->scrub == CONFIG_SCRUB_OFF ? NULL : c->scrub_patterns),
 	};
 
+	char writable[8192] = "";
+	if (s->runner && s->sandbox.mode != SANDBOX_OFF && !c->read_only)
+		(void)snprintf(writable, sizeof writable, "%s:%s",
+			       s->sandbox.namespaces ? "/tmp" : "",
+			       c->sandbox_write ? c->sandbox_write : "");
 	const struct policy_options rules = {
 		.mode = (enum policy_mode)c->command_policy,
 		.root = ws_rules(s->ws)->root,
+		.writable = str_of(writable),
 		.rules = str_of(c->command_rules),
 		.shared_processes = !s->sandbox.namespaces,
 	};
@@ -107,11 +116,59 @@ static int make_guards(struct service *s, const struct config *c, struct err *e)
 	return s->tracker ? 0 : err_set(e, ERR_TOO_BUSY, "Not enough memory to start");
 }
 
+/* Before there are commands: their sandbox covers what is guarded. */
+static int make_guard(struct service *s, const struct config *c, struct err *e)
+{
+	const struct guard_options o = { .root = ws_rules(s->ws)->root.p,
+					 .git = s->git.item,
+					 .git_count = s->git.count,
+					 .own = str_of(c->sink) };
+
+	const struct hidden_options h = { .root = o.root,
+					  .home = getenv("HOME"),
+					  .own = str_of(c->hide),
+					  .defaults =
+						  (c->sandbox != SANDBOX_OFF || c->best_sandbox) &&
+						  !(c->hide && !*c->hide) };
+
+	if (c->guest)
+		return 0;
+	if (c->sinks && guard_new(&o, &s->guard, e) < 0)
+		return -1;
+	return c->hide && !*c->hide ? 0 : hidden_new(&h, &s->hidden, e);
+}
+
+static bool hides(void *hidden, int fd)
+{
+	return hidden_is(hidden, fd);
+}
+
+/* What was asked for by name must hold for commands, too. */
+static int check_hidden(struct service *s, const struct config *c, struct err *e)
+{
+	if (!s->hidden)
+		return 0;
+	if (c->hide && *c->hide && s->runner && !s->sandbox.namespaces)
+		return err_set(
+			e, ERR_INVALID_ARGUMENTS,
+			"--hide needs a sandbox with namespaces, or commands could read what "
+			"is hidden: %s. Use --sandbox workspace where users may make "
+			"namespaces, or leave --hide out",
+			s->sandbox.mode == SANDBOX_OFF ? "commands have no sandbox here"
+						       : "there are no user namespaces here");
+	if (hidden_is_here(s->hidden, c->allow_outside))
+		ws_hide(s->ws, hides, s->hidden);
+	return 0;
+}
+
 static int start_commands(struct service *s, const struct config *c, struct err *e)
 {
 	struct err refused = { .code = ERR_NONE };
 
-	if (commands_start(c, s->ws, s->history.place, &s->runner, &refused, e) < 0)
+	if (c->guest)
+		return 0;
+	if (commands_start(c, s->ws, &s->history, &s->git, s->guard, s->hidden, &s->runner,
+			   &refused, e) < 0)
 		return -1;
 	s->limits = commands_limits(c);
 	if (s->runner) {
@@ -156,17 +213,16 @@ static int fill_variables(struct service *s, const struct config *c, struct err 
 	return 0;
 }
 
-static void say_what_holds(struct service *s, const struct config *c)
+static void describe_confinement(struct service *s, const struct config *c)
 {
 	const bool apart = s->sandbox.namespaces;
 
 	if (!s->runner)
 		(void)snprintf(s->held, sizeof s->held, "Commands are not run here.");
 	else if (s->sandbox.mode == SANDBOX_OFF)
-		(void)snprintf(
-			s->held, sizeof s->held,
-			"Commands are not held by a sandbox: they can do what the user of this "
-			"server can.");
+		(void)snprintf(s->held, sizeof s->held,
+			       "Commands run without a sandbox: they can do what the user of this "
+			       "server can.");
 	else
 		(void)snprintf(s->held, sizeof s->held,
 			       "Commands run in a sandbox: they can write only %s%s%s%s%s.",
@@ -184,7 +240,16 @@ static void note_refusal(void *service, uint64_t call, const char *what, const c
 {
 	struct service *s = service;
 
-	live_denied(&s->live, call, what, path, why);
+	live_refused(&s->live, call, what, str_of(path), why);
+}
+
+static void note_unguarded(void *service, uint64_t call, const char *path)
+{
+	struct service *s = service;
+
+	live_unguarded(&s->live, call, str_of(path));
+	log_event(LOG_WARN, "what a person's programs run later has changed",
+		  LOG_INT("call", (int64_t)call), LOG_STR("path", str_of(path)));
 }
 
 /* A change that ended after its call: a job's, or of processes that went on. */
@@ -197,13 +262,14 @@ static void note_change(void *service, uint64_t call, const struct change *chang
 		account_log_change(call, change);
 }
 
-static void fill_call(struct service *s, const struct config *c)
+static void fill_shared(struct service *s, const struct config *c)
 {
 	const unsigned n = processors();
 
 	/* Two for each processor: some of them wait for the disk. */
 	s->turns.most = 2 * n;
-	s->call = (struct call){
+	s->news = (struct call_news){ note_change, note_refusal, note_unguarded, s };
+	s->shared = (struct call_shared){
 		.ws = s->ws,
 		.runner = s->runner,
 		.jobs = s->jobs,
@@ -214,9 +280,13 @@ static void fill_call(struct service *s, const struct config *c)
 		.read_only = c->read_only,
 		.journal = s->history.journal,
 		.no_journal = str_of(s->history.why),
-		.changed = note_change,
-		.refused = note_refusal,
-		.changed_arg = s,
+		.news = &s->news,
+		.guard = s->guard,
+		.hidden = ws_hides_any(s->ws) ? s->hidden : NULL,
+		.variables = s->variables,
+		.variable_count = s->variable_count,
+		.secrets = s->secrets,
+		.scrubbed = &s->scrubbed,
 		.sync = c->fsync,
 		.excludes = buf_str(&s->excludes),
 		.threads = n < LIMIT_SEARCH_THREADS ? n : LIMIT_SEARCH_THREADS,
@@ -246,6 +316,13 @@ static struct run_times run_times(const struct config *c, bool mcp)
 	return t;
 }
 
+static int64_t result_bytes(const struct config *c)
+{
+	if (!c->result_bytes)
+		return LIMIT_RESULT_BYTES;
+	return c->result_bytes < LIMIT_RESULT_LEAST ? LIMIT_RESULT_LEAST : c->result_bytes;
+}
+
 struct schema_offer service_mcp_offer(const struct config *c)
 {
 	const unsigned chosen = chosen_tools(c);
@@ -255,7 +332,7 @@ struct schema_offer service_mcp_offer(const struct config *c)
 		.set = chosen ? chosen : schema_default_set(SCHEMA_MCP),
 		.times = run_times(c, true),
 		.structured = c->mcp_results == CONFIG_STRUCTURED,
-		.result_bytes = c->result_bytes,
+		.result_bytes = result_bytes(c),
 		.memory = c->data_dir,
 	};
 }
@@ -332,47 +409,44 @@ int service_init(struct service *s, const struct config *c, struct err *e)
 		.tool_set = chosen_tools(c),
 		.model_times = run_times(c, false),
 		.mcp = service_mcp_offer(c),
+		.sized = c->result_bytes > 0,
 		.observe = (enum config_observe)c->observe,
+		.is_root = geteuid() == 0,
 		.scrub_files = c->scrub == CONFIG_SCRUB_ALL,
 		.started_ms = io_now_ms(),
 		.kind = "local",
 	};
+	struct stat st;
+	if (c->guest && (stat(c->workspace, &st) < 0 || !S_ISDIR(st.st_mode)))
+		return err_set(e, ERR_FILE_NOT_FOUND, "There is no directory %s", c->workspace);
 	if (ws_new(&options, &s->ws, e) < 0)
 		return -1;
+	commands_find_git(c, s->ws, &s->git);
 	/* What is refused depends on the sandbox that the commands have. */
-	if (history_open(c, s->ws, &s->history, e) < 0 || fill_variables(s, c, e) < 0 ||
-	    open_audit(s, c, e) < 0 || start_commands(s, c, e) < 0 || make_guards(s, c, e) < 0) {
+	if (make_guard(s, c, e) < 0 || history_open(c, s->ws, &s->history, e) < 0 ||
+	    fill_variables(s, c, e) < 0 || open_audit(s, c, e) < 0 || start_commands(s, c, e) < 0 ||
+	    make_guards(s, c, e) < 0 || check_hidden(s, c, e) < 0) {
 		ws_unmake(s->ws);
 		service_done(s);
 		return -1;
 	}
 	if (s->jobs && s->audit)
 		jobs_tell(s->jobs, tell_job, s);
+	s->roster.jobs = s->jobs;
 	read_excludes(&s->excludes);
-	say_what_holds(s, c);
-	fill_call(s, c);
+	describe_confinement(s, c);
+	fill_shared(s, c);
 	return 0;
 }
 
 int service_show(struct service *s, struct err *e)
 {
-	if (live_open(&s->live, s->secrets, s->history.journal, e) < 0)
+	if (live_open(&s->live, s->secrets, s->history.journal, &s->roster, e) < 0)
 		return -1;
+	s->live.guard = s->guard;
 	if (s->jobs)
 		jobs_tell(s->jobs, tell_job, s);
 	return 0;
-}
-
-bool service_stop_call(struct service *s, uint64_t call)
-{
-	const bool job = s->jobs && jobs_stop_call(s->jobs, call);
-
-	return (s->live.events && live_stop(&s->live, call)) || job;
-}
-
-int64_t service_running(struct service *s)
-{
-	return s->live.events ? live_running(&s->live) : service_commands(s);
 }
 
 int64_t service_commands(const struct service *s)
@@ -393,11 +467,14 @@ void service_done(struct service *s)
 	tracker_free(s->tracker);
 	policy_free(s->rules);
 	scrub_free(s->secrets);
-	if (settled)
+	if (settled) {
 		ws_free(s->ws);
+		guard_free(s->guard);
+		hidden_free(s->hidden);
+	}
 	buf_done(&s->excludes);
 	buf_done(&s->facts);
-	s->jobs = NULL;
+	s->jobs = s->roster.jobs = NULL;
 	s->audit = NULL;
 	s->kept = NULL;
 	s->shells = NULL;
@@ -406,4 +483,6 @@ void service_done(struct service *s)
 	s->rules = NULL;
 	s->secrets = s->scrub = NULL;
 	s->ws = NULL;
+	s->guard = NULL;
+	s->hidden = NULL;
 }

@@ -22,10 +22,12 @@
 #include "sandbox/sandbox.h"
 #include "scrub/scrub.h"
 #include "service/audit.h"
+#include "service/commands.h"
 #include "service/history.h"
 #include "service/limits.h"
 #include "service/live.h"
 #include "service/metrics.h"
+#include "service/roster.h"
 #include "tools/schema.h"
 #include "tools/tool.h"
 
@@ -45,9 +47,11 @@ struct service {
 	struct buf excludes;	   /* the user's own ignore rules */
 	struct history history;	   /* the journal of changes */
 	struct audit *audit;	   /* the record of all calls; or NULL */
-	struct live live;	   /* the calls under way, for those who watch */
-	struct call call;	   /* what every call has in common */
-	struct turns turns;	   /* of calls that compute */
+	struct roster roster;	   /* the calls under way */
+	struct live live;	   /* what is told of them to those who watch */
+	struct call_shared shared; /* what every call has in common */
+	struct call_news news;
+	struct turns turns; /* of calls that compute */
 	struct run_times model_times;
 	struct str variables[LIMIT_COMMAND_VARIABLES]; /* of models' commands */
 	size_t variable_count;
@@ -57,8 +61,13 @@ struct service {
 	enum config_reads read_before_write;
 	unsigned tool_set; /* TOOL_CORE, TOOL_MODEL, or 0: as the format of definitions has it */
 	struct schema_offer mcp; /* what MCP clients see */
+	bool sized;		 /* the operator has said how long results may be */
 
-	enum config_observe observe; /* whose commands are observed; dispatch.c says what auto is */
+	struct git_dirs git;
+	struct hidden *hidden;	     /* what agents do not see; NULL: nothing */
+	struct guard *guard;	     /* what a person's programs run; NULL: it is free */
+	enum config_observe observe; /* whose commands are observed … */
+	bool is_root;		     /* … and if that is to be found out: service_observes_all */
 	bool scrub_files;	     /* secrets are taken out of what models read of files, too */
 	bool quiet;		     /* calls are not logged */
 	struct buf facts;	     /* what is in force, as members of a JSON object (health.h) */
@@ -87,17 +96,19 @@ int service_init(struct service *s, const struct config *c, struct err *e);
 /* From now on calls and jobs can be watched. To be called before there are any. */
 int service_show(struct service *s, struct err *e);
 
-/* How many calls are under way; if they cannot be watched, how many commands. */
-int64_t service_running(struct service *s);
-
-/* Ask a call to stop, and the jobs that come from it, with everything that they started. False:
- * none of them runs. */
-bool service_stop_call(struct service *s, uint64_t call);
-
 /* How many commands are running, those in the background included. */
 int64_t service_commands(const struct service *s);
 
 /* End what still runs and release everything. Accepts a zeroed one. */
 void service_done(struct service *s);
+
+/* Whether all commands are observed, or only those that the command policy judges. Where an observed
+ * command cannot gain privileges, and nothing else takes these from it, programs like sudo would fail:
+ * what is judged must not use them anyway, and root does not need them. */
+static inline bool service_observes_all(const struct service *s)
+{
+	return s->observe == CONFIG_OBSERVE_ON || (s->observe == CONFIG_OBSERVE_AUTO &&
+						   (s->sandbox.mode != SANDBOX_OFF || s->is_root));
+}
 
 #endif

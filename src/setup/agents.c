@@ -3,7 +3,8 @@
 
 #include "setup/agents.h"
 
-/* Claude Code: a deny rule takes a tool out of the model's sight; the hook refuses every tool that
+/* Claude Code: it waits for a server that is always loaded, and has the model told of all its tools
+ * at once. A deny rule takes a tool out of the model's sight; the hook refuses every tool that
  * is not named in it, so that a tool of a later version is refused too. Both count in a project
  * that is not trusted; an allow rule does not. */
 #define CLAUDE_HARMLESS                                                                            \
@@ -26,7 +27,11 @@
 	}
 
 static const struct agent_row claude_rows[] = {
-	{ ROW_SERVER, 0, 0, { "mcpServers", "sidecar" }, "{\"command\":\"@\",\"args\":[\"mcp\"]}" },
+	{ ROW_SERVER,
+	  0,
+	  0,
+	  { "mcpServers", "sidecar" },
+	  "{\"command\":\"@\",\"args\":[\"mcp\"],\"alwaysLoad\":true}" },
 	{ ROW_ITEM, ROW_PROJECT, 1, { "enabledMcpjsonServers" }, "\"sidecar\"" },
 	{ ROW_ITEM, ROW_HOLDS | ROW_EASES, 1, { "permissions", "allow" }, "\"mcp__sidecar\"" },
 	CLAUDE_DENY("Bash"),
@@ -53,9 +58,56 @@ static const struct agent_row claude_rows[] = {
 	{ .value = NULL },
 };
 
-/* Codex has no switch for apply_patch: its read-only sandbox refuses it, and it does not ask. */
+/* One that has another type makes Claude Code ignore all of its file. */
+static const struct agent_type claude_types[] = {
+	{ "an object", "{",
+	  "permissions env hooks statusLine attribution sandbox worktree enabledPlugins "
+	  "extraKnownMarketplaces fileSuggestion" },
+	{ "a list", "[",
+	  "enabledMcpjsonServers disabledMcpjsonServers availableModels companyAnnouncements" },
+	{ "a string", "\"",
+	  "model apiKeyHelper awsCredentialExport awsAuthRefresh otelHeadersHelper gcpAuthRefresh "
+	  "outputStyle language plansDirectory autoUpdatesChannel agent" },
+	{ "true or false", "tf",
+	  "enableAllProjectMcpServers includeCoAuthoredBy disableAllHooks respectGitignore "
+	  "skipWebFetchPreflight spinnerTipsEnabled alwaysThinkingEnabled includeGitInstructions "
+	  "prefersReducedMotion promptSuggestionEnabled showTurnDuration" },
+	{ "a number", "-0123456789", "cleanupPeriodDays" },
+	{ "a list", "[", "allow deny ask additionalDirectories", "permissions" },
+	{ .names = NULL },
+};
+
+static const struct agent_running claude_runs[] = {
+	{ 0, { "mcpServers", "*" } },
+	{ 0, { "projects", "@", "mcpServers", "*" } },
+	{ 1, { "hooks", "*", "*" } },
+	{ 1, { "statusLine" } },
+	{ 1, { "subagentStatusLine" } },
+	{ 1, { "fileSuggestion" } },
+	{ 1, { "apiKeyHelper" } },
+	{ 1, { "awsAuthRefresh" } },
+	{ 1, { "awsCredentialExport" } },
+	{ 1, { "gcpAuthRefresh" } },
+	{ 1, { "otelHeadersHelper" } },
+	{ 1, { "enabledPlugins", "*" } },
+	{ 1, { "env", "PATH" } },
+	{ 1, { "env", "BASH_ENV" } },
+	{ 1, { "env", "LD_PRELOAD" } },
+	{ 1, { "env", "NODE_OPTIONS" } },
+	{ .file = 0 },
+};
+
+/* Codex has no switch for apply_patch: its read-only sandbox refuses it, and it does not ask. It
+ * waits 300 seconds for a tool unless it is told to wait longer, and newer models are told of our
+ * tools only if these are named as ones that are called directly. */
 static const struct agent_row codex_rows[] = {
 	{ ROW_SERVER, 0, 0, { "mcp_servers", "sidecar", "command" }, "\"@\"", "[\"mcp\"]" },
+	{ ROW_VALUE, 0, 0, { "mcp_servers", "sidecar", "tool_timeout_sec" }, "3600" },
+	{ ROW_VALUE,
+	  0,
+	  0,
+	  { "features", "code_mode", "direct_only_tool_namespaces" },
+	  "[\"mcp__sidecar\"]" },
 	{ ROW_VALUE,
 	  ROW_HOLDS | ROW_EASES,
 	  0,
@@ -72,6 +124,35 @@ static const struct agent_row codex_rows[] = {
 	  { "projects", "@", "trust_level" },
 	  "\"trusted\"" },
 	{ .value = NULL },
+};
+
+static const struct agent_running codex_runs[] = {
+	{ 0, { "notify" } },
+	{ 0, { "profile" } },
+	{ 0, { "hooks" } },
+	{ 0, { "plugins" } },
+	{ .place = { ".codex/hooks.json", "hooks.json", "CODEX_HOME", ".codex" } },
+	{ .file = 0 },
+};
+
+/* Other MCP servers are not started: mcp.allowed names ours alone. */
+static const struct agent_running gemini_runs[] = {
+	{ 0, { "hooks", "*", "*" } },
+	{ 0, { "tools", "discoveryCommand" } },
+	{ 0, { "tools", "callCommand" } },
+	{ 0, { "mcp", "serverCommand" } },
+	{ .place = { ".gemini/extensions", "extensions", NULL, ".gemini" } },
+	{ .file = 0 },
+};
+
+static const struct agent_running qwen_runs[] = {
+	{ 0, { "hooks", "*", "*" } },
+	{ 0, { "tools", "discoveryCommand" } },
+	{ 0, { "tools", "callCommand" } },
+	{ 0, { "mcp", "serverCommand" } },
+	{ 0, { "ui", "statusLine" } },
+	{ .place = { ".qwen/extensions", "extensions", NULL, ".qwen" } },
+	{ .file = 0 },
 };
 
 /* A list of allowed tools: what it does not name does not exist, also in later versions. */
@@ -127,6 +208,34 @@ static const struct agent_row opencode_rows[] = {
 	{ .value = NULL },
 };
 
+#define OPENCODE_PLACE(name)                                                                       \
+	{                                                                                          \
+		.place = { ".opencode/" name, "opencode/" name, "XDG_CONFIG_HOME", ".config" }     \
+	}
+
+static const struct agent_running opencode_runs[] = {
+	{ 0, { "plugin", "*" } },
+	{ 0, { "mcp", "*" } },
+	{ 0, { "formatter" } },
+	{ 0, { "lsp" } },
+	{ 0, { "provider", "*", "npm" } },
+	{ 0, { "agent", "*", "permission" } },
+	{ 0, { "agent", "*", "tools" } },
+	{ 0, { "mode", "*", "permission" } },
+	{ 0, { "mode", "*", "tools" } },
+	OPENCODE_PLACE("plugin"),
+	OPENCODE_PLACE("plugins"),
+	OPENCODE_PLACE("tool"),
+	OPENCODE_PLACE("tools"),
+	OPENCODE_PLACE("agent"),
+	OPENCODE_PLACE("agents"),
+	OPENCODE_PLACE("mode"),
+	OPENCODE_PLACE("modes"),
+	{ .place = { ".opencode/opencode.json", ".opencode/opencode.json", NULL, "",
+		     .also = "c" } },
+	{ .file = 0 },
+};
+
 static const struct agent_row cursor_rows[] = {
 	{ ROW_SERVER,
 	  0,
@@ -150,10 +259,12 @@ const struct agent agents[] = {
 	{ .name = "claude",
 	  .title = "Claude Code",
 	  .programs = { "claude" },
-	  .file = { { ".mcp.json", ".claude.json", "CLAUDE_CONFIG_DIR", "" },
+	  .file = { { ".mcp.json", ".claude.json", "CLAUDE_CONFIG_DIR", "", .rules = CONF_STRICT },
 		    { ".claude/settings.json", "settings.json", "CLAUDE_CONFIG_DIR", ".claude",
-		      ".claude/settings.local.json" } },
-	  .rows = claude_rows },
+		      ".claude/settings.local.json", .rules = CONF_STRICT,
+		      .types = claude_types } },
+	  .rows = claude_rows,
+	  .runs = claude_runs },
 	{ .name = "codex",
 	  .title = "Codex",
 	  .programs = { "codex" },
@@ -161,6 +272,7 @@ const struct agent agents[] = {
 		      .form = CONF_TOML },
 		    { NULL, "config.toml", "CODEX_HOME", ".codex", .form = CONF_TOML } },
 	  .rows = codex_rows,
+	  .runs = codex_runs,
 	  .note = "Codex's own sandbox refuses its apply_patch tool, which cannot be turned off: "
 		  "do not start Codex with --dangerously-bypass-approvals-and-sandbox, "
 		  "--sandbox or --profile.",
@@ -168,8 +280,10 @@ const struct agent agents[] = {
 	{ .name = "gemini",
 	  .title = "Gemini CLI",
 	  .programs = { "gemini" },
-	  .file = { { ".gemini/settings.json", "settings.json", NULL, ".gemini" } },
+	  .file = { { ".gemini/settings.json", "settings.json", NULL, ".gemini",
+		      .rules = CONF_COMMENTS } },
 	  .rows = gemini_rows,
+	  .runs = gemini_runs,
 	  .note = "In a project Gemini CLI reads these settings only if you trust the folder." },
 	{ .name = "opencode",
 	  .title = "opencode",
@@ -177,6 +291,7 @@ const struct agent agents[] = {
 	  .file = { { "opencode.json", "opencode/opencode.json", "XDG_CONFIG_HOME", ".config",
 		      .also = "c" } },
 	  .rows = opencode_rows,
+	  .runs = opencode_runs,
 	  .has_permissions = true },
 	{ .name = "cursor",
 	  .title = "Cursor",
@@ -194,8 +309,10 @@ const struct agent agents[] = {
 	{ .name = "qwen",
 	  .title = "Qwen Code",
 	  .programs = { "qwen" },
-	  .file = { { ".qwen/settings.json", "settings.json", NULL, ".qwen" } },
-	  .rows = qwen_rows },
+	  .file = { { ".qwen/settings.json", "settings.json", NULL, ".qwen",
+		      .rules = CONF_COMMENTS } },
+	  .rows = qwen_rows,
+	  .runs = qwen_runs },
 	{ .name = NULL },
 };
 

@@ -14,6 +14,14 @@
 
 #include "setup/conf.h"
 
+/* Members that must have a type, or else the agent does not read their file. */
+struct agent_type {
+	const char *what;  /* "a list" */
+	const char *first; /* the characters with which its values begin */
+	const char *names; /* with blanks between them */
+	const char *in;	   /* the object that has them; NULL: the file itself */
+};
+
 /* A configuration file. In a project it is relative to the project's directory; a user's file is
  * in the directory that the variable `env` names, or in `home` below the home directory. */
 struct agent_file {
@@ -22,6 +30,16 @@ struct agent_file {
 	const char *local; /* one more file that the agent reads in a project; or NULL */
 	const char *also;  /* another ending that the name may have: "c" for opencode.jsonc */
 	enum conf_form form;
+	enum conf_rules rules;		/* of JSON */
+	const struct agent_type *types; /* the last one has no names; or NULL */
+};
+
+/* What an agent runs, or what undoes the rows: a value in one of its files, or without a key
+ * a file or directory of its own. */
+struct agent_running {
+	size_t file;
+	const char *key[KEY_PATH_MAX]; /* "*" is any name or item, "@" the project's directory */
+	struct agent_file place;
 };
 
 enum agent_row_kind {
@@ -52,9 +70,10 @@ struct agent {
 	const char *name, *title;
 	const char *programs[3]; /* as they are found in PATH */
 	struct agent_file file[2];
-	const struct agent_row *rows; /* the last one has no value */
-	const char *cannot;	      /* why it cannot be held; NULL: it can */
-	const char *note;	      /* what a person should know once it is held; or NULL */
+	const struct agent_row *rows;	  /* the last one has no value */
+	const struct agent_running *runs; /* the last one is empty; or NULL */
+	const char *cannot;		  /* why it cannot be held; NULL: it can */
+	const char *note;		  /* what a person should know once it is held; or NULL */
 	bool disables_servers; /* other MCP servers of the file must be turned off one by one */
 	bool has_permissions;  /* opencode: members of "permission" and of agents can undo rows */
 };

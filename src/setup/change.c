@@ -5,7 +5,7 @@
 
 #include "base/jw.h"
 #include "base/limits.h"
-#include "setup/conf_edit.h"
+#include "setup/conf.h"
 
 /* The value with the program's path for "@"; what it stands in is a string in both forms. */
 static void add_value(struct buf *out, const char *value, const struct change_names *names)
@@ -37,9 +37,9 @@ static struct key_path read_row(const struct agent_row *row, const struct change
 	return k;
 }
 
-/* Whether an MCP server's text runs a sidecar: its command, or the first word of that, is "sidecar"
- * or ends with "/sidecar". In TOML the text is the command. */
-static bool runs_sidecar(enum conf_form form, struct str server)
+/* Its command, or the first word of that, is "sidecar" or ends with "/sidecar". In TOML the text is
+ * the command. */
+bool change_runs_sidecar(enum conf_form form, struct str server)
 {
 	const struct key_path command = { .key = { STR("command") }, .n = 1 }, whole = { .n = 0 };
 	AUTO_ARENA memory = { .max = LIMIT_CONFIG_FILE };
@@ -66,7 +66,7 @@ int change_look(const struct agent_row *row, enum conf_form form, const struct c
 		return -1;
 	switch (found.p ? row->kind : ROW_NEVER) {
 	case ROW_SERVER:
-		same = runs_sidecar(form, found);
+		same = change_runs_sidecar(form, found);
 		break;
 	case ROW_OBJECT:
 		same = found.p[0] == '{';

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* check: every row of the table, looked for in the files that the agent reads. */
+/* check: what the files that an agent reads here say, layer by layer. */
 
-#include "setup/check.h"
+#include "setup/change.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -36,7 +36,9 @@ static int layers_read(const struct agent_file *f, const char *project, struct l
 	if (place_of(f, true, project, ret->path[LAYER_USER], e) < 0)
 		return -1;
 	for (int i = 0; i < LAYERS; i++)
-		if (ret->path[i][0] && place_read(ret->path[i], &ret->content[i], e) < 0)
+		if (ret->path[i][0] &&
+		    (place_read(ret->path[i], &ret->content[i], e) < 0 ||
+		     check_text(f, ret->path[i], buf_str(&ret->content[i].bytes), e) < 0))
 			return -1;
 	return 0;
 }
@@ -57,7 +59,7 @@ __attribute__((format(printf, 2, 3))) static void add_way(struct check *c, const
  * may be in any. */
 static int look(const struct agent_row *row, const struct agent_file *f,
 		const struct change_names *names, const struct layers *l, int first,
-		enum change_state *ret, int *where, struct err *e)
+		enum change_state *ret, struct err *e)
 {
 	const bool any = row->kind == ROW_ITEM || row->kind == ROW_SERVER || row->kind == ROW_NEVER;
 
@@ -73,7 +75,6 @@ static int look(const struct agent_row *row, const struct agent_file *f,
 		}
 		if (state == CHANGE_APPLIED || (!any && state == CHANGE_DIFFERS)) {
 			*ret = state;
-			*where = i;
 			return 0;
 		}
 	}
@@ -118,38 +119,125 @@ static void other_servers(struct check *c, const struct change_names *names, con
 	}
 }
 
-/* opencode: rules that allow more, and agents with rules of their own. */
+/* opencode: rules that allow more. */
 static void other_permissions(struct check *c, const struct layers *l)
 {
-	static const struct str harmless[] = { STR("sidecar_*"), STR("todowrite"), STR("todoread"),
-					       STR("webfetch"),	 STR("websearch"), STR("question"),
-					       STR("doom_loop") };
+	static const char harmless[] =
+		"sidecar_* todowrite todoread webfetch websearch question doom_loop";
 	static const struct key_path permission = { .key = { STR("permission") }, .n = 1 };
-	static const struct key_path overriding[] = { { .key = { STR("agent") }, .n = 1 },
-						      { .key = { STR("mode") }, .n = 1 } };
 	AUTO_ARENA memory = { .max = LIMIT_CLIENT_MEMORY };
 
 	for (int i = 0; i < LAYERS; i++) {
 		const struct str text = buf_str(&l->content[i].bytes);
-		struct str all, name, value;
-		struct err e;
+		struct str name, value;
 		for (size_t k = 0;
 		     conf_child(CONF_JSON, text, &permission, k, &memory, &name, &value); k++) {
-			bool known = str_eq(value, STR("\"deny\""));
-			for (size_t h = 0; h < ARRAY_LEN(harmless); h++)
-				known = known || str_eq(name, harmless[h]);
-			if (!known)
+			if (!str_eq(value, STR("\"deny\"")) && !str_is_listed(harmless, name))
 				add_way(c, "permission.%.*s in %s is not \"deny\"", STR_FMT(name),
 					l->path[i]);
 		}
-		for (size_t k = 0; k < ARRAY_LEN(overriding); k++) {
-			if (conf_find(CONF_JSON, text, &overriding[k], &all, &e) < 0)
-				continue;
-			if (str_find(all, STR("\"permission\"")) >= 0 ||
-			    str_find(all, STR("\"tools\"")) >= 0)
-				add_way(c, "an agent in %s has permissions of its own", l->path[i]);
+	}
+}
+
+/* Whether a value runs nothing: it is empty or turned off, setup's own, or a server that is the
+ * sidecar or turned off. */
+static bool is_harmless(const struct agent *agent, enum conf_form form, struct str value)
+{
+	static const char *const nothing[] = { "false", "null", "{}", "[]", "\"\"" };
+	static const struct key_path enabled = { .key = { STR("enabled") }, .n = 1 };
+	struct str found;
+	struct err e;
+
+	for (size_t i = 0; value.n && i < ARRAY_LEN(nothing); i++)
+		if (conf_same(form, value, str_of(nothing[i])))
+			return true;
+	for (const struct agent_row *row = agent->rows; value.n && row->value; row++)
+		if (row->kind == ROW_ITEM && conf_same(form, value, str_of(row->value)))
+			return true;
+	if (form != CONF_JSON)
+		return false;
+	return change_runs_sidecar(form, value) || str_starts(value, STR("\"@ai-sdk/")) ||
+	       (conf_find(form, value, &enabled, &found, &e) == 0 && str_eq(found, STR("false")));
+}
+
+/* What a text has at the keys from that one on, where "*" is any name. */
+static void find_running(struct check *c, const struct agent *agent, const char *const *keys,
+			 const char *file, enum conf_form form, struct str text, struct key_path at,
+			 const struct change_names *names)
+{
+	AUTO_ARENA memory = { .max = LIMIT_CLIENT_MEMORY };
+	const char *const wanted = keys[at.n];
+	const bool last = at.n + 1 == KEY_PATH_MAX || !keys[at.n + 1];
+	struct key_path next = at;
+	struct str value;
+
+	next.n++;
+	for (size_t i = 0; conf_child(form, text, &at, i, &memory, &next.key[at.n], &value); i++) {
+		const struct str name = next.key[at.n];
+		const char *const want = strcmp(wanted, "@") == 0 ? names->project : wanted;
+		if (strcmp(want, "*") != 0 && !str_eq(name, str_of(want)))
+			continue;
+		if (!last && name.n) {
+			find_running(c, agent, keys, file, form, text, next, names);
+			continue;
+		}
+		if (is_harmless(agent, form, value))
+			continue;
+		char room[256];
+		struct buf path = buf_over(room, sizeof room - 1);
+		for (size_t k = 0; k < next.n; k++)
+			buf_addf(&path, "%s%.*s", k && next.key[k].n ? "." : "",
+				 STR_FMT(next.key[k]));
+		add_way(c, "%.*s in %s runs outside the sidecar, or undoes what holds it",
+			STR_FMT(buf_str(&path)), file);
+	}
+}
+
+static int check_type(const struct agent_file *f, const struct agent_type *t, struct str text,
+		      struct err *e)
+{
+	const struct key_path at = { .key = { str_of(t->in) }, .n = t->in ? 1 : 0 };
+	AUTO_ARENA memory = { .max = LIMIT_CLIENT_MEMORY };
+	struct str name, value;
+
+	for (size_t i = 0; conf_child(f->form, text, &at, i, &memory, &name, &value); i++)
+		if (str_is_listed(t->names, name) && !strchr(t->first, value.p[0]))
+			return err_set(e, ERR_INVALID_CONFIG, "%.*s is not %s", STR_FMT(name),
+				       t->what);
+	return 0;
+}
+
+int check_text(const struct agent_file *f, const char *path, struct str text, struct err *e)
+{
+	struct err why;
+	int rc = conf_check(f->form, f->rules, text, &why);
+
+	for (const struct agent_type *t = f->types; rc == 0 && t && t->names; t++)
+		rc = check_type(f, t, text, &why);
+	if (rc == 0)
+		return 0;
+	return err_set(e, ERR_INVALID_CONFIG, "%s: %s; the agent does not read such a file at all",
+		       path, why.msg);
+}
+
+/* What runs besides the rows: values of the agent's files, and files of their own. */
+static int check_running(const struct agent *agent, const struct change_names *names, size_t file,
+			 const struct layers *l, int first, struct check *c, struct err *e)
+{
+	for (const struct agent_running *r = agent->runs; r && (r->key[0] || r->place.user); r++) {
+		char path[PATH_MAX];
+		for (int i = first; i < LAYERS && r->key[0] && r->file == file; i++)
+			find_running(c, agent, r->key, l->path[i], agent->file[file].form,
+				     buf_str(&l->content[i].bytes), (struct key_path){ .n = 0 },
+				     names);
+		for (int user = 0; user < 2 && !r->key[0] && file == 0; user++) {
+			if (place_of(&r->place, user, names->project, path, e) < 0)
+				return -1;
+			if (place_has_content(path))
+				add_way(c, "%s is loaded by %s when it starts", path, agent->title);
 		}
 	}
+	return 0;
 }
 
 /* The rows of one file. `first` is the first layer that the agent reads. */
@@ -165,16 +253,13 @@ static int check_rows(const struct agent *agent, size_t file, const struct chang
 		add_way(c, "%s is not read: this project is not trusted", l.path[LAYER_PROJECT]);
 	for (const struct agent_row *row = agent->rows; row->value; row++) {
 		enum change_state state;
-		int where = LAYER_USER;
 		if (row->file != file || (row->flags & (ROW_TRUST | ROW_EASES)))
 			continue;
-		if (look(row, f, names, &l, first, &state, &where, e) < 0)
+		if (look(row, f, names, &l, first, &state, e) < 0)
 			return -1;
 		const bool fine = (state == CHANGE_APPLIED) == (row->kind != ROW_NEVER);
 		if (row->kind == ROW_SERVER)
 			c->connected = fine;
-		if (fine && (row->flags & ROW_HOLDS) && where != LAYER_USER)
-			c->in_project = true;
 		if (!fine && ((row->flags & ROW_HOLDS) || row->kind == ROW_SERVER))
 			report(c, row);
 	}
@@ -182,7 +267,7 @@ static int check_rows(const struct agent *agent, size_t file, const struct chang
 		other_servers(c, names, &l, first);
 	if (agent->has_permissions)
 		other_permissions(c, &l);
-	return 0;
+	return check_running(agent, names, file, &l, first, c, e);
 }
 
 int check_agent(const struct agent *agent, const struct change_names *names, struct check *ret,
@@ -195,11 +280,10 @@ int check_agent(const struct agent *agent, const struct change_names *names, str
 	for (const struct agent_row *row = agent->rows; row->value; row++) {
 		CLEANUP(layers_done) struct layers l = { .path = { "" } };
 		enum change_state state;
-		int where;
 		if (!(row->flags & ROW_TRUST))
 			continue;
 		if (layers_read(&agent->file[row->file], names->project, &l, e) < 0 ||
-		    look(row, &agent->file[row->file], names, &l, 0, &state, &where, e) < 0)
+		    look(row, &agent->file[row->file], names, &l, 0, &state, e) < 0)
 			return -1;
 		if (state != CHANGE_APPLIED)
 			first = LAYER_USER; /* the project's files are not read */
@@ -208,4 +292,25 @@ int check_agent(const struct agent *agent, const struct change_names *names, str
 		if (agent->file[i].user && check_rows(agent, i, names, first, ret, e) < 0)
 			return -1;
 	return 0;
+}
+
+void check_list(const struct change_names *names, struct buf *out)
+{
+	for (const struct agent *a = agents; a->name; a++) {
+		AUTO_BUF reasons = { .max = LIMIT_ANSWER };
+		struct check c = { .reasons = &reasons };
+		char path[PATH_MAX];
+		bool installed = false;
+		struct err e;
+		for (size_t i = 0; i < ARRAY_LEN(a->programs) && a->programs[i]; i++)
+			installed = installed || place_find_program(a->programs[i], path);
+		const int status = check_agent(a, names, &c, &e);
+		buf_addf(out, "%-9s %-12s %-14s %s\n", a->name, a->title,
+			 installed ? "installed" : "not installed",
+			 status < 0	? e.msg
+			 : !c.connected ? "not connected"
+			 : c.ways == 0	? "connected, held"
+			 : a->cannot	? "connected, cannot be held"
+					: "connected, not held");
+	}
 }

@@ -48,6 +48,8 @@ static bool at_comment(const struct conf *c)
 
 static int skip_comment(struct conf *c)
 {
+	if (c->rules == CONF_STRICT)
+		return fail(c, "there is a comment");
 	const bool block = ahead(c, STR("/*"));
 	const struct str end = block ? STR("*/") : STR("\n");
 	const size_t begin = c->pos + (block ? 2 : 1);
@@ -248,7 +250,8 @@ static int read_bracket(struct conf *c, size_t node)
 		size_t item;
 		if (skip_lines(c) < 0)
 			return -1;
-		if (peek(c) == (has_names ? '}' : ']'))
+		if (peek(c) == (has_names ? '}' : ']') &&
+		    (c->rules == CONF_JSONC || comma == CONF_NOWHERE))
 			break;
 		if (c->pos >= c->text.n)
 			return fail(c, "a bracket is not closed");
@@ -376,6 +379,31 @@ void conf_done(struct conf *c)
 	arena_done(&c->memory);
 }
 
+/* Read a text, by rules, from c's beginning. */
+static int read_all(struct conf *c)
+{
+	if (!arena_grow(&c->memory, &c->node, &c->room, sizeof *c->node))
+		return fail(c, "the text is too large");
+	c->node[c->count++] = (struct conf_node){ .on_way = true };
+	if ((c->form == CONF_TOML ? read_toml(c) : read_json(c)) < 0)
+		return -1;
+	return c->memory.failed ? fail(c, "the text is too large") : 0;
+}
+
+int conf_check(enum conf_form form, enum conf_rules rules, struct str text, struct err *e)
+{
+	static const struct key_path whole = { .n = 0 };
+	AUTO_CONF c = { .form = form,
+			.text = text,
+			.at = &whole,
+			.memory = { .max = LIMIT_CLIENT_MEMORY },
+			.pos = conf_start(text),
+			.rules = rules,
+			.e = e };
+
+	return read_all(&c);
+}
+
 int conf_read(struct conf *c, enum conf_form form, struct str text, const struct key_path *at,
 	      struct err *e)
 {
@@ -385,12 +413,7 @@ int conf_read(struct conf *c, enum conf_form form, struct str text, const struct
 			    .memory = { .max = LIMIT_CLIENT_MEMORY },
 			    .pos = conf_start(text),
 			    .e = e };
-	if (!arena_grow(&c->memory, &c->node, &c->room, sizeof *c->node))
-		return fail(c, "the text is too large");
-	c->node[c->count++] = (struct conf_node){ .on_way = true };
-	if ((form == CONF_TOML ? read_toml(c) : read_json(c)) < 0)
-		return -1;
-	return c->memory.failed ? fail(c, "the text is too large") : 0;
+	return read_all(c);
 }
 
 size_t conf_follow(const struct conf *c)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conf: a text of JSON or TOML as a list of nodes: what it defines, and where. conf_edit.h changes
- * such a text.
+ * conf: a text of JSON or TOML as a list of nodes: what it defines, and where; and changes
+ * of such a text.
  *
  * JSON may have comments, commas after the last item, and a byte order mark. In TOML, tables in
  * arrays ([[x]]) are left alone and never found. The reader knows the syntax, not every rule: it
@@ -16,11 +16,18 @@
 #include <stddef.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/own.h"
 #include "base/str.h"
 
 enum conf_form { CONF_JSON, CONF_TOML };
+
+/* Which JSON an agent reads: JSONC has comments and commas after the last item. */
+enum conf_rules { CONF_JSONC, CONF_COMMENTS, CONF_STRICT };
+
+/* INVALID_CONFIG, naming the line, if such an agent cannot read the text; an empty text is none. */
+int conf_check(enum conf_form form, enum conf_rules rules, struct str text, struct err *e);
 
 /* The way to a value: the names of the tables or objects around it, from the outside in, and its
  * own name; or in JSON to an item of the array of that name. The names are seen, not owned. */
@@ -45,7 +52,32 @@ bool conf_child(enum conf_form form, struct str text, const struct key_path *at,
 /* Whether two values are the same but for white space and comments. */
 bool conf_same(enum conf_form form, struct str one, struct str other);
 
-/* What follows is for conf_edit. */
+/*
+ * Change one value, and nothing else.
+ *
+ * Both functions read a text and write a new one: what they do not change stays byte for byte,
+ * comments, line ends and a byte order mark included. The new text is read again before they
+ * return: an agent that cannot read its file has lost all of it.
+ *
+ * What is added to JSON looks like the text around it. An empty text, or one with comments only,
+ * counts as {}. Values are given as compact JSON.
+ *
+ * In TOML a new value goes where a person would put it: into its table, after the dotted keys of
+ * the same name, into an inline table, or into a new table at the end. Values are given as TOML
+ * that fits on a line.
+ */
+
+/* Give the value at these keys, or add the item, which is then the value; what is missing around it
+ * is made. INVALID_CONFIG if something else is in the way. */
+int conf_set(enum conf_form form, struct str text, const struct key_path *at, struct str value,
+	     struct buf *out, struct err *e);
+
+/* Remove the value or item, or the head of a table in which nothing is left; without one, or if the table
+ * has values, the text stays as it is. */
+int conf_remove(enum conf_form form, struct str text, const struct key_path *at, struct buf *out,
+		struct err *e);
+
+/* What follows is for conf_edit.c. */
 
 /*
  * Node 0 is the whole text. A node stands after the node around it. What stands in brackets becomes
@@ -90,6 +122,7 @@ struct conf {
 	/* While it reads. */
 	size_t pos;
 	unsigned deep;
+	enum conf_rules rules;
 	size_t section; /* TOML: the node of the last head */
 	struct err *e;
 };

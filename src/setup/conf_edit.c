@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* conf_edit: write a text again around one value. */
 
-#include "setup/conf_edit.h"
+#include "setup/conf.h"
 
 #include "base/jw.h"
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* place: paths of configurations; reading, replacing and removing them. */
+/* place: paths of configurations; reading, replacing and removing them. A record is one JSON file
+ * for each agent and place, with the old contents in base64. */
 
 #include "setup/place.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,7 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/base64.h"
 #include "base/io.h"
+#include "base/json.h"
+#include "base/jw.h"
 #include "setup/limits.h"
 #include "workspace/replace.h"
 #include "workspace/workspace.h"
@@ -98,6 +103,20 @@ int place_of_program(char out[PATH_MAX], struct err *e)
 	    strcmp(resolved, out) == 0)
 		(void)snprintf(out, PATH_MAX, "sidecar");
 	return 0;
+}
+
+bool place_has_content(const char *path)
+{
+	const struct dirent *d = NULL;
+	DIR *dir = opendir(path);
+
+	if (!dir)
+		return errno == ENOTDIR;
+	while ((d = readdir(dir)) && d->d_name[0] == '.')
+		;
+	const bool found = d;
+	(void)closedir(dir);
+	return found;
 }
 
 void place_content_done(struct place_content *c)
@@ -220,4 +239,155 @@ int place_change(const char *path, const struct place_content *from, const struc
 		 const char *made, struct err *e)
 {
 	return to->exists ? write_file(path, from, to, e) : remove_file(path, from, made, e);
+}
+
+static int name_record(const char *agent, const char *project, char out[PATH_MAX], struct err *e)
+{
+	char dir[PATH_MAX], hex[SHA256_TEXT] = "user";
+
+	if (place_of_records(dir, e) < 0)
+		return -1;
+	if (project)
+		record_hash(str_of(project), hex);
+	const int n = snprintf(out, PATH_MAX, "%s/%s-%.16s.json", dir, agent, hex);
+	return n < PATH_MAX ? 0 : err_set(e, ERR_INVALID_PATH, "a path is too long");
+}
+
+static int read_file(const struct json *v, struct arena *memory, struct record_file *ret)
+{
+	const struct str before = json_text(v, STR("before")), after = json_text(v, STR("after"));
+	const struct json *existed = json_get(v, STR("existed"));
+	char *bytes = arena_alloc(memory, base64_room(before.n));
+	const ptrdiff_t n = bytes ? base64_decode(before, bytes) : -1;
+
+	ret->path = arena_dup(memory, json_text(v, STR("path")));
+	ret->made = arena_dup(memory, json_text(v, STR("made")));
+	if (n < 0 || !ret->path.n || !after.p || after.n >= sizeof ret->after || !existed)
+		return -1;
+	ret->existed = existed->boolean;
+	ret->before = (struct str){ bytes, (size_t)n };
+	memcpy(ret->after, after.p, after.n);
+	ret->after[after.n] = 0;
+	return 0;
+}
+
+int record_load(const char *agent, const char *project, struct arena *memory,
+		struct setup_record *ret, struct err *e)
+{
+	CLEANUP(place_content_done) struct place_content content = { .exists = false };
+	const struct json *all;
+
+	*ret = (struct setup_record){ .project = project };
+	if (name_record(agent, project, ret->path, e) < 0 || place_read(ret->path, &content, e) < 0)
+		return -1;
+	if (!content.exists)
+		return 0;
+	if (json_parse(buf_str(&content.bytes), memory, &all, e) < 0)
+		return err_set(e, ERR_INVALID_CONFIG, "%s cannot be read", ret->path);
+	for (const struct json *f = json_items(all, STR("files")); f; f = f->next)
+		if (ret->count == RECORD_FILES ||
+		    read_file(f, memory, &ret->file[ret->count++]) < 0)
+			return err_set(e, ERR_INVALID_CONFIG, "%s cannot be read", ret->path);
+	return 0;
+}
+
+int record_save(const struct setup_record *r, struct err *e)
+{
+	CLEANUP(place_content_done) struct place_content old = { .exists = false };
+	CLEANUP(place_content_done)
+	struct place_content now = { .bytes.max = LIMIT_SETUP_RECORD,
+				     .exists = r->count > 0,
+				     .private = true };
+	struct jw w = jw_to(&now.bytes);
+
+	jw_object(&w, NULL);
+	if (r->project)
+		jw_str(&w, "project", str_of(r->project));
+	jw_array(&w, "files");
+	for (size_t i = 0; i < r->count; i++) {
+		const struct record_file *f = &r->file[i];
+		jw_object(&w, NULL);
+		jw_str(&w, "path", f->path);
+		jw_bool(&w, "existed", f->existed);
+		jw_str(&w, "made", f->made);
+		jw_str(&w, "after", str_of(f->after));
+		jw_base64(&w, "before", f->before);
+		jw_end(&w);
+	}
+	jw_end(&w);
+	jw_end(&w);
+	if (now.bytes.failed)
+		return err_set(e, ERR_TOO_BUSY, "not enough memory");
+	if (place_read(r->path, &old, e) < 0)
+		return -1;
+	return place_change(r->path, &old, &now, "", e);
+}
+
+/* "claude-0123456789abcdef.json", or "claude-user.json" */
+static bool read_name(const char *dir, const char *file, struct arena *memory,
+		      struct record_name *ret)
+{
+	CLEANUP(place_content_done) struct place_content content = { .exists = false };
+	const struct str name = str_of(file);
+	const char *dash = strrchr(file, '-');
+	const struct json *all;
+	char path[PATH_MAX];
+	struct err e;
+
+	if (snprintf(path, sizeof path, "%s/%s", dir, file) >= PATH_MAX ||
+	    place_read(path, &content, &e) < 0 ||
+	    json_parse(buf_str(&content.bytes), memory, &all, &e) < 0)
+		return false;
+	const struct str project = json_text(all, STR("project"));
+	ret->agent = arena_dup(memory, str_upto(name, (size_t)(dash - file))).p;
+	ret->project = project.n ? arena_dup(memory, project).p : NULL;
+	return ret->agent && (project.n > 0) != (strcmp(dash, "-user.json") == 0);
+}
+
+struct record_name *record_list(struct arena *memory, size_t *unreadable)
+{
+	struct record_name *list = NULL;
+	char dir[PATH_MAX];
+	struct err e;
+	DIR *d = place_of_records(dir, &e) < 0 ? NULL : opendir(dir);
+
+	*unreadable = 0;
+	for (const struct dirent *at; d && (at = readdir(d));) {
+		struct record_name *one = arena_array(memory, 1, sizeof *one);
+		if (!one || !strchr(at->d_name, '-') || !str_ends(str_of(at->d_name), STR(".json")))
+			continue;
+		if (!read_name(dir, at->d_name, memory, one)) {
+			++*unreadable;
+			continue;
+		}
+		one->next = list;
+		list = one;
+	}
+	if (d)
+		(void)closedir(d);
+	return list;
+}
+
+struct record_file *record_find(struct setup_record *r, const char *path)
+{
+	for (size_t i = 0; i < r->count; i++)
+		if (str_eq(r->file[i].path, str_of(path)))
+			return &r->file[i];
+	return NULL;
+}
+
+void record_hash(struct str content, char out[SHA256_TEXT])
+{
+	uint8_t hash[SHA256_SIZE];
+
+	sha256_of(content, hash);
+	(void)sha256_text(hash, out);
+}
+
+bool record_matches(const struct record_file *f, struct str content)
+{
+	char hex[SHA256_TEXT];
+
+	record_hash(content, hex);
+	return strcmp(hex, f->after) == 0;
 }

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* setup: plan all files, show the change, ask, write a record, then the files. */
-
-#include "setup/setup.h"
+/* setup: `sidecar setup`: write an agent's configuration so that it uses the sidecar, and with
+ * --only nothing else. Plan all files, show the change, ask, write a record, then the files. */
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/jw.h"
 #include "base/limits.h"
+#include "base/own.h"
 #include "cli/cli.h"
-#include "setup/check.h"
+#include "setup/change.h"
 #include "setup/limits.h"
 #include "setup/place.h"
-#include "setup/record.h"
+#include "setup/uninstall.h"
 #include "workspace/diff.h"
 
 struct setup_args {
-	bool only, user, yes, dry_run, undo, list, check;
+	bool only, user, yes, dry_run, undo, list, check, print;
 };
 
 static const struct option setup_options[] = {
@@ -31,6 +32,8 @@ static const struct option setup_options[] = {
 	  "take back what setup has changed here, or with --user for the user" },
 	{ "check", 0, OPTION_SWITCH, offsetof(struct setup_args, check), NULL,
 	  "say whether the agent has a way around the sidecar; then the exit status is 1" },
+	{ "print", 0, OPTION_SWITCH, offsetof(struct setup_args, print), NULL,
+	  "print what to put where; without an agent: for any MCP client" },
 	{ "list", 0, OPTION_SWITCH, offsetof(struct setup_args, list), NULL,
 	  "list the agents: installed, connected, held" },
 	OPTION_END,
@@ -64,7 +67,7 @@ static void work_done(struct work_on_setup *w)
 
 static int failed(const struct work_on_setup *w, const struct err *e)
 {
-	cli_say(w->cli, "%s%s", e->msg, w->args->check ? "" : "; nothing was changed");
+	cli_say(w->cli, "%s; nothing was changed", e->msg);
 	return EXIT_FAILED;
 }
 
@@ -83,7 +86,7 @@ static struct planned *plan_file(struct work_on_setup *w, const char *path, stru
 	struct planned *p = &w->file[w->count++];
 	(void)snprintf(p->path, sizeof p->path, "%s", path);
 	place_first_missing(path, p->made);
-	if (place_read(path, &p->before, e) < 0)
+	if (!w->args->print && place_read(path, &p->before, e) < 0)
 		return NULL;
 	p->after.exists = p->before.exists;
 	p->after.bytes.max = LIMIT_SETUP_FILE;
@@ -119,7 +122,7 @@ static int plan(struct work_on_setup *w, struct err *e)
 		if (place_of(f, w->args->user, w->names.project, path, e) < 0)
 			return -1;
 		struct planned *p = plan_file(w, path, e);
-		if (!p)
+		if (!p || check_text(f, path, buf_str(&p->before.bytes), e) < 0)
 			return -1;
 		p->after.exists = true;
 		if (change_apply(row, f->form, &w->names, &p->after.bytes, e) < 0)
@@ -150,7 +153,6 @@ static int show(struct work_on_setup *w, const struct planned *p, struct err *e)
  * terminal nothing can be asked. */
 static bool is_agreed(struct work_on_setup *w, int *status)
 {
-	char answer[8] = "";
 	struct err e;
 
 	*status = EXIT_FAILED;
@@ -165,16 +167,10 @@ static bool is_agreed(struct work_on_setup *w, int *status)
 		*status = EXIT_OK;
 		return false;
 	}
-	if (w->args->yes)
+	if (w->args->yes || cli_agrees(w->cli, "Write this?", "nothing was changed: say --yes"))
 		return true;
-	if (!isatty(STDIN_FILENO)) {
-		cli_say(w->cli, "nothing was changed: say --yes");
-		return false;
-	}
-	(void)fprintf(stderr, "Write this? [y/N] ");
-	if (fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y'))
-		return true;
-	cli_say(w->cli, "nothing was changed");
+	if (isatty(STDIN_FILENO))
+		cli_say(w->cli, "nothing was changed");
 	return false;
 }
 
@@ -262,11 +258,87 @@ static void advise(const struct work_on_setup *w)
 	}
 	if (a->note)
 		cli_say(w->cli, "%s", a->note);
-	if (!w->args->user)
-		cli_say(w->cli,
-			"These files are in the project: what %s changes in them through the "
-			"sidecar counts from its next start. Run --check before, or use --user.",
-			a->title);
+}
+
+/* Print the ways around the sidecar, if there are any. Returns EXIT_OK if there are none. */
+static int check(struct work_on_setup *w)
+{
+	AUTO_BUF reasons = { .max = LIMIT_ANSWER };
+	AUTO_BUF out = { .max = LIMIT_ANSWER };
+	struct check c = { .reasons = &reasons };
+	struct err e;
+
+	if (check_agent(w->agent, &w->names, &c, &e) < 0) {
+		cli_say(w->cli, "%s", e.msg);
+		return EXIT_FAILED;
+	}
+	if (!c.ways)
+		return EXIT_OK;
+	buf_addf(&out, "%s has ways around the sidecar:\n", w->agent->title);
+	cli_add_text(&out, buf_str(&reasons));
+	if (w->args->only)
+		buf_addf(&out, "Take them away by hand, and see: sidecar setup %s --check\n",
+			 w->agent->name);
+	else if (!w->agent->cannot)
+		buf_addf(&out, "To take them away: sidecar setup %s --only\n", w->agent->name);
+	cli_print(buf_str(&out));
+	return EXIT_FAILED;
+}
+
+static int say_check(struct work_on_setup *w)
+{
+	AUTO_BUF out = { .max = LIMIT_ANSWER };
+	const int status = check(w);
+
+	if (status != EXIT_OK)
+		return status;
+	buf_addf(&out, "%s has no way around the sidecar that its configuration shows.\n%s%s",
+		 w->agent->title, w->agent->note ? w->agent->note : "", w->agent->note ? "\n" : "");
+	cli_print(buf_str(&out));
+	return EXIT_OK;
+}
+
+static bool has_line(struct str text, struct str wanted)
+{
+	struct str line;
+	bool has = false;
+
+	while (text.n && !has) {
+		(void)str_cut(text, '\n', &line, &text);
+		has = str_eq(str_trim(line), wanted);
+	}
+	return has;
+}
+
+/* A project with a file .env probably has secrets in it: ask whether agents are to see them. */
+static void offer_hiding(const struct work_on_setup *w)
+{
+	CLEANUP(place_content_done) struct place_content secrets = { .exists = false };
+	CLEANUP(place_content_done) struct place_content before = { .exists = false };
+	CLEANUP(place_content_done) struct place_content after = { .exists = true };
+	char path[PATH_MAX], env[PATH_MAX];
+	struct err e;
+
+	(void)snprintf(path, sizeof path, "%.4000s/.sidecarignore", w->names.project);
+	(void)snprintf(env, sizeof env, "%.4000s/.env", w->names.project);
+	if (w->args->user || place_read(env, &secrets, &e) < 0 || !secrets.exists ||
+	    place_read(path, &before, &e) < 0 || has_line(buf_str(&before.bytes), STR(".env")))
+		return;
+	if (w->args->yes || !isatty(STDIN_FILENO) ||
+	    !cli_agrees(w->cli, "There is a file .env. Hide it from agents?", "")) {
+		cli_say(w->cli, "agents can read .env; a line \".env\" in .sidecarignore hides it");
+		return;
+	}
+	after.bytes.max = LIMIT_SETUP_FILE;
+	buf_add(&after.bytes, buf_str(&before.bytes));
+	if (after.bytes.n && after.bytes.p[after.bytes.n - 1] != '\n')
+		buf_addc(&after.bytes, '\n');
+	buf_add(&after.bytes, STR(".env\n"));
+	env[0] = '\0';
+	if (after.bytes.failed || place_change(path, &before, &after, env, &e) < 0)
+		cli_say(w->cli, "%s could not be changed", path);
+	else
+		cli_say(w->cli, ".sidecarignore has the line \".env\" now, for the next start");
 }
 
 static int set_up(struct work_on_setup *w)
@@ -287,17 +359,44 @@ static int set_up(struct work_on_setup *w)
 		return failed(w, &e);
 	for (size_t i = 0; i < w->count; i++)
 		changes = changes || is_changed(&w->file[i]);
-	if (!changes) {
-		cli_say(w->cli, "%s is set up already", w->agent->title);
-		return EXIT_OK;
-	}
-	if (!is_agreed(w, &status))
+	if (changes && !is_agreed(w, &status))
 		return status;
-	if (write_plan(w, &e) < 0)
+	if (changes && write_plan(w, &e) < 0)
 		return failed(w, &e);
-	cli_say(w->cli, "%s is set up; to take it back: sidecar setup %s --undo%s", w->agent->title,
+	status = w->args->only ? check(w) : EXIT_OK;
+	cli_say(w->cli, "%s is %s; to take it back: sidecar setup %s --undo%s", w->agent->title,
+		status != EXIT_OK ? "connected, but not held"
+		: changes	  ? "set up"
+				  : "set up already",
 		w->agent->name, w->args->user ? " --user" : "");
-	advise(w);
+	if (changes)
+		advise(w);
+	offer_hiding(w);
+	return status;
+}
+
+/* What to put where, as it would be in files that do not exist yet. */
+static int print(struct work_on_setup *w)
+{
+	AUTO_BUF out = { .max = LIMIT_ANSWER };
+	struct err e;
+
+	if (!w->agent) {
+		buf_add(&out,
+			STR("Most MCP clients take this, in the file that has their servers:\n\n"
+			    "{\n  \"mcpServers\": {\n    \"sidecar\": {\n      \"command\": \""));
+		jw_escape(&out, str_of(w->names.program));
+		buf_add(&out,
+			STR("\",\n      \"args\": [\"mcp\"]\n    }\n  }\n}\n\n"
+			    "The workspace is the directory in which the client starts it; for "
+			    "another, add\n\"--workspace\", \"/the/directory\"\n"));
+	} else if (plan(w, &e) < 0) {
+		return failed(w, &e);
+	}
+	for (size_t i = 0; i < w->count; i++)
+		buf_addf(&out, "%s%s:\n\n%.*s", i ? "\n" : "", w->file[i].path,
+			 STR_FMT(buf_str(&w->file[i].after.bytes)));
+	cli_print(buf_str(&out));
 	return EXIT_OK;
 }
 
@@ -383,59 +482,30 @@ static int undo(struct work_on_setup *w)
 	return EXIT_OK;
 }
 
-static int check(struct work_on_setup *w)
+static int list(struct work_on_setup *w)
 {
-	AUTO_BUF reasons = { .max = LIMIT_ANSWER };
 	AUTO_BUF out = { .max = LIMIT_ANSWER };
-	struct check c = { .reasons = &reasons };
-	struct err e;
-
-	if (check_agent(w->agent, &w->names, &c, &e) < 0)
-		return failed(w, &e);
-	if (c.ways) {
-		buf_addf(&out, "%s has ways around the sidecar:\n", w->agent->title);
-		cli_add_text(&out, buf_str(&reasons));
-		if (!w->agent->cannot)
-			buf_addf(&out, "To take them away: sidecar setup %s --only\n",
-				 w->agent->name);
-		cli_print(buf_str(&out));
-		return EXIT_FAILED;
-	}
-	buf_addf(&out, "%s has no way around the sidecar that its configuration shows.\n",
-		 w->agent->title);
-	if (w->agent->note)
-		buf_addf(&out, "%s\n", w->agent->note);
-	if (c.in_project)
-		buf_addf(&out,
-			 "What holds it is in the project: if it is changed through the sidecar, "
-			 "that counts from the next start. With --user it is out of reach.\n");
+	check_list(&w->names, &out);
 	cli_print(buf_str(&out));
 	return EXIT_OK;
 }
 
-static int list(struct work_on_setup *w)
+int setup_take_back(struct cli *c, const char *agent, const char *project, bool yes, bool dry_run)
 {
-	AUTO_BUF out = { .max = LIMIT_ANSWER };
+	const struct setup_args args = { .user = !project, .yes = yes, .dry_run = dry_run };
+	CLEANUP(work_done)
+	struct work_on_setup w = { .cli = c,
+				   .args = &args,
+				   .agent = agent_by_name(agent),
+				   .memory = { .max = LIMIT_CLIENT_MEMORY } };
+	struct err e;
 
-	for (const struct agent *a = agents; a->name; a++) {
-		AUTO_BUF reasons = { .max = LIMIT_ANSWER };
-		struct check c = { .reasons = &reasons };
-		char path[PATH_MAX];
-		bool installed = false;
-		struct err e;
-		for (size_t i = 0; i < ARRAY_LEN(a->programs) && a->programs[i]; i++)
-			installed = installed || place_find_program(a->programs[i], path);
-		const int status = check_agent(a, &w->names, &c, &e);
-		buf_addf(&out, "%-9s %-12s %-14s %s\n", a->name, a->title,
-			 installed ? "installed" : "not installed",
-			 status < 0	? e.msg
-			 : !c.connected ? "not connected"
-			 : c.ways == 0	? "connected, held"
-			 : a->cannot	? "connected, cannot be held"
-					: "connected, not held");
-	}
-	cli_print(buf_str(&out));
-	return EXIT_OK;
+	if (!w.agent || place_of_program(w.names.program, &e) < 0)
+		return EXIT_FAILED;
+	(void)snprintf(w.names.project, sizeof w.names.project, "%s", project ? project : "");
+	cli_say(c, "%s, set up %s%s", w.agent->title, project ? "in " : "for this user",
+		project ? project : "");
+	return undo(&w);
 }
 
 static int setup_run(struct cli *c, const void *args)
@@ -445,14 +515,15 @@ static int setup_run(struct cli *c, const void *args)
 	struct work_on_setup w = { .cli = c, .args = a, .memory = { .max = LIMIT_CLIENT_MEMORY } };
 	struct err e;
 
-	if (a->list + a->check + a->undo > 1 || (a->only && (a->list || a->check || a->undo)))
+	if (a->list + a->check + a->undo + a->print > 1 ||
+	    (a->only && (a->list || a->check || a->undo)))
 		return cli_misused(c, "--only, --undo, --check and --list cannot be used together");
 	if (a->list && c->argc)
 		return cli_misused(c, "--list takes no agent");
-	if (!a->list && !c->argc)
+	if (!a->list && !a->print && !c->argc)
 		return cli_misused(c, "name an agent, or say --list");
-	w.agent = a->list ? NULL : agent_by_name(c->argv[0]);
-	if (!a->list && !w.agent)
+	w.agent = c->argc ? agent_by_name(c->argv[0]) : NULL;
+	if (c->argc && !w.agent)
 		return cli_misused(
 			c,
 			"\"%s\" is not an agent that setup knows: claude, codex, gemini, "
@@ -460,7 +531,11 @@ static int setup_run(struct cli *c, const void *args)
 			c->argv[0]);
 	if (place_of_project(w.names.project, &e) < 0 || place_of_program(w.names.program, &e) < 0)
 		return failed(&w, &e);
-	return a->list ? list(&w) : a->check ? check(&w) : a->undo ? undo(&w) : set_up(&w);
+	return a->list	  ? list(&w)
+	       : a->print ? print(&w)
+	       : a->check ? say_check(&w)
+	       : a->undo  ? undo(&w)
+			  : set_up(&w);
 }
 
 const struct verb verb_setup = {

@@ -89,6 +89,9 @@ struct arg {
 		.name = NULL                                                                       \
 	}
 
+/* The argument of that name; or NULL. */
+const struct arg *arg_find(const struct arg *table, struct str name);
+
 enum { ARG_ITEM_SIZE = 256 }; /* the largest struct that an item of ARG_OBJECTS is bound to */
 
 #endif

@@ -152,7 +152,7 @@ static int fail_same(struct str path, struct err *e)
 			     "existing as expected.");
 }
 
-/* The offset after the line of that number, or of the end if the text has not so many; *lines is
+/* The offset after the line of that number, or of the end if the text has fewer lines; *lines is
  * how many came before it. */
 static size_t after_line(struct str content, int64_t number, int64_t *lines)
 {
@@ -363,16 +363,16 @@ static int64_t apply_unseen(struct call *c, const struct edit_job *job,
  * locked. */
 static int begin_edit(struct call *c, const struct path *path, struct replace *r, struct err *e)
 {
-	const unsigned flags = REPLACE_MUST_EXIST | (c->sync ? REPLACE_SYNC : 0);
+	const unsigned flags = REPLACE_MUST_EXIST | (c->shared->sync ? REPLACE_SYNC : 0);
 
-	if (replace_begin(c->ws, c->witness, path, flags, r, e) < 0)
+	if (replace_begin(c->shared->ws, c->witness, path, flags, r, e) < 0)
 		return -1;
 	if (r->st.st_size <= LIMIT_AT_ONCE)
 		return 0;
 	replace_done(r);
 	if (call_before_work(c, e) < 0)
 		return -1;
-	return replace_begin(c->ws, c->witness, path, flags, r, e);
+	return replace_begin(c->shared->ws, c->witness, path, flags, r, e);
 }
 
 /* What is to be said of the change: as a client of the wire asked for the file, or as it is shown to
@@ -389,7 +389,7 @@ static int describe(struct call *c, const struct edit_job *job, const struct pat
 		(void)snprintf(more, sizeof more, ", %lld places", (long long)n);
 	*f = (struct edited){
 		.done = job->dry_run ? "dry run, not written:" : "edited",
-		.path = job->for_model ? arena_dup(c->arena, ws_display(c->ws, path, shown))
+		.path = job->for_model ? arena_dup(c->arena, ws_display(c->shared->ws, path, shown))
 				       : job->path,
 		.size = job->for_model ? diff_size(diff) : (struct diff_size){ 0 },
 		.diff = arena_dup(c->arena, diff),
@@ -408,30 +408,32 @@ static int describe(struct call *c, const struct edit_job *job, const struct pat
 }
 
 /* Do the edits. */
-static int edit_file(struct call *c, const struct edit_job *job, const struct path *path,
-		     struct result *ret, struct err *e)
+static int edit_file(struct call *c, const struct edit_job *job, struct result *ret, struct err *e)
 {
+	struct path path;
 	AUTO_REPLACE r = REPLACE_NONE;
 	AUTO_BUF old = { .max = LIMIT_EDIT_BYTES };
 	AUTO_BUF new = { .max = LIMIT_EDIT_BYTES };
 	AUTO_BUF known = { .max = LIMIT_EDIT_BYTES };
 	AUTO_BUF diff = { .max = LIMIT_ANSWER };
 
-	/* The file stays locked from reading to writing: no other edit comes between. */
-	if (begin_edit(c, path, &r, e) < 0 || replace_read(&r, &old, e) < 0)
+	if ((!job->dry_run && call_may_change(c, e) < 0) || call_path(c, job->path, &path, e) < 0)
 		return -1;
-	const enum tracker_verdict verdict = seen_check(c, path, buf_str(&old));
+	/* The file stays locked from reading to writing: no other edit comes between. */
+	if (begin_edit(c, &path, &r, e) < 0 || replace_read(&r, &old, e) < 0)
+		return -1;
+	const enum tracker_verdict verdict = seen_check(c, &path, buf_str(&old));
 	const bool seen = verdict == TRACKER_SAME || verdict == TRACKER_PART;
 	const int64_t n =
 		seen || c->reads == CALL_READS_NONE
 			? apply_edits(c, job, buf_str(&old), &new, e)
-			: apply_unseen(c, job, verdict, path, buf_str(&old), &new, &known, e);
+			: apply_unseen(c, job, verdict, &path, buf_str(&old), &new, &known, e);
 	if (n >= 0 && str_eq(buf_str(&old), buf_str(&new)))
 		return fail_same(job->path, e);
 	if (n < 0 || call_may_write(c, buf_str(&new), buf_str(&old), e) < 0 ||
 	    diff_lines(buf_str(&old), buf_str(&new), c->arena, &diff, e) < 0)
 		return -1;
-	if (describe(c, job, path, buf_str(&diff), n, ret, e) < 0)
+	if (describe(c, job, &path, buf_str(&diff), n, ret, e) < 0)
 		return -1;
 	if (job->dry_run)
 		return 0;
@@ -439,9 +441,9 @@ static int edit_file(struct call *c, const struct edit_job *job, const struct pa
 		return -1;
 	/* The session has not seen what another process changed in the file. */
 	if (seen)
-		seen_wrote(c, path, buf_str(&new), verdict == TRACKER_SAME);
+		seen_wrote(c, &path, buf_str(&new), verdict == TRACKER_SAME);
 	else if (known.n)
-		seen_wrote(c, path, buf_str(&known), false);
+		seen_wrote(c, &path, buf_str(&known), false);
 	return 0;
 }
 
@@ -453,13 +455,10 @@ static int edit_run(struct call *c, const void *args, struct result *ret, struct
 				   .replace_all = a->replace_all,
 				   .no_hints = !a->hints };
 	const struct edit_job job = { a->path, &edit, 1, a->dry_run, false };
-	struct path path;
 
 	if (a->old_text.n == 0)
 		return err_set(e, ERR_INVALID_ARGUMENTS, "Missing or invalid oldText");
-	if ((!a->dry_run && call_may_change(c, e) < 0) || call_path(c, a->path, &path, e) < 0)
-		return -1;
-	return edit_file(c, &job, &path, ret, e);
+	return edit_file(c, &job, ret, e);
 }
 
 const struct tool tool_edit = {
@@ -472,19 +471,12 @@ const struct tool tool_edit = {
 	.run = edit_run,
 };
 
-struct edit_file_args {
-	struct str path, old_text, new_text;
-	bool replace_all, dry_run;
-};
-
 static const struct arg edit_file_table[] = {
-	A_STR(struct edit_file_args, path, "path", REQUIRED | NONBLANK, "File in the workspace"),
-	A_STR(struct edit_file_args, old_text, "old_text", REQUIRED,
-	      "Exact text, with its white space"),
-	A_STR(struct edit_file_args, new_text, "new_text", REQUIRED, "Text in its place"),
-	A_BOOL(struct edit_file_args, replace_all, "replace_all", false,
-	       "Replace every occurrence"),
-	A_BOOL(struct edit_file_args, dry_run, "dry_run", false, "Only show the diff"),
+	A_STR(struct edit_args, path, "path", REQUIRED | NONBLANK, "File in the workspace"),
+	A_STR(struct edit_args, old_text, "old_text", REQUIRED, "Exact text, with its white space"),
+	A_STR(struct edit_args, new_text, "new_text", REQUIRED, "Text in its place"),
+	A_BOOL(struct edit_args, replace_all, "replace_all", false, "Replace every occurrence"),
+	A_BOOL(struct edit_args, dry_run, "dry_run", false, "Only show the diff"),
 	A_END,
 };
 
@@ -497,16 +489,12 @@ static const struct field edit_fields[] = {
 
 static int run_job(struct call *c, const struct edit_job *job, struct result *ret, struct err *e)
 {
-	struct path path;
-
 	for (size_t i = 0; i < job->count; i++)
 		if (job->edits[i].old_text.n == 0 && !job->edits[i].insert)
 			return err_set(e, ERR_INVALID_ARGUMENTS,
 				       "old_text must not be empty; to write a whole file use "
 				       "write_file");
-	if ((!job->dry_run && call_may_change(c, e) < 0) || call_path(c, job->path, &path, e) < 0)
-		return -1;
-	return edit_file(c, job, &path, ret, e);
+	return edit_file(c, job, ret, e);
 }
 
 int edit_run_one(struct call *c, struct str path, const struct edit *edit, struct result *ret,
@@ -519,7 +507,7 @@ int edit_run_one(struct call *c, struct str path, const struct edit *edit, struc
 
 static int edit_file_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
-	const struct edit_file_args *a = args;
+	const struct edit_args *a = args;
 	const struct edit edit = { .old_text = a->old_text,
 				   .new_text = a->new_text,
 				   .replace_all = a->replace_all };
@@ -535,7 +523,7 @@ const struct tool tool_edit_file = {
 		"Change a part of a file. old_text must occur exactly once: add lines around it if "
 		"it does not. Use it instead of sed and write_file.",
 	.args = edit_file_table,
-	.args_size = sizeof(struct edit_file_args),
+	.args_size = sizeof(struct edit_args),
 	.fields = edit_fields,
 	.flags = TOOL_MODEL | TOOL_DESTRUCTIVE,
 	.run = edit_file_run,

@@ -5,13 +5,12 @@
 #include "tools/editor.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/bytes.h"
 #include "base/io.h"
 #include "changes/journal.h"
-#include "search/find.h"
+#include "search/glob.h"
 #include "tools/edit.h"
 #include "tools/limits.h"
 #include "tools/result.h"
@@ -26,32 +25,18 @@ int editor_missing(struct err *e, const char *name, const char *command)
 		       command);
 }
 
-/* "5.5K", as du -h has it. */
-static const char *size_text(int64_t bytes, char room[24])
-{
-	static const char units[] = "BKMGT";
-	double size = (double)bytes;
-	size_t unit = 0;
-
-	while (size >= 1024 && units[unit + 1]) {
-		size /= 1024;
-		unit++;
-	}
-	(void)snprintf(room, 24, unit ? "%.1f%c" : "%.0f%c", size, units[unit]);
-	return room;
-}
-
 /* What the listing of a directory leaves out, with everything below it. */
 static bool is_hidden(struct str name)
 {
 	return str_starts(name, STR(".")) || str_eq(name, STR("node_modules/"));
 }
 
-/* A listing as it grows. */
+/* A listing as it grows, in the arena. */
 struct view_list {
 	struct call *c;
-	size_t lines;
-	bool more; /* not everything is shown */
+	struct file_entry *entries;
+	size_t count, room;
+	bool more; /* there are others */
 };
 
 static struct str below(const struct call *c, struct str dir, struct str name)
@@ -65,15 +50,26 @@ static struct str below(const struct call *c, struct str dir, struct str name)
 	return path.failed ? (struct str){ NULL, 0 } : arena_dup(c->arena, buf_str(&path));
 }
 
-/* Add a line for each entry of a directory, and for the entries of those, so many levels deep. */
-static int list_level(struct view_list *l, const struct editor *dir, unsigned levels, struct err *e)
+/* Add an entry. False if there is no room for it. */
+static bool add_entry(struct view_list *l, struct str shown, int64_t size, unsigned depth)
 {
+	if (l->count > LIMIT_LIST_ENTRIES || !shown.p ||
+	    (l->count == l->room &&
+	     !arena_grow(l->c->arena, &l->entries, &l->room, sizeof *l->entries)))
+		return false;
+	l->entries[l->count++] = (struct file_entry){ shown, { .st_size = size }, depth };
+	return true;
+}
+
+/* Add the entries of a directory, and what is in those, two levels in all. */
+static int list_level(struct view_list *l, const struct editor *dir, unsigned depth, struct err *e)
+{
+	enum { LEVELS = 2 };
 	AUTO_SCOPE scope = SCOPE_NONE;
 	AUTO_FOUND found = { 0 };
 	struct hits_reader reader = { .hits = &found.hits };
 	struct hit hit;
 	struct err ignored; /* a directory below may be gone, or may not be read */
-	char size[24];
 
 	if (scope_open(l->c, dir->path, STR(""), true, &scope, e) < 0)
 		return -1;
@@ -86,45 +82,42 @@ static int list_level(struct view_list *l, const struct editor *dir, unsigned le
 		return -1;
 	l->more |= found.account.stopped != WALK_COMPLETE;
 	while (hits_next(&reader, &hit)) {
-		const struct editor entry = { .path = below(l->c, dir->path, hit.path),
-					      .shown = below(l->c, dir->shown, hit.path) };
 		if (is_hidden(hit.path))
 			continue;
-		if (!entry.path.p || !entry.shown.p || l->lines == LIMIT_LIST_ENTRIES ||
-		    call_room(l->c) < (int64_t)entry.shown.n + 64) {
+		const struct editor entry = { .path = below(l->c, dir->path, hit.path),
+					      .shown = below(l->c, dir->shown, hit.path) };
+		if (!entry.path.p || !add_entry(l, entry.shown, hit.value, depth)) {
 			l->more = true;
 			return 0;
 		}
-		l->lines++;
-		buf_addf(l->c->text->text, "\n%s\t%.*s", size_text(hit.value, size),
-			 STR_FMT(entry.shown));
-		if (hit.type == HIT_DIRECTORY && levels > 1)
-			(void)list_level(l, &entry, levels - 1, &ignored);
+		if (hit.type == HIT_DIRECTORY && depth < LEVELS)
+			(void)list_level(l, &entry, depth + 1, &ignored);
 	}
 	return 0;
 }
 
-/* Two levels of a directory: a size and a path a line. */
-static int view_directory(struct call *c, const struct editor *to, struct err *e)
+/* Two levels of a directory. */
+static int view_directory(struct call *c, const struct editor *to, struct result *ret,
+			  struct err *e)
 {
 	struct view_list l = { .c = c };
 	struct str shown = to->shown;
 	struct path path;
 	struct stat st;
-	char size[24];
 
-	if (call_path(c, to->path, &path, e) < 0 || ws_stat(c->ws, &path, &st, e) < 0)
+	if (call_path(c, to->path, &path, e) < 0 || ws_stat(c->shared->ws, &path, &st, e) < 0)
 		return -1;
 	while (shown.n > 1 && shown.p[shown.n - 1] == '/')
 		shown.n--;
-	buf_addf(c->text->text,
-		 "Here're the files and directories up to 2 levels deep in %.*s, excluding hidden "
-		 "items and node_modules:\n%s\t%.*s",
-		 STR_FMT(shown), size_text(st.st_size, size), STR_FMT(shown));
-	if (list_level(&l, &(struct editor){ .path = to->path, .shown = shown }, 2, e) < 0)
+	if (!add_entry(&l, shown, st.st_size, 0))
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory to list the directory");
+	if (list_level(&l, &(struct editor){ .path = to->path, .shown = shown }, 1, e) < 0)
 		return -1;
-	if (l.more)
-		call_note(c, "there are more: view a directory below it");
+	ret->kind = RESULT_ENTRIES;
+	ret->heading =
+		(struct sentence){ "Here're the files and directories up to 2 levels deep in ",
+				   shown, ", excluding hidden items and node_modules:\n" };
+	ret->entries = (struct entries){ .list = l.entries, .count = l.count, .more = l.more };
 	return 0;
 }
 
@@ -174,7 +167,7 @@ static int view(struct call *c, const struct editor *to, const struct editor_arg
 		return err_set(e, ERR_INVALID_ARGUMENTS,
 			       "The `view_range` parameter is not allowed when `path` points to a "
 			       "directory.");
-	return view_directory(c, to, e);
+	return view_directory(c, to, ret, e);
 }
 
 static int create(struct call *c, const struct editor *to, const struct editor_args *a,
@@ -190,7 +183,7 @@ static int create(struct call *c, const struct editor *to, const struct editor_a
 	if (!a->file_text.p)
 		return editor_missing(e, "file_text", "create");
 	if (to->memory && call_path(c, to->path, &path, &none) == 0 &&
-	    ws_stat(c->ws, &path, &st, &none) == 0)
+	    ws_stat(c->shared->ws, &path, &st, &none) == 0)
 		return err_set(e, ERR_FILE_EXISTS, "File %.*s already exists", STR_FMT(to->shown));
 	if (tool_call(&tool_write_file, c, &object, ret, e) < 0)
 		return -1;
@@ -221,7 +214,7 @@ static void name_lines(struct call *c, const struct editor *to, struct str what,
 
 	if (call_path(c, to->path, &path, &ignored) < 0)
 		return;
-	AUTO_FD fd = ws_open_file(c->ws, &path, &st, &ignored);
+	AUTO_FD fd = ws_open_file(c->shared->ws, &path, &st, &ignored);
 	AUTO_BUF all = { .max = LIMIT_EDIT_BYTES };
 	char *room =
 		fd < 0 || st.st_size > LIMIT_EDIT_BYTES ? NULL : buf_room(&all, (size_t)st.st_size);
@@ -328,7 +321,7 @@ static bool touched(const struct change *change, struct str path)
 /* The newest change of a file that the session has made and not undone; 0 if there is none. */
 static uint64_t last_change(struct call *c, struct str path)
 {
-	const size_t count = journal_list(c->journal, 0, NULL, 0);
+	const size_t count = journal_list(c->shared->journal, 0, NULL, 0);
 	struct change_entry *list = arena_array(c->arena, count + 1, sizeof *list);
 	size_t looked = 0;
 	struct change change;
@@ -336,12 +329,13 @@ static uint64_t last_change(struct call *c, struct str path)
 
 	if (!list)
 		return 0;
-	const size_t all = journal_list(c->journal, 0, list, count);
+	const size_t all = journal_list(c->shared->journal, 0, list, count);
 	for (size_t i = all < count ? all : count; i-- > 0 && looked < LIMIT_UNDO_LOOKED;) {
 		if (list[i].undone_by || list[i].session != journal_session(c->session))
 			continue;
 		looked++;
-		if (journal_read(c->journal, &list[i], true, c->arena, &change, &ignored) == 0 &&
+		if (journal_read(c->shared->journal, &list[i], true, c->arena, &change, &ignored) ==
+			    0 &&
 		    touched(&change, path))
 			return list[i].id;
 	}
@@ -356,7 +350,8 @@ static int undo(struct call *c, const struct editor *to, struct result *ret, str
 
 	if (call_has_journal(c, e) < 0 || call_path(c, to->path, &path, e) < 0)
 		return -1;
-	struct json only = { .type = JSON_STRING, .string = ws_display(c->ws, &path, shown) };
+	struct json only = { .type = JSON_STRING,
+			     .string = ws_display(c->shared->ws, &path, shown) };
 	const uint64_t id = last_change(c, only.string);
 	if (!id)
 		return err_set(e, ERR_CHANGE_NOT_FOUND, "No edit history found for %.*s.",
@@ -368,8 +363,8 @@ static int undo(struct call *c, const struct editor *to, struct result *ret, str
 	const struct json object = json_of_members(members, ARRAY_LEN(members));
 	if (tool_call(&tool_undo_change, c, &object, ret, e) < 0)
 		return -1;
-	buf_reset(c->text->text, SIZE_MAX);
-	buf_addf(c->text->text, "Last edit to %.*s undone successfully.", STR_FMT(to->shown));
+	ret->kind = RESULT_SENTENCE;
+	ret->sentence = (struct sentence){ "Last edit to ", to->shown, " undone successfully." };
 	return 0;
 }
 
@@ -396,7 +391,7 @@ static int text_editor_run(struct call *c, const void *args, struct result *ret,
 	if (rc < 0 && e->code == ERR_FILE_NOT_FOUND && str_starts(a->path, STR("/")))
 		return err_set(e, e->code, "File not found: %.*s (the workspace is %.*s)",
 			       STR_FMT(str_upto(a->path, PATH_MAX / 8)),
-			       STR_FMT(ws_rules(c->ws)->root));
+			       STR_FMT(ws_rules(c->shared->ws)->root));
 	return rc;
 }
 

@@ -70,7 +70,7 @@ static struct str remembered(const struct ends *o, struct arena *a)
 	return (struct str){ text, all };
 }
 
-/* The first bytes, at most so many and so many lines of them. */
+/* The first bytes, at most `bytes` of them in at most `lines` lines. */
 static struct str cut_head(struct str text, size_t bytes, int64_t lines, bool at_lines)
 {
 	struct str head = str_upto(text, bytes);

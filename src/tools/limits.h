@@ -107,11 +107,8 @@ enum {
 	LIMIT_SEARCH_MOST = 1000,
 	LIMIT_SEARCH_AROUND = 20,
 
-	/* One page of /search: matches, lines with their context, and bytes. The next page goes on
-	 * after it. Its globs and types, each. */
+	/* One page of /search: its matches; its globs and types, each. */
 	LIMIT_PAGE_MATCHES = 10000,
-	LIMIT_PAGE_LINES = 20000,
-	LIMIT_PAGE_BYTES = 4 << 20,
 	LIMIT_SEARCH_FILTERS = 64,
 
 	/* Edits of one file in one call. */
@@ -121,15 +118,9 @@ enum {
 	 * answer even if every byte has to be escaped. */
 	LIMIT_EXECUTE_OUTPUT = 3 << 20,
 
-	/* Paths of a change in an observation, and in a line of text. */
-	LIMIT_CHANGED_PATHS = 50,
-	LIMIT_CHANGED_SHOWN = 20,
-
-	/* Changes, or paths of a change, in one answer: usually, and at most. Paths in the answer
-	 * of an undo. */
+	/* Changes, or paths of a change, in one answer: usually, and at most. */
 	LIMIT_CHANGES_PAGE = 100,
 	LIMIT_CHANGES_MOST = 1000,
-	LIMIT_UNDO_PATHS = 1000,
 
 	/* The contents of all files of one patch, which are in memory together; and what is told of
 	 * them: the diff of one file, of all, and of all for a model. */

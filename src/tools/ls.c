@@ -2,11 +2,13 @@
 /* ls: the names in a directory; for models also in the directories below it. */
 
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
 #include "base/buf.h"
-#include "search/find.h"
+#include "guard/hidden.h"
+#include "search/glob.h"
 #include "tools/limits.h"
 #include "tools/result.h"
 #include "tools/scope.h"
@@ -105,6 +107,15 @@ static void sort(struct listing *l)
 		qsort(l->entries, l->count, sizeof *l->entries, by_name);
 }
 
+static bool is_hidden(const struct call *c, const struct path *dir, struct str name)
+{
+	char at[3 * PATH_MAX];
+	const struct str above = ws_absolute(c->shared->ws, dir, at);
+
+	(void)snprintf(at + above.n, sizeof at - above.n, "/%.*s", STR_FMT(name));
+	return hidden_has(c->shared->hidden, at);
+}
+
 static int ls_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
 	const struct ls_args *a = args;
@@ -115,7 +126,7 @@ static int ls_run(struct call *c, const void *args, struct result *ret, struct e
 
 	if (call_path(c, a->path.n ? a->path : STR("."), &path, e) < 0)
 		return -1;
-	const int dir = ws_open_dir(c->ws, &path, e);
+	const int dir = ws_open_dir(c->shared->ws, &path, e);
 	if (dir < 0 && e->code == ERR_NOT_A_DIRECTORY)
 		return err_set(e, ERR_NOT_A_DIRECTORY, "Path is not a directory");
 	if (dir < 0 || ws_list(dir, add, &l, e) < 0)
@@ -130,6 +141,8 @@ static int ls_run(struct call *c, const void *args, struct result *ret, struct e
 		buf_add(&text, l.entries[i].name);
 		if (l.entries[i].directory)
 			buf_addc(&text, '/');
+		if (c->shared->hidden && is_hidden(c, &path, l.entries[i].name))
+			buf_add(&text, STR(" (hidden)"));
 	}
 	if (l.count == 0)
 		buf_add(&text, STR("(empty directory)"));
@@ -181,6 +194,8 @@ static const struct field list_skipped_fields[] = {
 	{ "ignored", "Entries left out because of .gitignore; a directory counts once", FIELD_INT },
 	{ "hidden", "Entries called .git", FIELD_INT },
 	{ "unreadable", "Entries that could not be read", FIELD_INT },
+	{ "directories", "Directories that tools fill", FIELD_OBJECT, FIELD_LIST | FIELD_OPTIONAL,
+	  filled_fields },
 	F_END,
 };
 
@@ -191,6 +206,8 @@ static const struct field list_fields[] = {
 	{ "truncated", "Whether there are more entries", FIELD_BOOL },
 	{ "skipped", "What was left out, if anything", FIELD_OBJECT, FIELD_OPTIONAL,
 	  list_skipped_fields },
+	{ "more_in", "Where there are more, if the entries are spread over all directories",
+	  FIELD_STR, FIELD_LIST | FIELD_OPTIONAL },
 	{ "next_cursor", "Give this as cursor to continue", FIELD_STR, FIELD_OPTIONAL },
 	F_END,
 };
@@ -212,12 +229,16 @@ static int list_run(struct call *c, const void *args, struct result *ret, struct
 	/* A directory is shown as it is. In a tree, what the ignore rules hide would fill the
 	 * answer. */
 	request.where.all = !a->recursive;
+	request.where.skip_filled = a->recursive;
+	request.where.spread = !a->cursor.n;
 	request.where.max_depth = a->recursive ? LIMIT_LIST_DEPTH + 1 : 1;
 	ret->kind = RESULT_FOUND;
 	ret->found = (struct found_result){
 		.show = FOUND_TREE,
 		.limit = LIMIT_LIST_ENTRIES,
 		.path = scope.shown,
+		.scope = scope.prefix,
+		.spread = request.where.spread,
 		.by_name = a->pattern.n,
 	};
 	if (find_run(&request, &ret->found.found, e) < 0)
@@ -228,8 +249,8 @@ static int list_run(struct call *c, const void *args, struct result *ret, struct
 const struct tool tool_list_directory = {
 	.name = "list_directory",
 	.title = "List directory",
-	.about = "List a directory with sizes, or a tree without what .gitignore hides. Use it "
-		 "instead of ls and tree.",
+	.about = "List a directory with sizes, or a tree without node_modules and the like and "
+		 "what .gitignore hides. Use it instead of ls and tree.",
 	.args = list_table,
 	.args_size = sizeof(struct list_args),
 	.fields = list_fields,

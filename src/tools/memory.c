@@ -5,9 +5,9 @@
 
 #include <stdio.h>
 
-#include "base/limits.h"
 #include "base/sha256.h"
 #include "tools/editor.h"
+#include "tools/result.h"
 #include "workspace/workspace.h"
 
 #define MEMORIES "/memories"
@@ -51,7 +51,7 @@ static void add_session(struct buf *out, struct str session)
 /* The directory of the session, absolute, in the arena. */
 static int find_home(const struct call *c, struct str *ret, struct err *e)
 {
-	const struct str data = ws_rules(c->ws)->data;
+	const struct str data = ws_rules(c->shared->ws)->data;
 	AUTO_BUF b = { .max = PATH_MAX };
 
 	if (!data.n)
@@ -119,11 +119,12 @@ static void make_home(const struct call *c, struct str home)
 
 	buf_add(&b, home);
 	buf_add(&b, STR("/file"));
-	if (!c->read_only && call_path(c, buf_str(&b), &path, &ignored) == 0)
-		(void)ws_place(c->ws, &path, true, NULL, &at, &ignored);
+	if (!c->shared->read_only && call_path(c, buf_str(&b), &path, &ignored) == 0)
+		(void)ws_place(c->shared->ws, &path, true, NULL, &at, &ignored);
 }
 
-static int remove_memory(struct call *c, const struct editor *to, struct str home, struct err *e)
+static int remove_memory(struct call *c, const struct editor *to, struct str home,
+			 struct result *ret, struct err *e)
 {
 	struct path path;
 
@@ -132,14 +133,16 @@ static int remove_memory(struct call *c, const struct editor *to, struct str hom
 	if (str_eq(to->path, home))
 		return err_set(e, ERR_INVALID_ARGUMENTS,
 			       "Cannot delete the " MEMORIES " directory itself");
-	if (ws_remove(c->ws, c->witness, &path, true, e) < 0)
+	const struct removal how = { c->witness, true, call_may_go_on, c };
+	if (ws_remove(c->shared->ws, &how, &path, e) < 0)
 		return -1;
-	buf_addf(c->text->text, "Successfully deleted %.*s", STR_FMT(to->shown));
+	ret->kind = RESULT_SENTENCE;
+	ret->sentence = (struct sentence){ "Successfully deleted ", to->shown, "" };
 	return 0;
 }
 
 static int rename_memory(struct call *c, const struct editor *from, const struct editor *to,
-			 struct str home, struct err *e)
+			 struct str home, struct result *ret, struct err *e)
 {
 	struct path old, new;
 
@@ -149,13 +152,14 @@ static int rename_memory(struct call *c, const struct editor *from, const struct
 	if (str_eq(from->path, home))
 		return err_set(e, ERR_INVALID_ARGUMENTS,
 			       "Cannot rename the " MEMORIES " directory itself");
-	if (ws_rename(c->ws, c->witness, &old, &new, e) < 0)
+	if (ws_rename(c->shared->ws, c->witness, &old, &new, e) < 0)
 		return e->code != ERR_FILE_EXISTS
 			       ? -1
 			       : err_set(e, ERR_FILE_EXISTS, "The destination %.*s already exists",
 					 STR_FMT(to->shown));
-	buf_addf(c->text->text, "Successfully renamed %.*s to %.*s", STR_FMT(from->shown),
-		 STR_FMT(to->shown));
+	ret->kind = RESULT_SENTENCE;
+	ret->heading = (struct sentence){ "Successfully renamed ", from->shown, " to " };
+	ret->sentence = (struct sentence){ "", to->shown, "" };
 	return 0;
 }
 
@@ -181,9 +185,9 @@ static int memory_run(struct call *c, const void *args, struct result *ret, stru
 	if (str_eq(from.path, home))
 		make_home(c, home);
 	if (a->command == MEMORY_DELETE)
-		rc = remove_memory(c, &from, home, e);
+		rc = remove_memory(c, &from, home, ret, e);
 	else if (renames)
-		rc = rename_memory(c, &from, &to, home, e);
+		rc = rename_memory(c, &from, &to, home, ret, e);
 	else
 		rc = editor_run(c, &from, a, ret, e);
 	return rc < 0 ? fail(home, first, e) : 0;

@@ -5,19 +5,18 @@
 
 #include <stdio.h>
 
-#include "base/bytes.h"
 #include "base/limits.h"
-#include "patch/limits.h"
 #include "tools/limits.h"
 #include "tools/patching.h"
 #include "tools/result.h"
 #include "workspace/diff.h"
+#include "workspace/locks.h"
 #include "workspace/workspace.h"
 
 static const char *const kinds[] = { "created", "modified", "deleted", "renamed", "copied", NULL };
 
 struct patch_args {
-	struct str patch;
+	struct str patch, cwd;
 	int64_t format, strip;
 	bool dry_run;
 };
@@ -66,7 +65,8 @@ static int patch_files(struct call *c, const struct patch_args *a, bool for_mode
 	AUTO_PATCHING p = { .c = c };
 	size_t count = 0, left = for_model ? LIMIT_PATCH_SHOWN : LIMIT_PATCH_DIFFS;
 
-	if (patching_plan(c, a->patch, (enum patch_format)a->format, (int)a->strip, &p, e) < 0)
+	if (patching_plan(c, a->patch, (enum patch_format)a->format, (int)a->strip, a->cwd, &p, e) <
+	    0)
 		return err_say(e, "Nothing was changed.");
 	struct edited *files = arena_array(c->arena, p.count + 1, sizeof *files);
 	if (!files)
@@ -96,9 +96,10 @@ static int run(struct call *c, const struct patch_args *a, bool for_model, struc
 	if (call_before_work(c, e) < 0)
 		return -1;
 	/* No other call changes a file between reading and writing. */
-	ws_lock_all(c->ws);
+	if (locks_take_all(ws_locks(c->shared->ws), e) < 0)
+		return -1;
 	const int rc = patch_files(c, a, for_model, ret, e);
-	ws_unlock_all(c->ws);
+	locks_release_all(ws_locks(c->shared->ws));
 	return rc;
 }
 
@@ -126,6 +127,8 @@ static int patch_run(struct call *c, const void *args, struct result *ret, struc
 static const struct arg patch_table[] = {
 	A_STR(struct patch_args, patch, "patch", REQUIRED | NONBLANK, "The patch"),
 	A_CHOICE(struct patch_args, format, "format", 0, PATCH_AUTO, patch_formats, "Its format"),
+	A_STR(struct patch_args, cwd, "cwd", NONBLANK,
+	      "Directory in which its relative paths start; the workspace if absent"),
 	A_BOOL(struct patch_args, dry_run, "dryRun", false, "Only show what would change"),
 	A_INT(struct patch_args, strip, "strip", PATCH_STRIP_AUTO, PATCH_STRIP_AUTO, 100,
 	      "Directories to take off the paths of a unified patch; -1: \"a/\" and \"b/\""),

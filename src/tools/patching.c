@@ -9,8 +9,8 @@
 #include "base/own.h"
 #include "changes/batch.h"
 #include "changes/limits.h"
-#include "patch/match.h"
-#include "patch/plan.h"
+#include "patch/patch.h"
+#include "patch/textlines.h"
 #include "tools/limits.h"
 #include "tools/seen.h"
 #include "tools/suggest.h"
@@ -72,14 +72,14 @@ static int refuse_link(const struct patching *p, const struct path *asked, const
 	if (strcmp(last, end ? end + 1 : path->name) == 0) {
 		*(slash ? slash : dir.name) = '\0';
 		const size_t n = end ? (size_t)(end - path->name) : 0;
-		if (ws_canonical(p->c->ws, &dir, &real, e) < 0)
+		if (ws_canonical(p->c->shared->ws, &dir, &real, e) < 0)
 			return -1;
 		if (real.base == path->base && strlen(real.name) == n &&
 		    memcmp(real.name, path->name, n) == 0)
 			return 0;
 	}
 	(void)err_set(e, ERR_NOT_A_FILE, "%.*s is a symbolic link, which a patch cannot remove.",
-		      STR_FMT(ws_display(p->c->ws, asked, shown)));
+		      STR_FMT(ws_display(p->c->shared->ws, asked, shown)));
 	return err_advise(e, "Name the file that it leads to.");
 }
 
@@ -91,7 +91,7 @@ static struct patched *entry_of(struct patching *p, struct str text, bool goes, 
 
 	if (call_path(p->c, text, &asked, e) < 0)
 		return NULL;
-	if (ws_canonical(p->c->ws, &asked, &path, e) < 0) {
+	if (ws_canonical(p->c->shared->ws, &asked, &path, e) < 0) {
 		/* A file on the way may be one that the patch removes. */
 		if (e->code != ERR_NOT_A_DIRECTORY)
 			return NULL;
@@ -107,7 +107,7 @@ static struct patched *entry_of(struct patching *p, struct str text, bool goes, 
 	p->hashes[p->count] = hash;
 	*f = (struct patched){
 		.path = path,
-		.shown = arena_dup(p->c->arena, ws_display(p->c->ws, &path, shown)),
+		.shown = arena_dup(p->c->arena, ws_display(p->c->shared->ws, &path, shown)),
 		.old = { .max = LIMIT_EDIT_BYTES },
 		.new = { .max = LIMIT_EDIT_BYTES },
 	};
@@ -167,8 +167,10 @@ static bool is_only_removed(const struct patching *p, const struct pair *pairs,
 static int read_entry(struct patching *p, const struct pair *pairs, struct patched *f,
 		      struct err *e)
 {
-	AUTO_FD fd = ws_open_file(p->c->ws, &f->path, &f->st, e);
-	const struct replace r = { .ws = p->c->ws, .path = &f->path, .old = fd, .st = f->st };
+	AUTO_FD fd = ws_open_file(p->c->shared->ws, &f->path, &f->st, e);
+	const struct replace r = {
+		.ws = p->c->shared->ws, .path = &f->path, .old = fd, .st = f->st
+	};
 
 	if (fd < 0 &&
 	    (e->code == ERR_FILE_NOT_FOUND || (e->code == ERR_NOT_A_DIRECTORY && makes_way(p, f))))
@@ -428,12 +430,37 @@ static int do_part(struct patching *p, const struct pair *pairs, size_t i, struc
 	return 0;
 }
 
+/* Make a relative path start in the base. -1: there is no memory. */
+static int put_below(struct str base, struct str *path, struct arena *a)
+{
+	const size_t size = base.n + 1 + path->n;
+	char *room;
+
+	if (!path->n || path->p[0] == '/')
+		return 0;
+	room = arena_alloc(a, size);
+	if (!room)
+		return -1;
+	struct buf b = buf_over(room, size);
+	buf_add(&b, base);
+	buf_addc(&b, '/');
+	buf_add(&b, *path);
+	*path = buf_str(&b);
+	return 0;
+}
+
 int patching_plan(struct call *c, struct str text, enum patch_format format, int strip,
-		  struct patching *p, struct err *e)
+		  struct str base, struct patching *p, struct err *e)
 {
 	*p = (struct patching){ .c = c, .scratch = { .max = LIMIT_CALL_MEMORY } };
 	if (patch_parse(text, format, strip, c->arena, &p->patch, e) < 0)
 		return -1;
+	for (size_t i = 0; base.n && i < p->patch.count; i++) {
+		struct patch_file *f = &p->patch.files[i];
+		if (put_below(base, &f->path, c->arena) < 0 ||
+		    put_below(base, &f->from, c->arena) < 0)
+			return fail_memory(e);
+	}
 	struct pair *pairs = arena_array(c->arena, p->patch.count, sizeof *pairs);
 	p->files = arena_array(c->arena, 2 * p->patch.count, sizeof *p->files);
 	p->hashes = arena_array(c->arena, 2 * p->patch.count, sizeof *p->hashes);
@@ -527,10 +554,10 @@ int patching_apply(struct patching *p, const char *tool, struct err *e)
 	const struct call *c = p->c;
 	struct change made;
 	struct batch b = {
-		.ws = c->ws,
-		.journal = c->journal,
+		.ws = c->shared->ws,
+		.journal = c->shared->journal,
 		.about = { .tool = str_of(tool), .subject = subject_of(p), .session = c->session },
-		.sync = c->sync,
+		.sync = c->shared->sync,
 		.prune = p->patch.format == PATCH_UNIFIED,
 		.files = arena_array(c->arena, p->count + 1, sizeof *b.files),
 	};
@@ -541,19 +568,20 @@ int patching_apply(struct patching *p, const char *tool, struct err *e)
 		const struct patched *f = &p->files[i];
 		if (!differs(f))
 			continue;
+		if (call_permits(c, &f->path, e) < 0)
+			return -1;
 		const struct patched *twin = twin_of(p, f);
 		if (twin) {
 			if (check_twin(f, twin, e) < 0)
 				return -1;
 			continue;
 		}
-		b.files[b.count++] = (struct swap_file){
+		b.files[b.count++] = (struct batch_file){
 			.path = &f->path,
 			.shown = f->shown,
 			.was = f->was,
 			.stays = f->stays,
 			.st = f->st,
-			.old = buf_str(&f->old),
 			.new = patching_new(f),
 			.mode = f->mode,
 			.like = f->from && !f->was ? &f->from->path : NULL,

@@ -50,10 +50,10 @@ struct patching {
 
 void patching_done(struct patching *p);
 
-/* Plan the patch. -1 with the reason, which names the file: INVALID_PATCH, TEXT_NOT_FOUND,
+/* Plan the patch, whose relative paths start in `base`, a directory; empty: the workspace. -1 with the reason, which names the file: INVALID_PATCH, TEXT_NOT_FOUND,
  * TEXT_NOT_UNIQUE, FILE_NOT_FOUND, FILE_EXISTS, FILE_NOT_READ, REDACTED_CONTENT … */
 int patching_plan(struct call *c, struct str text, enum patch_format format, int strip,
-		  struct patching *p, struct err *e);
+		  struct str base, struct patching *p, struct err *e);
 
 /* What becomes of a path, in a word: "created", "modified", "deleted", "renamed", "copied"; NULL if
  * nothing, or if another path tells it. */
@@ -63,7 +63,7 @@ const char *patching_kind(const struct patched *f);
 struct str patching_old(const struct patched *f);
 struct str patching_new(const struct patched *f);
 
-/* Change the files; `tool` is the name of the tool for the journal. The caller has held ws_lock_all
+/* Change the files; `tool` is the name of the tool for the journal. The caller has held locks_take_all
  * since before patching_plan. */
 int patching_apply(struct patching *p, const char *tool, struct err *e);
 

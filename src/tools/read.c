@@ -11,7 +11,6 @@
 #include "tools/kept.h"
 #include "tools/limits.h"
 #include "tools/result.h"
-#include "tools/seen.h"
 #include "tools/tool.h"
 #include "workspace/magic.h"
 #include "workspace/text.h"
@@ -20,17 +19,21 @@
 struct read_args {
 	struct str path;
 	int64_t offset, limit;
+	int64_t encoding;
 };
 
 static const struct arg read_table[] = {
 	A_STR(struct read_args, path, "path", REQUIRED | NONBLANK, "File to read"),
 	A_INT(struct read_args, offset, "offset", 1, 1, INT64_MAX, "First line, from 1"),
 	A_INT(struct read_args, limit, "limit", 0, 0, INT64_MAX, "Number of lines; 0 for all"),
+	A_CHOICE(struct read_args, encoding, "encoding", 0, CALL_UTF8, call_encodings,
+		 "How the answer has the content; base64 for all bytes of any file"),
 	A_END,
 };
 
 static const char *const text_type[] = { "text", NULL };
 static const char *const image_type[] = { "image", NULL };
+static const char *const bytes_type[] = { "bytes", NULL };
 
 static const struct field text_fields[] = {
 	{ "type", "A text", FIELD_STR, .choices = text_type },
@@ -47,6 +50,13 @@ static const struct field image_fields[] = {
 	{ "type", "An image", FIELD_STR, .choices = image_type },
 	{ "data", "The file in base64", FIELD_STR },
 	{ "mimeType", "What kind of image, by the file's name", FIELD_STR },
+	F_END,
+};
+
+static const struct field bytes_fields[] = {
+	{ "type", "All bytes of a file, for encoding base64", FIELD_STR, .choices = bytes_type },
+	{ "data", "The file in base64", FIELD_STR },
+	{ "bytes", "Its size", FIELD_INT },
 	F_END,
 };
 
@@ -69,28 +79,29 @@ static const char *image_by_name(struct str name)
 	return NULL;
 }
 
-/* Read all bytes of an image into the arena. */
+/* Read all bytes of a file into the arena. */
 static int read_bytes(struct call *c, int fd, const struct stat *st, struct str *ret, struct err *e)
 {
 	char *bytes = arena_alloc(c->arena, (size_t)st->st_size + 1);
 
 	if (!bytes)
-		return err_set(e, ERR_TOO_BUSY, "Not enough memory to read the image, try again");
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory to read the file, try again");
 	const ssize_t n = io_read_full(fd, bytes, (size_t)st->st_size);
 	if (n < 0)
-		return err_errno(e, "Cannot read the image");
+		return err_errno(e, "Cannot read the file");
 	*ret = (struct str){ bytes, (size_t)n };
 	return 0;
 }
 
+/* Read an image, or with type NULL any file, as bytes. */
 static int read_image(struct call *c, const char *type, struct result *ret, struct err *e)
 {
 	const struct stat *st = &ret->file.st;
 
 	if (st->st_size > LIMIT_IMAGE_BYTES)
 		return err_set(e, ERR_FILE_TOO_LARGE,
-			       "Image is %lld bytes, the largest that can be read is %d",
-			       (long long)st->st_size, LIMIT_IMAGE_BYTES);
+			       "%s is %lld bytes, the largest that can be read is %d",
+			       type ? "Image" : "File", (long long)st->st_size, LIMIT_IMAGE_BYTES);
 	ret->kind = RESULT_IMAGE;
 	ret->image = (struct image){ .type = type };
 	return read_bytes(c, ret->file.fd, st, &ret->image.bytes, e);
@@ -128,14 +139,17 @@ static int read_run(struct call *c, const void *args, struct result *ret, struct
 	const char *image = image_by_name(a->path);
 	struct result_file *f = &ret->file;
 
-	if (!image && a->offset < 1) /* an image has no lines: offset and limit are ignored */
+	const bool whole = image || a->encoding == CALL_BASE64;
+
+	if (!whole && a->offset < 1) /* an image has no lines: offset and limit are ignored */
 		return err_set(e, ERR_INVALID_ARGUMENTS, "Offset must be >= 1");
 	if (call_path(c, a->path, &f->path, e) < 0)
 		return -1;
-	f->fd = ws_open_file(c->ws, &f->path, &f->st, e);
+	f->fd = ws_open_file(c->shared->ws, &f->path, &f->st, e);
 	if (f->fd < 0 || call_before_bytes(c, f->st.st_size, e) < 0)
 		return -1;
-	return image ? read_image(c, image, ret, e) : read_text(c, a, ret, e);
+	return whole ? read_image(c, a->encoding == CALL_BASE64 ? NULL : image, ret, e)
+		     : read_text(c, a, ret, e);
 }
 
 const struct tool tool_read = {
@@ -144,7 +158,7 @@ const struct tool tool_read = {
 	.args = read_table,
 	.args_size = sizeof(struct read_args),
 	.fields = text_fields,
-	.other = image_fields,
+	.other = { image_fields, bytes_fields },
 	.flags = TOOL_WIRE | TOOL_READ_ONLY,
 	.run = read_run,
 };
@@ -172,7 +186,10 @@ static const struct field read_file_fields[] = {
 	{ "lines", "Lines returned; a final newline counts as one more, empty line", FIELD_INT },
 	{ "path", "The file, relative to the workspace", FIELD_STR },
 	{ "total_lines", "Lines in the file", FIELD_INT },
-	{ "truncated", "Whether the selected lines did not fit into the answer", FIELD_BOOL },
+	{ "truncated",
+	  "Whether the selected lines did not fit into the answer. Whether the file has more than "
+	  "the selected lines: compare start_line + lines - 1 with total_lines",
+	  FIELD_BOOL },
 	{ "next_start_line", "If they did not: start_line for the next call", FIELD_INT,
 	  FIELD_OPTIONAL },
 	F_END,
@@ -189,7 +206,7 @@ static int check_range(const struct call *c, const struct read_file_args *a, con
 		return err_set(e, ERR_INVALID_ARGUMENTS, "end_line %lld is before start_line %lld",
 			       (long long)a->end_line, (long long)a->start_line);
 	/* If the size of results is limited, the first page is shown instead. */
-	if (a->start_line || a->end_line || c->max_bytes || st->st_size <= LIMIT_READ_FILE)
+	if (a->start_line || a->end_line || c->size.bytes || st->st_size <= LIMIT_READ_FILE)
 		return 0;
 	if (text_read(fd, &start, c->arena, &t, e) < 0)
 		return -1;
@@ -239,7 +256,7 @@ static int read_page(struct call *c, int fd, const struct stat *st, const struct
 		.size = st->st_size,
 		.first = p->first,
 		.count = a->end_line ? a->end_line - p->first + 1 : TEXT_ALL,
-		.max_lines = c->max_lines ? c->max_lines - 2 : INT64_MAX,
+		.max_lines = c->size.lines ? c->size.lines - 2 : INT64_MAX,
 		.max_bytes = room < LIMIT_READ_FILE ? room : LIMIT_READ_FILE,
 		.may_go_on = call_may_go_on,
 		.arg = c,
@@ -249,7 +266,7 @@ static int read_page(struct call *c, int fd, const struct stat *st, const struct
 	if (text_read(fd, &want, c->arena, &p->text, e) < 0)
 		return -1;
 	p->all_lines = lines_seen(p, fd, st);
-	if (p->text.first_too_long && !c->max_bytes) {
+	if (p->text.first_too_long && !c->size.bytes) {
 		(void)err_set(e, ERR_FILE_TOO_LARGE, "Line %lld alone is larger than %d bytes.",
 			      (long long)p->first, LIMIT_READ_FILE);
 		return err_advise(e, "Use run_command with cut or head -c to see a part of it.");
@@ -273,7 +290,7 @@ static int read_file_text(struct call *c, int fd, const struct stat *st,
 	ret->kind = RESULT_PAGE;
 	ret->page = (struct page){
 		.name = f->fd < 0 ? a->path
-				  : arena_dup(c->arena, ws_display(c->ws, &f->path, shown)),
+				  : arena_dup(c->arena, ws_display(c->shared->ws, &f->path, shown)),
 		.first = a->start_line ? a->start_line : 1,
 		.last = a->end_line,
 		.numbered = a->line_numbers,
@@ -322,7 +339,7 @@ static int read_file_run(struct call *c, const void *args, struct result *ret, s
 	}
 	if (call_path(c, a->path, &f->path, e) < 0)
 		return -1;
-	f->fd = ws_open_file(c->ws, &f->path, &f->st, e);
+	f->fd = ws_open_file(c->shared->ws, &f->path, &f->st, e);
 	if (f->fd < 0 || call_before_bytes(c, f->st.st_size, e) < 0)
 		return -1;
 	const int image = c->for_reader ? read_file_image(c, ret, e) : 1;
@@ -332,8 +349,10 @@ static int read_file_run(struct call *c, const void *args, struct result *ret, s
 const struct tool tool_read_file = {
 	.name = "read_file",
 	.title = "Read file",
-	.about = "Read a text file, or some of its lines, or an image. Use it instead of cat, head "
-		 "and sed.",
+	.about = "Read a text file, or some of its lines. Use it instead of cat, head and sed.",
+	.about_reader =
+		"Read a text file, or some of its lines, or an image. Use it instead of cat, "
+		"head and sed.",
 	.args = read_file_table,
 	.args_size = sizeof(struct read_file_args),
 	.fields = read_file_fields,

@@ -16,18 +16,41 @@
 
 #include "base/own.h"
 #include "base/str.h"
+#include "changes/journal.h"
+#include "changes/undo.h"
+#include "exec/jobs.h"
 #include "search/walk.h"
 #include "workspace/diff.h"
 #include "workspace/path.h"
 #include "workspace/text.h"
+#include "workspace/workspace.h"
 
 enum result_kind {
-	RESULT_WRITTEN, /* the tool has written it into the call */
-	RESULT_PAGE,	/* lines of a file */
-	RESULT_IMAGE,	/* a file that is a picture */
-	RESULT_FOUND,	/* what a search or a listing found */
-	RESULT_NAMES,	/* the names in a directory */
-	RESULT_EDITS,	/* what was changed in files */
+	RESULT_NOTHING,	 /* there is nothing to say */
+	RESULT_SENTENCE, /* what was done, and no more is to be said */
+	RESULT_PAGE,	 /* lines of a file */
+	RESULT_IMAGE,	 /* a file that is a picture */
+	RESULT_FOUND,	 /* what a search or a listing found */
+	RESULT_NAMES,	 /* the names in a directory */
+	RESULT_ENTRIES,	 /* the files in a directory, with what is known of them */
+	RESULT_FILE,	 /* a file as it is: its descriptor, and its size */
+	RESULT_EXISTS,	 /* whether there is such a file */
+	RESULT_STATUS,	 /* what a path leads to: `file.st` */
+	RESULT_PLACED,	 /* a name was made, moved, copied or removed */
+	RESULT_RESOLVED, /* where a path leads */
+	RESULT_ALLOWED,	 /* the directories whose contents may be used */
+	RESULT_JUDGED,	 /* what the command policy says of a command */
+	RESULT_EDITS,	 /* what was changed in files */
+	RESULT_RECEIPT,	 /* what became of a model's commands */
+	RESULT_EXIT,	 /* how a command ended whose output was passed on as it came */
+	RESULT_OUTPUTS,	 /* all that a command has written */
+	RESULT_STARTED,	 /* a command goes on in the background */
+	RESULT_JOBS,	 /* the commands in the background */
+	RESULT_JOB,	 /* what one of them has written, and its state */
+	RESULT_ENDED,	 /* one of them is being ended */
+	RESULT_CHANGES,	 /* what calls have changed */
+	RESULT_CHANGE,	 /* what one of them has changed */
+	RESULT_UNDONE,	 /* what was taken back; of a call that failed, why it could not be */
 };
 
 /* A sentence with a name in it, which needs no memory of its own. */
@@ -37,7 +60,8 @@ struct sentence {
 	const char *after;
 };
 
-/* The file that a page or an image is of, which a session has seen when it was shown. */
+/* The file that a page or an image is of, which a session has seen when it was shown; or that is
+ * itself the result. */
 struct result_file {
 	int fd; /* -1: it is none of the workspace */
 	struct path path;
@@ -73,11 +97,16 @@ extern const char *const found_types[];
 struct found_result {
 	struct found found; /* one more than `limit`, if there are more */
 	enum found_show show;
-	int64_t limit;	   /* most that are shown */
-	struct str prefix; /* of the paths, which a cursor does not have */
-	struct str path;   /* of the directory that was looked at, as it is shown */
-	bool by_name;	   /* a pattern chose the names */
-	bool paged;	   /* the client goes on with a cursor */
+	int64_t limit;	       /* most that are shown */
+	struct str prefix;     /* of the paths, which a cursor does not have */
+	struct str path;       /* of the directory that was looked at, as it is shown … */
+	struct str scope;      /* … and before the path of a directory that was skipped */
+	bool spread;	       /* those that are shown are to be from everywhere */
+	bool by_name;	       /* a pattern chose the names */
+	bool paged;	       /* the client goes on with a cursor */
+	bool multiline;	       /* of a page of matches: they may cross lines … */
+	bool is_file;	       /* … they are in the file that was asked for … */
+	int64_t before, after; /* … and are shown with this many lines around them */
 
 	size_t seen; /* hits all of whose lines were shown */
 };
@@ -85,6 +114,38 @@ struct found_result {
 struct name_list {
 	struct str text; /* one a line, "/" after directories */
 };
+
+struct file_entry {
+	struct str name;
+	struct stat st;
+	unsigned depth; /* how many directories below the one that is listed */
+};
+
+/* What is in a directory comes after it. */
+struct entries {
+	const struct file_entry *list;
+	size_t count;
+	bool more;	 /* there are others */
+	bool described;	 /* with the path, and all that is known of each; else the list alone */
+	struct str path; /* of the directory, as it was asked for */
+};
+
+struct existence {
+	struct str path;
+	bool found;
+};
+
+struct placed {
+	struct str path, from; /* as they are shown; `from` may be empty */
+};
+
+struct judged {
+	bool blocked;
+	struct str reason;
+};
+
+/* The words for what a path leads to; NULL after the last. */
+extern const char *const status_types[];
 
 /* What was changed in a file. */
 struct edited {
@@ -121,10 +182,62 @@ struct edits {
 	struct sentence instead; /* native: of the line about the file; or nothing */
 };
 
+struct job_list {
+	const struct job_state *states;
+	size_t count;
+};
+
+struct job_news {
+	struct job_piece piece; /* its text is released with the result */
+	struct str text;	/* the part of it that may be shown */
+};
+
+/* A change as the journal has it. */
+struct known_change {
+	struct change_entry entry;
+	struct change change;
+};
+
+struct change_list {
+	const struct known_change *list;
+	size_t count;
+	bool more;	/* there are newer ones */
+	size_t total;	/* of those that were asked for */
+	uint64_t older; /* there are some before this one; 0: there are none */
+};
+
+/* One change with its items. */
+struct change_shown {
+	struct known_change known;
+	int64_t offset, limit; /* of the items, those that are shown as members */
+};
+
+struct undone {
+	struct undo_result did;
+	bool dry_run;
+};
+
 struct image {
 	struct str bytes;
-	const char *type;	/* its media type */
+	const char *type;	/* its media type; NULL: any file, as bytes */
 	uint32_t width, height; /* 0: not known */
+};
+
+struct receipt_list {
+	struct receipt *first; /* receipt.h */
+	bool listed;	       /* there may be several … */
+	int64_t bytes;	       /* … which together show at most this many bytes; 0: no limit */
+};
+
+struct exit_result {
+	int exit_code; /* as in struct proc_result */
+	bool timed_out, stopped;
+	int64_t streamed; /* bytes of output that were passed on */
+};
+
+struct outputs {
+	struct str text[2]; /* stdout, stderr */
+	int exit_code;
 };
 
 struct result {
@@ -132,11 +245,27 @@ struct result {
 	struct sentence heading; /* in a text, before everything else; or nothing */
 	struct result_file file;
 	union {
+		struct sentence sentence;
 		struct page page;
 		struct image image;
 		struct found_result found;
 		struct name_list names;
+		struct entries entries;
+		struct existence exists;
+		struct placed placed;
+		struct judged judged;
+		const char *allowed[WS_TREES];
 		struct edits edits;
+		struct receipt_list receipts;
+		struct exit_result exit;
+		struct outputs outputs;
+		uint64_t started; /* the job */
+		struct job_list jobs;
+		struct job_news job;
+		uint64_t ended; /* the job */
+		struct change_list changes;
+		struct change_shown change;
+		struct undone undone;
 	};
 };
 
@@ -145,7 +274,7 @@ struct result {
 /* Nothing yet. */
 static inline void result_init(struct result *r)
 {
-	r->kind = RESULT_WRITTEN;
+	r->kind = RESULT_NOTHING;
 	r->heading = (struct sentence){ NULL };
 	r->file.fd = -1;
 }

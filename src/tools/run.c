@@ -12,9 +12,10 @@
 #include "exec/limits.h"
 #include "exec/runner.h"
 #include "policy/policy.h"
-#include "policy/shword.h"
+#include "policy/shlex.h"
 #include "tools/limits.h"
-#include "tools/output.h"
+#include "tools/receipt.h"
+#include "tools/result.h"
 #include "tools/watched.h"
 #include "workspace/workspace.h"
 
@@ -131,9 +132,9 @@ static int open_cwd(struct call *c, struct str requested, struct err *e)
 
 	if (requested.n && call_path(c, requested, &path, e) < 0)
 		return -1;
-	const int cwd = ws_open_dir(c->ws, &path, e);
+	const int cwd = ws_open_dir(c->shared->ws, &path, e);
 	if (cwd >= 0)
-		runner_follow(c->runner, ws_generation(c->ws));
+		runner_follow(c->shared->runner, ws_generation(c->shared->ws));
 	return cwd;
 }
 
@@ -147,24 +148,17 @@ static int check_length(struct str command, struct err *e)
 		       command.n, LIMIT_SCRIPT);
 }
 
-/* Start a job and write its id into the result, as a member of that name. */
-static int start_job(struct call *c, const struct proc_request *q, const char *name, struct err *e)
+static int start_job(struct call *c, const struct proc_request *q, struct result *ret,
+		     struct err *e)
 {
-	uint64_t id;
-
 	struct proc_request watched = *q;
 	struct watched *w = watched_new(c, &watched);
-	const int done = jobs_start(c->jobs, &watched, &id, e);
+	const int done = jobs_start(c->shared->jobs, &watched, &ret->started, e);
+
 	watched_leave(w, c);
 	if (done < 0)
 		return -1;
-	if (c->text)
-		call_note(c,
-			  "job %llu runs in the background: job_output job_id=\"%llu\" shows its "
-			  "output, job_stop ends it",
-			  (unsigned long long)id, (unsigned long long)id);
-	else
-		call_write_job(c, name, id);
+	ret->kind = RESULT_STARTED;
 	return 0;
 }
 
@@ -176,9 +170,10 @@ static int run_admitted(struct call *c, const struct proc_request *q, const stru
 	struct watched *w = watched_new(c, &watched);
 	struct proc *left = NULL;
 
-	const int done = proc_run_admitted(c->runner, &watched, sink, c->cancel, &left, ret, e);
+	const int done =
+		proc_run_admitted(c->shared->runner, &watched, sink, c->cancel, &left, ret, e);
 	if (left)
-		jobs_adopt(c->jobs, q, left, sink, c->cancel, ret);
+		jobs_adopt(c->shared->jobs, q, left, sink, c->cancel, ret);
 	watched_leave(w, c);
 	if (done < 0)
 		return -1;
@@ -197,38 +192,41 @@ static int run_admitted(struct call *c, const struct proc_request *q, const stru
 static int run_now(struct call *c, const struct proc_request *q, const struct proc_sink *sink,
 		   struct proc_result *ret, struct err *e)
 {
-	return proc_admit(c->runner, q, e) < 0 ? -1 : run_admitted(c, q, sink, ret, e);
+	return proc_admit(c->shared->runner, q, e) < 0 ? -1 : run_admitted(c, q, sink, ret, e);
 }
 
-int relay_write(void *relay, enum proc_stream which, struct str piece)
+/* Run a command whose output is passed on as it comes. */
+static int stream(struct call *c, const struct proc_request *q, struct sink *sink,
+		  struct result *ret, struct err *e)
 {
-	struct relay *r = relay;
-	struct str part;
+	const struct proc_sink to = { .write = sink_write, .arg = sink };
+	struct proc_result end;
 
-	while ((part = utf8_take(&r->texts[which], &piece)).n)
-		if (r->stream->emit(r->stream->arg, which == PROC_STDERR, part) < 0)
-			return -1;
-	return 0;
-}
-
-void relay_end(struct relay *r)
-{
-	for (int which = PROC_STDOUT; which <= PROC_STDERR; which++) {
-		const struct str rest = utf8_rest(&r->texts[which]);
-		if (rest.n)
-			(void)r->stream->emit(r->stream->arg, which == PROC_STDERR, rest);
+	if (proc_admit(c->shared->runner, q, e) < 0)
+		return -1;
+	if (sink_begin(sink) < 0) {
+		runner_leave(c->shared->runner);
+		return err_set(e, ERR_EXECUTION_ERROR, "The client has gone");
 	}
+	ret->kind = RESULT_EXIT;
+	ret->exit = (struct exit_result){ 0 };
+	const int done = run_admitted(c, q, &to, &end, e);
+	ret->exit.streamed = sink->streams[PROC_STDOUT].bytes + sink->streams[PROC_STDERR].bytes;
+	if (done < 0 || sink_end(sink, e) < 0)
+		return -1;
+	ret->exit.exit_code = end.exit_code;
+	ret->exit.timed_out = end.timed_out;
+	ret->exit.stopped = end.stopped;
+	return 0;
 }
 
 static int bash_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
-	(void)ret;
 	const struct bash_args *a = args;
-	struct relay r = { .stream = c->stream };
-	const struct proc_sink sink = { .write = relay_write, .arg = &r };
+	CLEANUP(sink_done) struct sink sink;
 	struct proc_request q = call_command(c);
-	struct proc_result result;
 
+	sink_init(&sink, c, SINK_CHARACTERS, NULL);
 	if (a->command.n == 0 && !a->argv)
 		return err_set(e, ERR_INVALID_ARGUMENTS, "Missing or invalid command");
 	if (a->command.n && a->argv && a->argv->first)
@@ -248,23 +246,9 @@ static int bash_run(struct call *c, const void *args, struct result *ret, struct
 	if (a->background) {
 		/* No client waits for it: only a time that was asked for ends it. */
 		q.timeout_ms = a->timeout_seconds > 0 ? timeout_of(a->timeout_seconds) : 0;
-		return start_job(c, &q, "jobId", e);
+		return start_job(c, &q, ret, e);
 	}
-	if (proc_admit(c->runner, &q, e) < 0)
-		return -1;
-	if (c->stream->begin(c->stream->arg) < 0) {
-		runner_leave(c->runner);
-		return err_set(e, ERR_EXECUTION_ERROR, "The client has gone");
-	}
-	if (run_admitted(c, &q, &sink, &result, e) < 0)
-		return -1;
-	relay_end(&r);
-	jw_int(c->out, "exitCode", result.exit_code);
-	if (result.timed_out)
-		jw_bool(c->out, "timedOut", true);
-	if (result.stopped)
-		jw_bool(c->out, "stopped", true);
-	return 0;
+	return stream(c, &q, &sink, ret, e);
 }
 
 const struct tool tool_bash = {
@@ -273,7 +257,7 @@ const struct tool tool_bash = {
 	.args = bash_table,
 	.args_size = sizeof(struct bash_args),
 	.fields = bash_fields,
-	.other = background_fields,
+	.other = { background_fields },
 	.flags = TOOL_WIRE | TOOL_SLOW | TOOL_STREAM,
 	.run = bash_run,
 };
@@ -286,8 +270,8 @@ struct run_args {
 static const struct arg run_table[] = {
 	A_STR(struct run_args, order.command, "command", EXPECTED | NO_NUL,
 	      "Shell command: make test"),
-	A_INT_FLAGS(struct run_args, order.timeout_ms, "timeout_ms", RUN_TIME, 0, 1,
-		    LIMIT_COMMAND_MS, "Time limit in milliseconds"),
+	A_INT_FLAGS(struct run_args, order.timeout_ms, "timeout_ms", RUN_TIME, 0, 1, INT64_MAX,
+		    "Time limit in milliseconds"),
 	A_STRINGS(struct run_args, order.argv, "argv", RARE,
 		  "Program and arguments, without a shell; command is empty then"),
 	A_STR(struct run_args, order.cwd, "cwd", RARE | NONBLANK, "Directory to run in"),
@@ -337,87 +321,66 @@ static int bind_what(struct call *c, const struct run_order *o, struct proc_requ
 	return c->rules ? policy_check_argv(c->rules, q->argv, q->argc, diverted, e) : 0;
 }
 
-/* How long the command may run. */
-static int bind_time(const struct call *c, const struct run_order *o, struct proc_request *q,
-		     struct err *e)
-{
-	if (o->timeout_ms > c->times.most_ms) {
-		(void)err_set(e, ERR_INVALID_ARGUMENTS,
-			      "Invalid arguments for run_command: timeout_ms must be an integer "
-			      "from 1 to %lld, not %lld.",
-			      (long long)c->times.most_ms, (long long)o->timeout_ms);
-		return err_advise(e, "What takes longer can be run in the background.");
-	}
-	q->timeout_ms = o->timeout_ms ? o->timeout_ms : c->times.usual_ms;
-	return 0;
-}
-
+/* What is to be run, and where: the descriptor of its directory, which the caller closes. */
 static int bind_order(struct call *c, const struct run_order *o, struct proc_request *q,
 		      struct err *e)
 {
 	*q = call_command(c);
 	q->input_fd = o->input_fd;
-	q->one_pipe = c->text;
-	return bind_what(c, o, q, e) < 0 || bind_env(c, o->env, true, q, e) < 0
-		       ? -1
-		       : bind_time(c, o, q, e);
+	q->one_pipe = c->for_reader;
+	if (bind_what(c, o, q, e) < 0 || bind_env(c, o->env, true, q, e) < 0)
+		return -1;
+	q->timeout_ms = !o->timeout_ms			   ? c->times.usual_ms
+			: o->timeout_ms > c->times.most_ms ? c->times.most_ms
+							   : o->timeout_ms;
+	q->cwd_fd = open_cwd(c, o->cwd, e);
+	return q->cwd_fd;
 }
 
-int run_order(struct call *c, const struct run_order *o, const struct proc_sink *sink,
-	      struct proc_result *ret, struct err *e)
+int run_order(struct call *c, const struct run_order *o, struct receipt *receipt, struct err *e)
 {
+	const struct proc_sink to = { .write = sink_write, .arg = &receipt->sink };
 	struct proc_request q;
+	AUTO_FD cwd = bind_order(c, o, &q, e);
 
-	if (bind_order(c, o, &q, e) < 0)
+	if (cwd < 0 || run_now(c, &q, &to, &receipt->end, e) < 0)
 		return -1;
-	AUTO_FD cwd = open_cwd(c, o->cwd, e);
-	if (cwd < 0)
-		return -1;
-	q.cwd_fd = cwd;
-	return run_now(c, &q, sink, ret, e);
+	receipt->denied = c->denied;
+	receipt->time_cut = o->timeout_ms > c->times.most_ms;
+	return sink_end(&receipt->sink, e);
 }
 
 /* Run it in the background: no client waits, so it has as long as it likes. */
-static int run_job(struct call *c, const struct run_order *o, struct err *e)
+static int run_job(struct call *c, const struct run_order *o, struct result *ret, struct err *e)
 {
 	struct proc_request q;
+	AUTO_FD cwd = bind_order(c, o, &q, e);
 
-	if (bind_order(c, o, &q, e) < 0)
-		return -1;
-	AUTO_FD cwd = open_cwd(c, o->cwd, e);
-	if (cwd < 0)
-		return -1;
-	q.cwd_fd = cwd;
 	q.timeout_ms = 0;
-	return start_job(c, &q, "job_id", e);
+	return cwd < 0 ? -1 : start_job(c, &q, ret, e);
 }
 
 static int run_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
-	(void)ret;
 	const struct run_args *a = args;
-	CLEANUP(receipt_done) struct receipt receipt = RECEIPT_NONE;
-	const struct proc_sink sink = { .write = receipt_write, .arg = &receipt };
-	struct proc_result result;
 
 	if (a->background)
-		return run_job(c, &a->order, e);
-	if (receipt_init(&receipt, c, RECEIPT_ROOM, e) < 0 ||
-	    run_order(c, &a->order, &sink, &result, e) < 0)
-		return -1;
-	return receipt_show(&receipt, c, &result, e);
+		return run_job(c, &a->order, ret, e);
+	ret->kind = RESULT_RECEIPT;
+	ret->receipts = (struct receipt_list){ NULL };
+	struct receipt *receipt = receipt_new(&ret->receipts.first, c, RECEIPT_ROOM, e);
+	return receipt ? run_order(c, &a->order, receipt, e) : -1;
 }
 
 const struct tool tool_run_command = {
 	.name = "run_command",
 	.title = "Run command",
-	.about = "Run a shell command to build, test, use git and so on. To read, search and "
-		 "change files, the other tools are better.",
+	.about = "Run a shell command to build, test, use git and so on: each in a new shell, "
+		 "without input. To read, search and change files, the other tools are better.",
 	.args = run_table,
 	.args_size = sizeof(struct run_args),
 	.fields = receipt_fields,
-	.flags = TOOL_MODEL | TOOL_CORE | TOOL_SLOW | TOOL_DESTRUCTIVE | TOOL_OPEN_WORLD |
-		 TOOL_SCRUB,
+	.flags = TOOL_MODEL | TOOL_CORE | TOOL_SLOW | TOOL_DESTRUCTIVE | TOOL_OPEN_WORLD,
 	.run = run_run,
 };
 
@@ -438,21 +401,13 @@ static const struct field execute_fields[] = {
 	F_END,
 };
 
-struct keep {
-	struct buf *outputs; /* by enum proc_stream */
-	const struct call_progress *progress;
-};
-
-static int keep_all(void *arg, enum proc_stream which, struct str piece)
+/* Once it is full, the rest is dropped: the program is not ended for it. */
+static int keep_all(void *arg, bool is_stderr, struct str piece, size_t bytes)
 {
-	const struct keep *k = arg;
-	struct buf *out = k->outputs;
+	struct buf *to = &((struct buf *)arg)[is_stderr];
 
-	if (k->progress && k->progress->output)
-		k->progress->output(k->progress->arg, which == PROC_STDERR, piece, piece.n);
-
-	/* Once it is full, the rest is dropped: the program is not ended for it. */
-	buf_add(&out[which], str_upto(piece, out[which].max - out[which].n));
+	(void)bytes;
+	buf_add(to, str_upto(piece, to->max - to->n));
 	return 0;
 }
 
@@ -462,26 +417,28 @@ static void outputs_done(struct buf (*outputs)[2])
 	buf_done(&(*outputs)[PROC_STDERR]);
 }
 
-static void write_kept(struct jw *w, const char *name, const struct buf *kept)
+/* In the arena: in whole characters, if the rest was dropped. */
+static struct str kept_text(const struct call *c, const struct buf *kept)
 {
 	const struct str all = buf_str(kept);
 
-	jw_str(w, name, all.n < kept->max ? all : str_upto(all, utf8_whole(all)));
+	return arena_dup(c->arena, all.n < kept->max ? all : str_upto(all, utf8_whole(all)));
 }
 
 static int execute_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
-	(void)ret;
 	const struct execute_args *a = args;
 	CLEANUP(outputs_done)
 	struct buf outputs[2] = { { .max = LIMIT_EXECUTE_OUTPUT },
 				  { .max = LIMIT_EXECUTE_OUTPUT } };
-	struct keep keep = { outputs, c->progress };
-	const struct proc_sink sink = { .write = keep_all, .arg = &keep };
+	struct sink_taker keep = { .take = keep_all, .arg = outputs };
+	CLEANUP(sink_done) struct sink sink;
+	const struct proc_sink to = { .write = sink_write, .arg = &sink };
 	struct proc_request q = call_command(c);
-	struct proc_result result;
+	struct proc_result end;
 	struct str *words;
 
+	sink_init(&sink, c, SINK_CHARACTERS, &keep);
 	q.timeout_ms = LIMIT_BASH_MS;
 	if (call_may_run(c, e) < 0 || shword_split(a->command, c->arena, &words, &q.argc, e) < 0)
 		return -1;
@@ -492,13 +449,16 @@ static int execute_run(struct call *c, const void *args, struct result *ret, str
 	if (cwd < 0)
 		return -1;
 	q.cwd_fd = cwd;
-	if (run_now(c, &q, &sink, &result, e) < 0)
+	if (run_now(c, &q, &to, &end, e) < 0 || sink_end(&sink, e) < 0)
 		return -1;
-	if (outputs[PROC_STDOUT].failed || outputs[PROC_STDERR].failed)
+	ret->kind = RESULT_OUTPUTS;
+	ret->outputs = (struct outputs){
+		.text = { kept_text(c, &outputs[PROC_STDOUT]),
+			  kept_text(c, &outputs[PROC_STDERR]) },
+		.exit_code = end.exit_code,
+	};
+	if (outputs[PROC_STDOUT].failed || outputs[PROC_STDERR].failed || c->arena->failed)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory for the output");
-	write_kept(c->out, "stdout", &outputs[PROC_STDOUT]);
-	write_kept(c->out, "stderr", &outputs[PROC_STDERR]);
-	jw_int(c->out, "exit_code", result.exit_code);
 	return 0;
 }
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run: a model's command, and how the output of a command reaches a client while it runs.
+ * run: a model's command.
  */
 #ifndef TOOLS_RUN_H
 #define TOOLS_RUN_H
 
-#include "base/utf8.h"
-#include "exec/proc.h"
+#include "tools/receipt.h"
 #include "tools/tool.h"
 
 /* What a model wants to run. Strings that are empty and pointers that are NULL were not given. */
@@ -22,22 +21,8 @@ struct run_order {
 };
 
 /* Run it to its end, as every command of a model is run: judged, in the sandbox, watched, in its
- * time; what it leaves becomes a job. In a call whose result is text, stderr goes where stdout
- * goes. 0 and *ret however it ended; or -1 if it did not run. */
-int run_order(struct call *c, const struct run_order *o, const struct proc_sink *sink,
-	      struct proc_result *ret, struct err *e);
-
-/* Passes output on as it comes. Only `stream` is set at the start. Each piece it emits ends with a
- * whole character. */
-struct relay {
-	const struct call_stream *stream;
-	struct utf8_stream texts[2]; /* by enum proc_stream */
-};
-
-/* The write function of a proc_sink (exec/proc.h). -1 if the front end does not want more. */
-int relay_write(void *relay, enum proc_stream which, struct str piece);
-
-/* The command has ended: emit the characters that it left unfinished. */
-void relay_end(struct relay *r);
+ * time; what it leaves becomes a job. In a call whose result the model itself reads, stderr goes
+ * where stdout goes. 0 and its receipt however it ended; or -1 if it did not run. */
+int run_order(struct call *c, const struct run_order *o, struct receipt *receipt, struct err *e);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* schema: write tables of arguments and fields as JSON Schema. */
+/* schema: write tables of arguments and fields as JSON Schema, as Markdown and as mdoc. */
 
 #include "tools/schema.h"
 
@@ -7,8 +7,7 @@
 #include <stdio.h>
 
 #include "base/jw.h"
-#include "tools/changed.h"
-#include "tools/denied.h"
+#include "tools/watched.h"
 #include "tools/limits.h"
 
 #define MAX_SAFE_INTEGER INT64_C(9007199254740991) /* a larger limit is not written */
@@ -67,7 +66,8 @@ unsigned schema_default_set(enum schema_dialect d)
 	return d == SCHEMA_MCP ? TOOL_MODEL : TOOL_CORE;
 }
 
-const char *schema_type(const struct arg *a)
+/* The name of an argument's type in JSON Schema. */
+static const char *schema_type(const struct arg *a)
 {
 	switch (a->type) {
 	case ARG_STR:
@@ -197,13 +197,14 @@ static void write_object(struct jw *w, const char *name, const struct arg *table
 	jw_end(w);
 }
 
+/* By enum field_type. */
+static const char *const field_types[] = { "string", "integer", "boolean", "object" };
+
 static void write_fields(struct jw *w, const struct field *table);
 
 static void write_field_type(struct jw *w, const struct field *f, bool nullable)
 {
-	static const char *const names[] = { "string", "integer", "boolean", "object" };
-
-	write_type(w, names[f->type], nullable);
+	write_type(w, field_types[f->type], nullable);
 	if (f->choices)
 		write_words(w, f->choices, nullable);
 	if (f->type == FIELD_OBJECT)
@@ -269,6 +270,11 @@ void schema_observation(struct jw *w, const char *name, const struct tool *t)
 		{ "denied_count", "How many operations these were", FIELD_INT, FIELD_OPTIONAL },
 		{ "changes", "What it changed, if it did", FIELD_OBJECT, FIELD_OPTIONAL,
 		  changed_fields },
+		{ "runs_later", "Of that, what a person's programs run later, outside", FIELD_STR,
+		  FIELD_LIST | FIELD_OPTIONAL },
+		{ "guard_changed",
+		  "Guarded paths that changed while its command ran, by no allowed call", FIELD_STR,
+		  FIELD_LIST | FIELD_OPTIONAL },
 		F_END,
 	};
 
@@ -302,9 +308,11 @@ static void write_mcp(struct jw *w, const struct tool *t, const struct schema_of
 	if (o->structured)
 		schema_observation(w, "outputSchema", t);
 	write_annotations(w, t);
-	/* One client cuts results at a size of its own unless a tool names another. */
+	/* One client cuts results at a size of its own unless a tool names another, and may have
+	 * its model search for tools unless they are to be shown at once. */
 	jw_object(w, "_meta");
 	jw_int(w, "anthropic/maxResultSizeChars", o->result_bytes + o->result_bytes / 4);
+	jw_bool(w, "anthropic/alwaysLoad", true);
 	jw_end(w);
 }
 
@@ -324,7 +332,8 @@ static void write_tool(struct jw *w, const struct tool *t, const struct schema_o
 	jw_str(w, "name", str_of(t->name));
 	if (d == SCHEMA_MCP)
 		jw_str(w, "title", str_of(t->title));
-	jw_str(w, "description", str_of(t->about));
+	const bool reads = d == SCHEMA_MCP && !o->structured && t->about_reader;
+	jw_str(w, "description", str_of(reads ? t->about_reader : t->about));
 	write_object(w,
 		     d == SCHEMA_ANTHROPIC ? "input_schema"
 		     : d == SCHEMA_MCP	   ? "inputSchema"
@@ -371,6 +380,11 @@ static void write_native(struct jw *w, const char *name, const struct schema_off
 		jw_end(w);
 	}
 	jw_end(w);
+}
+
+void schema_write_one(struct jw *w, const struct tool *t, const struct schema_offer *o)
+{
+	write_tool(w, t, o);
 }
 
 void schema_write(struct jw *w, const char *name, const struct schema_offer *o)
@@ -425,4 +439,129 @@ int schema_choose(struct str format, struct str set_name, unsigned set, struct s
 		.memory = true,
 	};
 	return 0;
+}
+
+/* Add the text of a table's cell; a bar would end it. */
+static void cell(struct buf *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '|')
+			buf_addc(out, '\\');
+		buf_addc(out, *text);
+	}
+}
+
+/* `of` is the list argument whose items have this member, or NULL. */
+static void describe_arg(struct buf *out, const struct arg *of, const struct arg *a)
+{
+	buf_addf(out, "| `%s%s%s`%s | %s | ", of ? of->name : "", of ? "[]." : "", a->name,
+		 a->flags & (REQUIRED | EXPECTED) ? " (required)" : "", schema_type(a));
+	cell(out, a->about);
+	if (a->flags & RUN_TIME)
+		buf_addf(out, " (default %lld, by MCP %lld)", (long long)run_times_model.usual_ms,
+			 (long long)run_times_mcp.usual_ms);
+	if (a->type == ARG_CHOICE) {
+		buf_add(out, STR(":"));
+		for (size_t i = 0; a->choices[i]; i++)
+			buf_addf(out, "%s `%s`", i ? "," : "", a->choices[i]);
+		buf_addf(out, " (default `%s`)", a->choices[a->def]);
+	}
+	buf_add(out, STR(" |\n"));
+	for (const struct arg *item = a->of; item && item->name; item++)
+		describe_arg(out, a, item);
+}
+
+/* `in` is the prefix of the name: "usage.", "matches[].". */
+static void describe_field(struct buf *out, struct str in, const struct field *f)
+{
+	AUTO_BUF below = { .max = 256 };
+
+	buf_addf(out, "| `%.*s%s`%s | %s%s%s | ", STR_FMT(in), f->name,
+		 f->flags & FIELD_OPTIONAL ? " (optional)" : "",
+		 f->flags & FIELD_LIST ? "array of " : "", field_types[f->type],
+		 f->flags & FIELD_NULLABLE ? " or null" : "");
+	cell(out, f->about);
+	for (size_t i = 0; f->choices && f->choices[i]; i++)
+		buf_addf(out, "%s `%s`", i ? "," : ":", f->choices[i]);
+	buf_add(out, STR(" |\n"));
+	buf_addf(&below, "%.*s%s%s.", STR_FMT(in), f->name, f->flags & FIELD_LIST ? "[]" : "");
+	for (const struct field *member = f->of; member && member->name; member++)
+		describe_field(out, buf_str(&below), member);
+}
+
+static const char *nature(const struct tool *t)
+{
+	if (t->flags & TOOL_READ_ONLY)
+		return "changes nothing";
+	return t->flags & TOOL_OPEN_WORLD ? "may change anything the sandbox allows"
+					  : "changes files";
+}
+
+static void describe_tool(struct buf *out, const struct tool *t)
+{
+	buf_addf(out, "\n## %s\n\n", t->name);
+	cell(out, t->about);
+	buf_addf(out, "\n\n*%s set; %s%s.*\n", t->flags & TOOL_CORE ? "Core" : "Full", nature(t),
+		 t->flags & TOOL_IDEMPOTENT ? "; safe to repeat" : "");
+	buf_add(out, STR("\n| argument | type | meaning |\n|---|---|---|\n"));
+	for (const struct arg *a = t->args; a->name; a++)
+		describe_arg(out, NULL, a);
+	buf_add(out, STR("\n| output | type | meaning |\n|---|---|---|\n"));
+	for (const struct field *f = t->fields; f->name; f++)
+		describe_field(out, STR(""), f);
+}
+
+void schema_write_markdown(struct buf *out)
+{
+	buf_add(out, STR("# Tools for models\n"
+			 "\n"
+			 "Written by `sidecar tools --markdown`; do not edit.\n"
+			 "\n"
+			 "The core set has five tools, for small models, which get confused by "
+			 "more; the full set has\nall tools. `GET /tools?format=F&set=S` and "
+			 "`sidecar tools --format F --set S` give the\ndefinitions to put into a "
+			 "request to a model. The formats are"));
+	for (size_t i = 0; schema_formats[i]; i++)
+		buf_addf(out, "%s `%s`", i ? "," : "", schema_formats[i]);
+	buf_add(out,
+		STR(".\n\n"
+		    "`POST /tools/NAME` with the arguments as a JSON object calls a tool. "
+		    "`POST /tools` takes a\nmodel's tool call unchanged; with `?reply=ollama`, "
+		    "`openai`, `anthropic` or `gemini` the answer\nhas the form in which it "
+		    "goes back to the model. The answer is always an observation:\n\n"
+		    "```json\n"
+		    "{\"success\":true,\"tool\":\"read_file\",\"output\":{\"content\":\"...\"},"
+		    "\"error\":null}\n"
+		    "{\"success\":false,\"tool\":\"read_file\",\"output\":null,\"error\":{"
+		    "\"code\":\"FILE_NOT_FOUND\",\"message\":\"...\"}}\n"
+		    "```\n\n"
+		    "An optional argument that is `null` or an empty string counts as absent. "
+		    "Numbers and booleans\nmay be given as strings. `sessionId` may be given "
+		    "next to the arguments.\n"));
+	for (size_t i = 0; tool_at(i); i++)
+		if (tool_at(i)->flags & TOOL_MODEL)
+			describe_tool(out, tool_at(i));
+	buf_add(out, STR("\n## Error codes\n\n"));
+	for (int code = ERR_NONE + 1; code < ERR_WIRE_END; code++)
+		buf_addf(out, "- `%s`\n", err_name((enum err_code)code));
+}
+
+void schema_write_mdoc(struct buf *out)
+{
+	buf_add(out, STR(".Bl -tag -width Ds\n"));
+	for (size_t i = 0; tool_at(i); i++) {
+		const struct tool *t = tool_at(i);
+		if (!(t->flags & TOOL_MODEL))
+			continue;
+		buf_addf(out, ".It Ic %s", t->name);
+		for (const struct arg *a = t->args; a->name; a++)
+			buf_addf(out, " %sAr %s", a->flags & (REQUIRED | EXPECTED) ? "" : "Op ",
+				 a->name);
+		buf_addc(out, '\n');
+		/* In mdoc each sentence begins on a new line. */
+		for (const char *c = t->about; *c; c++)
+			buf_addc(out, *c == ' ' && c[-1] == '.' ? '\n' : *c);
+		buf_addc(out, '\n');
+	}
+	buf_add(out, STR(".El\n"));
 }

@@ -56,6 +56,9 @@ struct schema_offer {
 /* Write the array for a request to a model. */
 void schema_write(struct jw *w, const char *name, const struct schema_offer *offer);
 
+/* The definition of one tool for models; the dialect is not a native one. */
+void schema_write_one(struct jw *w, const struct tool *t, const struct schema_offer *offer);
+
 /*
  * Choose by names: `format` names a dialect, empty for ollama; `set_name` is "core" or "full",
  * empty for `set`, or for the dialect's default set if that is 0. If `set` is TOOL_CORE there are
@@ -72,7 +75,8 @@ void schema_args(struct jw *w, const char *name, const struct arg *table);
 void schema_fields(struct jw *w, const char *name, const struct field *table);
 void schema_observation(struct jw *w, const char *name, const struct tool *t);
 
-/* The name of an argument's type in JSON Schema. */
-const char *schema_type(const struct arg *a);
+/* For people: docs/tools.md, and the list of tools in sidecar(1). */
+void schema_write_markdown(struct buf *out);
+void schema_write_mdoc(struct buf *out);
 
 #endif

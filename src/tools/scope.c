@@ -28,6 +28,15 @@ const char *const scope_stops[] = {
 	NULL,
 };
 
+const struct field filled_fields[] = {
+	{ "name", "Its name, as node_modules", FIELD_STR },
+	{ "path", "Give this as path to include it; of several the first", FIELD_STR },
+	{ "count", "How many there are", FIELD_INT },
+	{ "files", "Files in them", FIELD_INT },
+	{ "more", "True: there are more files than that", FIELD_BOOL, FIELD_OPTIONAL },
+	F_END,
+};
+
 static int no_memory(struct err *e)
 {
 	return err_set(e, ERR_TOO_BUSY, "Not enough memory for this call, try again");
@@ -64,12 +73,12 @@ int cursor_read(struct str text, struct arena *a, struct cursor *ret, struct err
 	char *to = arena_alloc(a, text.n);
 	if (!to)
 		return no_memory(e);
-	if (!str_cut(text, ':', &line, &path) || path.n == 0 || !str_int(line, &number) ||
-	    number < 0 || !unescape(path, to, &n))
+	if (!str_cut(text, ':', &line, &path) || !str_int(line, &number) || number < 0 ||
+	    (path.n == 0 && number > 0) || !unescape(path, to, &n))
 		return err_set(e, ERR_INVALID_ARGUMENTS,
 			       "cursor must be the next_cursor of an earlier answer, not \"%.*s\"",
 			       STR_FMT(str_upto(text, 100)));
-	*ret = (struct cursor){ { to, n }, number ? number : INT64_MAX };
+	*ret = (struct cursor){ { to, n }, n == 0 ? -1 : number ? number : INT64_MAX };
 	return 0;
 }
 
@@ -110,7 +119,7 @@ static int open_parents(struct call *c, const struct path *path, struct scope *s
 {
 	struct path canonical;
 
-	if (ws_canonical(c->ws, path, &canonical, e) < 0)
+	if (ws_canonical(c->shared->ws, path, &canonical, e) < 0)
 		return -1;
 	s->parent_path = arena_dup(c->arena, str_of(canonical.name));
 	/* Open the prefix of the name before each slash; the first is empty: the base itself. */
@@ -120,7 +129,7 @@ static int open_parents(struct call *c, const struct path *path, struct scope *s
 		if (n > 0 && canonical.name[n] != '/')
 			continue;
 		memcpy(above.name, canonical.name, n);
-		const int fd = ws_open_dir(c->ws, &above, &ignored);
+		const int fd = ws_open_dir(c->shared->ws, &above, &ignored);
 		if (fd < 0)
 			break;
 		s->parents[s->parent_count++] = fd;
@@ -132,7 +141,7 @@ static int open_parents(struct call *c, const struct path *path, struct scope *s
 static int name_scope(const struct call *c, const struct path *path, struct scope *s, struct err *e)
 {
 	char shown[2 * PATH_MAX];
-	const struct str name = ws_display(c->ws, path, shown);
+	const struct str name = ws_display(c->shared->ws, path, shown);
 	char *text = arena_alloc(c->arena, name.n + 1);
 
 	if (!text)
@@ -165,18 +174,23 @@ int scope_open(struct call *c, struct str path, struct str cursor, bool only_dir
 	}
 	if (call_path(c, path.n ? path : STR("."), &p, e) < 0)
 		return -1;
-	s.dir = ws_open_dir(c->ws, &p, &why);
+	s.dir = ws_open_dir(c->shared->ws, &p, &why);
 	if (s.dir < 0 && (why.code != ERR_NOT_A_DIRECTORY || only_dirs)) {
 		*e = why;
 		return -1;
 	}
 	if (s.dir < 0)
-		s.file = ws_open_file(c->ws, &p, &st, e);
+		s.file = ws_open_file(c->shared->ws, &p, &st, e);
 	if ((s.dir < 0 && s.file < 0) || (s.dir >= 0 && open_parents(c, &p, &s, e) < 0) ||
 	    name_scope(c, &p, &s, e) < 0)
 		return -1;
 	*ret = TAKE(s, ((struct scope)SCOPE_NONE));
 	return 0;
+}
+
+static bool hides_file(void *ws, int fd)
+{
+	return ws_hides(ws, fd);
 }
 
 struct walk_request scope_walk(const struct call *c, const struct scope *s, size_t limit)
@@ -188,12 +202,14 @@ struct walk_request scope_walk(const struct call *c, const struct scope *s, size
 		.parents = s->parents,
 		.parent_count = s->parent_count,
 		.parent_path = s->parent_path,
-		.excludes = c->excludes,
+		.excludes = c->shared->excludes,
 		.threads = call_threads(c),
 		.deadline_ms = deadline ? deadline : IO_FOREVER,
 		.cancel = c->cancel,
 		.limit = limit,
 		.after = s->from.path,
+		.hides = ws_hides_any(c->shared->ws) ? hides_file : NULL,
+		.hides_arg = c->shared->ws,
 		.seen = c->progress ? c->progress->seen : NULL,
 		.seen_arg = c->progress ? c->progress->arg : NULL,
 	};
@@ -239,8 +255,11 @@ const char *scope_note(const struct found *found, char room[SCOPE_NOTE])
 	if (found->hits.count || (!ignored && !lines))
 		return NULL;
 	if (ignored)
-		(void)snprintf(room, SCOPE_NOTE, "%lld matching file%s ignored by .gitignore",
-			       ignored, ignored == 1 ? " is" : "s are");
+		(void)snprintf(room, SCOPE_NOTE, "%lld matching file%s %s", ignored,
+			       ignored == 1 ? " is" : "s are",
+			       !found->filled		 ? "ignored by .gitignore"
+			       : !found->account.ignored ? "in skipped directories"
+							 : "ignored or in skipped directories");
 	else
 		(void)snprintf(room, SCOPE_NOTE,
 			       "%lld line%s over %d KB not searched: such a pattern is tried on "

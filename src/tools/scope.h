@@ -25,7 +25,8 @@
  * end in a text. */
 struct cursor {
 	struct str path; /* empty: from the start */
-	int64_t line;	 /* INT64_MAX: nothing more of that file */
+	int64_t line;	 /* INT64_MAX: nothing more of that file; -1: from the start, in order
+			    ("0:"); 0: there was no cursor */
 };
 
 /* An empty text is the start. INVALID_ARGUMENTS for a text that cursor_text did not write. The
@@ -81,6 +82,9 @@ const char *scope_note(const struct found *found, char room[SCOPE_NOTE]);
 
 /* The same as a member "note". */
 void scope_write_note(struct jw *w, const struct found *found);
+
+/* The members of what is said of a struct filled. */
+extern const struct field filled_fields[];
 
 /* The names of enum scan_mode and of enum walk_stop; NULL after the last. */
 extern const char *const scope_modes[], *const scope_stops[];

@@ -140,7 +140,7 @@ static bool splice(struct screen *s, size_t from, size_t to, size_t erased, stru
 	return true;
 }
 
-/* The place so many columns after that of the cursor, or the end of the line. What a wide character
+/* The place `columns` columns after that of the cursor, or the end of the line. What a wide character
  * or a tab has on both sides of it is erased. False as above. */
 static bool split(struct screen *s, size_t columns, size_t *place, struct buf *out)
 {

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/io.h"
+#include "search/hits.h"
 #include "tools/limits.h"
 #include "workspace/diff.h"
 #include "workspace/workspace.h"
@@ -19,7 +20,7 @@ static bool key_of(const struct call *c, const struct path *p, char key[KEY_SIZE
 	struct path canonical;
 	struct err ignored;
 
-	if (!c->tracker || ws_canonical(c->ws, p, &canonical, &ignored) < 0)
+	if (!c->tracker || ws_canonical(c->shared->ws, p, &canonical, &ignored) < 0)
 		return false;
 	(void)snprintf(key, KEY_SIZE, "%d:%s", (int)canonical.base, canonical.name);
 	return true;
@@ -61,8 +62,10 @@ static bool hash_file(int fd, const struct stat *st, uint64_t *ret)
 	return true;
 }
 
-void seen_read(const struct call *c, const struct path *p, int fd, const struct stat *st,
-	       struct str whole, const struct tracker_lines *lines)
+/* The session has been given the file: `whole` is its content; or (`whole` is { NULL, 0 }) these
+ * lines of it: then the file is read again from its descriptor. */
+static void note_read(const struct call *c, const struct path *p, int fd, const struct stat *st,
+		      struct str whole, const struct tracker_lines *lines)
 {
 	char key[KEY_SIZE];
 	uint64_t hash;
@@ -125,44 +128,22 @@ static void note_shown(const struct call *c, const struct shown *s)
 
 	if (s->next < 2 || s->text.failed || call_path(c, s->path, &path, &ignored) < 0)
 		return;
-	AUTO_FD fd = ws_open_file(c->ws, &path, &st, &ignored);
+	AUTO_FD fd = ws_open_file(c->shared->ws, &path, &st, &ignored);
 	if (fd < 0 || st.st_size > (off_t)s->text.n || !read_small(c, fd, &st, &whole))
 		return;
 	const struct str lines = buf_str(&s->text);
 	if (str_eq(whole, lines) || str_eq(whole, str_upto(lines, lines.n - 1)))
-		seen_read(c, &path, fd, &st, whole, NULL);
+		note_read(c, &path, fd, &st, whole, NULL);
 }
 
-void seen_result(const struct call *c, const struct result *r)
-{
-	const struct result_file *f = &r->file;
-	const struct str nothing = { NULL, 0 };
-
-	if (r->kind == RESULT_FOUND && r->found.show == FOUND_LINES && c->tracker)
-		seen_found(c, &r->found.found.hits, r->found.seen);
-	if (f->fd < 0 || !c->tracker)
-		return;
-	if (r->kind == RESULT_IMAGE)
-		seen_read(c, &f->path, f->fd, &f->st, r->image.bytes, NULL);
-	if (r->kind != RESULT_PAGE)
-		return;
-	const struct page *p = &r->page;
-	const struct tracker_lines lines = {
-		.first = p->first,
-		.last = p->left_out ? 0 : p->first + p->text.out_lines - 1,
-		.total = p->all_lines,
-	};
-	seen_read(c, &f->path, f->fd, &f->st, p->whole ? p->text.content : nothing, &lines);
-}
-
-void seen_found(const struct call *c, const struct hits *hits, size_t count)
+/* The session has been shown the first `count` hits of a search. Files all of whose lines were
+ * among them are seen. */
+static void note_found(const struct call *c, const struct hits *hits, size_t count)
 {
 	struct hits_reader reader = { .hits = hits };
 	CLEANUP(shown_done) struct shown s = { .text = { .max = LIMIT_TRACKED_CONTENT } };
 	struct hit hit;
 
-	if (!c->tracker)
-		return;
 	while (count-- > 0 && hits_next(&reader, &hit)) {
 		if (!str_eq(hit.path, s.path)) {
 			note_shown(c, &s);
@@ -173,6 +154,28 @@ void seen_found(const struct call *c, const struct hits *hits, size_t count)
 		show_hit(&s, hit);
 	}
 	note_shown(c, &s);
+}
+
+void seen_result(const struct call *c, const struct result *r)
+{
+	const struct result_file *f = &r->file;
+	const struct str nothing = { NULL, 0 };
+
+	if (r->kind == RESULT_FOUND && r->found.show == FOUND_LINES)
+		note_found(c, &r->found.found.hits, r->found.seen);
+	if (f->fd < 0)
+		return;
+	if (r->kind == RESULT_IMAGE)
+		note_read(c, &f->path, f->fd, &f->st, r->image.bytes, NULL);
+	if (r->kind != RESULT_PAGE)
+		return;
+	const struct page *p = &r->page;
+	const struct tracker_lines lines = {
+		.first = p->first,
+		.last = p->left_out ? 0 : p->first + p->text.out_lines - 1,
+		.total = p->all_lines,
+	};
+	note_read(c, &f->path, f->fd, &f->st, p->whole ? p->text.content : nothing, &lines);
 }
 
 enum tracker_verdict seen_check(const struct call *c, const struct path *p, struct str content)
@@ -198,7 +201,7 @@ int seen_fail_unread(const struct call *c, const struct path *p, struct err *e)
 	char shown[2 * PATH_MAX];
 
 	(void)err_set(e, ERR_FILE_NOT_READ, "%.*s has not been read in this session.",
-		      STR_FMT(ws_display(c->ws, p, shown)));
+		      STR_FMT(ws_display(c->shared->ws, p, shown)));
 	return err_advise(e, "Read it first, then change it.");
 }
 
@@ -212,7 +215,7 @@ int seen_fail_changed(const struct call *c, const struct path *p, struct str now
 	    diff_lines(buf_str(&then), now, c->arena, &diff, e) < 0)
 		buf_reset(&diff, 0);
 	(void)err_set(e, ERR_FILE_CHANGED, "%.*s has changed since this session last read it.",
-		      STR_FMT(ws_display(c->ws, p, shown)));
+		      STR_FMT(ws_display(c->shared->ws, p, shown)));
 	return err_advise(e, "Read it again, then change it.%s%.*s",
 			  diff.n ? " What changed since then:\n" : "", STR_FMT(buf_str(&diff)));
 }
@@ -224,7 +227,7 @@ static int fail_part(const struct call *c, const struct path *p, struct err *e)
 	(void)err_set(e, ERR_FILE_NOT_READ,
 		      "Only a part of %.*s has been read in this session, and all of it would be "
 		      "replaced.",
-		      STR_FMT(ws_display(c->ws, p, shown)));
+		      STR_FMT(ws_display(c->shared->ws, p, shown)));
 	return err_advise(e, "Read the rest first, or change only a part of it.");
 }
 

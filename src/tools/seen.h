@@ -15,25 +15,13 @@
 #ifndef TOOLS_SEEN_H
 #define TOOLS_SEEN_H
 
-#include <sys/stat.h>
-
-#include "search/hits.h"
 #include "tools/result.h"
 #include "tools/tool.h"
 #include "workspace/replace.h"
 #include "workspace/tracker.h"
 
-/* The session has been given the file: `whole` is its content; or (`whole` is { NULL, 0 }) these
- * lines of it: then the file is read again from its descriptor. */
-void seen_read(const struct call *c, const struct path *p, int fd, const struct stat *st,
-	       struct str whole, const struct tracker_lines *lines);
-
-/* The session has been shown this result, or a part of it. */
+/* The session, whose call has a tracker, has been shown this result, or a part of it. */
 void seen_result(const struct call *c, const struct result *r);
-
-/* The session has been shown the first `count` hits of a search. Files all of whose lines were
- * among them are seen. */
-void seen_found(const struct call *c, const struct hits *hits, size_t count);
 
 /* The session has written this content; `whole`: it knows all of it. */
 void seen_wrote(const struct call *c, const struct path *p, struct str content, bool whole);

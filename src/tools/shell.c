@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "base/io.h"
-#include "base/own.h"
 #include "exec/jobs.h"
 #include "exec/limits.h"
 #include "policy/policy.h"
 #include "tools/limits.h"
-#include "tools/output.h"
+#include "tools/receipt.h"
+#include "tools/result.h"
 #include "tools/run.h"
 #include "tools/shells.h"
 #include "workspace/workspace.h"
@@ -31,17 +31,16 @@ static void restart(struct call *c)
 {
 	uint64_t jobs[LIMIT_SHELL_JOBS];
 	struct err ended; /* a job that is gone needs no end */
-	size_t n = shells_restart(c->shells, c->session, jobs);
+	size_t n = shells_restart(c->shared->shells, c->session, jobs);
 
 	while (n)
-		(void)jobs_stop(c->jobs, jobs[--n], &ended);
+		(void)jobs_stop(c->shared->jobs, jobs[--n], &ended);
 }
 
 /* Run the command in its turn. */
 static int run_turn(struct call *c, const struct shell_turn *t, struct str command,
-		    struct receipt *receipt, struct proc_result *ret, struct err *e)
+		    struct receipt *receipt, struct err *e)
 {
-	const struct proc_sink sink = { .write = receipt_write, .arg = receipt };
 	AUTO_BUF script = { .max = LIMIT_SCRIPT };
 
 	shells_script(t, command, &script);
@@ -54,8 +53,7 @@ static int run_turn(struct call *c, const struct shell_turn *t, struct str comma
 		.input_fd = &t->fd,
 		.diverted = policy_diverts(t->state),
 	};
-	return receipt_init(receipt, c, RECEIPT_ROOM, e) < 0 ? -1
-							     : run_order(c, &order, &sink, ret, e);
+	return run_order(c, &order, receipt, e);
 }
 
 /* A process that the shell forked has its command line: show the command, and not our part of it.
@@ -71,12 +69,18 @@ static void hide_script(struct proc_result *r, struct str command)
 	}
 }
 
+/* The result is the receipts of commands. */
+static struct receipt *add_receipt(struct call *c, struct result *ret, int64_t bytes, struct err *e)
+{
+	if (ret->kind != RESULT_RECEIPT)
+		ret->receipts = (struct receipt_list){ NULL };
+	ret->kind = RESULT_RECEIPT;
+	return receipt_new(&ret->receipts.first, c, bytes, e);
+}
+
 static int session_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
-	(void)ret;
 	const struct session_args *a = args;
-	CLEANUP(receipt_done) struct receipt receipt = RECEIPT_NONE;
-	struct proc_result result = { .exit_code = 0 };
 	struct shell_turn t;
 
 	if (call_may_run(c, e) < 0)
@@ -87,21 +91,26 @@ static int session_run(struct call *c, const void *args, struct result *ret, str
 		return err_set(e, ERR_INVALID_ARGUMENTS,
 			       "The command is missing: give a command, or restart");
 	if (str_trim(a->command).n == 0) {
-		buf_add(c->text->text, STR("The shell has been restarted."));
+		ret->kind = RESULT_SENTENCE;
+		ret->sentence = (struct sentence){ "The shell has been restarted.", STR(""), "" };
 		return 0;
 	}
-	if (shells_begin(c->shells, c->session, ws_generation(c->ws), c->cancel, &t, e) < 0)
+	struct receipt *r = add_receipt(c, ret, RECEIPT_ROOM, e);
+	if (!r || shells_begin(c->shared->shells, c->session, ws_generation(c->shared->ws),
+			       c->cancel, &t, e) < 0)
 		return -1;
-	const int ran = run_turn(c, &t, a->command, &receipt, &result, e);
-	const bool whole = ran == 0 && !result.timed_out && !result.cancelled;
-	const bool kept = shells_end(c->shells, &t, whole, ran == 0 ? result.job : 0);
-	if (ran == 0)
-		hide_script(&result, a->command);
-	if (ran < 0 || receipt_show(&receipt, c, &result, e) < 0)
+	const int ran = run_turn(c, &t, a->command, r, e);
+	const bool whole = ran == 0 && !r->end.timed_out && !r->end.cancelled;
+	const bool kept = shells_end(c->shared->shells, &t, whole, ran == 0 ? r->end.job : 0);
+	if (ran < 0)
 		return -1;
-	if (!kept)
-		call_note(c, "the shell %s: its directory and variables are as before this command",
-			  whole ? "ended without leaving its state" : "was ended");
+	hide_script(&r->end, a->command);
+	if (!kept && whole)
+		r->note = "the shell ended without leaving its state: its directory and variables "
+			  "are as before this command";
+	else if (!kept)
+		r->note = "the shell was ended: its directory and variables are as before this "
+			  "command";
 	return 0;
 }
 
@@ -110,7 +119,7 @@ const struct tool tool_shell_session = {
 	.about = "Run a command in the shell of the session.",
 	.args = session_table,
 	.args_size = sizeof(struct session_args),
-	.flags = TOOL_NATIVE | TOOL_SLOW | TOOL_SCRUB,
+	.flags = TOOL_NATIVE | TOOL_SLOW,
 	.run = session_run,
 };
 
@@ -127,43 +136,13 @@ static const struct arg shell_table[] = {
 	A_END,
 };
 
-static void write_exit(struct jw *w, int code)
-{
-	jw_object(w, "outcome");
-	jw_str(w, "type", code < 0 ? STR("timeout") : STR("exit"));
-	if (code >= 0)
-		jw_int(w, "exit_code", code);
-	jw_end(w);
-}
-
 /* The call ended before it began. */
-static void write_not_run(struct jw *w, const struct cancel *cancel)
+static void not_run(struct receipt *r, const struct cancel *cancel)
 {
-	const bool ended = cancel_asked(cancel);
-
-	jw_str(w, "stdout", STR(""));
-	jw_str(w, "stderr",
-	       !ended			  ? STR("not run: the time was up")
-	       : cancel_by_person(cancel) ? STR("not run: stopped by a person")
-					  : STR("not run: the call was cancelled"));
-	write_exit(w, ended ? 1 : -1);
-}
-
-/* Run one command and write the members of its output, of which so many bytes are shown. */
-static int run_one(struct call *c, const struct run_order *order, int64_t room, struct err *e)
-{
-	CLEANUP(receipt_done) struct receipt receipt = RECEIPT_NONE;
-	const struct proc_sink sink = { .write = receipt_write, .arg = &receipt };
-	struct proc_result result;
-
-	if (receipt_init(&receipt, c, room, e) < 0)
-		return -1;
-	if (run_order(c, order, &sink, &result, e) < 0)
-		return -1;
-	if (receipt_write_streams(&receipt, c, &result, e) < 0)
-		return -1;
-	write_exit(c->out, result.timed_out ? -1 : result.exit_code < 0 ? 1 : result.exit_code);
-	return 0;
+	r->in_time = cancel_asked(cancel);
+	r->not_run = !r->in_time		? "not run: the time was up"
+		     : cancel_by_person(cancel) ? "not run: stopped by a person"
+						: "not run: the call was cancelled";
 }
 
 static int64_t time_of(const struct call *c, int64_t asked_ms)
@@ -175,11 +154,9 @@ static int64_t time_of(const struct call *c, int64_t asked_ms)
 
 static int shell_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
-	(void)ret;
 	const struct shell_args *a = args;
 	const int64_t until_ms = io_now_ms() + time_of(c, a->timeout_ms);
-	int64_t room = call_room(c);
-	size_t left = 0;
+	int64_t room = call_room(c), left = 0;
 
 	if (call_may_run(c, e) < 0)
 		return -1;
@@ -189,26 +166,27 @@ static int shell_run(struct call *c, const void *args, struct result *ret, struc
 			return -1;
 	if (left == 0 || left > LIMIT_SHELL_COMMANDS)
 		return err_set(e, ERR_INVALID_ARGUMENTS,
-			       "commands must have 1 to %d items, not %zu", LIMIT_SHELL_COMMANDS,
-			       left);
+			       "commands must have 1 to %d items, not %lld", LIMIT_SHELL_COMMANDS,
+			       (long long)left);
 	if (a->max_output > 0 && a->max_output < room)
 		room = a->max_output;
-	jw_array(c->out, "output");
+	const int64_t most = room;
+	/* Each has its share of what those before it have not used. */
 	for (const struct json *v = a->commands->first; v; v = v->next, left--) {
 		const struct run_order order = { .command = v->string,
 						 .timeout_ms = until_ms - io_now_ms() };
-		const size_t before = jw_length(c->out);
-		jw_object(c->out, NULL);
-		if (order.timeout_ms <= 0 || cancel_asked(c->cancel))
-			write_not_run(c->out, c->cancel);
-		/* Each has its share of the room that is left. */
-		else if (run_one(c, &order, room / (int64_t)left, e) < 0)
+		struct receipt *r = add_receipt(c, ret, room / left, e);
+		if (!r)
 			return -1;
-		jw_end(c->out);
-		const int64_t used = (int64_t)(jw_length(c->out) - before);
-		room = room > used ? room - used : 0;
+		if (order.timeout_ms <= 0 || cancel_asked(c->cancel))
+			not_run(r, c->cancel);
+		else if (run_order(c, &order, r, e) < 0)
+			return -1;
+		const int64_t wrote = r->ends[PROC_STDOUT].total + r->ends[PROC_STDERR].total;
+		room -= wrote < room / left ? wrote : room / left;
 	}
-	jw_end(c->out);
+	ret->receipts.listed = true;
+	ret->receipts.bytes = most;
 	return 0;
 }
 
@@ -217,7 +195,7 @@ const struct tool tool_shell = {
 	.about = "Run shell commands, one after the other.",
 	.args = shell_table,
 	.args_size = sizeof(struct shell_args),
-	.flags = TOOL_NATIVE | TOOL_SLOW | TOOL_SCRUB,
+	.flags = TOOL_NATIVE | TOOL_SLOW,
 	.run = shell_run,
 };
 
@@ -239,7 +217,6 @@ static const struct arg local_table[] = {
 
 static int local_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
-	(void)ret;
 	const struct local_args *a = args;
 	const struct run_order order = { .argv = a->command,
 					 .env = a->env,
@@ -251,7 +228,8 @@ static int local_run(struct call *c, const void *args, struct result *ret, struc
 			       "Commands run as the user of this server: leave out user");
 	if (!a->command->first)
 		return err_set(e, ERR_INVALID_ARGUMENTS, "command must name a program");
-	return run_one(c, &order, RECEIPT_ROOM, e);
+	struct receipt *r = add_receipt(c, ret, RECEIPT_ROOM, e);
+	return r ? run_order(c, &order, r, e) : -1;
 }
 
 const struct tool tool_local_shell = {
@@ -259,6 +237,6 @@ const struct tool tool_local_shell = {
 	.about = "Run a program without a shell.",
 	.args = local_table,
 	.args_size = sizeof(struct local_args),
-	.flags = TOOL_NATIVE | TOOL_SLOW | TOOL_SCRUB,
+	.flags = TOOL_NATIVE | TOOL_SLOW,
 	.run = local_run,
 };

@@ -4,7 +4,7 @@
 #include "tools/suggest.h"
 
 #include "base/arena.h"
-#include "base/near.h"
+#include "base/str.h"
 #include "base/own.h"
 #include "search/walk.h"
 #include "tools/limits.h"
@@ -68,7 +68,7 @@ static bool suggest_sibling(const struct call *c, struct str dir, struct str nam
 
 	if (call_path(c, dir.n ? dir : STR("."), &path, &ignored) < 0)
 		return false;
-	const int fd = ws_open_dir(c->ws, &path, &ignored);
+	const int fd = ws_open_dir(c->shared->ws, &path, &ignored);
 	const bool listed = fd >= 0 && ws_list(fd, look_at, &names, &ignored) == 0;
 	if (listed && names.near.best)
 		advise(e, dir, str_of(names.near.best));
@@ -110,10 +110,10 @@ static void suggest_elsewhere(const struct call *c, struct str name, struct err 
 
 	if (call_path(c, STR("."), &root, &ignored) < 0)
 		return;
-	AUTO_FD dir = ws_open_dir(c->ws, &root, &ignored);
+	AUTO_FD dir = ws_open_dir(c->shared->ws, &root, &ignored);
 	const struct walk_request request = {
 		.dirfd = dir,
-		.excludes = c->excludes,
+		.excludes = c->shared->excludes,
 		.threads = 1, /* the visitor counts without a lock */
 		.deadline_ms = call_deadline(c),
 		.cancel = c->cancel,
@@ -136,7 +136,7 @@ void suggest_path(const struct call *c, struct str requested, struct err *e)
 	/* Nobody waits for a guess. */
 	if (!requested.n || call_path(c, requested, &path, &ignored) < 0 || !call_may_work(c))
 		return;
-	const struct str dir = split(ws_display(c->ws, &path, shown), &name);
+	const struct str dir = split(ws_display(c->shared->ws, &path, shown), &name);
 	if (name.n && !suggest_sibling(c, dir, name, e))
 		suggest_elsewhere(c, name, e);
 }

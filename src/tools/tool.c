@@ -13,12 +13,14 @@
 #include "base/io.h"
 #include "base/own.h"
 #include "exec/proc.h"
+#include "guard/guard.h"
 #include "scrub/scrub.h"
 #include "tools/limits.h"
 #include "workspace/workspace.h"
 
 extern const struct tool tool_read, tool_write, tool_edit, tool_ls, tool_find, tool_grep,
-	tool_search, tool_bash, tool_patch;
+	tool_search, tool_bash, tool_patch, tool_stat, tool_mkdir, tool_rename, tool_remove,
+	tool_copy;
 extern const struct tool tool_read_file, tool_write_file, tool_list_directory, tool_run_command,
 	tool_search_files, tool_edit_file, tool_multi_edit, tool_find_files, tool_job_list,
 	tool_job_output, tool_job_stop, tool_list_changes, tool_undo_change, tool_apply_patch;
@@ -27,6 +29,7 @@ extern const struct tool tool_read_file, tool_write_file, tool_list_directory, t
 static const struct tool *const tools[] = {
 	/* clang-format off */
 	&tool_read, &tool_write, &tool_edit, &tool_patch, &tool_ls, &tool_find, &tool_grep, &tool_search, &tool_bash,
+	&tool_stat, &tool_exists, &tool_mkdir, &tool_rename, &tool_remove, &tool_copy,
 	&tool_read_file,
 	&tool_write_file,
 	&tool_list_directory,
@@ -43,8 +46,9 @@ static const struct tool *const tools[] = {
 	&tool_undo_change,
 	&tool_changes, &tool_change, &tool_change_diff, &tool_undo,
 	&tool_jobs, &tool_job, &tool_stop_job, &tool_execute,
-	&tool_upload, &tool_download, &tool_list, &tool_exists, &tool_get_file, &tool_put_file,
+	&tool_upload, &tool_download, &tool_list, &tool_get_file, &tool_put_file,
 	&tool_delete_file,
+	&tool_validate_path, &tool_allowed_paths, &tool_policy,
 	&tool_text_editor, &tool_shell_session, &tool_memory, &tool_shell, &tool_local_shell,
 	&tool_patch_operation,
 	/* clang-format on */
@@ -247,9 +251,6 @@ static const char *wanted(const struct arg *a)
 	return a->flags & NONBLANK ? "a non-empty string" : types[a->type].wanted;
 }
 
-/* The wire's rules: a wrong optional argument is ignored, and so are members that are not in the
- * table.
- */
 static int bind_wire(const struct arg *table, const struct json *object, void *args, struct err *e)
 {
 	for (const struct arg *a = table; a->name; a++) {
@@ -302,7 +303,7 @@ static void describe_wrong(struct complaint *c, const struct arg *a, const struc
 		buf_addf(b, ", not %s", json_type_name(v)); /* else only its items are wrong */
 }
 
-static const struct arg *arg_find(const struct arg *table, struct str name)
+const struct arg *arg_find(const struct arg *table, struct str name)
 {
 	for (const struct arg *a = table; a->name; a++)
 		if (str_eq(str_of(a->name), name))
@@ -365,7 +366,6 @@ static void check_items(const struct arg *a, const struct json *list, struct com
 	c->where = "";
 }
 
-/* The model's rules: everything that is wrong or unknown is an error. */
 static int bind_model(const struct tool *t, const struct json *object, void *args, struct err *e)
 {
 	char text[800];
@@ -410,27 +410,9 @@ int tool_call(const struct tool *t, struct call *c, const struct json *object, s
 	return t->run(c, args, ret, e);
 }
 
-void call_limit(struct call *c, int64_t bytes)
-{
-	if (bytes > 0)
-		c->max_bytes = bytes;
-}
-
-int64_t call_room(const struct call *c)
-{
-	const size_t used = c->text ? c->text->text->n : jw_length(c->out);
-
-	if (!c->max_bytes)
-		return INT64_MAX;
-	const int64_t notes =
-		c->max_bytes < 4 * LIMIT_RESULT_NOTES ? c->max_bytes / 4 : LIMIT_RESULT_NOTES;
-	const int64_t left = c->max_bytes - notes - (int64_t)used;
-	return left > 0 ? left : 0;
-}
-
 int call_before_slow(const struct call *c, struct err *e)
 {
-	if (!c->before_slow || c->before_slow(c->before_slow_arg))
+	if (!c->thread.before_slow || c->thread.before_slow(c->thread.arg))
 		return 0;
 	return err_set(e, ERR_TOO_BUSY, "Too many calls take long already, try again later");
 }
@@ -438,14 +420,14 @@ int call_before_slow(const struct call *c, struct err *e)
 int call_before_work(const struct call *c, struct err *e)
 {
 	const int64_t deadline = call_deadline(c);
-	const bool waits = c->turn && !c->turn->held;
+	const bool waits = c->thread.turn && !c->thread.turn->held;
 
 	/* A call that cannot wait is refused before a thread is started for others. */
-	if ((waits && turn_check(c->turn, e) < 0) || call_before_slow(c, e) < 0)
+	if ((waits && turn_check(c->thread.turn, e) < 0) || call_before_slow(c, e) < 0)
 		return -1;
 	if (!waits)
 		return 0;
-	return turn_take(c->turn, c->cancel, deadline ? deadline : IO_FOREVER, e);
+	return turn_take(c->thread.turn, c->cancel, deadline ? deadline : IO_FOREVER, e);
 }
 
 int call_before_bytes(const struct call *c, int64_t bytes, struct err *e)
@@ -458,12 +440,14 @@ bool call_may_work(const struct call *c)
 	struct err ignored;
 
 	return call_before_slow(c, &ignored) == 0 &&
-	       (!c->turn || c->turn->held || turn_more(c->turn, 1));
+	       (!c->thread.turn || c->thread.turn->held || turn_more(c->thread.turn, 1));
 }
 
 unsigned call_threads(const struct call *c)
 {
-	return c->turn && c->turn->held ? 1 + turn_more(c->turn, c->threads - 1) : 1;
+	return c->thread.turn && c->thread.turn->held
+		       ? 1 + turn_more(c->thread.turn, c->shared->threads - 1)
+		       : 1;
 }
 
 int call_may_go_on(void *call, struct err *e)
@@ -479,23 +463,23 @@ int call_may_go_on(void *call, struct err *e)
 
 int64_t call_deadline(const struct call *c)
 {
-	return c->search_ms > 0 ? c->began_ms + c->search_ms : 0;
+	return c->shared->search_ms > 0 ? c->began_ms + c->shared->search_ms : 0;
 }
 
 int call_path(const struct call *c, struct str requested, struct path *ret, struct err *e)
 {
-	return ws_resolve(c->ws, requested, c->policy, ret, e);
+	return ws_resolve(c->shared->ws, requested, c->policy, ret, e);
 }
 
 int call_may_run(const struct call *c, struct err *e)
 {
-	if (c->runner)
+	if (c->shared->runner)
 		return 0;
-	if (c->read_only)
+	if (c->shared->read_only)
 		return err_set(e, ERR_READ_ONLY,
 			       "Commands are refused in read-only mode here: %.*s",
-			       STR_FMT(c->no_commands));
-	return err_set(e, ERR_SPAWN_FAILED, "%.*s", STR_FMT(c->no_commands));
+			       STR_FMT(c->shared->no_commands));
+	return err_set(e, ERR_SPAWN_FAILED, "%.*s", STR_FMT(c->shared->no_commands));
 }
 
 const struct run_times run_times_model = { LIMIT_RUN_MS, LIMIT_COMMAND_MS };
@@ -508,11 +492,11 @@ struct proc_request call_command(const struct call *c)
 	return (struct proc_request){
 		.cwd_fd = -1,
 		.umask = 022,
-		.env = c->variables,
-		.env_count = c->variable_count,
-		.survivors = c->survivors,
-		.limits = c->limits ? *c->limits : none,
-		.call = c->number,
+		.env = c->shared->variables,
+		.env_count = c->for_model ? c->shared->variable_count : 0,
+		.survivors = c->shared->survivors,
+		.limits = c->shared->limits ? *c->shared->limits : none,
+		.call = c->about.number,
 	};
 }
 
@@ -535,9 +519,19 @@ int call_decode(const struct call *c, const char *name, struct str text, int64_t
 	return 0;
 }
 
+int call_permits(const struct call *c, const struct path *p, struct err *e)
+{
+	char name[2 * PATH_MAX];
+
+	if (!c->guarded || !c->shared->guard)
+		return 0;
+	(void)ws_absolute(c->shared->ws, p, name);
+	return guard_permits_name(c->shared->guard, name, e);
+}
+
 int call_may_change(const struct call *c, struct err *e)
 {
-	if (!c->read_only)
+	if (!c->shared->read_only)
 		return 0;
 	return err_set(e, ERR_READ_ONLY,
 		       "The workspace is read-only: nothing can be written, edited or created");

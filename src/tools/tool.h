@@ -4,10 +4,10 @@
  *
  * A tool is one file: a table of its arguments (tools/args.h), a table of the fields of its result,
  * a function, and a struct tool that names them; and one line in the registry (tool.c). The tables
- * give validation, defaults, binding to the function's argument struct, the schemas shown to models
- * (schema.h), the manual (manual.h) and the description of the HTTP API (api/openapi.h). A tool
- * does not know how it was called: it gets a struct call, writes the members of its result into
- * call->out, and returns 0, or -1 with the reason. If it fails, what it wrote is dropped.
+ * give validation, defaults, binding to the function's argument struct, what models and people are
+ * shown of them (schema.h), and the description of the HTTP API (api/openapi.c). A tool does not
+ * know how it was called: it gets a struct call, leaves its result as a value (tools/result.h), and
+ * returns 0, or -1 with the reason.
  *
  * An operation may have two names with different arguments and results: one for the HTTP endpoints
  * of the existing wire contract (TOOL_WIRE: "read") and one for models (TOOL_MODEL: "read_file").
@@ -33,44 +33,28 @@
 
 struct change;
 struct denied;
+struct edits;
+struct guard;
+struct hidden;
 struct jobs;
 struct journal;
 struct kept_store;
 struct policy;
-struct port_list;
 struct proc_request;
 struct scrub;
 struct scrub_counts;
 struct result;
 struct runner;
 struct shells;
-struct text;
+struct sink_taker;
 struct tracker;
 struct witness;
 struct workspace;
 
-/* Where the output of a command goes while it runs, if the front end wants it then. */
-struct call_stream {
-	/* The answer begins: from here on failures are reported within the stream. */
-	int (*begin)(void *arg);
-	/* A piece of output, in whole characters; waits for a slow client. -1: it is not wanted. */
-	int (*emit)(void *arg, bool is_stderr, struct str text);
-	void *arg;
-};
-
-/* What a front end is told before there is a result: the output of a command, although all of it is
- * part of the result, and how many files a search has looked at. Either may be NULL. */
+/* Told how many files a search has looked at, before there is a result. */
 struct call_progress {
-	/* `bytes` more have come; `piece` is what can be shown of them and of earlier ones. */
-	void (*output)(void *arg, bool is_stderr, struct str piece, size_t bytes);
 	void (*seen)(void *arg, int64_t files);
 	void *arg;
-};
-
-/* A file that is itself the result of a call, instead of members. */
-struct call_file {
-	int fd; /* -1: the result is not a file; else the front end closes it */
-	int64_t size;
 };
 
 /* What a session must have read before it changes it (tools/seen.h). */
@@ -88,14 +72,6 @@ struct run_times {
 /* As it is by /tools and by MCP, unless the operator sets other times. */
 extern const struct run_times run_times_model, run_times_mcp;
 
-/* A result as text, which is what a model reads best: what a person would want to see in a
- * terminal. What the tool says about its result stands in lines in square brackets. */
-struct call_text {
-	struct buf *text;
-	const char *image_type; /* the result is an image of this media type … */
-	struct str image;	/* … with these bytes, in the arena; the text describes it */
-};
-
 /* How the command of a call ended. One that was ended has a result, but is not a success. */
 struct call_end {
 	bool ran; /* there was one, and it was waited for */
@@ -105,77 +81,107 @@ struct call_end {
 	int64_t survivors; /* processes that it left */
 };
 
-/* Everything that one execution may use. dispatch makes it for each call (service/dispatch.h). */
-struct call {
+/* What all calls of a running sidecar share; it outlives them. */
+struct call_shared {
 	struct workspace *ws;
-	struct tracker *tracker;   /* what sessions have read; NULL: sessions need not read */
-	enum call_reads reads;	   /* what must be read before it is changed */
-	enum path_policy policy;   /* what an absolute path means */
-	bool read_only;		   /* nothing may be changed */
-	const struct scrub *scrub; /* takes secrets out of what is shown; NULL: they stay */
-	struct scrub_counts *scrubbed;
+	bool read_only;			  /* nothing may be changed */
+	bool sync;			  /* changes are on disk before they are answered */
 	struct runner *runner;		  /* starts commands; NULL: commands are not run … */
 	struct str no_commands;		  /* … for this reason */
 	struct jobs *jobs;		  /* commands in the background; NULL if runner is */
 	struct shells *shells;		  /* of sessions (shells.h); NULL if runner is */
-	const struct policy *rules;	  /* which commands are refused; NULL: none */
 	const struct proc_limits *limits; /* of every command; NULL: none */
-	const struct str *variables;	  /* of every command, each NAME=value */
+	enum proc_survivors survivors;	  /* what becomes of processes that a command leaves */
+	const struct str *variables;	  /* of models' commands, each NAME=value */
 	size_t variable_count;
-	struct run_times times;
-	enum proc_survivors survivors; /* what becomes of processes that a command leaves */
-	struct str excludes;	       /* the user's own ignore rules for searches */
-	unsigned threads;	       /* how many a search may use: see call_threads */
-	int64_t search_ms;	       /* how long a search, or reading a file, may take */
-	int64_t began_ms;	       /* since when */
-	struct journal *journal;       /* the changes that were made; NULL: they are not kept … */
-	struct str no_journal;	       /* … for this reason */
-	const struct witness *witness; /* is told what the tool is about to change; or NULL */
-	struct change *made;	       /* where a tool leaves a change that it has made itself */
-	bool observe;		       /* its commands are watched (watched.h) */
-	/* Told of a change that ended after its call; or NULL. */
+	struct str excludes;	     /* the user's own ignore rules for searches */
+	unsigned threads;	     /* how many a search may use: see call_threads */
+	int64_t search_ms;	     /* how long a search, or reading a file, may take */
+	const struct scrub *secrets; /* what those who watch are not shown */
+	struct scrub_counts *scrubbed;
+	struct journal *journal;      /* the changes that were made; NULL: they are not kept … */
+	struct str no_journal;	      /* … for this reason */
+	const struct call_news *news; /* who is told what happens after a call; or NULL */
+	struct hidden *hidden; /* what agents do not see (guard/hidden.h); NULL: nothing here */
+	struct guard *guard;   /* what a person's programs run (guard/guard.h); NULL: it is free */
+};
+
+/* Told of a change that ended after its call; of what the sandbox has refused, when it happens; and of
+ * a guarded name that is not as it was before a command, and no allowed call made so. */
+struct call_news {
 	void (*changed)(void *arg, uint64_t call, const struct change *change);
-	/* Told of what the sandbox has refused, when it happens; or NULL. */
 	void (*refused)(void *arg, uint64_t call, const char *what, const char *path,
 			const char *why);
-	void *changed_arg;
-	bool sync; /* changes are on disk before they are answered */
+	void (*unguarded)(void *arg, uint64_t call, const char *path);
+	void *arg;
+};
 
-	uint64_t number;	  /* of this call, for the log and those who watch */
-	struct str tool, subject; /* what it is, without secrets; for its change */
-	struct arena *arena;	  /* memory of this call */
-	struct jw *out;		  /* the result: its object is open */
-	struct call_text *text;	  /* the result goes here; NULL: into out */
-	struct kept_store *kept;  /* output that was too long (kept.h); or NULL */
-	bool for_reader;	  /* the model itself reads the answer, and can be shown pictures */
-	bool for_model;		  /* it is a model */
-	bool native; /* the model has its provider's own tools, not ours: results name none */
-	int64_t max_bytes, max_lines;	      /* of the result as it is sent; 0: no limit */
-	struct str session;		      /* the client's name for it; or empty */
-	const struct call_stream *stream;     /* NULL: output is part of the result */
-	const struct call_progress *progress; /* or NULL */
-	struct call_file *file;		      /* where a tool may leave a file; or NULL */
-	struct buf *details;   /* members of an error's answer besides its sentence; or NULL */
-	struct cancel *cancel; /* asked when the answer is no longer wanted; or NULL */
-	struct call_end end;   /* how its command ended, for the log and those who watch */
-	const struct denied *denied; /* what the sandbox refused to it (denied.h); or NULL */
+/* What a call is, for its change: its number, and texts without secrets. */
+struct call_about {
+	uint64_t number;
+	struct str tool, subject;
+};
+
+/* How many bytes and lines the result may have as it is sent; 0: any number. The model may ask for
+ * others, `most` at most. */
+struct call_size {
+	int64_t bytes, lines, most;
+};
+
+/* The thread that makes the call. */
+struct call_thread {
 	/* Asked before work that takes long; false: no thread would be left for other calls. NULL:
 	 * every call has a thread of its own. */
 	bool (*before_slow)(void *arg);
-	void *before_slow_arg;
+	void *arg;
 	struct turn *turn; /* taken before it computes for long; NULL: it need not take one */
 };
 
-/* The model wants at most so many bytes (0: it did not say). */
+/* Everything that one execution may use. dispatch makes it for each call (service/dispatch.h). */
+struct call {
+	const struct call_shared *shared;
+	struct str session; /* the client's name for it; or empty */
+	struct call_about about;
+	struct arena *arena;   /* memory of this call */
+	struct cancel *cancel; /* asked when the answer is no longer wanted; or NULL */
+	struct call_thread thread;
+	int64_t began_ms;
+
+	/* What it may do. */
+	enum path_policy policy;    /* what an absolute path means */
+	struct tracker *tracker;    /* what sessions have read; NULL: sessions need not read */
+	enum call_reads reads;	    /* what must be read before it is changed */
+	const struct policy *rules; /* which commands are refused; NULL: none */
+	struct run_times times;
+	bool observe;		   /* its commands are watched (watched.h) */
+	bool guarded;		   /* it does not change what shared->guard guards */
+	const struct scrub *scrub; /* takes secrets out of what is shown; NULL: they stay */
+
+	/* For whom its result is. */
+	bool for_model;
+	bool for_reader; /* the model itself reads the answer, and can be shown pictures */
+	struct call_size size;
+	struct kept_store *kept;   /* output that was too long (kept.h); or NULL */
+	struct sink_taker *takers; /* of the output of commands while it comes (sink.h); or NULL */
+	const struct call_progress *progress; /* or NULL */
+	/* Asked before files are changed: whether the answer can hold what is to be said of it. */
+	int (*reserve)(const void *arg, const struct edits *change, struct err *e);
+	const void *reserve_arg;
+
+	/* What becomes of it besides its result. */
+	const struct witness *witness; /* is told what the tool is about to change; or NULL */
+	struct change *made;	       /* where a tool leaves a change that it has made itself */
+	struct call_end end;	       /* how its command ended */
+	struct str unguarded;	     /* guarded names that a command may have changed, one a line */
+	const struct denied *denied; /* what the sandbox refused to it (denied.h); or NULL */
+};
+
+/* The model wants at most this many bytes (0: it did not say). */
 void call_limit(struct call *c, int64_t bytes);
 
-/* How many bytes of its result a call may still write; INT64_MAX if there is no limit. Room for
+/* How many bytes of what it returns can be shown at most; INT64_MAX if there is no limit. Room for
  * LIMIT_RESULT_NOTES is left out. */
 int64_t call_room(const struct call *c);
-
-/* Add a line about the result, in square brackets, to its text. Its newline is not added, because
- * it is mostly the last line. */
-void call_note(const struct call *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* To be called before work that takes long: then other requests are served meanwhile, and the call
  * learns when its client leaves. TOO_BUSY if no thread is left. Cheap from the second time on. */
@@ -185,7 +191,7 @@ int call_before_slow(const struct call *c, struct err *e);
  * the end of the call's time. The caller holds no lock. Cheap from the second time on. */
 int call_before_work(const struct call *c, struct err *e);
 
-/* The same if so many bytes are to be looked at; a few are looked at at once. */
+/* The same before looking at this many bytes; a few are looked at at once. */
 int call_before_bytes(const struct call *c, int64_t bytes, struct err *e);
 
 /* The same for work that is left undone if it would have to wait: then false. */
@@ -214,12 +220,6 @@ struct proc_request call_command(const struct call *c);
  * in half a secret, which is left out. */
 struct str call_shown_command(const struct call *c, const char *command, size_t size);
 
-/* Write a job's id as a member of that name: a string, because numbers may lose digits. */
-void call_write_job(const struct call *c, const char *name, uint64_t id);
-
-/* Write the member "ports". */
-void call_write_ports(const struct call *c, const struct port_list *ports);
-
 /* How the text of an argument stands for bytes. */
 enum call_encoding { CALL_UTF8, CALL_BASE64 };
 extern const char *const call_encodings[];
@@ -232,6 +232,9 @@ int call_decode(const struct call *c, const char *name, struct str text, int64_t
 /* CHANGE_NOT_FOUND, with the reason, if changes are not kept. */
 int call_has_journal(const struct call *c, struct err *e);
 
+/* PROTECTED_PATH if the call must not change a path, which has no links in it. */
+int call_permits(const struct call *c, const struct path *p, struct err *e);
+
 /* READ_ONLY if nothing may be changed. */
 int call_may_change(const struct call *c, struct err *e);
 
@@ -241,10 +244,9 @@ int call_may_write(const struct call *c, struct str content, struct str old, str
 /* Make sure that the answer has room for what is to be said of a change. To be called before it is
  * made: if the answer failed after it, the client would not learn of the change. FILE_TOO_LARGE if
  * it could never be shown, TOO_BUSY if there is no memory. */
-struct edits;
 int call_reserve(const struct call *c, const struct edits *change, struct err *e);
 
-/* What a result has; for schemas only: the tool itself writes it. */
+/* What a result has as it is shown; for schemas only. */
 enum field_type { FIELD_STR, FIELD_INT, FIELD_BOOL, FIELD_OBJECT };
 
 enum {
@@ -266,17 +268,18 @@ struct field {
 		.name = NULL                                                                       \
 	}
 
-/* Write the member "truncation" with these fields, about a text that was cut. */
-void call_write_truncation(const struct call *c, const struct text *t, int64_t max_lines,
-			   int64_t max_bytes);
+/* Of the member "truncation", about a text that was cut. */
 extern const struct field truncation_fields[];
+
+/* Of the member "changes" of an observation: what the call has changed. */
+extern const struct field changed_fields[];
 
 enum {
 	TOOL_WIRE = 1 << 0,   /* an endpoint of the existing HTTP contract */
 	TOOL_MODEL = 1 << 1,  /* offered to models */
 	TOOL_CORE = 1 << 2,   /* one of the five that small models can handle */
 	TOOL_SLOW = 1 << 3,   /* may take long: its worker must not be the last one waiting */
-	TOOL_STREAM = 1 << 4, /* its output goes through call->stream */
+	TOOL_STREAM = 1 << 4, /* its output goes out as it comes (sink.h) */
 
 	/* What a client may want to know before it lets a model call the tool. */
 	TOOL_READ_ONLY = 1 << 5,   /* changes nothing */
@@ -285,21 +288,22 @@ enum {
 	TOOL_OPEN_WORLD = 1 << 8,  /* may reach beyond the workspace */
 
 	TOOL_ROUTE = 1 << 9,  /* has a route of its own; binds like TOOL_WIRE */
-	TOOL_SCRUB = 1 << 10, /* secrets are taken out of its result before a model sees it */
+	TOOL_SCRUB = 1 << 10, /* secrets are taken out of its result when a model is shown it */
 
-	TOOL_NATIVE = 1 << 11, /* a provider's own tool; called in its form only (api/native.h) */
+	TOOL_NATIVE = 1 << 11, /* a provider's own tool; called in its form only (api/models.c) */
 
 	TOOL_WORKS = 1 << 12, /* what makes it slow is work, not waiting: it takes a turn */
 };
 
 struct tool {
 	const char *name;
-	const char *title; /* for people; TOOL_MODEL only */
-	const char *about; /* what it does, for a model */
+	const char *title;	  /* for people; TOOL_MODEL only */
+	const char *about;	  /* what it does, for a model … */
+	const char *about_reader; /* … that reads the answer itself, see for_reader; or NULL */
 	const struct arg *args;
 	size_t args_size;
-	const struct field *fields; /* of its result; TOOL_STREAM: of the line that ends it */
-	const struct field *other;  /* of the result that it may have instead; or NULL */
+	const struct field *fields;   /* of its result; TOOL_STREAM: of the line that ends it */
+	const struct field *other[2]; /* of the results that it may have instead; or NULL */
 	unsigned flags;
 	const char *slow_with; /* TOOL_SLOW applies only with this argument; NULL: always */
 	int (*run)(struct call *c, const void *args, struct result *ret, struct err *e);
@@ -308,7 +312,8 @@ struct tool {
 /* Tools with routes of their own (TOOL_ROUTE), for the front end that serves these. */
 extern const struct tool tool_changes, tool_change, tool_change_diff, tool_undo, tool_jobs,
 	tool_job, tool_stop_job, tool_execute, tool_upload, tool_download, tool_list, tool_exists,
-	tool_get_file, tool_put_file, tool_delete_file;
+	tool_get_file, tool_put_file, tool_delete_file, tool_validate_path, tool_allowed_paths,
+	tool_policy;
 
 /* Providers' own tools (TOOL_NATIVE). */
 extern const struct tool tool_text_editor, tool_shell_session, tool_memory, tool_shell,

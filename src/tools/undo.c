@@ -5,10 +5,11 @@
 
 #include <stdio.h>
 
-#include "base/own.h"
 #include "changes/limits.h"
-#include "tools/limits.h"
+#include "guard/guard.h"
+#include "tools/result.h"
 #include "tools/tool.h"
+#include "workspace/locks.h"
 #include "workspace/path.h"
 #include "workspace/workspace.h"
 
@@ -24,7 +25,8 @@ static int no_memory(struct err *e)
 	return err_set(e, ERR_TOO_BUSY, "Not enough memory to undo so much at once");
 }
 
-/* All changes from a number on, or of a session, that are in force. */
+/* All changes from a number on, or of a session, that are in force. Undos among them stay as they
+ * are, except one that is named by that number. */
 static int select_many(const struct call *c, const struct undo_args *a, struct undo_request *q,
 		       struct err *e)
 {
@@ -35,11 +37,11 @@ static int select_many(const struct call *c, const struct undo_args *a, struct u
 
 	if (!all || !ids)
 		return no_memory(e);
-	const size_t found = journal_list(c->journal, since, all, LIMIT_CHANGES);
+	const size_t found = journal_list(c->shared->journal, since, all, LIMIT_CHANGES);
 	const size_t n = found < LIMIT_CHANGES ? found : LIMIT_CHANGES;
 	for (size_t i = 0; i < n; i++) {
-		if (a->session.n &&
-		    (all[i].session != session || all[i].undone_by || all[i].flags & CHANGE_UNDO))
+		const bool is_undo = all[i].flags & CHANGE_UNDO && all[i].id != since + 1;
+		if (all[i].undone_by || is_undo || (a->session.n && all[i].session != session))
 			continue;
 		ids[q->id_count++] = all[i].id;
 	}
@@ -102,90 +104,59 @@ static int select_paths(const struct call *c, const struct json *paths, struct u
 	return 0;
 }
 
-static void write_paths(struct jw *w, const char *name, const struct str *paths, size_t count)
+static int check_list(const struct call *c, const struct str *list, size_t count, struct err *e)
 {
-	jw_array(w, name);
-	for (size_t i = 0; i < count && i < LIMIT_UNDO_PATHS; i++)
-		jw_str(w, NULL, paths[i]);
-	jw_end(w);
-}
+	struct path p = { .base = PATH_WORKSPACE };
+	char name[2 * PATH_MAX];
 
-static void write_conflicts(struct jw *w, const struct undo_check *said)
-{
-	jw_array(w, "conflicts");
-	for (size_t i = 0; i < said->conflict_count && i < LIMIT_UNDO_PATHS; i++) {
-		jw_object(w, NULL);
-		jw_str(w, "path", said->conflicts[i].path);
-		jw_str(w, "why", str_of(said->conflicts[i].why));
-		jw_end(w);
+	for (size_t i = 0; i < count; i++) {
+		(void)snprintf(p.name, sizeof p.name, "%.*s", STR_FMT(list[i]));
+		(void)ws_absolute(c->shared->ws, &p, name);
+		if (guard_permits_name(c->shared->guard, name, e) < 0)
+			return -1;
 	}
-	jw_end(w);
+	return 0;
 }
 
-static void write_result(struct jw *w, const struct undo_result *r)
+/* A model does not undo what it may not change; a person does. */
+static int check_guarded(const struct call *c, const struct undo_request *q, struct err *e)
 {
-	const struct undo_check *said = &r->said;
+	struct undo_request dry = *q;
+	struct undo_result would = { .change = 0 };
+	struct err why;
 
-	if (r->change)
-		jw_int(w, "change", (int64_t)r->change);
-	else
-		jw_null(w, "change");
-	write_paths(w, "restored", said->restored, said->restored_count);
-	write_paths(w, "removed", said->removed, said->removed_count);
-	jw_array(w, "renamed");
-	for (size_t i = 0; i < said->renamed_count && i < LIMIT_UNDO_PATHS; i++) {
-		jw_object(w, NULL);
-		jw_str(w, "from", said->renamed[i].from);
-		jw_str(w, "to", said->renamed[i].to);
-		jw_end(w);
-	}
-	jw_end(w);
-	write_conflicts(w, said);
-	jw_bool(w, "complete", !r->incomplete);
+	if (!c->for_model || !c->guarded || !c->shared->guard || q->dry_run)
+		return 0;
+	dry.dry_run = true;
+	if (undo_changes(c->shared->journal, &dry, c->arena, &would, &why) < 0)
+		return 0; /* it is refused anyway */
+	for (size_t i = 0; i < would.said.renamed_count; i++)
+		if (check_list(c, &would.said.renamed[i].from, 1, e) < 0 ||
+		    check_list(c, &would.said.renamed[i].to, 1, e) < 0)
+			return -1;
+	return check_list(c, would.said.restored, would.said.restored_count, e) < 0
+		       ? -1
+		       : check_list(c, would.said.removed, would.said.removed_count, e);
 }
 
-/* Why it could not be done, path by path. */
-static void write_details(const struct call *c, const struct undo_result *r, const struct err *e)
+/* What a person has put back is no news to the guard. */
+static void accept(const struct call *c, const struct undo_check *said)
 {
-	if (!c->details)
-		return;
-	struct jw w = jw_members_to(c->details);
-	if (e->code == ERR_CONFLICT)
-		write_conflicts(&w, &r->said);
-	if (e->code == ERR_NOT_SAVED)
-		write_paths(&w, "paths", r->said.unsaved, r->said.unsaved_count);
-}
+	const struct str *const lists[] = { said->restored, said->removed };
+	const size_t counts[] = { said->restored_count, said->removed_count };
+	struct path p = { .base = PATH_WORKSPACE };
+	char name[2 * PATH_MAX];
 
-static void show_paths(struct buf *out, const char *word, const struct str *paths, size_t count)
-{
-	for (size_t i = 0; i < count && i < LIMIT_CHANGED_PATHS; i++)
-		buf_addf(out, "%s %.*s\n", word, STR_FMT(paths[i]));
-	if (count > LIMIT_CHANGED_PATHS)
-		buf_addf(out, "%s %zu more\n", word, count - LIMIT_CHANGED_PATHS);
-}
-
-static void show_result(struct buf *out, const struct undo_result *r, bool dry_run)
-{
-	const struct undo_check *said = &r->said;
-
-	if (dry_run)
-		buf_add(out, STR("[nothing was changed; this would be done]\n"));
-	if (r->incomplete)
-		buf_add(out, STR("[not everything that was changed is known: this is a part of it, "
-				 "perhaps not all]\n"));
-	show_paths(out, "restored", said->restored, said->restored_count);
-	show_paths(out, "removed", said->removed, said->removed_count);
-	for (size_t i = 0; i < said->renamed_count && i < LIMIT_CHANGED_PATHS; i++)
-		buf_addf(out, "renamed %.*s back to %.*s\n", STR_FMT(said->renamed[i].from),
-			 STR_FMT(said->renamed[i].to));
-	for (size_t i = 0; i < said->conflict_count && i < LIMIT_CHANGED_PATHS; i++)
-		buf_addf(out, "conflict: %.*s %s\n", STR_FMT(said->conflicts[i].path),
-			 said->conflicts[i].why);
+	for (size_t k = 0; c->shared->guard && k < ARRAY_LEN(lists); k++)
+		for (size_t i = 0; i < counts[k]; i++) {
+			(void)snprintf(p.name, sizeof p.name, "%.*s", STR_FMT(lists[k][i]));
+			(void)ws_absolute(c->shared->ws, &p, name);
+			guard_accept_name(c->shared->guard, name);
+		}
 }
 
 static int undo_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
-	(void)ret;
 	const struct undo_args *a = args;
 	char subject[64];
 	struct undo_request q = {
@@ -194,7 +165,6 @@ static int undo_run(struct call *c, const void *args, struct result *ret, struct
 		.tool = STR("undo"),
 		.session = c->session,
 	};
-	struct undo_result r;
 
 	if (call_has_journal(c, e) < 0 || (!a->dry_run && call_may_change(c, e) < 0) ||
 	    select_ids(c, a, &q, e) < 0 || select_paths(c, a->paths, &q, e) < 0)
@@ -205,22 +175,20 @@ static int undo_run(struct call *c, const void *args, struct result *ret, struct
 	if (call_before_work(c, e) < 0)
 		return -1;
 	/* An edit comes before the check of what is there, or after the undo. */
-	if (!a->dry_run)
-		ws_lock_all(c->ws);
-	const int rc = undo_changes(c->journal, &q, c->arena, &r, e);
-	if (!a->dry_run)
-		ws_unlock_all(c->ws);
-	if (rc < 0) {
-		write_details(c, &r, e);
+	if (!a->dry_run && locks_take_all(ws_locks(c->shared->ws), e) < 0)
 		return -1;
-	}
-	if (r.change && c->made)
-		*c->made = r.made;
-	if (c->text)
-		show_result(c->text->text, &r, a->dry_run);
-	else
-		write_result(c->out, &r);
-	return 0;
+	ret->kind = RESULT_UNDONE;
+	ret->undone.dry_run = a->dry_run;
+	int rc = check_guarded(c, &q, e);
+	if (rc == 0)
+		rc = undo_changes(c->shared->journal, &q, c->arena, &ret->undone.did, e);
+	if (!a->dry_run)
+		locks_release_all(ws_locks(c->shared->ws));
+	if (rc == 0 && !a->dry_run)
+		accept(c, &ret->undone.did.said);
+	if (rc == 0 && ret->undone.did.change && c->made)
+		*c->made = ret->undone.did.made;
+	return rc;
 }
 
 static const struct field move_fields[] = {

@@ -16,6 +16,7 @@
 struct write_args {
 	struct str path, content;
 	int64_t encoding;
+	bool create_dirs;
 };
 
 static const struct arg write_table[] = {
@@ -73,14 +74,15 @@ static void compare(struct call *c, const struct replace *r, struct str content,
 static int write_content(struct call *c, const struct path *path, struct str name,
 			 struct str content, bool make_dirs, struct result *ret, struct err *e)
 {
-	const unsigned flags = (make_dirs ? REPLACE_MAKE_DIRS : 0) | (c->sync ? REPLACE_SYNC : 0);
+	const unsigned flags =
+		(make_dirs ? REPLACE_MAKE_DIRS : 0) | (c->shared->sync ? REPLACE_SYNC : 0);
 	struct edited *f = arena_array(c->arena, 1, sizeof *f);
 	AUTO_REPLACE r = REPLACE_NONE;
 
 	if (!f)
 		return err_set(e, ERR_TOO_BUSY, "Not enough memory for this call, try again");
 	if (call_before_bytes(c, (int64_t)content.n, e) < 0 ||
-	    replace_begin(c->ws, c->witness, path, flags, &r, e) < 0)
+	    replace_begin(c->shared->ws, c->witness, path, flags, &r, e) < 0)
 		return -1;
 	if (seen_may_overwrite(c, path, &r, e) < 0 || check_marks(c, &r, content, e) < 0)
 		return -1;
@@ -110,7 +112,8 @@ static int write_run(struct call *c, const void *args, struct result *ret, struc
 	if (call_may_change(c, e) < 0 || call_path(c, a->path, &path, e) < 0 ||
 	    call_decode(c, "content", a->content, a->encoding, &content, e) < 0)
 		return -1;
-	return write_content(c, &path, ws_relative(c->ws, &path, shown), content, true, ret, e);
+	return write_content(c, &path, ws_relative(c->shared->ws, &path, shown), content, true, ret,
+			     e);
 }
 
 const struct tool tool_write = {
@@ -123,15 +126,10 @@ const struct tool tool_write = {
 	.run = write_run,
 };
 
-struct write_file_args {
-	struct str path, content;
-	bool create_dirs;
-};
-
 static const struct arg write_file_table[] = {
-	A_STR(struct write_file_args, path, "path", REQUIRED | NONBLANK, "File in the workspace"),
-	A_STR(struct write_file_args, content, "content", REQUIRED, "The whole content"),
-	A_BOOL(struct write_file_args, create_dirs, "create_dirs", true,
+	A_STR(struct write_args, path, "path", REQUIRED | NONBLANK, "File in the workspace"),
+	A_STR(struct write_args, content, "content", REQUIRED, "The whole content"),
+	A_BOOL(struct write_args, create_dirs, "create_dirs", true,
 	       "Make missing directories (default true)"),
 	A_END,
 };
@@ -145,13 +143,13 @@ static const struct field write_file_fields[] = {
 
 static int write_file_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
-	const struct write_file_args *a = args;
+	const struct write_args *a = args;
 	char shown[2 * PATH_MAX];
 	struct path path;
 
 	if (call_may_change(c, e) < 0 || call_path(c, a->path, &path, e) < 0)
 		return -1;
-	const struct str name = ws_display(c->ws, &path, shown);
+	const struct str name = ws_display(c->shared->ws, &path, shown);
 	if (write_content(c, &path, name, a->content, a->create_dirs, ret, e) == 0)
 		return 0;
 	if (e->code != ERR_FILE_NOT_FOUND || a->create_dirs)
@@ -166,7 +164,7 @@ const struct tool tool_write_file = {
 	.title = "Write file",
 	.about = "Create a file, or replace all of it. Use it instead of shell redirection.",
 	.args = write_file_table,
-	.args_size = sizeof(struct write_file_args),
+	.args_size = sizeof(struct write_args),
 	.fields = write_file_fields,
 	.flags = TOOL_MODEL | TOOL_CORE | TOOL_DESTRUCTIVE | TOOL_IDEMPOTENT,
 	.run = write_file_run,

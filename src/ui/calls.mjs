@@ -4,6 +4,7 @@
 const MOST = 10000; // calls that are remembered
 const MOST_REFUSALS = 100; // of one call
 const TAIL = 300; // characters of output, to show what a command said last
+const STAYS = 1000; // milliseconds that a call which has ended keeps its place: no other button slides under the pointer
 const COMMANDS = new Set(['bash', 'run_command', 'execute']);
 // The routes by which people look; the page uses them itself.
 const LOOKING = new Set(['changes', 'change', 'change_diff', 'jobs', 'job']);
@@ -12,14 +13,35 @@ export function isCommand(call) {
 	return COMMANDS.has(call.tool);
 }
 
-/** How a call stands: a word for its look, and words for people. A command that ran can have been refused something. */
+export function isRunning(call) {
+	return Boolean(call.running || call.jobRuns);
+}
+
+export function hasJustEnded(call, now) {
+	return !isRunning(call) && now - call.left < STAYS;
+}
+
+/** How a call stands: a word for its look, and words for people. A command that ran can have been refused something, or
+ * have changed what is guarded. */
 export function outcome(call) {
-	if (!call.refusals || call.running || call.jobRuns)
+	if (!call.refusals || isRunning(call))
 		return standing(call);
-	return ['refused', Number.isInteger(call.exitCode) ? `${standing(call)[1]}, ${call.refusals.length} refused` : 'refused'];
+	const refused = call.refusals.filter(one => !one.done).length, done = call.refusals.length - refused;
+	return ['refused', Number.isInteger(call.exitCode) || done ? [standing(call)[1], refused ? refused + ' refused' : '',
+		done ? done + ' guarded' : ''].filter(Boolean).join(', ') : 'refused'];
+}
+
+/** Why it was refused or failed, or what it says while it runs: in a line. */
+export function reason(call) {
+	if (isRunning(call) || !call.refusals)
+		return call.running || call.exitCode || call.signal || call.timedOut ? lastLine(call)
+			: call.ok === false ? (call.code ?? '').replaceAll('_', ' ').toLowerCase() : '';
+	return call.refusals.at(-1).why;
 }
 
 function standing(call) {
+	if (call.lost)
+		return ['gap', 'not known']; // its server ended
 	if (call.jobRuns)
 		return ['running', 'in background'];
 	if (call.running)
@@ -35,7 +57,7 @@ function standing(call) {
 	if (call.ok === false)
 		return ['failed', 'failed'];
 	if (call.change)
-		return ['changed', changeWords(call)];
+		return [kindOf(call) === 'deleted' ? 'deleted' : 'changed', changeWords(call)];
 	return call.gap ? ['gap', ''] : ['ok', isCommand(call) ? 'exit 0' : 'ok'];
 }
 
@@ -44,8 +66,15 @@ export function mainFile(call) {
 	return call.files.find(file => file.path === call.subject) ?? (call.count === 1 ? call.files[0] : undefined);
 }
 
+/** What was done to it, or to all files alike. */
+function kindOf(call) {
+	const kind = (mainFile(call) ?? call.files[0])?.kind;
+	return mainFile(call) || call.files.every(file => file.kind === kind) ? kind : undefined;
+}
+
 export function changeWords(call) {
-	return KINDS[mainFile(call)?.kind] ?? (call.count ? call.count + ' files' : 'changed');
+	const kind = KINDS[kindOf(call)];
+	return !call.count ? 'changed' : mainFile(call) ? kind ?? 'changed' : `${call.count} ${kind ?? 'files'}`;
 }
 
 /** Lines that a change has added and removed, as far as they were counted. */
@@ -71,6 +100,7 @@ export class Calls {
 	forgotten = 0;
 	partly = false; // there were calls before those that are known
 	#byKey = new Map();
+	#undone = new Map(); // changes, and by which change each was undone
 
 	find(key) {
 		return this.#byKey.get(key);
@@ -103,12 +133,15 @@ export class Calls {
 		const time = Date.parse(event.time);
 		if (event.type === 'gap')
 			return this.#gap(event);
+		if (event.type === 'change' && !event.call)
+			return this.#add(this.run + ':e' + event.id, { time, ended: time, changed: time, tool: 'another program', ok: true,
+				subject: event.files[0]?.path ?? '', change: event.change, files: event.files, count: event.count });
 		if (!event.call)
 			return this.#refuse(this.#add(this.run + ':e' + event.id, { time, ended: time, tool: 'request', ok: false }), event, time);
 		const call = this.#of(event);
 		switch (event.type) {
 		case 'call.start':
-			Object.assign(call, { time, tool: event.tool, subject: event.subject, session: event.session, client: event.client,
+			Object.assign(call, { time, tool: event.tool, subject: (event.tool === 'undo' && event.subject ? 'change ' : '') + event.subject, session: event.session, client: event.client,
 				front: event.front, running: true, partly: false });
 			break;
 		case 'output':
@@ -117,11 +150,14 @@ export class Calls {
 			break;
 		case 'change':
 			Object.assign(call, { change: event.change, files: event.files, count: event.count, changed: time });
+			this.#mark(call);
 			break;
 		case 'refused':
+		case 'guard.changed':
 			this.#refuse(call, event, time);
 			break;
 		case 'call.end':
+			this.#leave(call);
 			Object.assign(call, { running: false, stopping: false, ended: time, ok: event.ok, code: event.code, ms: event.ms,
 				exitCode: event.exit_code, signal: event.signal, timedOut: event.timed_out, bytes: event.bytes,
 				cpuMs: event.cpu_ms, memory: event.peak_memory_bytes, survivors: event.survivors, dropped: event.dropped });
@@ -132,6 +168,7 @@ export class Calls {
 			Object.assign(call, { job: event.job, jobRuns: true, subject: call.subject || event.subject });
 			break;
 		case 'job.end':
+			this.#leave(call);
 			Object.assign(call, { job: event.job, jobRuns: false, ended: time, ok: event.ok, code: event.code, ms: event.ms,
 				exitCode: event.exit_code, signal: event.signal, timedOut: event.timed_out });
 			break;
@@ -139,11 +176,16 @@ export class Calls {
 		return call;
 	}
 
-	#refuse(call, { what, subject = '', why }, time) {
+	/** It runs no more, but is still where it was shown. */
+	#leave(call) {
+		call.left = Date.now();
+	}
+
+	#refuse(call, { type, what, subject = '', why }, time) {
 		call.subject ||= subject;
 		call.refusals ??= [];
 		if (call.refusals.length < MOST_REFUSALS)
-			call.refusals.push({ what, subject, why });
+			call.refusals.push({ what, subject, why, done: type === 'guard.changed' });
 		call.refused = time;
 		return call;
 	}
@@ -156,7 +198,10 @@ export class Calls {
 		this.partly = true;
 		const old = this.list.length > 0;
 		if (!known) {
-			this.list.forEach(call => call.running = call.jobRuns = false);
+			this.list.filter(isRunning).forEach(call => {
+				this.#leave(call);
+				Object.assign(call, { running: false, jobRuns: false, lost: true });
+			});
 			this.run++;
 		}
 		const words = known ? event.lost.toLocaleString('en') + (old ? ' events are missing here' : ' earlier events are not kept')
@@ -165,9 +210,22 @@ export class Calls {
 			{ gap: known ? 'lost' : 'run', subject: words, time: this.last?.ended ?? this.last?.time ?? Date.now() });
 	}
 
-	/** The calls that run now, newest first; short ones only once they have run for a moment. */
+	/** The calls that run now, oldest first; short ones only once they have run for a moment, and the one that was shown for
+	 * a moment longer: none takes its place at once. */
 	running(now) {
-		return this.list.filter(call => call.jobRuns || (call.running && (isCommand(call) || now - call.time > 500))).reverse();
+		return this.list.filter(call => isRunning(call) ? call.jobRuns || isCommand(call) || now - call.time > 500
+			: call.shown && hasJustEnded(call, now));
+	}
+
+	#mark(call) {
+		if (call.run === this.run && this.#undone.has(call.change))
+			call.undone = this.#undone.get(call.change);
+	}
+
+	/** Learn from the journal which changes have been undone. */
+	setUndone(changes) {
+		this.#undone = new Map(changes.map(change => [change.id, change.undone_by]));
+		this.list.forEach(call => this.#mark(call));
 	}
 
 	/** The call that changed something last, or was refused something last: "changed", "refused". */

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // detail: one call: what it was asked, what it says, what it changed, what it cost.
-import { args, button, diffView, el, facts, fileList, part, receipt, say, told } from './view.mjs';
-import { isCommand, outcome } from './calls.mjs';
+import { args, button, diffView, el, fileList, members, part, receipt, told } from './view.mjs';
+import { hasJustEnded, isCommand, outcome } from './calls.mjs';
+import { Output } from './output.mjs';
 import { refresh, stopButton, ticking } from './top.mjs';
-import { size } from './text.mjs';
+import { plain, size } from './text.mjs';
 
-const WHAT = { path: 'The path was refused', command: 'The command was refused', sandbox: 'The sandbox refused it',
-	network: 'The network was refused', auth: 'The request was refused' };
+const WHAT = { done: 'Changed, although it is guarded', path: 'The path was refused', command: 'The command was refused', sandbox: 'The sandbox refused it',
+	network: 'The network was refused', guard: 'The guard refused it: a person’s programs run this later', auth: 'The request was refused' };
 
 /** What is known of the call that is shown, besides its events in the timeline. */
 export class Detail {
@@ -20,8 +21,10 @@ export class Detail {
 	#known = null;
 	#asked = 0;
 	#output = [];
+	#shown = null; // the view of it
 	#drawn = 0;
 	#everything = false;
+	#ran = false; // its Stop was shown
 
 	constructor(node, server, act) {
 		this.#node = node;
@@ -37,7 +40,8 @@ export class Detail {
 		this.#seen = this.#drawn = 0;
 		this.#known = null;
 		this.#output = [];
-		this.#everything = false;
+		this.#shown = null;
+		this.#everything = this.#ran = false;
 		this.#parts = Object.fromEntries(['head', 'callout', 'output', 'change', 'args', 'receipt', 'result'].map(name => [name, el('div')]));
 		this.#node.replaceChildren(...(call ? Object.values(this.#parts) : [el('div', 'blank', el('b', '', 'Nothing to show yet'),
 			'What the agent does appears here.')]));
@@ -88,41 +92,50 @@ export class Detail {
 			return;
 		const known = this.#known ?? {};
 		const [look, words] = outcome(call);
-		refresh(this.#parts.head, [look, words, call.stopping, call.undone, known.undoable, call.subject, this.#act.following(), this.#act.run()].join(), () => this.#head(look, words));
-		refresh(this.#parts.callout, [call.refusals?.length, call.code, known.result].join(), () => this.#callout(known));
+		this.#ran ||= look === 'running';
+		const just = this.#ran && hasJustEnded(call, Date.now());
+		refresh(this.#parts.head, [look, words, just, call.stopping, call.undone, known.undoable, call.subject, this.#act.following(), this.#act.run()].join(), () => this.#head(look, words, just));
+		refresh(this.#parts.callout, [call.refusals?.length, call.code, typeof known.result].join(), () => this.#callout(known));
 		this.#drawOutput();
-		refresh(this.#parts.change, [known.diff?.length, call.count, this.#act.side(), this.#everything].join(), () => this.#change(known));
+		refresh(this.#parts.change, [known.diff?.length, call.count, this.#act.side(), this.#everything, this.#canUndo()].join(), () => this.#change(known));
 		refresh(this.#parts.args, String(Boolean(known.arguments)), () => args(known.arguments, call.subject));
 		refresh(this.#parts.receipt, [call.ms, call.ended, call.change].join(), () => [part('Receipt', receipt(call))]);
 		refresh(this.#parts.result, [Boolean(known.result), known.error, this.#act.run()].join(), () => this.#result(known));
 	}
 
-	#head(look, words) {
+	#head(look, words, just) {
 		const call = this.call;
 		const back = button('‹ Back', '', () => this.#act.close());
 		back.id = 'back';
-		const can = call.change && call.run === this.#act.run() && this.#known?.undoable && !call.undone;
-		const undo = can && button('Undo…', '', () => this.#act.undo(call));
+		const undo = this.#canUndo() && button('Undo…', '', () => this.#act.undo(call));
 		const undone = call.undone && el('span', 'badge', `undone by change ${call.undone}`);
 		return [el('div', 'head', back, el('span', 'badge ' + look, words), undone,
 			told('span', 'soft cut', call.tool, true),
-			this.#act.following() ? el('span', 'soft cut', '· following what is new') : null,
 			look === 'running' ? ticking('since', call.time) : ticking('ago', call.ended ?? call.time),
-			look === 'running' ? stopButton(call, this.#act) : null, undo),
+			look === 'running' || just ? stopButton(call, this.#act) : undo),
 		told('div', 'subject', call.subject || call.tool)];
+	}
+
+	#canUndo() {
+		const call = this.call;
+		return Boolean(call.change && call.run === this.#act.run() && this.#known?.undoable && !call.undone);
 	}
 
 	#callout(known) {
 		const call = this.call;
-		if (call.refusals)
-			return call.refusals.map(({ what, subject, why }) => el('div', 'callout refused', el('b', '', WHAT[what] ?? 'Refused'),
-				subject && subject !== call.subject ? told('code', '', subject + '\n', false) : null, told('span', '', why)));
+		if (call.refusals) {
+			// What one guard has refused stands together.
+			const guards = Map.groupBy(call.refusals, one => one.done ? 'done' : one.what);
+			return [...guards].map(([what, list]) => el('div', 'callout refused', el('b', '', WHAT[what] ?? 'Refused'),
+				...list.map(({ subject, why }) => el('div', '', subject === call.subject || why.includes(subject) ? null
+					: told('code', '', subject + ' ', true), told('span', '', why)))));
+		}
 		if (call.timedOut)
 			return [el('div', 'callout failed', el('b', '', 'It took too long'), 'The command was ended with everything that it started.')];
 		if (call.code === 'CANCELLED')
 			return [el('div', 'callout failed', el('b', '', 'It was stopped'), 'The command was ended with everything that it started.')];
 		if (call.ok === false)
-			return [el('div', 'callout failed', told('b', '', call.code ?? 'It failed', true), told('span', '', known.result ?? ''))];
+			return [el('div', 'callout failed', told('b', '', call.code ?? 'It failed', true), typeof known.result === 'string' ? told('span', '', known.result) : null)];
 		return [];
 	}
 
@@ -133,37 +146,38 @@ export class Detail {
 				button('Show its output', '', () => this.#jobOutput(at)))] : []);
 			return;
 		}
-		refresh(at, 'output', () => {
-			this.#drawn = 0;
-			this.pre = el('pre');
-			this.pre.tabIndex = 0;
-			this.pre.setAttribute('aria-label', 'Output');
-			this.note = el('p', 'note');
-			return [part('Output', this.pre, this.note)];
-		});
-		const bottom = this.pre.scrollTop + this.pre.clientHeight >= this.pre.scrollHeight - 4;
+		const out = this.#shown ??= new Output(this.#act.keep);
+		refresh(at, 'output', () => [out.node]);
 		for (; this.#drawn < this.#output.length; this.#drawn++) {
-			const { stream, text } = this.#output[this.#drawn];
-			if (stream === 'stderr')
-				this.pre.append(told('span', 'stderr', text));
-			else
-				say(this.pre, text);
+			const { stream, text, dropped } = this.#output[this.#drawn];
+			if (dropped)
+				out.skip(dropped);
+			out.add(text, stream === 'stderr');
 		}
-		if (bottom && call.running)
-			this.pre.scrollTop = this.pre.scrollHeight;
-		this.pre.hidden = !this.#output.length;
-		this.note.textContent = call.dropped ? `${size(call.dropped)} more were printed; the beginning of the output is kept here.`
-			: this.#output.length ? '' : call.running ? 'No output yet.' : 'No output.';
+		if (!this.#output.length && !call.running && !this.#isWhole() && out.isEmpty)
+			out.add(call.tail);
+		out.say(this.#output.length ? '' : call.running ? 'No output yet.' : this.#isWhole() ? 'No output.'
+			: call.tail ? 'Only the end of its output is known here.' : 'Whether it had output is not known any more.');
+	}
+
+	find() {
+		this.#shown?.node.querySelector('input').focus();
+	}
+
+	/** Whether everything that the call said is here: then what is not here was not said. */
+	#isWhole() {
+		return Boolean(this.#known?.events?.some(event => event.type === 'call.start'));
 	}
 
 	async #jobOutput(at) {
-		const pre = el('pre');
+		const out = new Output(this.#act.keep);
 		try {
-			say(pre, (await this.#server.get(`jobs/${this.call.job}?since=0`)).output || '(none)');
+			out.add((await this.#server.get(`jobs/${this.call.job}?since=0`)).output);
+			out.say(out.isEmpty ? 'No output.' : '');
 		} catch (error) {
-			say(pre, error.status === 404 ? `It is not shown here; “sidecar jobs logs ${this.call.job}” shows it.` : error.message);
+			out.say(error.status === 404 ? `It is not shown here; “sidecar jobs logs ${this.call.job}” shows it.` : error.message);
 		}
-		at.replaceChildren(part('Output', pre));
+		at.replaceChildren(out.node);
 	}
 
 	#change(known) {
@@ -171,7 +185,8 @@ export class Detail {
 		if (!call.change)
 			return [];
 		const side = this.#act.side();
-		const files = call.files.length > 1 || !known.diff ? fileList(call.files, call.count - call.files.length) : null;
+		const files = call.files.length > 1 || !known.diff ? fileList(call.files, call.count - call.files.length,
+			this.#canUndo() && call.count > 1 && (file => this.#act.undo(call, file.path))) : null;
 		const toggle = known.diff && button(side ? 'Inline' : 'Side by side', 'side', () => this.#act.toggleSide());
 		return [part(['What it changed', toggle], files, known.diff ? diffView(known.diff, side, this.#everything, () => {
 			this.#everything = true;
@@ -185,28 +200,36 @@ export class Detail {
 			return [el('p', 'note', call.run !== this.#act.run() ? 'This call was made by an earlier run of the server, which kept its details.'
 				: known.error.status === 404 ? 'The server does not keep the details of this call any more.' : known.error.message)];
 		if (!known.result || call.ok === false)
-			return known.events && !isCommand(call) && !call.change && call.ok ? [el('p', 'note', 'What calls read is not kept.')] : [];
-		const fold = el('details', '', el('summary', 'soft', 'What the caller got (its beginning)'), told('pre', '', known.result));
+			return [];
+		const got = typeof known.result === 'string' ? told('pre', '', known.result) : members(known.result);
+		const fold = el('details', '', el('summary', 'soft', 'What the caller got' + (known.cut ? ` (the beginning of ${size(call.bytes)})` : '')), got);
+		fold.open = !isCommand(call) && !call.change;
 		return [el('div', 'part', fold)];
 	}
 }
 
-/** The dialog that shows what an undo would do, and does it. */
-export async function undoDialog(dialog, call, server, done) {
+/** The dialog that shows what an undo would do, and does it: of a change, of one of its files, or of a session. */
+export async function undoDialog(dialog, call, only, server, done) {
+	const one = `changes/${call.change}/undo`;
+	const choices = [[`change ${call.change}`, one, {}],
+		...(call.files.length > 1 ? call.files.map(file => ['only ' + file.path, one, { paths: [file.path] }]) : []),
+		...(call.session ? [[`everything of session ${call.session}`, 'changes/undo', { session: call.session }]] : [])];
+	const what = el('select', '', ...choices.map(([words]) => el('option', '', plain(words))));
+	what.setAttribute('aria-label', 'What to undo');
+	what.selectedIndex = only ? Math.max(0, choices.findIndex(choice => choice[2].paths?.[0] === only)) : 0;
 	const close = button('Cancel', '', () => dialog.close());
-	const list = el('div');
-	const menu = el('menu', '', close);
-	const title = el('h2', '', `Undo change ${call.change}?`);
+	const list = el('div'), menu = el('menu', '', close), title = el('h2', '', `Undo change ${call.change}?`);
 	title.id = 'undo-title';
-	dialog.replaceChildren(title, told('p', '', call.subject ? `${call.tool} ${call.subject}` : call.tool, true), list, menu);
-	const path = `changes/${call.change}/undo`;
+	dialog.replaceChildren(title, told('p', '', call.subject ? `${call.tool} ${call.subject}` : call.tool, true),
+		choices.length > 1 ? what : '', list, menu);
+	const send = body => server.post(choices[what.selectedIndex][1], { ...choices[what.selectedIndex][2], ...body });
 	const act = (label, classes, body) => {
 		const go = button(label, classes, async () => {
 			go.disabled = true;
 			try {
-				const made = await server.post(path, body);
+				await send(body);
 				dialog.close();
-				done(made.change);
+				done();
 			} catch (error) {
 				go.disabled = false;
 				plan(error);
@@ -217,6 +240,7 @@ export async function undoDialog(dialog, call, server, done) {
 	// What would be done, or why nothing can be.
 	const plan = answer => {
 		const conflicts = (answer.body ?? answer).conflicts ?? [];
+		menu.replaceChildren(close);
 		if (answer instanceof Error) {
 			list.replaceChildren(told('div', 'callout refused', conflicts.length ? 'Something else has changed this since, and nothing was undone. ' +
 				'It can be overwritten: its present state is kept, and comes back if this undo is undone.' : answer.message),
@@ -226,14 +250,21 @@ export async function undoDialog(dialog, call, server, done) {
 				act(conflicts.length ? 'Overwrite and undo' : 'Undo the rest', 'stop', { force: true });
 			return;
 		}
-		list.replaceChildren(el('p', '', 'This is what it would do:'), fileList([
-			...answer.restored.map(name => ({ path: name, kind: 'restore' })),
+		const files = [...answer.restored.map(name => ({ path: name, kind: 'restore' })),
 			...answer.removed.map(name => ({ path: name, kind: 'remove' })),
-			...answer.renamed.map(one => ({ path: `${one.from} → ${one.to}`, kind: 'rename' }))], 0));
-		act('Undo', 'main', {});
+			...answer.renamed.map(one => ({ path: `${one.from} → ${one.to}`, kind: 'rename' }))];
+		list.replaceChildren(el('p', '', files.length ? 'This is what it would do:' : 'There is nothing to undo any more.'), fileList(files, 0));
+		if (files.length)
+			act('Undo', 'main', {});
 	};
+	let asked = 0;
+	const look = () => {
+		const now = ++asked, tell = answer => now === asked && plan(answer);
+		return send({ dryRun: true }).then(tell, tell);
+	};
+	what.addEventListener('change', look);
 	if (!dialog.open)
 		dialog.showModal();
-	await server.post(path, { dryRun: true }).then(plan, plan);
+	await look();
 	(menu.querySelector('.main') ?? close).focus();
 }

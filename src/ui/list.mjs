@@ -14,20 +14,20 @@ export class List {
 	#rows = new Map(); // by key
 	#scroller;
 	#space;
-	#height;
 	#fill;
+	#height = 1;
 
 	/** `fill(row, item)` writes an item into its row, again whenever it may have changed. */
-	constructor(scroller, space, height, fill) {
+	constructor(scroller, space, fill) {
 		this.#scroller = scroller;
 		this.#space = space;
-		this.#height = height;
 		this.#fill = fill;
 		scroller.addEventListener('scroll', () => this.draw(), { passive: true });
 	}
 
-	/** Show these items. What is seen stays where it is, unless it is the top. */
-	show(items) {
+	/** Show these items in rows of that height. What is seen stays where it is, unless it is the top. */
+	show(items, height) {
+		this.#height = height;
 		const top = this.#scroller.scrollTop;
 		const at = Math.floor(top / this.#height);
 		const seen = top > 0 ? this.#items[at] : null;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 // page: what the reader does, and when what is drawn.
 import { Server } from './server.mjs';
-import { Calls, caller, isCommand, matches } from './calls.mjs';
+import { Calls, caller, hasJustEnded, isCommand, isRunning, matches } from './calls.mjs';
 import { List } from './list.mjs';
 import { Detail, undoDialog } from './detail.mjs';
-import { showChange, showHealth, showNow, showRefused, showRow, tickAll } from './top.mjs';
+import { isPressed, showChange, showHealth, showNow, showRefused, showRow, tickAll } from './top.mjs';
 import { clock, count, plain } from './text.mjs';
 
-const ROW = 52; // pixels, as in the style
+const NARROW = matchMedia('(max-width: 760px)');
 const DRAW = 80; // milliseconds between two drawings
+const rowHeight = () => NARROW.matches ? 50 : 26; // pixels, as in the style
 const STAY = 700; // milliseconds that a call is shown before the next one is followed
 
 const at = Object.fromEntries([...document.querySelectorAll('[id]')].map(node => [node.id, node]));
@@ -19,16 +20,26 @@ let pinned = null; // the call that the reader has chosen
 let unseen = 0; // calls that came while the reader was further down
 let followed = 0; // when the followed call was chosen
 
-let side = wide('side') ?? at.detail.clientWidth > 900;
+/** What the reader wants, for as long as the tab is open. */
+const wish = {
+	get(name) {
+		try {
+			return sessionStorage.getItem(name);
+		} catch {
+			return null;
+		}
+	},
+	set(name, value) {
+		try {
+			sessionStorage.setItem(name, value);
+		} catch {
+			// It is remembered until the page is left.
+		}
+		return value;
+	},
+};
 
-function wide(name) {
-	try {
-		const kept = sessionStorage.getItem(name);
-		return kept === null ? null : kept === 'true';
-	} catch {
-		return null;
-	}
-}
+let side = wish.get('side') ? wish.get('side') === 'true' : at.detail.clientWidth > 900;
 
 const server = new Server(wrong => new Promise(done => {
 	at['ask-title'].textContent = wrong ? 'The token was not accepted' : 'This server asks for a token';
@@ -48,13 +59,14 @@ const act = {
 	side: () => side,
 	following: () => !pinned,
 	toggleSide() {
-		side = !side;
-		try {
-			sessionStorage.setItem('side', side);
-		} catch {
-			// It is remembered until the page is left.
-		}
+		side = wish.set('side', !side);
 		later();
+	},
+	keep: {
+		wrap: wish.get('wrap') !== 'false',
+		toggleWrap() {
+			return this.wrap = wish.set('wrap', !this.wrap);
+		},
 	},
 	pick(call) {
 		pin(call, true);
@@ -62,10 +74,13 @@ const act = {
 	close() {
 		document.body.classList.remove('open');
 		pinned = null;
+		name(null);
 		at.list.focus();
 		later();
 	},
 	async stop(call) {
+		if (!isRunning(call))
+			return;
 		call.stopping = true;
 		later();
 		try {
@@ -76,17 +91,12 @@ const act = {
 			later();
 		}
 	},
-	undo(call) {
-		undoDialog(at.undo, call, server, change => {
-			call.undone = change;
-			if (detail.call === call)
-				detail.load();
-			later();
-		}).catch(error => notice(error.message));
+	undo(call, path) {
+		undoDialog(at.undo, call, path, server, () => detail.load()).catch(error => notice(error.message));
 	},
 };
 const detail = new Detail(at.detail, server, act);
-const list = new List(at.list, at.space, ROW, (row, call) => showRow(row, call, call === (pinned ?? detail.call)));
+const list = new List(at.list, at.space, (row, call) => showRow(row, call, call === (pinned ?? detail.call)));
 
 let noticed = 0;
 
@@ -97,10 +107,30 @@ function notice(text) {
 	noticed = setTimeout(() => at.notice.hidden = true, 10000);
 }
 
+/** Let the address of the page name a call. */
+function name(call) {
+	wanted = null;
+	history.replaceState(null, '', call?.call && call.run === calls.run ? '#call=' + call.call : location.pathname + location.search);
+}
+
+/** The call that the address names is shown once it is known. */
+let wanted = null;
+
+function readAddress() {
+	wanted = Number(/^#call=(\d+)$/.exec(location.hash)?.[1]) || null;
+}
+
+function showWanted() {
+	const call = calls.find(calls.run + ':' + wanted);
+	if (call)
+		pin(call, true);
+}
+
 function pin(call, open) {
 	if (call.gap)
 		return;
 	pinned = call;
+	name(call);
 	if (open)
 		document.body.classList.add('open');
 	const index = shown.indexOf(call);
@@ -113,9 +143,11 @@ function pin(call, open) {
 
 /** What a reader who has chosen nothing wants to see: what runs, else the last thing that did something. */
 function follow(now) {
-	const call = calls.running(now).find(isCommand) ??
+	const call = calls.list.findLast(one => isRunning(one) && isCommand(one)) ??
 		calls.list.findLast(one => matches(one, {}) && !one.gap && (isCommand(one) || one.change || one.refused || one.ok === false)) ??
 		calls.list.findLast(one => matches(one, {}) && !one.gap) ?? null;
+	if (detail.call && (isPressed(at.detail) || hasJustEnded(detail.call, now)))
+		return;
 	if (call !== detail.call && (now - followed > STAY || !detail.call)) {
 		followed = now;
 		detail.show(call);
@@ -157,19 +189,27 @@ function draw() {
 	const before = shown[0];
 	choose();
 	const fresh = before ? shown.indexOf(before) : 0;
-	unseen = at.list.scrollTop > ROW ? unseen + Math.max(0, fresh) : 0;
-	list.show(shown);
+	unseen = at.list.scrollTop > rowHeight() ? unseen + Math.max(0, fresh) : 0;
+	list.show(shown, rowHeight());
 	at.news.hidden = !unseen;
 	at.news.textContent = `↑ ${count(unseen, 'new call')}`;
-	const all = calls.list.reduce((n, call) => n + !call.gap, 0);
+	const all = calls.list.reduce((n, call) => n + (!call.gap && matches(call, {})), 0);
 	const here = shown.reduce((n, call) => n + !call.gap, 0);
 	at.total.textContent = (filter.active ? `${here.toLocaleString('en')} of ${count(all, 'call')}` : count(here, 'call')) +
-		(calls.forgotten ? `, ${calls.forgotten.toLocaleString('en')} earlier ones left out` : '');
+		(calls.forgotten ? `, ${calls.forgotten.toLocaleString('en')} earlier ones left out`
+			: calls.partly ? '; earlier ones are not kept' : started ? ` since the server was started (${clock(started)})` : '');
 	at.none.hidden = shown.length > 0;
-	at.none.textContent = filter.active ? 'No call matches.' : 'Nothing has happened yet.\nCalls appear here as the agent makes them.';
+	at.none.textContent = filter.active ? 'No call matches.' : 'No calls yet.';
+	at.start.hidden = all > 0;
+	at.detail.hidden = all === 0;
+	at.follow.setAttribute('aria-pressed', !pinned);
+	at.timeline.classList.toggle('one', [...options.session].filter(one => !one.startsWith('uid ')).length < 2);
 	showNow(at.now, calls, now, act);
-	showChange(at.changed, calls, act);
+	showChange(at.changed, calls, journal, act);
 	showRefused(at.refused, calls, act);
+	at.cards.hidden = at.now.hidden && at.changed.hidden && at.refused.hidden;
+	if (wanted)
+		showWanted();
 	if (!pinned)
 		follow(now);
 	detail.draw();
@@ -196,13 +236,43 @@ at.list.addEventListener('click', event => {
 		pin(row.call, true);
 });
 at.list.addEventListener('scroll', () => {
-	if (at.list.scrollTop <= ROW && unseen)
+	if (at.list.scrollTop <= rowHeight() && unseen)
 		later();
 }, { passive: true });
 at.news.addEventListener('click', () => {
 	at.list.scrollTop = 0;
 	later();
 });
+at.follow.addEventListener('click', () => pinned ? act.close() : detail.call && pin(detail.call));
+addEventListener('hashchange', () => {
+	readAddress();
+	later();
+});
+at.others.addEventListener('change', () => location.pathname = `/${at.others.value}/ui`);
+
+/** Set the width of the timeline, in hundredths of the page. */
+function setWidth(percent) {
+	const kept = wish.set('width', Math.min(80, Math.max(20, percent)));
+	document.body.style.setProperty('--list', kept + '%');
+	at.split.setAttribute('aria-valuenow', Math.round(kept));
+	later();
+}
+
+at.split.addEventListener('pointerdown', event => {
+	at.split.setPointerCapture(event.pointerId);
+	event.preventDefault();
+});
+at.split.addEventListener('pointermove', event => {
+	if (at.split.hasPointerCapture(event.pointerId))
+		setWidth(event.clientX / innerWidth * 100);
+});
+at.split.addEventListener('keydown', event => {
+	const by = { ArrowLeft: -2, ArrowRight: 2 }[event.key];
+	if (by)
+		setWidth(Number(wish.get('width') ?? 54) + by);
+});
+setWidth(Number(wish.get('width') ?? 54));
+
 at.help.addEventListener('click', () => at.keys.showModal());
 at['keys-close'].addEventListener('click', () => at.keys.close());
 document.addEventListener('click', event => {
@@ -231,9 +301,10 @@ const keys = {
 	'/': () => at.search.focus(),
 	c: () => at['only-changes'].click(),
 	r: () => at['only-refused'].click(),
-	s: () => (detail.call?.running || detail.call?.jobRuns) && !detail.call.stopping && act.stop(detail.call),
+	s: () => detail.call && !detail.call.stopping && act.stop(detail.call),
 	u: () => detail.call?.change && !detail.call.undone && act.undo(detail.call),
 	d: () => act.toggleSide(),
+	f: () => detail.find(),
 	'?': () => at.keys.showModal(),
 	Escape: () => {
 		at.force.open = false;
@@ -242,8 +313,8 @@ const keys = {
 };
 const inList = {
 	ArrowDown: keys.j, ArrowUp: keys.k, Home: keys.g, End: keys.G,
-	PageDown: () => move(Math.max(1, Math.floor(at.list.clientHeight / ROW) - 1)),
-	PageUp: () => move(-Math.max(1, Math.floor(at.list.clientHeight / ROW) - 1)),
+	PageDown: () => move(Math.max(1, Math.floor(at.list.clientHeight / rowHeight()) - 1)),
+	PageUp: () => move(-Math.max(1, Math.floor(at.list.clientHeight / rowHeight()) - 1)),
 	Enter: () => {
 		if (detail.call)
 			pin(detail.call, true);
@@ -276,9 +347,47 @@ document.addEventListener('keydown', event => {
 });
 
 let goneSince = 0, known = false; // known: the server has told what there is
+let started = 0; // when the server was
+let journal = null; // its last changes, and how many there are
+
+let askedJournal = 0;
+
+/** Ask the journal what there is, and which of it has been undone. */
+async function askJournal() {
+	askedJournal = Date.now();
+	journal = await server.get('changes?limit=1000').catch(() => null);
+	calls.setUndone(journal?.changes ?? []);
+	later();
+}
+
+let mine = 0; // the pid of the one that is shown
+
+/** The other sidecars of this user, if what serves the page knows them. */
+async function askOthers(pid = mine) {
+	mine = pid;
+	const { sidecars } = await server.get('/' + server.all);
+	at.others.replaceChildren(...sidecars.map(one => {
+		const made = document.createElement('option');
+		made.value = one.pid;
+		made.textContent = plain(`${one.workspace.split('/').at(-1) || '/'} · ${one.client || one.kind} ${one.pid}`);
+		made.selected = one.pid === pid;
+		return made;
+	}));
+	at.others.hidden = sidecars.length < 2 || !sidecars.some(one => one.pid === pid);
+	at.where.hidden = !at.others.hidden;
+}
 
 server.follow({
-	health: health => showHealth(health, at),
+	async health(health) {
+		showHealth(health, at);
+		started = Date.now() - health.uptimeMs;
+		if (health.journal.on)
+			await askJournal();
+		else
+			journal = { changes: [], total: 0 };
+		if (server.all)
+			await askOthers(health.pid);
+	},
 	live() {
 		goneSince = 0;
 		known = true;
@@ -302,8 +411,16 @@ server.follow({
 			addOption('session', caller(call));
 		if (call === detail.call)
 			detail.event(event);
+		// An undo says which change it is, and the journal of which.
+		if (event.type === 'change' && Date.parse(event.time) > askedJournal && (call.tool === 'undo' || !event.call))
+			askJournal();
 		later();
 	},
 });
+readAddress();
 at.link.textContent = 'Connecting…';
 setInterval(later, 1000);
+setInterval(() => {
+	if (server.all && !document.hidden && document.activeElement !== at.others)
+		askOthers().catch(() => {}); // it is said that there is no connection
+}, 10000);

@@ -14,11 +14,12 @@ export class Refusal extends Error {
 	}
 }
 
-/** The secret that came with the address, which then is without it; or the one that the tab has. */
+/** The secret that came with the address, which then is without it; or the one that the tab has. `#call=41`, also after
+ * a secret, names a call and stays. */
 function takeSecret() {
-	let secret = location.hash.slice(1);
+	let [, secret, call] = /^#?(.*?)&?(call=\d+)?$/s.exec(location.hash);
 	if (secret) {
-		history.replaceState(null, '', location.pathname + location.search);
+		history.replaceState(null, '', call ? '#' + call : location.pathname + location.search);
 		try {
 			secret = decodeURIComponent(secret);
 		} catch {
@@ -51,8 +52,10 @@ export class Server {
 	constructor(askSecret) {
 		this.askSecret = askSecret;
 		addEventListener('hashchange', () => {
+			const before = this.#secret;
 			this.#secret = takeSecret();
-			this.again();
+			if (this.#secret !== before)
+				this.again();
 		});
 		addEventListener('online', () => this.#wake());
 	}
@@ -101,10 +104,12 @@ export class Server {
 		return (await answer.json()).result;
 	}
 
-	/** The page says by a header whether it needs a secret that we do not have: so no request need be refused first. */
+	/** The page says by a header whether it needs a secret that we do not have: so no request need be refused first; and
+	 * by another whether all sidecars of the user can be asked for. */
 	async #admit() {
 		for (;;) {
 			const answer = await this.#fetch('ui', { method: 'HEAD' });
+			this.all = answer.headers.get('Sidecar-All');
 			if (!answer.headers.has('WWW-Authenticate'))
 				return;
 			await this.#newSecret();
@@ -118,7 +123,7 @@ export class Server {
 			this.#reader = new AbortController();
 			try {
 				await this.#admit();
-				told.health(await this.get('health'));
+				await told.health(await this.get('health'));
 				const headers = { Accept: 'text/event-stream' };
 				if (last)
 					headers['Last-Event-ID'] = last;

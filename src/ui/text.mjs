@@ -5,7 +5,7 @@
 // direction, blanks without width, halves of characters, tags.
 const ODD = new RegExp('[\\0-\\x08\\x0b-\\x1f\\x7f-\\x9f\\xad\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180e\\u200b-\\u200f' +
 	'\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb\\ud800-\\udfff\\u{e0000}-\\u{e0fff}]', 'gu');
-const COLOUR = /\x1b\[[0-9;:]*m/g;
+const COLOUR = /\x1b\[[0-9;:]*[mK]/g; // and what clears the rest of a line
 
 /** How an odd character is shown. */
 function nameOf(character) {

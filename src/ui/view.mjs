@@ -70,13 +70,19 @@ export function receipt(call) {
 	]);
 }
 
-/** The arguments of a call, without the one that is its title. */
-export function args(object, subject) {
+/** The members of an object, by name. */
+export function members(object) {
 	const made = el('dl', 'args');
-	for (const [name, value] of Object.entries(object ?? {}).filter(one => one[1] !== subject)) {
+	for (const [name, value] of Object.entries(object)) {
 		const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
 		made.append(told('dt', '', name, true), el('dd', '', told(text.includes('\n') || text.length > 80 ? 'pre' : 'code', '', text)));
 	}
+	return made;
+}
+
+/** The arguments of a call, without the one that is its title. */
+export function args(object, subject) {
+	const made = members(Object.fromEntries(Object.entries(object ?? {}).filter(one => one[1] !== subject)));
 	return made.firstChild ? [part('Arguments', made)] : [];
 }
 
@@ -86,10 +92,13 @@ export function counts(added, removed) {
 		removed ? el('span', 'minus', '−' + removed) : '') : '';
 }
 
-export function fileList(files, more) {
+/** `undo(file)` takes one of them back; or false. */
+export function fileList(files, more, undo) {
 	const made = el('ul', 'files');
-	for (const { path, kind, added, removed } of files)
-		made.append(el('li', kind, el('b', '', kind), told('span', 'mono', path, true), counts(added, removed)));
+	for (const file of files)
+		made.append(el('li', file.kind, el('b', '', file.kind), told('span', 'mono', file.path, true),
+			file.runs_later ? el('span', 'soft', 'runs later, outside') : '', counts(file.added, file.removed),
+			undo && button('Undo…', 'link', () => undo(file))));
 	if (more > 0)
 		made.append(el('li', 'soft', `and ${more} more`));
 	return made;

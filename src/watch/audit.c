@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* audit: `sidecar audit`: check the record of calls, or show it. */
 
-#include "watch/watch.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/columns.h"
+#include "base/human.h"
 #include "base/jw.h"
 #include "base/limits.h"
+#include "base/utc.h"
 #include "cli/cli.h"
 #include "service/chain.h"
 #include "watch/limits.h"
@@ -251,20 +251,20 @@ static void show_own(const struct cli *c, const struct json *line, struct str ty
 {
 	AUTO_BUF out = { .max = 64 << 10 };
 	const bool coloured = cli_colour(c, STDOUT_FILENO);
-	const struct str time = json_text(line, STR("time")), day = str_upto(time, 10);
-	char text[512];
+	char text[512], when[HUMAN_SIZE] = "";
+	int64_t seconds;
 
-	if (day.n == 10 && memcmp(date, day.p, 10) != 0) {
-		memcpy(date, day.p, 10);
+	if (utc_seconds(json_text(line, STR("time")), &seconds) &&
+	    memcmp(date, human_when(seconds, when), 10) != 0) {
+		memcpy(date, when, 10);
 		columns_paint(&out, coloured, LOG_BOLD, str_of(date));
 		buf_addc(&out, '\n');
 	}
 	if (str_starts(type, STR("audit."))) {
 		char shown[512];
 		struct buf cell = buf_over(shown, sizeof shown);
-		(void)snprintf(text, sizeof text, "%.8s  %.*s  %.*s",
-			       time.n > 18 ? time.p + 11 : "", STR_FMT(type),
-			       STR_FMT(json_text(line, STR("workspace"))));
+		(void)snprintf(text, sizeof text, "%s  %.*s  %.*s", when + HUMAN_CLOCK,
+			       STR_FMT(type), STR_FMT(json_text(line, STR("workspace"))));
 		(void)columns_fit(&cell, str_of(text), columns_of(STDOUT_FILENO));
 		columns_paint(&out, coloured, LOG_DIM, buf_str(&cell));
 		buf_addc(&out, '\n');

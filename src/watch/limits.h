@@ -36,6 +36,9 @@ enum {
 	/* An audit file, which is checked in memory: some ten million calls. */
 	LIMIT_AUDIT_FILE = INT32_MAX,
 
+	/* The thread of keys, which also makes requests. */
+	LIMIT_WATCH_STACK = 256 << 10,
+
 	/* Connections of browsers that are carried at once: a page opens six. One thread each. */
 	LIMIT_PROXIED = 64,
 	LIMIT_PROXY_STACK = 256 << 10,

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* running: what the registry lists, and what each of them answers. */
+/* running: what the registry lists, what each of them answers, and `sidecar ps`, which prints it. */
 
 #include "watch/running.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/address.h"
 #include "base/columns.h"
 #include "base/io.h"
+#include "base/jw.h"
 #include "base/limits.h"
+#include "base/human.h"
 #include "base/own.h"
 #include "base/utc.h"
+#include "cli/where.h"
 #include "config/config.h"
 #include "config/registry.h"
 #include "watch/limits.h"
@@ -60,6 +64,10 @@ int subject_request(const struct subject *t, const struct request *q, const char
 		return -1;
 	const int rc = conn_request(c, q, buf_str(&fields), &patience, ret, &outcome, e);
 	conn_free(c);
+	if (rc == 0 && ret->status == 401)
+		return err_set(e, ERR_UNAUTHORIZED,
+			       "The sidecar wants a token: give it with --token-file, or in "
+			       "SIDECAR_AUTH_TOKEN");
 	return rc;
 }
 
@@ -74,11 +82,7 @@ const struct json *subject_get(const struct subject *t, const char *url, struct 
 	if (subject_request(t, &q, NULL, LIMIT_ASK_MS, &answer, e) < 0)
 		return NULL;
 	const struct str text = arena_dup(a, buf_str(&answer.body));
-	if (answer.status == 401)
-		(void)err_set(e, ERR_UNAUTHORIZED,
-			      "The sidecar wants a token: give it with --token-file, or in "
-			      "SIDECAR_AUTH_TOKEN");
-	else if (answer.status != 200)
+	if (answer.status != 200)
 		(void)err_set(e, ERR_BAD_ANSWER, "The sidecar answered %s with status %d", url,
 			      answer.status);
 	else if (text.p && json_parse(text, a, &object, e) == 0 && object->type == JSON_OBJECT)
@@ -88,27 +92,16 @@ const struct json *subject_get(const struct subject *t, const char *url, struct 
 	return NULL;
 }
 
-/* Where it listens, from what it has entered. False: by nothing that this program can use. */
-static bool find_target(const struct registry_found *f, const struct json *entry, struct arena *a,
-			struct subject *ret)
-{
-	const struct str socket = f->socket.n ? f->socket : json_text(entry, STR("socket"));
-	struct str host;
-	int64_t port;
-
-	if (socket.n && socket.n < DIAL_PATH_SIZE) {
-		ret->at.path = arena_dup(a, socket).p;
-		return ret->at.path;
-	}
-	if (!address_split(json_text(entry, STR("tcp")), &host, &port))
-		return false;
-	/* What listens everywhere listens here. */
-	if (str_eq(host, STR("0.0.0.0")) || str_eq(host, STR("::")))
-		host = STR("127.0.0.1");
-	ret->at.host = arena_dup(a, host).p;
-	ret->at.port = (int)port;
-	return ret->at.host;
-}
+/* One that runs. Everything is in the arena. */
+struct running {
+	struct running *next;
+	struct subject target;
+	pid_t pid;
+	struct str kind, workspace; /* "serve" or "mcp" */
+	struct str client;	    /* of MCP; or empty */
+	struct str since;	    /* "2026-05-04T09:13:02Z" */
+	int64_t calls, under_way;   /* -1: it does not tell without its token */
+};
 
 /* The token that was given, or else the one that the server has made. */
 static const char *token_of(const struct subject *t, const char *given, struct arena *a)
@@ -138,39 +131,48 @@ static void ask(struct running *r, struct arena *a)
 		return;
 	r->workspace = json_text(health, STR("workspace"));
 	r->client = json_text(health, STR("client"));
-	r->since = since_uptime(cli_number(health, STR("uptimeMs"), 0), a);
-	r->calls = cli_number(health, STR("calls"), -1);
-	r->under_way = cli_number(health, STR("running"), -1);
+	r->since = since_uptime(json_int(health, STR("uptimeMs"), 0), a);
+	r->calls = json_int(health, STR("calls"), -1);
+	r->under_way = json_int(health, STR("running"), -1);
 }
 
-static void insert(struct running **list, struct running *r)
+/* How one is asked; false: its socket has a path that cannot be connected to. */
+static bool reach(const struct running_at *at, const char *token, struct arena *a,
+		  struct subject *ret)
 {
-	while (*list && (*list)->pid < r->pid)
-		list = &(*list)->next;
-	r->next = *list;
-	*list = r;
+	if (at->socket && strlen(at->socket) >= DIAL_PATH_SIZE)
+		return false;
+	*ret = (struct subject){ .at = { .path = at->socket, .host = at->host, .port = at->port },
+				 .pid = at->is_mcp ? at->pid : 0 };
+	if (at->needs_token)
+		ret->token = token_of(ret, token, a);
+	return true;
 }
 
-struct running *running_list(struct arena *a, const char *token)
+bool running_find(int64_t pid, const char *token, struct arena *a, struct subject *ret)
 {
-	struct running *list = NULL;
-	struct err e;
+	for (const struct running_at *at = where_list(a); at; at = at->next)
+		if (at->pid == pid)
+			return reach(at, token, a, ret);
+	return false;
+}
 
-	for (const struct registry_found *f = registry_list(a); f; f = f->next) {
-		const struct json *entry = &json_empty;
+/* All of them, by pid. `token` is what those that want one are sent; or NULL. */
+static struct running *list_running(struct arena *a, const char *token)
+{
+	struct running *list = NULL, **end = &list;
+
+	for (const struct running_at *at = where_list(a); at; at = at->next) {
 		struct running *r = arena_array(a, 1, sizeof *r);
-		if (!r || (f->object.n && json_parse(f->object, a, &entry, &e) < 0) ||
-		    !find_target(f, entry, a, &r->target))
+		if (!r || !reach(at, token, a, &r->target))
 			continue;
-		r->pid = f->pid;
-		r->kind = f->socket.n ? STR("mcp") : STR("serve");
-		r->target.pid = f->socket.n ? f->pid : 0;
-		r->workspace = json_text(entry, STR("workspace"));
-		r->since = json_text(entry, STR("since"));
-		if (cli_truth(entry, STR("token")))
-			r->target.token = token_of(&r->target, token, a);
+		r->pid = at->pid;
+		r->kind = at->is_mcp ? STR("mcp") : STR("serve");
+		r->workspace = at->workspace;
+		r->since = at->since;
 		ask(r, a);
-		insert(&list, r);
+		*end = r;
+		end = &r->next;
 	}
 	return list;
 }
@@ -183,40 +185,55 @@ static void add_number(struct buf *out, int64_t n)
 		buf_addf(out, "%7lld", (long long)n);
 }
 
-void running_show(const struct running *list, struct buf *out)
+/* What it says of itself is anything. */
+static struct str local_time(struct str iso, char room[HUMAN_SIZE])
 {
+	int64_t seconds;
+
+	return utc_seconds(iso, &seconds) ? str_of(human_when(seconds, room)) : STR("-");
+}
+
+/* Add the end of a path, by which it is known. */
+static void add_end(struct buf *out, struct str path, size_t width)
+{
+	if (path.n > width) {
+		path = str_from(path, path.n - width + 1);
+		while (path.n && (*path.p & 0xc0) == 0x80)
+			path = str_from(path, 1);
+		buf_add(out, STR("…"));
+		width--;
+	}
+	columns_cell(out, path, width);
+}
+
+/* Add a table for people. */
+static void show(const struct running *list, struct buf *out)
+{
+	const size_t columns = cli_is_terminal(STDOUT_FILENO) ? columns_of(STDOUT_FILENO) : 0;
+	const size_t year = columns ? 5 : 0; /* it says nothing to a person */
+	const size_t other = 7 + 2 + 5 + 2 + 2 + 14 + 2 + 19 - year + 2 + 5 + 2 + 7 + 1;
+	const size_t most = !columns ? 60 : columns > other + 12 ? columns - other : 12;
 	size_t width = STR("WORKSPACE").n;
+	char when[HUMAN_SIZE];
 
 	for (const struct running *r = list; r; r = r->next)
 		if (r->workspace.n > width)
-			width = r->workspace.n < 60 ? r->workspace.n : 60;
-	buf_addf(out, "%7s  KIND   %-*s  %-14s  %-19s  %5s  %7s\n", "PID", (int)width, "WORKSPACE",
-		 "CLIENT", "SINCE (UTC)", "CALLS", "RUNNING");
+			width = r->workspace.n < most ? r->workspace.n : most;
+	buf_addf(out, "%7s  KIND   %-*s  %-14s  %-*s  %5s  %7s\n", "PID", (int)width, "WORKSPACE",
+		 "CLIENT", (int)(19 - year), "SINCE", "CALLS", "RUNNING");
 	for (const struct running *r = list; r; r = r->next) {
 		buf_addf(out, "%7d  %-5.*s  ", (int)r->pid, STR_FMT(r->kind));
-		columns_cell(out, r->workspace, width);
+		add_end(out, r->workspace, width);
 		buf_add(out, STR("  "));
 		columns_cell(out, r->client.n ? r->client : STR("-"), 14);
 		buf_add(out, STR("  "));
-		/* "2026-05-04T09:13:02" without the T */
-		columns_cell(out, str_upto(r->since, 10), 10);
-		buf_addc(out, ' ');
-		columns_cell(out, str_upto(str_from(r->since, 11), 8), 8);
+		const struct str since = local_time(r->since, when);
+		columns_cell(out, since.n > year ? str_from(since, year) : since, 19 - year);
 		add_number(out, r->calls);
 		buf_add(out, STR("  "));
 		add_number(out, r->under_way);
 		buf_addc(out, '\n');
 	}
-}
-
-/* How many bytes of the directory's path the workspace covers; 0: it does not hold it. */
-static size_t holds(struct str workspace, struct str directory)
-{
-	if (!workspace.n || !str_starts(directory, workspace))
-		return 0;
-	const bool ends =
-		directory.n == workspace.n || workspace.n == 1 || directory.p[workspace.n] == '/';
-	return ends ? workspace.n : 0;
 }
 
 /* The one whose workspace holds the directory most closely; NULL: none, or more than one. */
@@ -229,7 +246,7 @@ static const struct running *find_here(const struct running *list)
 	if (!getcwd(here, sizeof here))
 		return NULL;
 	for (const struct running *r = list; r; r = r->next) {
-		const size_t n = holds(r->workspace, str_of(here));
+		const size_t n = where_holds(r->workspace, str_of(here));
 		if (n && n == most)
 			best = NULL;
 		else if (n > most)
@@ -239,7 +256,18 @@ static const struct running *find_here(const struct running *list)
 	return best;
 }
 
-static int choose(struct cli *c, const struct running *list, int64_t pid, struct subject *ret)
+static const struct running *find_newest(const struct running *list)
+{
+	const struct running *newest = list;
+
+	for (const struct running *r = list; r; r = r->next)
+		if (str_cmp(r->since, newest->since) > 0)
+			newest = r;
+	return newest;
+}
+
+static int choose(struct cli *c, const struct running *list, int64_t pid, bool any,
+		  struct subject *ret)
 {
 	AUTO_BUF table = { .max = LIMIT_ANSWER };
 	const struct running *r = list;
@@ -249,11 +277,13 @@ static int choose(struct cli *c, const struct running *list, int64_t pid, struct
 			r = r->next;
 	else if (list && list->next)
 		r = find_here(list);
+	if (!r && !pid && any)
+		r = find_newest(list);
 	if (r) {
 		*ret = r->target;
 		return EXIT_OK;
 	}
-	running_show(list, &table);
+	show(list, &table);
 	cli_say(c, pid ? "no sidecar of yours has the pid %lld" : "several sidecars run: say --pid",
 		(long long)pid);
 	(void)fprintf(stderr, "%.*s", STR_FMT(buf_str(&table)));
@@ -268,7 +298,28 @@ static bool is_named(const struct cli *c)
 	return c->socket || c->url || (socket && *socket) || (host && *host);
 }
 
-int running_choose(struct cli *c, int64_t pid, struct subject *ret)
+/* Whether one answers there: perhaps that of another user. */
+static bool listens(const struct subject *t)
+{
+	enum dial_failure failure;
+	struct err e;
+	AUTO_FD fd = subject_dial(t, NULL, &failure, &e);
+
+	return fd >= 0;
+}
+
+/* An agent's sidecar appears with its first call of a tool. */
+static struct running *await_first(struct cli *c, const char *token)
+{
+	struct running *list;
+
+	cli_say(c, "no sidecar of yours runs yet: waiting for an agent's first call");
+	while (!(list = list_running(&c->memory, token)))
+		(void)poll(NULL, 0, LIMIT_STREAM_PAUSE_MS);
+	return list;
+}
+
+int running_choose(struct cli *c, int64_t pid, bool any, struct subject *ret)
 {
 	AUTO_CONFIG config = { 0 };
 	struct err e;
@@ -276,10 +327,9 @@ int running_choose(struct cli *c, int64_t pid, struct subject *ret)
 	if (cli_locate(c, &config, &e) < 0)
 		return cli_misused(c, "%s", e.msg);
 	const char *token = config.token ? arena_dup(&c->memory, str_of(config.token)).p : NULL;
-	struct running *list = is_named(c) && !pid ? NULL : running_list(&c->memory, token);
+	struct running *list = is_named(c) && !pid ? NULL : list_running(&c->memory, token);
 	if (list || pid)
-		return choose(c, list, pid, ret);
-	/* None is known: perhaps that of another user, where it usually is. */
+		return choose(c, list, pid, any, ret);
 	*ret = (struct subject){ .pid = 0 };
 	if (config.socket)
 		ret->at.path = arena_dup(&c->memory, str_of(config.socket)).p;
@@ -289,5 +339,70 @@ int running_choose(struct cli *c, int64_t pid, struct subject *ret)
 	ret->token = token_of(ret, token, &c->memory);
 	if (ret->at.path && str_of(ret->at.path).n >= DIAL_PATH_SIZE)
 		return cli_misused(c, "the path of the socket is too long");
+	if (!is_named(c) && !listens(ret))
+		return choose(c, await_first(c, token), 0, any, ret);
 	return EXIT_OK;
 }
+
+static void write_number(struct jw *w, const char *name, int64_t n)
+{
+	if (n < 0)
+		jw_null(w, name);
+	else
+		jw_int(w, name, n);
+}
+
+void running_write(const char *token, struct arena *a, struct buf *out)
+{
+	struct jw w = jw_to(out);
+
+	jw_object(&w, NULL);
+	jw_array(&w, "sidecars");
+	for (const struct running *r = list_running(a, token); r; r = r->next) {
+		AUTO_BUF name = { .max = 1024 };
+		subject_name(&r->target, &name);
+		jw_object(&w, NULL);
+		jw_int(&w, "pid", r->pid);
+		jw_str(&w, "kind", r->kind);
+		jw_str(&w, "workspace", r->workspace);
+		jw_str(&w, "client", r->client);
+		jw_str(&w, "since", r->since);
+		write_number(&w, "calls", r->calls);
+		write_number(&w, "running", r->under_way);
+		jw_str(&w, "address", buf_str(&name));
+		jw_end(&w);
+	}
+	jw_end(&w);
+	jw_end(&w);
+}
+
+static int ps_run(struct cli *c, const void *args)
+{
+	AUTO_CONFIG config = { 0 };
+	AUTO_BUF out = { .max = LIMIT_ANSWER };
+	struct err e;
+
+	(void)args;
+	if (cli_locate(c, &config, &e) < 0)
+		return cli_misused(c, "%s", e.msg);
+	const struct running *list = c->json ? NULL : list_running(&c->memory, config.token);
+	if (c->json)
+		running_write(config.token, &c->memory, &out);
+	else if (list)
+		show(list, &out);
+	else
+		cli_say(c, "no sidecar of yours runs here; \"sidecar serve\" starts one");
+	if (out.n)
+		cli_print_line(&out);
+	return EXIT_OK;
+}
+
+const struct verb verb_ps = {
+	.name = "ps",
+	.about = "list your running sidecars",
+	.operands = "",
+	.examples = "  sidecar ps\n"
+		    "  sidecar ps --json\n",
+	.flags = VERB_PRINTS,
+	.run = ps_run,
+};

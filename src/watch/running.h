@@ -34,7 +34,7 @@ int subject_dial(const struct subject *t, struct cancel *cancel, enum dial_failu
 		 struct err *e);
 
 /* Make a request. `extra` is header lines, each with its CRLF. An answer of any status is a
- * success. */
+ * success, except for 401: -1 with UNAUTHORIZED. */
 int subject_request(const struct subject *t, const struct request *q, const char *extra,
 		    int64_t silence_ms, struct answer *ret, struct err *e);
 
@@ -42,26 +42,16 @@ int subject_request(const struct subject *t, const struct request *q, const char
 const struct json *subject_get(const struct subject *t, const char *url, struct cancel *cancel,
 			       struct arena *a, struct err *e);
 
-/* One that runs. Everything is in the arena. */
-struct running {
-	struct running *next;
-	struct subject target;
-	pid_t pid;
-	struct str kind, workspace; /* "serve" or "mcp" */
-	struct str client;	    /* of MCP; or empty */
-	struct str since;	    /* "2026-05-04T09:13:02Z" */
-	int64_t calls, under_way;   /* -1: it does not tell without its token */
-};
-
-/* All of them, by pid. `token` is what those that want one are sent; or NULL. */
-struct running *running_list(struct arena *a, const char *token);
-
-/* Add a table for people. */
-void running_show(const struct running *list, struct buf *out);
-
 /* The one that is meant: the one that options or the environment name; --pid; the only one; the one
- * whose workspace holds the current directory. Returns EXIT_OK; or another exit status after it has
- * said what to do. */
-int running_choose(struct cli *c, int64_t pid, struct subject *ret);
+ * whose workspace holds the current directory; with `any`, the newest. Without any it waits for the
+ * first. Returns EXIT_OK; or another exit status after it has said what to do. */
+int running_choose(struct cli *c, int64_t pid, bool any, struct subject *ret);
+
+/* The one of that pid, in the arena; false: there is none. `token` is what those that want one are
+ * sent unless they have made their own; or NULL. */
+bool running_find(int64_t pid, const char *token, struct arena *a, struct subject *ret);
+
+/* Add {"sidecars":[…]}: all of them, and what each says of itself. */
+void running_write(const char *token, struct arena *a, struct buf *out);
 
 #endif

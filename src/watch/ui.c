@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ui: `sidecar ui`, a loopback port on which a browser can see a sidecar. */
-
-#include "watch/watch.h"
+/* ui: `sidecar ui`, a loopback port on which a browser can see the sidecars of a user. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,13 +18,18 @@
 #include "base/limits.h"
 #include "base/own.h"
 #include "base/thread.h"
+#include "config/config.h"
 #include "config/registry.h"
 #include "net/http_parse.h"
 #include "net/listen.h"
 #include "watch/limits.h"
 #include "watch/running.h"
 
-/* proxy: carries a browser's requests to a sidecar.
+/* proxy: carries a browser's requests to sidecars.
+ *
+ *	/ui, /events …		the sidecar that was meant when it was started
+ *	/4711/ui, /4711/events	the one of that pid
+ *	/sidecars		the list of them, which is answered here
  *
  * A browser can connect to a loopback port and to nothing else, and so can every page that it shows
  * and every user of this machine. So a request is carried only if
@@ -34,7 +37,8 @@
  *	its Host is this port (a name that another site has made to point here is not),
  *	its Origin, if it has one, is this port,
  *	it is for a route of those who watch (registry_shows), and
- *	it has the secret as its bearer token; except for /ui, the page, which has no data.
+ *	it has the secret as its bearer token; except for /ui, the page, which has no data. HEAD of
+ *	it is answered here: it says whether the secret is missing.
  *
  * It is written anew, with the token that the sidecar wants, and has a connection of its own to the
  * sidecar. What comes back is carried as it is. Each connection has a thread; a client that does
@@ -45,7 +49,8 @@ enum { PROXY_SECRET = 64 }; /* characters: 256 random bits */
 
 struct proxy {
 	struct subject target;
-	int64_t port; /* that browsers connect to */
+	const char *token; /* for those that want one; or NULL */
+	int64_t port;	   /* that browsers connect to */
 	char secret[PROXY_SECRET + 1];
 	_Atomic int count; /* connections */
 };
@@ -56,7 +61,8 @@ enum { LINGER_MS = 1000 };
 struct carried {
 	struct proxy *proxy;
 	int client, server;
-	struct http_head head;
+	struct http_head head;	  /* its path is without the pid */
+	int64_t pid;		  /* 0: none is named */
 	char in[LIMIT_HTTP_HEAD]; /* the head, and what of the body came with it */
 	size_t in_n, head_n;
 };
@@ -85,24 +91,31 @@ static void linger(int fd)
 		;
 }
 
-static void answer(int fd, int status, const char *words, const char *extra, const char *sentence)
+/* `extra` is header lines, each with its CRLF. */
+static void send_answer(int fd, const char *status, const char *extra, struct str body)
+{
+	AUTO_BUF out = { .max = LIMIT_ANSWER };
+
+	buf_addf(&out,
+		 "HTTP/1.1 %s\r\nContent-Type: application/json; charset=utf-8\r\n"
+		 "X-Content-Type-Options: nosniff\r\n"
+		 "Content-Length: %zu\r\nCache-Control: no-store\r\nConnection: close\r\n%s\r\n",
+		 status, body.n, extra);
+	buf_add(&out, body);
+	(void)io_write_all(fd, buf_str(&out), io_now_ms() + LINGER_MS);
+	linger(fd);
+}
+
+static void refuse(int fd, const char *status, const char *extra, const char *sentence)
 {
 	AUTO_BUF body = { .max = 4096 };
-	AUTO_BUF out = { .max = 8192 };
 	struct jw w = jw_to(&body);
 
 	jw_object(&w, NULL);
 	jw_bool(&w, "ok", false);
 	jw_str(&w, "error", str_of(sentence));
 	jw_end(&w);
-	buf_addf(
-		&out,
-		"HTTP/1.1 %d %s\r\nContent-Type: application/json; charset=utf-8\r\n"
-		"X-Content-Type-Options: nosniff\r\n"
-		"Content-Length: %zu\r\nCache-Control: no-store\r\nConnection: close\r\n%s\r\n%.*s",
-		status, words, body.n, extra, STR_FMT(buf_str(&body)));
-	(void)io_write_all(fd, buf_str(&out), io_now_ms() + LINGER_MS);
-	linger(fd);
+	send_answer(fd, status, extra, buf_str(&body));
 }
 
 /* Read the head. False: it did not come, or was answered. */
@@ -128,8 +141,9 @@ static bool read_head(struct carried *c)
 		}
 		if (n == 0 && c->in_n < sizeof c->in)
 			continue;
-		answer(c->client, n < 0 ? why.status : 431, "Bad Request", "",
-		       n < 0 ? why.sentence : "The head is too long");
+		char status[64];
+		(void)snprintf(status, sizeof status, "%d Bad Request", n < 0 ? why.status : 431);
+		refuse(c->client, status, "", n < 0 ? why.sentence : "The head is too long");
 		return false;
 	}
 }
@@ -158,9 +172,33 @@ static bool has_secret(const struct carried *c)
 /* The page itself, which has no data. */
 static bool is_page(const struct http_head *h)
 {
-	return (h->method == HTTP_GET || h->method == HTTP_HEAD) &&
-	       (str_eq(h->path, STR("/ui")) || str_starts(h->path, STR("/ui/")));
+	return (h->method == HTTP_GET || h->method == HTTP_HEAD) && str_eq(h->path, STR("/ui"));
 }
+
+/* Take "/4711" off the path. */
+static void take_pid(struct carried *c)
+{
+	struct str number, rest;
+	int64_t pid;
+
+	if (c->head.path.n < 2 || !str_cut(str_from(c->head.path, 1), '/', &number, &rest) ||
+	    !str_int(number, &pid) || pid <= 0)
+		return;
+	c->pid = pid;
+	c->head.path = str_from(c->head.path, number.n + 1);
+}
+
+static void send_list(const struct carried *c)
+{
+	AUTO_ARENA memory = { .max = LIMIT_CLIENT_MEMORY };
+	AUTO_BUF list = { .max = LIMIT_ANSWER };
+
+	running_write(c->proxy->token, &memory, &list);
+	send_answer(c->client, "200 OK", "", buf_str(&list));
+}
+
+#define ASKS "WWW-Authenticate: Bearer\r\n"
+#define ALL  "Sidecar-All: sidecars\r\n" /* where the page asks for the list */
 
 /* Whether it may be carried; else it has been answered. */
 static bool check(const struct carried *c)
@@ -169,17 +207,21 @@ static bool check(const struct carried *c)
 	const struct str origin = http_header(h, STR("origin")), http = STR("http://");
 
 	if (!is_here(c->proxy, h->host))
-		answer(c->client, 403, "Forbidden", "", "Forbidden: this Host is not allowed");
+		refuse(c->client, "403 Forbidden", "", "Forbidden: this Host is not allowed");
 	else if (origin.p &&
 		 !(str_starts(origin, http) && is_here(c->proxy, str_from(origin, http.n))))
-		answer(c->client, 403, "Forbidden", "", "Forbidden: this Origin is not allowed");
+		refuse(c->client, "403 Forbidden", "", "Forbidden: this Origin is not allowed");
+	else if (is_page(h) && h->method == HTTP_HEAD)
+		send_answer(c->client, "200 OK", has_secret(c) ? ALL : ALL ASKS, STR(""));
 	else if (!is_page(h) && !has_secret(c))
-		answer(c->client, 401, "Unauthorized", "WWW-Authenticate: Bearer\r\n",
+		refuse(c->client, "401 Unauthorized", ASKS,
 		       "Unauthorized: open the address that \"sidecar ui\" has printed");
+	else if (h->method == HTTP_GET && !c->pid && str_eq(h->path, STR("/sidecars")))
+		send_list(c);
 	else if (!registry_shows(h->path))
-		answer(c->client, 404, "Not Found", "", "Not found: the page is at /ui");
+		refuse(c->client, "404 Not Found", "", "Not found: the page is at /ui");
 	else if (h->chunked)
-		answer(c->client, 411, "Length Required", "", "The body needs a Content-Length");
+		refuse(c->client, "411 Length Required", "", "The body needs a Content-Length");
 	else
 		return true;
 	return false;
@@ -200,10 +242,9 @@ static bool is_passed_on(struct str name)
 	return false;
 }
 
-static void write_head(const struct carried *c, struct buf *out)
+static void write_head(const struct carried *c, const char *token, struct buf *out)
 {
 	const struct http_head *h = &c->head;
-	const char *token = c->proxy->target.token;
 
 	buf_addf(out, "%.*s %.*s%s%.*s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n",
 		 STR_FMT(h->method_name), STR_FMT(h->path), h->query.n ? "?" : "",
@@ -275,14 +316,14 @@ static bool wait_for(const struct flow *up, const struct flow *down)
 	       !(p[1].revents & (POLLERR | POLLNVAL));
 }
 
-static void carry(const struct carried *c)
+static void carry(const struct carried *c, const char *token)
 {
 	struct flow *up = mem_new(2, sizeof *up), *down = up ? up + 1 : NULL;
 	const struct str body = { c->in + c->head_n, c->in_n - c->head_n };
 	const int64_t length = c->head.content_length > 0 ? c->head.content_length : 0;
 	AUTO_BUF head = { .max = 2 * (size_t)LIMIT_HTTP_HEAD };
 
-	write_head(c, &head);
+	write_head(c, token, &head);
 	buf_add(&head, str_upto(body, (size_t)length));
 	if (up && !head.failed &&
 	    io_write_all(c->server, buf_str(&head), io_now_ms() + LIMIT_PROXY_HEAD_MS) == 0) {
@@ -299,20 +340,36 @@ static void carry(const struct carried *c)
 	mem_free(up);
 }
 
+/* Connect to the sidecar that is asked for, and carry. */
+static void pass_on(struct carried *c)
+{
+	AUTO_ARENA memory = { .max = LIMIT_CLIENT_MEMORY };
+	struct subject target = c->proxy->target;
+	enum dial_failure failure;
+	struct err e;
+
+	if (c->pid && !running_find(c->pid, c->proxy->token, &memory, &target)) {
+		refuse(c->client, "502 Bad Gateway", "",
+		       "This sidecar has ended: \"sidecar ps\" lists those that run");
+		return;
+	}
+	c->server = subject_dial(&target, NULL, &failure, &e);
+	if (c->server < 0)
+		refuse(c->client, "502 Bad Gateway", "", e.msg);
+	else
+		carry(c, target.token);
+}
+
 static void *serve_client(void *arg)
 {
 	struct carried *c = arg;
 	struct proxy *p = c->proxy;
-	enum dial_failure failure;
-	struct err e;
 
 	c->server = -1;
-	if (read_head(c) && check(c)) {
-		c->server = subject_dial(&p->target, NULL, &failure, &e);
-		if (c->server < 0)
-			answer(c->client, 502, "Bad Gateway", "", e.msg);
-		else
-			carry(c);
+	if (read_head(c)) {
+		take_pid(c);
+		if (check(c))
+			pass_on(c);
 	}
 	fd_closep(&c->server);
 	fd_closep(&c->client);
@@ -446,11 +503,14 @@ static int ui_run(struct cli *c, const void *args)
 	int64_t port = 0;
 	char url[128];
 	struct registry_entry page = { .lock = -1 };
+	AUTO_CONFIG config = { 0 };
 	struct err e;
 
-	const int status = running_choose(c, a->pid, &target);
+	const int status = running_choose(c, a->pid, true, &target);
 	if (status != EXIT_OK)
 		return status;
+	if (cli_locate(c, &config, &e) < 0)
+		return cli_misused(c, "%s", e.msg);
 	if (!subject_get(&target, "/health", NULL, &c->memory, &e)) {
 		cli_say(c, "%s", e.msg);
 		return cli_status(err_name(e.code));
@@ -462,6 +522,7 @@ static int ui_run(struct cli *c, const void *args)
 	if (!proxy)
 		return EXIT_FAILED;
 	proxy_init(proxy, &target, port);
+	proxy->token = config.token;
 	(void)snprintf(url, sizeof url, "http://127.0.0.1:%lld/ui#%s", (long long)port,
 		       proxy->secret);
 	if (!a->no_open)
@@ -477,7 +538,7 @@ static int ui_run(struct cli *c, const void *args)
 
 const struct verb verb_ui = {
 	.name = "ui",
-	.about = "show a running sidecar in the browser",
+	.about = "show your running sidecars in the browser",
 	.operands = "",
 	.examples = "  sidecar ui\n"
 		    "  sidecar ui --pid 4711 --no-open\n"

@@ -4,42 +4,38 @@
 #include "watch/view.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/columns.h"
 #include "base/human.h"
+#include "base/lines.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "base/utc.h"
 #include "cli/cli.h"
+#include "watch/followed.h"
 #include "watch/limits.h"
 
 enum { INDENT = 4 };
 
-/* A call that runs, or has ended and is not printed yet. */
-struct view_call {
-	struct view_call *next;
-	int64_t id, job; /* job: its number if it is one */
-	struct arena memory;
-	struct str tool, subject, clock, why, outcome, duration;
-	enum log_colour colour;
-	struct buf output; /* the end of it; elsewhere than on a terminal what is not printed yet */
-	int64_t dropped;   /* lines before that */
-	int64_t reasons;   /* why something was refused: how many `why` has, and more */
-	bool refused, changed, failed, ended;
-	bool headed; /* it has been announced, because its output came before its end */
-};
-
 struct view {
 	struct view_options o;
-	struct view_call *first, **end; /* in the order of their starts */
+	struct followed *first, **end; /* in the order of their starts */
 	size_t count;
 	bool past; /* events are still from before the start */
 	struct buf out;
 	size_t drawn; /* lines at the bottom that are drawn again */
 	char note[256];
+	char session[64];	 /* of the call that was printed last */
+	_Atomic int64_t running; /* the newest call that runs; or 0 */
+	pthread_mutex_t lock;	 /* of the line that was asked for */
+	char asked[256];
 };
 
 struct view *view_new(const struct view_options *o)
@@ -52,25 +48,30 @@ struct view *view_new(const struct view_options *o)
 	v->end = &v->first;
 	v->past = o->history > 0 && !o->is_new;
 	v->out.max = LIMIT_ANSWER;
+	(void)pthread_mutex_init(&v->lock, NULL);
 	return v;
 }
 
-static void call_free(struct view_call *c)
+static void begin(struct view *v, const struct json *event, int64_t job)
 {
-	arena_done(&c->memory);
-	buf_done(&c->output);
-	mem_free(c);
+	struct followed *c = v->count < LIMIT_VIEW_CALLS ? followed_new(event, job) : NULL;
+
+	if (!c)
+		return;
+	*v->end = c;
+	v->end = &c->next;
+	v->count++;
 }
 
-static void drop(struct view *v, struct view_call **at)
+static void drop(struct view *v, struct followed **at)
 {
-	struct view_call *c = *at;
+	struct followed *c = *at;
 
 	*at = c->next;
 	if (!*at)
 		v->end = at;
 	v->count--;
-	call_free(c);
+	followed_free(c);
 }
 
 void view_free(struct view *v)
@@ -80,119 +81,17 @@ void view_free(struct view *v)
 	while (v->first)
 		drop(v, &v->first);
 	buf_done(&v->out);
+	(void)pthread_mutex_destroy(&v->lock);
 	mem_free(v);
 }
 
-static struct view_call *find(struct view *v, int64_t id, int64_t job)
+static struct followed *find(struct view *v, int64_t id, int64_t job)
 {
-	struct view_call *c = v->first;
+	struct followed *c = v->first;
 
 	while (c && (c->id != id || c->job != job))
 		c = c->next;
 	return c;
-}
-
-static struct str copy(struct view_call *c, struct str text)
-{
-	const struct str got = arena_dup(&c->memory, text);
-
-	return got.p ? got : STR("");
-}
-
-/* "2026-05-04T09:13:02.118Z" → "09:13:02" */
-static struct str clock_of(const struct json *event)
-{
-	return str_upto(str_from(json_text(event, STR("time")), 11), 8);
-}
-
-static void begin(struct view *v, const struct json *event, int64_t job)
-{
-	struct view_call *c;
-	char name[32];
-
-	if (v->count >= LIMIT_VIEW_CALLS || !(c = mem_new(1, sizeof *c)))
-		return;
-	c->id = cli_number(event, STR("call"), 0);
-	c->job = job;
-	c->memory.max = 64 << 10;
-	c->output.max = 4 * (size_t)LIMIT_EVENT_OUTPUT;
-	(void)snprintf(name, sizeof name, "job %" PRId64, job);
-	c->tool = copy(c, job ? str_of(name) : json_text(event, STR("tool")));
-	c->subject = copy(c, json_text(event, STR("subject")));
-	c->clock = copy(c, clock_of(event));
-	*v->end = c;
-	v->end = &c->next;
-	v->count++;
-}
-
-static void take_output(struct view *v, struct view_call *c, struct str text)
-{
-	buf_add(&c->output, text);
-	/* Only its end is shown. */
-	while (v->o.terminal && c->output.n > LIMIT_VIEW_TAIL) {
-		const ptrdiff_t at = str_index(buf_str(&c->output), '\n');
-		if (at < 0 || (size_t)at + 1 == c->output.n)
-			break;
-		buf_drop(&c->output, (size_t)at + 1);
-		c->dropped++;
-	}
-	if (c->output.failed)
-		buf_reset(&c->output, 0);
-}
-
-/* Whether a guard has refused it, by its code. */
-static bool is_refusal(struct str code)
-{
-	static const struct str codes[] = { STR("PATH_OUTSIDE_WORKSPACE"),
-					    STR("SYMLINK_OUTSIDE_WORKSPACE"),
-					    STR("PATH_NOT_ALLOWED"), STR("COMMAND_BLOCKED"),
-					    STR("READ_ONLY") };
-
-	for (size_t i = 0; i < ARRAY_LEN(codes); i++)
-		if (str_eq(code, codes[i]))
-			return true;
-	return false;
-}
-
-/* How it ended, in one or two words. */
-static void judge(struct view_call *c, const struct json *end)
-{
-	const struct str code = json_text(end, STR("code")), signal = json_text(end, STR("signal"));
-	const int64_t status = cli_number(end, STR("exit_code"), 0);
-	const int64_t change = cli_number(end, STR("change"), 0);
-	char words[64] = "ok", took[HUMAN_SIZE];
-
-	/* The sandbox may have refused something to a command that ran all the same. */
-	const bool refused = is_refusal(code);
-
-	c->refused = c->refused || refused;
-	c->colour = LOG_RED;
-	if (cli_truth(end, STR("timed_out")))
-		(void)snprintf(words, sizeof words, "timed out");
-	else if (refused) {
-		(void)snprintf(words, sizeof words, "refused");
-		c->colour = LOG_YELLOW;
-	} else if (str_eq(code, STR("CANCELLED")))
-		(void)snprintf(words, sizeof words, "stopped");
-	else if (code.n) {
-		(void)snprintf(words, sizeof words, "%.*s", STR_FMT(code));
-		for (char *p = words; *p; p++)
-			*p = *p == '_' ? ' ' : str_lower(*p);
-	} else if (signal.n)
-		(void)snprintf(words, sizeof words, "%.*s", STR_FMT(signal));
-	else if (status)
-		(void)snprintf(words, sizeof words, "exit %" PRId64, status);
-	else
-		c->colour = LOG_GREEN;
-	if (c->colour == LOG_GREEN && change)
-		(void)snprintf(words, sizeof words, "change %" PRId64, change);
-	/* The sidecar has a sentence about it. */
-	c->failed = code.n && !refused && !cli_truth(end, STR("timed_out")) &&
-		    !str_eq(code, STR("CANCELLED"));
-	c->changed = change > 0;
-	c->ended = true;
-	c->outcome = copy(c, str_of(words));
-	c->duration = copy(c, str_of(human_took(cli_number(end, STR("ms"), 0), took)));
 }
 
 static size_t width_of_view(const struct view *v)
@@ -214,7 +113,7 @@ static void add_text(struct view *v, struct str text, enum log_colour colour)
 	buf_addc(&v->out, '\n');
 }
 
-static void add_head(struct view *v, const struct view_call *c)
+static void add_head(struct view *v, const struct followed *c)
 {
 	const struct log_line line = {
 		.name = c->tool,
@@ -229,17 +128,15 @@ static void add_head(struct view *v, const struct view_call *c)
 	columns_line(&v->out, v->o.coloured, width_of_view(v), c->clock, &line);
 }
 
-/* Where the last lines of a text begin; *before counts those that come earlier. */
-static struct str last_lines(struct str text, int64_t most, int64_t *before)
+/* Add that there are more lines, if there are. */
+static void add_more(struct view *v, int64_t lines)
 {
-	size_t at = text.n && text.p[text.n - 1] == '\n' ? text.n - 1 : text.n;
+	char text[64];
 
-	while (at > 0 && (text.p[at - 1] != '\n' || --most > 0))
-		at--;
-	*before = 0;
-	for (size_t i = 0; i < at; i++)
-		*before += text.p[i] == '\n';
-	return str_from(text, at);
+	(void)snprintf(text, sizeof text, "… %" PRId64 " more line%s", lines,
+		       lines == 1 ? "" : "s");
+	if (lines)
+		add_text(v, str_of(text), LOG_DIM);
 }
 
 static void add_lines(struct view *v, struct str text, enum log_colour colour)
@@ -252,26 +149,19 @@ static void add_lines(struct view *v, struct str text, enum log_colour colour)
 	}
 }
 
-/* The end of the output. Returns how many lines were added. */
-static void add_output(struct view *v, const struct view_call *c, int64_t most)
+/* The end of the output. */
+static void add_output(struct view *v, const struct followed *c, int64_t most)
 {
 	int64_t before;
-	char text[64];
-	const struct str last = last_lines(buf_str(&c->output), most, &before);
+	const struct str last = lines_last(buf_str(&c->output), most, &before);
 
-	before += c->dropped;
-	if (before) {
-		(void)snprintf(text, sizeof text, "… %" PRId64 " more line%s", before,
-			       before == 1 ? "" : "s");
-		add_text(v, str_of(text), LOG_DIM);
-	}
+	add_more(v, before + c->dropped);
 	add_lines(v, last, LOG_DIM);
 }
 
 static void add_diff(struct view *v, struct str diff)
 {
 	struct str line;
-	char text[64];
 	int64_t left = 0;
 
 	for (int shown = 0; diff.n;) {
@@ -292,13 +182,11 @@ static void add_diff(struct view *v, struct str diff)
 			 : line.p[0] == '@' ? LOG_CYAN
 					    : LOG_PLAIN);
 	}
-	(void)snprintf(text, sizeof text, "… %" PRId64 " more line%s", left, left == 1 ? "" : "s");
-	if (left)
-		add_text(v, str_of(text), LOG_DIM);
+	add_more(v, left);
 }
 
 /* What only the sidecar knows: the diff of a change, the sentence of a failure. */
-static void add_story(struct view *v, const struct view_call *c)
+static void add_story(struct view *v, const struct followed *c)
 {
 	AUTO_ARENA memory = { .max = LIMIT_CLIENT_MEMORY };
 	char url[64];
@@ -310,12 +198,26 @@ static void add_story(struct view *v, const struct view_call *c)
 	if (c->changed)
 		add_diff(v, json_text(result, STR("diff")));
 	if (c->failed)
-		add_lines(v, last_lines(json_text(result, STR("result")), 2, &(int64_t){ 0 }),
+		add_lines(v, lines_last(json_text(result, STR("result")), 2, &(int64_t){ 0 }),
 			  LOG_RED);
 }
 
-static void add_ended(struct view *v, const struct view_call *c)
+/* Say from which session on the calls below are. */
+static void add_session(struct view *v, struct str session)
 {
+	char text[sizeof v->session + 16];
+
+	session = str_upto(session, sizeof v->session - 1);
+	if (!session.n || str_eq(session, str_of(v->session)))
+		return;
+	(void)snprintf(v->session, sizeof v->session, "%.*s", STR_FMT(session));
+	(void)snprintf(text, sizeof text, "session %s", v->session);
+	add_text(v, str_of(text), LOG_DIM);
+}
+
+static void add_ended(struct view *v, const struct followed *c)
+{
+	add_session(v, c->session);
 	add_head(v, c);
 	add_lines(v, c->why, LOG_YELLOW);
 	if (v->o.terminal)
@@ -327,7 +229,7 @@ static void add_ended(struct view *v, const struct view_call *c)
 }
 
 /* Whether a call that has ended is to be shown at all. */
-static bool is_wanted(const struct view *v, const struct view_call *c)
+static bool is_wanted(const struct view *v, const struct followed *c)
 {
 	return (!v->o.tool.n || str_eq(v->o.tool, c->tool)) && (!v->o.refused || c->refused);
 }
@@ -340,7 +242,7 @@ static bool is_recent(const struct view *v, const struct json *event)
 /* Print events as they are. */
 static void take_json(struct view *v, const struct json *event, struct str text, struct str type)
 {
-	const int64_t id = cli_number(event, STR("call"), 0);
+	const int64_t id = json_int(event, STR("call"), 0);
 	const bool known = !v->o.tool.n || find(v, id, 0);
 
 	if ((v->o.refused ? str_eq(type, STR("refused")) : true) && known && is_recent(v, event)) {
@@ -356,16 +258,33 @@ static void take_refusal(struct view *v, const struct json *event)
 				       .subject = json_text(event, STR("subject")),
 				       .outcome = STR("refused"),
 				       .colour = LOG_YELLOW };
+	char clock[HUMAN_SIZE];
 
 	if (v->past || v->o.tool.n)
 		return;
-	columns_line(&v->out, v->o.coloured, width_of_view(v), clock_of(event), &line);
+	columns_line(&v->out, v->o.coloured, width_of_view(v), followed_clock(event, clock), &line);
 	add_text(v, json_text(event, STR("why")), LOG_YELLOW);
+}
+
+/* A change that another program has made in the same workspace. */
+static void take_change(struct view *v, const struct json *event)
+{
+	char words[64], clock[HUMAN_SIZE];
+
+	if (v->past || v->o.tool.n || v->o.refused)
+		return;
+	(void)snprintf(words, sizeof words, "change %" PRId64, json_int(event, STR("change"), 0));
+	const struct log_line line = { .name = STR("(another)"),
+				       .subject = json_text(json_items(event, STR("files")),
+							    STR("path")),
+				       .outcome = str_of(words),
+				       .colour = followed_deletes(event) ? LOG_RED : LOG_GREEN };
+	columns_line(&v->out, v->o.coloured, width_of_view(v), followed_clock(event, clock), &line);
 }
 
 static void take_gap(struct view *v, const struct json *event)
 {
-	const int64_t lost = cli_number(event, STR("lost"), -1);
+	const int64_t lost = json_int(event, STR("lost"), -1);
 	char text[96];
 
 	if (v->past)
@@ -385,9 +304,9 @@ static void forget_old(struct view *v)
 {
 	size_t ended = 0;
 
-	for (const struct view_call *c = v->first; c; c = c->next)
+	for (const struct followed *c = v->first; c; c = c->next)
 		ended += c->ended;
-	for (struct view_call **at = &v->first; *at && ended > LIMIT_SHOWN_BEFORE;)
+	for (struct followed **at = &v->first; *at && ended > LIMIT_SHOWN_BEFORE;)
 		if ((*at)->ended) {
 			drop(v, at);
 			ended--;
@@ -396,36 +315,30 @@ static void forget_old(struct view *v)
 		}
 }
 
-static void take_end(struct view *v, struct view_call *c, const struct json *event)
+static void take_end(struct view *v, struct followed *c, const struct json *event)
 {
-	judge(c, event);
+	followed_end(c, event);
 	if (is_wanted(v, c) && is_recent(v, event))
 		return;
-	struct view_call **at = &v->first;
+	struct followed **at = &v->first;
 	while (*at != c)
 		at = &(*at)->next;
 	drop(v, at);
 }
 
-/* One more reason; the first few are shown. */
-static void take_why(struct view_call *c, struct str why)
+/* Whether somebody looks, by the routes of those who watch; "sidecar ui" makes such calls itself. */
+static bool is_look(const struct view *v, const struct json *event)
 {
-	AUTO_BUF all = { .max = 8 << 10 };
-
-	if (c->reasons++ >= LIMIT_SHOWN_REASONS)
-		return;
-	buf_add(&all, c->why);
-	buf_add(&all, c->why.n ? STR("\n") : STR(""));
-	buf_add(&all, why);
-	c->why = copy(c, buf_str(&all));
+	return !v->o.tool.n &&
+	       str_is_listed("changes change change_diff jobs job", json_text(event, STR("tool")));
 }
 
 static void take_people(struct view *v, const struct json *event, struct str type)
 {
-	const int64_t job = cli_number(event, STR("job"), 0);
-	struct view_call *c = find(v, cli_number(event, STR("call"), 0), job);
+	const int64_t job = json_int(event, STR("job"), 0);
+	struct followed *c = find(v, json_int(event, STR("call"), 0), job);
 
-	if (str_eq(type, STR("call.start")))
+	if (str_eq(type, STR("call.start")) && !is_look(v, event))
 		begin(v, event, 0);
 	else if (str_eq(type, STR("job.start")))
 		begin(v, event, job);
@@ -433,13 +346,16 @@ static void take_people(struct view *v, const struct json *event, struct str typ
 		take_gap(v, event);
 	else if (str_eq(type, STR("refused")) && !c)
 		take_refusal(v, event);
+	else if (str_eq(type, STR("change")) && !json_get(event, STR("call")))
+		take_change(v, event);
 	else if (!c)
 		return;
 	else if (str_eq(type, STR("output")))
-		take_output(v, c, json_text(event, STR("text")));
-	else if (str_eq(type, STR("refused"))) {
-		c->refused = true;
-		take_why(c, json_text(event, STR("why")));
+		followed_output(c, event, v->o.terminal);
+	else if (str_eq(type, STR("change")))
+		c->deletes = followed_deletes(event);
+	else if (str_eq(type, STR("refused")) || str_eq(type, STR("guard.changed"))) {
+		followed_refusal(c, json_text(event, STR("why")));
 	} else if (str_ends(type, STR(".end")))
 		take_end(v, c, event);
 }
@@ -448,7 +364,7 @@ void view_event(void *view, const struct json *event, struct str text)
 {
 	struct view *v = view;
 	const struct str type = json_text(event, STR("type"));
-	const int64_t id = cli_number(event, STR("id"), 0);
+	const int64_t id = json_int(event, STR("id"), 0);
 
 	if (!v->o.json) {
 		take_people(v, event, type);
@@ -459,21 +375,12 @@ void view_event(void *view, const struct json *event, struct str text)
 		begin(v, event, 0);
 		take_json(v, event, text, type);
 	} else {
-		struct view_call *c = find(v, cli_number(event, STR("call"), 0), 0);
+		struct followed *c = find(v, json_int(event, STR("call"), 0), 0);
 		take_json(v, event, text, type);
 		if (c && str_eq(type, STR("call.end")))
 			take_end(v, c, event);
 	}
 	v->past = v->past && id < v->o.history;
-}
-
-static size_t count_lines(struct str text)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < text.n; i++)
-		n += text.p[i] == '\n';
-	return n;
 }
 
 /* How many lines the bottom may have: less than the terminal, or it could not be drawn again. */
@@ -493,11 +400,11 @@ static void draw(struct view *v)
 	int64_t shown = 0, more = 0;
 	char text[64];
 
-	for (const struct view_call *c = v->first; c; c = c->next) {
+	for (const struct followed *c = v->first; c; c = c->next) {
 		if (c->ended || c->job || !is_wanted(v, c))
 			continue;
 		if (shown >= LIMIT_SHOWN_CALLS ||
-		    count_lines(str_from(buf_str(&v->out), from)) + LIMIT_SHOWN_RUNNING + 3 >
+		    bytes_count(str_from(buf_str(&v->out), from), '\n') + LIMIT_SHOWN_RUNNING + 3 >
 			    most) {
 			more++;
 			continue;
@@ -511,11 +418,15 @@ static void draw(struct view *v)
 		add_text(v, str_of(text), LOG_DIM);
 	if (*v->note)
 		add_text(v, str_of(v->note), LOG_YELLOW);
-	v->drawn = count_lines(str_from(buf_str(&v->out), from));
+	(void)pthread_mutex_lock(&v->lock);
+	if (*v->asked)
+		add_text(v, str_of(v->asked), LOG_BOLD);
+	(void)pthread_mutex_unlock(&v->lock);
+	v->drawn = bytes_count(str_from(buf_str(&v->out), from), '\n');
 }
 
 /* Elsewhere than on a terminal: the whole lines of output that have come. */
-static void print_output(struct view *v, struct view_call *c)
+static void print_output(struct view *v, struct followed *c)
 {
 	const char *last = c->output.n ? memrchr(c->output.p, '\n', c->output.n) : NULL;
 
@@ -529,6 +440,16 @@ static void print_output(struct view *v, struct view_call *c)
 	buf_drop(&c->output, n);
 }
 
+/* Take away what is at the bottom. */
+static void erase(struct view *v)
+{
+	if (v->drawn)
+		buf_addf(&v->out, "\033[%zuA", v->drawn);
+	if (v->o.terminal && !v->o.json)
+		buf_add(&v->out, STR("\r\033[J"));
+	v->drawn = 0;
+}
+
 void view_pause(void *view)
 {
 	struct view *v = view;
@@ -536,16 +457,17 @@ void view_pause(void *view)
 	if (v->past)
 		return;
 	AUTO_BUF early = TAKE(v->out, (struct buf){ .max = LIMIT_ANSWER });
-	if (v->drawn)
-		buf_addf(&v->out, "\033[%zuA\r\033[J", v->drawn);
-	v->drawn = 0;
+	erase(v);
+	v->running = 0;
 	buf_add(&v->out, buf_str(&early));
-	for (struct view_call **at = &v->first; *at && !v->o.json;) {
-		struct view_call *c = *at;
+	for (struct followed **at = &v->first; *at && !v->o.json;) {
+		struct followed *c = *at;
 		if (c->job && !c->ended && !c->headed && is_wanted(v, c)) {
 			c->headed = true;
 			add_head(v, c);
 		}
+		if (!c->ended)
+			v->running = c->id;
 		if (!c->ended && !v->o.terminal)
 			print_output(v, c);
 		if (c->ended)
@@ -570,9 +492,25 @@ void view_note(struct view *v, const char *sentence)
 
 void view_end(struct view *v)
 {
-	if (!v->drawn)
-		return;
-	buf_addf(&v->out, "\033[%zuA\r\033[J", v->drawn);
-	v->drawn = 0;
+	erase(v);
 	cli_print(buf_str(&v->out));
+}
+
+int64_t view_running(struct view *v)
+{
+	return v->running;
+}
+
+/* It is shown at once, where the next line would begin; what is drawn then has it as well. */
+void view_ask(struct view *v, struct str line)
+{
+	char room[1024];
+	struct buf shown = buf_over(room, sizeof room);
+
+	(void)pthread_mutex_lock(&v->lock);
+	(void)snprintf(v->asked, sizeof v->asked, "%.*s", STR_FMT(line));
+	(void)pthread_mutex_unlock(&v->lock);
+	buf_addf(&shown, "\r\033[K%*s", INDENT, "");
+	(void)columns_fit(&shown, line, columns_of(STDOUT_FILENO) - INDENT - 1);
+	cli_print(buf_str(&shown));
 }

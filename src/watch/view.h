@@ -40,6 +40,11 @@ void view_pause(void *view);
 /* Show a sentence at the bottom until something else happens. */
 void view_note(struct view *v, const char *sentence);
 
+/* For the thread of keys: the newest call that runs, or 0; and a line at the bottom that stays
+ * until there is another, or "". */
+int64_t view_running(struct view *v);
+void view_ask(struct view *v, struct str line);
+
 /* Leave the terminal as it was: nothing is left at the bottom that would be drawn again. */
 void view_end(struct view *v);
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* watch: `sidecar watch`: the stream, the view, and the keys that end it. */
 
-#include "watch/watch.h"
-
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,10 +103,6 @@ static int news_read(struct news *s, struct err *e)
 			       "Accept: text/event-stream\r\nLast-Event-ID: %s\r\n", s->last);
 	if (subject_request(s->target, &q, extra, LIMIT_STREAM_SILENCE_MS, &answer, e) < 0)
 		return -1;
-	if (answer.status == 401)
-		return err_set(e, ERR_UNAUTHORIZED,
-			       "The sidecar wants a token: give it with --token-file, or in "
-			       "SIDECAR_AUTH_TOKEN");
 	if (answer.status == 404 || answer.status == 405)
 		return err_set(e, ERR_BAD_ANSWER,
 			       "This sidecar cannot be watched: it is older, or runs with --events "
@@ -143,13 +137,112 @@ static const struct option watch_options[] = {
 	OPTION_END,
 };
 
-/* Ends the watching: a key, or a signal. The thread of keys asks the cancel. */
+/* What is done by keys, in a thread of its own: q and signals end the watching, s stops a call, u
+ * undoes a change. The last two ask first, and y agrees. */
 struct keys {
 	struct cancel cancel;
 	int signals;
 	bool raw; /* the terminal was changed, and is to be put back */
 	struct termios before;
+	const struct subject *target;
+	struct view *view; /* NULL: only q is a key */
+	char agreed[64];   /* what y requests; or "" */
+	struct arena memory;
 };
+
+static void ask(struct keys *k, const char *request, const struct buf *question)
+{
+	(void)snprintf(k->agreed, sizeof k->agreed, "%s", request);
+	view_ask(k->view, buf_str(question));
+}
+
+static void ask_to_stop(struct keys *k)
+{
+	const int64_t call = view_running(k->view);
+	AUTO_BUF question = { .max = 4096 };
+	char url[64];
+	struct err e;
+
+	if (!call) {
+		view_ask(k->view, STR("Nothing runs that could be stopped."));
+		return;
+	}
+	(void)snprintf(url, sizeof url, "/calls/%lld", (long long)call);
+	const struct json *answer = subject_get(k->target, url, NULL, &k->memory, &e);
+	const struct json *events =
+		json_items(answer ? json_get(answer, STR("result")) : &json_empty, STR("events"));
+	(void)snprintf(url, sizeof url, "/calls/%lld/stop", (long long)call);
+	buf_add(&question, STR("Stop with y: "));
+	cli_add_visible(&question, events ? json_text(events, STR("subject")) : STR(""));
+	ask(k, url, &question);
+}
+
+static void ask_to_undo(struct keys *k)
+{
+	struct err e;
+	const struct json *answer =
+		subject_get(k->target, "/changes?limit=1000", NULL, &k->memory, &e);
+	const struct json *last = NULL;
+	AUTO_BUF question = { .max = 4096 };
+	char url[64];
+
+	for (const struct json *i = json_items(
+		     answer ? json_get(answer, STR("result")) : &json_empty, STR("changes"));
+	     i; i = i->next)
+		if (!json_int(i, STR("undone_by"), 0) && json_is_true(i, STR("undoable")) &&
+		    !str_eq(json_text(i, STR("tool")), STR("undo")))
+			last = i;
+	if (!last) {
+		view_ask(k->view, STR("There is no change that could be undone."));
+		return;
+	}
+	const long long id = json_int(last, STR("id"), 0);
+	(void)snprintf(url, sizeof url, "/changes/%lld/undo", id);
+	buf_addf(&question, "Undo change %lld with y: ", id);
+	cli_add_visible(&question, json_text(last, STR("tool")));
+	buf_addc(&question, ' ');
+	cli_add_visible(&question, json_text(last, STR("subject")));
+	ask(k, url, &question);
+}
+
+/* Do what was agreed to. */
+static void request_agreed(struct keys *k)
+{
+	const struct request q = { .method = "POST", .target = k->agreed, .body = STR("{}") };
+	CLEANUP(answer_done)
+	struct answer answer = { .body = { .max = LIMIT_CLIENT_ANSWER + ANSWER_SPARE } };
+	const struct json *object = &json_empty;
+	AUTO_BUF sentence = { .max = 4096 };
+	struct err e;
+
+	if (subject_request(k->target, &q, NULL, LIMIT_STREAM_SILENCE_MS, &answer, &e) < 0)
+		buf_add(&sentence, str_of(e.msg));
+	else if (answer.status == 200)
+		buf_add(&sentence, STR("Done."));
+	else if (json_parse(buf_str(&answer.body), &k->memory, &object, &e) == 0)
+		cli_add_visible(&sentence, json_text(object, STR("error")));
+	view_ask(k->view, buf_str(&sentence));
+	k->agreed[0] = '\0';
+}
+
+/* False: it is over. */
+static bool press(struct keys *k, char key)
+{
+	if (key == 'q' || key == 'Q' || key == 4)
+		return false;
+	if (!k->view)
+		return true;
+	if (key == 's')
+		ask_to_stop(k);
+	else if (key == 'u')
+		ask_to_undo(k);
+	else if (key == 'y' && *k->agreed)
+		request_agreed(k);
+	else
+		ask(k, "", &(struct buf){ 0 });
+	arena_reset(&k->memory);
+	return true;
+}
 
 static void make_raw(struct keys *k)
 {
@@ -170,14 +263,14 @@ static void restore(const struct keys *k)
 		(void)tcsetattr(STDIN_FILENO, TCSANOW, &k->before);
 }
 
-/* Whether a key says that it is over. */
-static bool is_over(int fd)
+/* Whether the keys that were pressed say that it is over. */
+static bool is_over(struct keys *k)
 {
 	char keys[64];
-	const ssize_t n = read(fd, keys, sizeof keys);
+	const ssize_t n = read(STDIN_FILENO, keys, sizeof keys);
 
 	for (ssize_t i = 0; i < n; i++)
-		if (keys[i] == 'q' || keys[i] == 'Q' || keys[i] == 4)
+		if (!press(k, keys[i]))
 			return true;
 	return false;
 }
@@ -192,7 +285,7 @@ static void *wait_for_keys(void *arg)
 	for (;;) {
 		if (poll(p, ARRAY_LEN(p), -1) < 0)
 			continue;
-		if (p[1].revents & (POLLHUP | POLLERR) || (p[1].revents && is_over(STDIN_FILENO)))
+		if (p[1].revents & (POLLHUP | POLLERR) || (p[1].revents && is_over(k)))
 			break;
 		if (!p[0].revents || read(k->signals, &info, sizeof info) != sizeof info)
 			continue;
@@ -210,7 +303,6 @@ static int open_keys(struct keys *k)
 {
 	sigset_t set;
 
-	*k = (struct keys){ .cancel = CANCEL_INIT };
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)sigemptyset(&set);
 	(void)sigaddset(&set, SIGINT);
@@ -220,7 +312,7 @@ static int open_keys(struct keys *k)
 	(void)sigprocmask(SIG_BLOCK, &set, NULL);
 	k->signals = signalfd(-1, &set, SFD_CLOEXEC);
 	make_raw(k);
-	return k->signals < 0 || !thread_start(wait_for_keys, k, 64 << 10, NULL) ? -1 : 0;
+	return k->signals < 0 ? -1 : 0;
 }
 
 /* "10m" as the time that long ago, in ISO form; false if it is not of that form. */
@@ -263,20 +355,14 @@ static int follow(const struct cli *c, struct news *s, struct view *v)
 	}
 }
 
-static bool is_terminal(void)
-{
-	const char *term = getenv("TERM");
-
-	return isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb") != 0;
-}
-
 static void say_hello(const struct cli *c, const struct json *health)
 {
 	AUTO_BUF out = { .max = 64 << 10 };
 
 	buf_add(&out, STR("watching "));
 	cli_add_visible(&out, json_text(health, STR("workspace")));
-	buf_addf(&out, " (pid %lld); q ends it", (long long)cli_number(health, STR("pid"), 0));
+	buf_addf(&out, " (pid %lld); s stops, u undoes, q ends it",
+		 (long long)json_int(health, STR("pid"), 0));
 	cli_say(c, "%.*s", STR_FMT(buf_str(&out)));
 }
 
@@ -285,9 +371,14 @@ static int watch(struct cli *c, const struct watch_args *a, const struct subject
 {
 	struct keys *keys = arena_array(&c->memory, 1, sizeof *keys);
 	char since[UTC_TEXT] = "";
-	const bool terminal = is_terminal();
+	const bool terminal = cli_is_terminal(STDOUT_FILENO);
 
-	if (!keys || open_keys(keys) < 0)
+	if (!keys)
+		return EXIT_FAILED;
+	*keys = (struct keys){ .cancel = CANCEL_INIT,
+			       .target = target,
+			       .memory = { .max = LIMIT_CLIENT_MEMORY } };
+	if (open_keys(keys) < 0)
 		return EXIT_FAILED;
 	const struct view_options o = {
 		.target = target,
@@ -298,7 +389,7 @@ static int watch(struct cli *c, const struct watch_args *a, const struct subject
 		.tool = str_of(a->tool),
 		.refused = a->refused,
 		.since = a->since && parse_since(a->since, since) ? str_of(since) : STR(""),
-		.history = cli_number(health, STR("event"), 0),
+		.history = json_int(health, STR("event"), 0),
 		.is_new = c->json && !a->since,
 	};
 	struct view *v = view_new(&o);
@@ -308,15 +399,17 @@ static int watch(struct cli *c, const struct watch_args *a, const struct subject
 			  .event = view_event,
 			  .pause = view_pause,
 			  .arg = v };
-	if (terminal && !c->json)
+	if (terminal && !c->json) {
 		say_hello(c, health);
-	const int status = v ? follow(c, &s, v) : EXIT_FAILED;
+		keys->view = v;
+	}
+	const bool started = thread_start(wait_for_keys, keys, LIMIT_WATCH_STACK, NULL);
+	const int status = v && started ? follow(c, &s, v) : EXIT_FAILED;
 	if (v)
 		view_end(v);
 	restore(keys);
 	news_done(&s);
-	view_free(v);
-	/* The thread of keys still waits for one. */
+	/* The thread of keys still waits for one, and may use the view. */
 	_exit(status);
 }
 
@@ -329,7 +422,7 @@ static int watch_run(struct cli *c, const void *args)
 
 	if (a->since && !parse_since(a->since, since))
 		return cli_misused(c, "--since must be a time such as 90s, 10m, 2h or 1d");
-	const int status = running_choose(c, a->pid, &target);
+	const int status = running_choose(c, a->pid, false, &target);
 	if (status != EXIT_OK)
 		return status;
 	const struct json *health = subject_get(&target, "/health", NULL, &c->memory, &e);

@@ -76,7 +76,7 @@ struct path_walk {
 	char text[2 * PATH_MAX]; /* what is walked: components and single slashes */
 	size_t length;
 	size_t at; /* where the current component begins; all before it are real directories */
-	size_t asked_rest;  /* so many bytes at the end of the text are of `asked`, not of a link */
+	size_t asked_rest;  /* bytes at the end of the text that are of `asked`, not of a link */
 	int links, parents; /* links replaced and ".." removed so far */
 	int dir; /* the directory of the current component; b->fd is not closed by the walk */
 	bool make_dirs;
@@ -289,8 +289,11 @@ static enum walk_step enter(struct path_walk *w, const char *name, struct err *e
 		if (errno == ENOENT && !w->make_dirs)
 			return STEP_MISSING;
 		if (errno == ENOENT) {
-			witness_tell(w->b->witness, w->dir, name, WITNESS_MAKE);
-			errno = ENOENT;
+			const struct witness *witness = w->b->witness;
+			if (witness_ask(witness, w->dir, name, e) < 0)
+				return STEP_FAILED;
+			witness_tell(witness, w->dir, name, WITNESS_MAKE);
+			errno = witness && witness->refuses && *witness->refuses ? EPERM : ENOENT;
 		}
 		/* Another process may have made it at the same moment; try again, not forever. */
 		if (errno == ENOENT && (mkdirat(w->dir, name, 0777) == 0 ||

@@ -26,24 +26,34 @@
 
 /* A witness is told of everything in the workspace that is about to change, before it does; and of
  * the content that a file was given. What makes, replaces or removes files takes a witness, or NULL.
- * The witness cannot refuse, and it may be told of a change that fails afterwards. */
+ * It is asked first whether it permits that, and may be told of a change that fails afterwards. Later
+ * it can refuse only that a directory is made. */
 enum witness_act {
 	WITNESS_MAKE,	 /* the name does not exist, and will */
 	WITNESS_WRITE,	 /* the file of that name is written in place */
+	WITNESS_MOVE,	 /* what has the name gets another one, and the name goes away */
 	WITNESS_REPLACE, /* the name gets another object, or goes away */
 };
 
 struct witness {
-	void (*before)(void *arg, int dir, const char *name, enum witness_act act);
-	void (*wrote)(void *arg, int dir, const char *name, struct str content); /* or NULL */
+	int (*permits)(void *arg, int dir, const char *name, struct err *e); /* or NULL: always */
+	void (*before)(void *arg, int dir, const char *name, enum witness_act act); /* or NULL */
+	void (*wrote)(void *arg, int dir, const char *name, struct str content);    /* or NULL */
 	void *arg;
+	const bool *refuses; /* the directory it was just told of must not be made; or NULL */
 };
 
 static inline void witness_tell(const struct witness *w, int dir, const char *name,
 				enum witness_act act)
 {
-	if (w)
+	if (w && w->before)
 		w->before(w->arg, dir, name, act);
+}
+
+/* May that name in the directory be changed? 0, or -1 with the reason. */
+static inline int witness_ask(const struct witness *w, int dir, const char *name, struct err *e)
+{
+	return w && w->permits ? w->permits(w->arg, dir, name, e) : 0;
 }
 
 /* The file that it was told of last has this content now. */

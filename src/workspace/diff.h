@@ -41,7 +41,7 @@ struct diff_head {
 	int64_t hunks; /* left out whole */
 };
 
-/* The hunks that fit into so many lines and bytes; or if the first one alone does not, the lines of
+/* The hunks that fit into these lines and bytes; or if the first one alone does not, the lines of
  * it that do. A hunk is what stands between two "...". */
 struct diff_head diff_cut(struct str diff, int64_t max_lines, int64_t max_bytes);
 

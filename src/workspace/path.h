@@ -36,6 +36,8 @@ enum path_policy {
 
 enum path_base { PATH_WORKSPACE, PATH_DATA, PATH_OUTSIDE, PATH_BASES };
 
+enum { PATH_GITS = 4 };
+
 /* The directories the rules know, as canonical absolute paths; empty if there is none. An alias is
  * the same directory as the operator wrote it, or empty if that is the canonical path. */
 struct path_rules {
@@ -43,6 +45,9 @@ struct path_rules {
 	struct str data, data_alias;	   /* DATA_DIR */
 	struct str allowed, allowed_alias; /* ALLOWED_ROOT_DIRECTORY: for `outside`, the limit */
 	bool outside;			   /* absolute paths are literal */
+	/* Git directories outside, which commands may change and no path of a tool leads to; then
+	 * empty ones. */
+	struct str git[PATH_GITS];
 };
 
 struct path {

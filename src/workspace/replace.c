@@ -18,6 +18,7 @@
 
 int temp_open(struct temp *t, int dir)
 {
+	t->dir = dir;
 	t->fd = openat(dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
 	return t->fd < 0 ? -1 : 0;
 }
@@ -28,26 +29,31 @@ bool temp_needs_name(void)
 	return errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL || errno == ENOENT;
 }
 
-void temp_choose_name(struct temp *t)
+void temp_choose_name(struct temp *t, struct pending *pending, int dir)
 {
 	uint64_t random;
 
 	io_random(&random, sizeof random);
 	(void)snprintf(t->name, sizeof t->name, PENDING_PREFIX "%016llx.tmp",
 		       (unsigned long long)random);
+	t->dir = dir;
+	t->slot = pending_add(pending, dir, t->name);
 }
 
-int temp_make(struct temp *t, struct pending *pending, int dir, mode_t mode)
+/* The name does not exist after all. */
+static int forget_name(struct temp *t)
 {
-	t->slot = pending_add(pending, dir, t->name);
-	t->fd = openat(dir, t->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-	if (t->fd >= 0)
-		return 0;
 	t->name[0] = '\0';
 	return -1;
 }
 
-int temp_link(const struct temp *t, int dir, const char *name)
+int temp_make(struct temp *t, mode_t mode)
+{
+	t->fd = openat(t->dir, t->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	return t->fd < 0 ? forget_name(t) : 0;
+}
+
+static int link_to(const struct temp *t, int dir, const char *name)
 {
 	char self[32];
 
@@ -58,6 +64,57 @@ int temp_link(const struct temp *t, int dir, const char *name)
 	/* Before Linux 6.10 only a privileged process could link by descriptor alone. */
 	(void)snprintf(self, sizeof self, "/proc/self/fd/%d", t->fd);
 	return linkat(AT_FDCWD, self, dir, name, AT_SYMLINK_FOLLOW);
+}
+
+int temp_link(struct temp *t)
+{
+	return link_to(t, t->dir, t->name) < 0 ? forget_name(t) : 0;
+}
+
+static int rename_to(const struct temp *t, int dir, const char *name, enum temp_way way)
+{
+	static const unsigned flags[] = {
+		[TEMP_NEW] = RENAME_NOREPLACE, [TEMP_EXCHANGE] = RENAME_EXCHANGE
+	};
+
+	if (way == TEMP_OVER)
+		return renameat(t->dir, t->name, dir, name);
+	if (renameat2(t->dir, t->name, dir, name, flags[way]) == 0)
+		return 0;
+	if (errno == ENOSYS || errno == EOPNOTSUPP)
+		errno = EINVAL;
+	/* Not every file system can refuse to replace: a link does. */
+	return errno == EINVAL && way == TEMP_NEW ? linkat(t->dir, t->name, dir, name, 0) : -1;
+}
+
+int temp_put(struct temp *t, int dir, const char *name, enum temp_way way)
+{
+	if (!*t->name)
+		return link_to(t, dir, name);
+	if (rename_to(t, dir, name, way) < 0)
+		return -1;
+	/* If both are names of one inode, a rename does nothing. */
+	if (t->fd < 0 && way == TEMP_OVER)
+		(void)unlinkat(t->dir, t->name, 0);
+	t->name[0] = '\0';
+	return 0;
+}
+
+int temp_fill_text(const void *arg, int fd)
+{
+	return io_write_all(fd, *(const struct str *)arg, IO_FOREVER);
+}
+
+int temp_overwrite(int fd, int64_t old_size, int64_t size, temp_fill *fill, const void *arg)
+{
+	/* Also in the holes of a sparse file. */
+	if (size > 0 && fallocate(fd, 0, 0, size) < 0 && errno != EOPNOTSUPP) {
+		const int error = errno;
+		(void)ftruncate(fd, old_size);
+		errno = error;
+		return -1;
+	}
+	return lseek(fd, 0, SEEK_SET) < 0 || fill(arg, fd) < 0 ? -1 : ftruncate(fd, size);
 }
 
 /* Copy the extended attributes. Failing to copy one that belongs to a security module does not
@@ -107,10 +164,10 @@ int temp_resemble(const struct temp *t, int from, const struct stat *st)
 	return copy_xattrs(from, t->fd);
 }
 
-void temp_discard(struct temp *t, int dir)
+void temp_discard(struct temp *t)
 {
 	if (*t->name)
-		(void)unlinkat(dir, t->name, 0);
+		(void)unlinkat(t->dir, t->name, 0);
 	t->name[0] = '\0';
 	pending_remove(t->slot);
 	t->slot = NULL;
@@ -165,12 +222,8 @@ static int name_temp(struct replace *r, struct temp *t)
 		errno = EPERM;
 		return -1;
 	}
-	temp_choose_name(t);
-	t->slot = pending_add(ws_pending(r->ws), r->at.dir, t->name);
-	if (temp_link(t, r->at.dir, t->name) == 0)
-		return 0;
-	t->name[0] = '\0';
-	return -1;
+	temp_choose_name(t, ws_pending(r->ws), r->at.dir);
+	return temp_link(t);
 }
 
 /* Make the new file under its own name at once: a reader may see a part of it. */
@@ -186,10 +239,10 @@ static int named_temp(struct replace *r, struct new_file *n)
 {
 	if (temp_stays(r->at.dir))
 		return r->old < 0 ? make_in_place(r, n) : (errno = EPERM, -1);
-	temp_choose_name(&n->temp);
+	temp_choose_name(&n->temp, ws_pending(r->ws), r->at.dir);
 	/* Other processes see this file while it is written. If it replaces one, only we may open
 	 * it until it has the mode of the old file. */
-	return temp_make(&n->temp, ws_pending(r->ws), r->at.dir, r->old < 0 ? 0666 : 0600);
+	return temp_make(&n->temp, r->old < 0 ? 0666 : 0600);
 }
 
 static int open_temp(struct replace *r, struct new_file *n)
@@ -201,20 +254,8 @@ static int open_temp(struct replace *r, struct new_file *n)
 
 static int write_in_place(struct replace *r, struct str content, struct err *e)
 {
-	const off_t size = (off_t)content.n;
-
 	witness_tell(r->witness, r->at.dir, r->at.name, WITNESS_WRITE);
-
-	/* Reserve the room first, also in the holes of a sparse file: a disk that fills up half way
-	 * would leave neither the old nor the new content. */
-	if (size > 0 && fallocate(r->old, 0, 0, size) < 0 && errno != EOPNOTSUPP) {
-		const int error = errno;
-		(void)ftruncate(r->old, r->st.st_size);
-		errno = error;
-		return fail(r, "write", e);
-	}
-	if (lseek(r->old, 0, SEEK_SET) < 0 || io_write_all(r->old, content, IO_FOREVER) < 0 ||
-	    ftruncate(r->old, size) < 0)
+	if (temp_overwrite(r->old, r->st.st_size, (int64_t)content.n, temp_fill_text, &content) < 0)
 		return fail(r, "write", e);
 	if (r->flags & REPLACE_MODE && fchmod(r->old, r->mode) < 0)
 		return fail(r, "set the mode of", e);
@@ -232,14 +273,11 @@ static int publish(struct replace *r, struct new_file *n)
 	if (n->placed)
 		return 0;
 	/* A new file needs no temporary name, unless another process made the file (EEXIST). */
-	if (r->old < 0 && !*t->name && linkat(t->fd, "", r->at.dir, r->at.name, AT_EMPTY_PATH) == 0)
+	if (r->old < 0 && !*t->name && temp_put(t, r->at.dir, r->at.name, TEMP_NEW) == 0)
 		return 0;
 	if (!*t->name && name_temp(r, t) < 0)
 		return -1;
-	if (renameat(r->at.dir, t->name, r->at.dir, r->at.name) < 0)
-		return -1;
-	t->name[0] = '\0';
-	return 0;
+	return temp_put(t, r->at.dir, r->at.name, TEMP_OVER);
 }
 
 /* Whether errno says that the file cannot be replaced, though it may be writable. */
@@ -277,13 +315,13 @@ int replace_commit(struct replace *r, struct str content, struct err *e)
 	/* The nameless file could not be given a name: an old kernel without /proc, or a directory
 	 * that keeps names. */
 	if (rc < 0 && !*n.temp.name && (errno == ENOENT || (errno == EPERM && r->old < 0))) {
-		temp_discard(&n.temp, r->at.dir);
+		temp_discard(&n.temp);
 		rc = named_temp(r, &n);
 		if (rc == 0)
 			rc = commit_temp(r, &n, content);
 	}
 	const int error = errno;
-	temp_discard(&n.temp, r->at.dir);
+	temp_discard(&n.temp);
 	errno = error;
 	if (rc < 0)
 		return only_in_place(r) ? write_in_place(r, content, e) : fail(r, "write", e);
@@ -308,13 +346,17 @@ static int open_old(struct replace *r)
 		r->old = openat(r->at.dir, r->at.name, O_WRONLY | flags);
 	if (r->old < 0)
 		return errno == ENOENT && !(r->flags & REPLACE_MUST_EXIST) ? 0 : -1;
-	if (fstat(r->old, &r->st) < 0)
-		return -1;
-	if (r->st.st_nlink < 2)
-		return 0;
-	/* It will be written in place, and its other names have other locks. */
-	r->file_lock = ws_lock_file(r->ws, &r->st);
 	return fstat(r->old, &r->st);
+}
+
+/* A file with several names will be written in place, and its other names have other locks. */
+static int lock_file(struct replace *r, struct err *e)
+{
+	if (r->old < 0 || r->st.st_nlink < 2)
+		return 0;
+	if (locks_take_file(ws_locks(r->ws), &r->st, &r->file_lock, e) < 0)
+		return -1;
+	return fstat(r->old, &r->st) < 0 ? fail(r, "write", e) : 0;
 }
 
 int replace_begin(const struct workspace *ws, const struct witness *witness,
@@ -328,14 +370,23 @@ int replace_begin(const struct workspace *ws, const struct witness *witness,
 			   .at = { .dir = -1 },
 			   .old = -1 };
 
-	if (ws_place(ws, path, flags & REPLACE_MAKE_DIRS, witness, &r.at, e) < 0)
+	if (ws_place(ws, path, flags & REPLACE_MAKE_DIRS, witness, &r.at, e) < 0 ||
+	    witness_ask(witness, r.at.dir, r.at.name, e) < 0)
 		return -1;
-	r.lock = ws_lock(ws, &r.at);
+	if (locks_take_place(ws_locks(ws), &r.at, &r.lock, e) < 0)
+		return -1;
 	if (open_old(&r) < 0) {
 		if (errno == ENOENT)
 			return err_set(e, ERR_FILE_NOT_FOUND, "File not found: %.*s",
 				       STR_FMT(ws_display(ws, path, shown)));
 		return fail(&r, "write", e);
+	}
+	if (lock_file(&r, e) < 0)
+		return -1;
+	if (r.old >= 0 && ws_hides(ws, r.old)) {
+		(void)err_set(e, ERR_PATH_HIDDEN, "%.*s is hidden from agents.",
+			      STR_FMT(ws_display(ws, path, shown)));
+		return err_advise(e, "The operator can show it with --hide '!PATTERN'.");
 	}
 	if (r.old >= 0 && !S_ISREG(r.st.st_mode))
 		return err_set(e, ERR_NOT_A_FILE, "Path is not a regular file: %.*s",
@@ -381,9 +432,8 @@ void replace_done(struct replace *r)
 {
 	fd_closep(&r->old);
 	file_place_done(&r->at);
-	if (r->file_lock)
-		(void)pthread_mutex_unlock(r->file_lock);
-	if (r->lock)
-		ws_unlock(r->ws, r->lock);
-	r->lock = r->file_lock = NULL;
+	if (!r->ws)
+		return;
+	locks_release_file(ws_locks(r->ws), &r->file_lock);
+	locks_release_place(ws_locks(r->ws), &r->lock);
 }

@@ -128,8 +128,9 @@ int root_open(const char *what, const char *path, bool make, struct root *ret, s
 	return 0;
 }
 
-/* Open a canonical path, component by component and through no link. -1 with errno. */
-static int open_canonical(const char *path)
+/* Open a canonical path, component by component and through no link; with `make` missing ones are
+ * made. -1 with errno. */
+static int open_canonical(const char *path, bool make)
 {
 	const int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 	struct str rest = str_of(path + 1), part;
@@ -139,7 +140,9 @@ static int open_canonical(const char *path)
 	while (dir >= 0 && rest.n) {
 		(void)str_cut(rest, '/', &part, &rest);
 		(void)snprintf(name, sizeof name, "%.*s", STR_FMT(part));
-		const int next = openat(dir, name, flags);
+		int next = openat(dir, name, flags);
+		if (next < 0 && errno == ENOENT && make && mkdirat(dir, name, 0777) == 0)
+			next = openat(dir, name, flags);
 		const int error = errno;
 		fd_closep(&dir);
 		dir = next;
@@ -148,14 +151,15 @@ static int open_canonical(const char *path)
 	return TAKE(dir, -1);
 }
 
-enum root_news root_look(const struct root *r)
+enum root_news root_look(const struct root *r, bool make)
 {
 	struct stat held, found;
-	AUTO_FD fd = open_canonical(r->path);
+	AUTO_FD fd = open_canonical(r->path, make);
 
+	if (fd < 0 && errno == ENOENT)
+		return ROOT_GONE;
 	if (fd < 0)
-		return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? ROOT_GONE
-									     : ROOT_SAME;
+		return errno == ENOTDIR || errno == ELOOP ? ROOT_BLOCKED : ROOT_SAME;
 	if (fstat(r->fd, &held) < 0 || fstat(fd, &found) < 0 ||
 	    (held.st_dev == found.st_dev && held.st_ino == found.st_ino))
 		return ROOT_SAME;

@@ -19,7 +19,7 @@ struct root {
 	int fd;		      /* O_PATH; -1: not open */
 	char path[PATH_MAX];  /* canonical, absolute */
 	char alias[PATH_MAX]; /* as the operator wrote it, normalised; "" when that is the same */
-	size_t existed;	      /* so many bytes of the path existed before root_open */
+	size_t existed;	      /* how many bytes of the path existed before root_open */
 };
 
 /* The canonical path that `path` has, or would have if it were made now: links are resolved as far
@@ -34,13 +34,14 @@ int root_open(const char *what, const char *path, bool make, struct root *ret, s
 enum root_news {
 	ROOT_SAME,     /* the held directory, or it cannot be told */
 	ROOT_REPLACED, /* another directory, which is held from now on */
-	ROOT_GONE,     /* nothing, or not a directory */
+	ROOT_GONE,     /* nothing */
+	ROOT_BLOCKED,  /* a link or a file is in its place, or above it */
 };
 
 /* Look at the path again, following no links: it is canonical, so a link in it is new and may lead
- * anywhere. The number of the descriptor never changes: other threads may use it at any time, and
+ * anywhere. With `make` a directory that is gone is made again. The number of the descriptor never changes: other threads may use it at any time, and
  * get the old directory or the new one. Only one thread may look at a time. */
-enum root_news root_look(const struct root *r);
+enum root_news root_look(const struct root *r, bool make);
 
 /* Remove the directories that root_open made, if they are still empty. */
 void root_unmake(const struct root *r);

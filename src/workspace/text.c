@@ -140,7 +140,7 @@ static int64_t pass_hole(int fd, int64_t left)
 	return data - here < left ? data - here : left;
 }
 
-/* Take so many zero bytes without reading them: they have no newline and need not be kept beyond
+/* Take n zero bytes without reading them: they have no newline and need not be kept beyond
  * the room for them. No character is unfinished. */
 static void take_zeros(struct scan *s, int64_t n)
 {

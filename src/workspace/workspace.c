@@ -6,45 +6,46 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <xxhash.h>
-
+#include "base/buf.h"
 #include "base/io.h"
 #include "base/own.h"
 #include "workspace/limits.h"
+#include "workspace/locks.h"
 #include "workspace/pending.h"
 #include "workspace/root.h"
-
-enum { LOCKS = 64 }; /* two files may share a lock: then one waits for the other */
 
 /* When the path of a base was last looked at, and what was found. */
 struct base_watch {
 	pthread_mutex_t lock; /* held by the thread that looks */
 	_Atomic int64_t looked_ms;
-	atomic_bool gone;
+	_Atomic uint64_t device, inode; /* of the held directory */
+	_Atomic enum root_news news;
 };
 
 struct workspace {
-	pthread_rwlock_t replacing; /* read: one file is replaced; write: several together */
-	pthread_mutex_t locks[LOCKS], file_locks[LOCKS];
+	struct file_locks locks;
 	struct pending *pending;
 	struct root roots[PATH_BASES];
 	struct beneath bases[PATH_BASES];
 	struct base_watch watches[PATH_BASES];
 	atomic_uint generation; /* how often a base has been replaced */
 	char data_prefix[PATH_MAX + 1], outside_prefix[PATH_MAX + 1];
+	char git[PATH_GITS][PATH_MAX];
 	struct path_rules rules;
+	bool (*hides)(void *arg, int fd); /* or NULL */
+	void *hides_arg;
 };
 
 /* How a base is opened. */
 struct base_setup {
 	enum path_base base;
 	const char *what, *path; /* the setting and its value */
-	bool make;
 	char *prefix; /* where the text before its names in messages is kept; NULL: there is none */
 };
 
@@ -53,7 +54,7 @@ static int open_base(struct workspace *ws, const struct base_setup *s, bool walk
 {
 	struct root *r = &ws->roots[s->base];
 
-	if (root_open(s->what, s->path, s->make, r, e) < 0)
+	if (root_open(s->what, s->path, true, r, e) < 0)
 		return -1;
 	if (s->prefix)
 		(void)snprintf(s->prefix, PATH_MAX + 1, "%s%s", r->path,
@@ -69,18 +70,23 @@ static int open_base(struct workspace *ws, const struct base_setup *s, bool walk
 }
 
 /* The allowed root must contain the workspace. This is checked before anything is made. */
-static int check_allowed(const struct workspace *ws, const struct ws_options *o, struct err *e)
+static int check_allowed(const struct ws_options *o, struct err *e)
 {
-	char root[PATH_MAX];
+	char root[PATH_MAX], allowed[PATH_MAX];
 	struct str below;
 
-	if (root_canonical("WORKSPACE_ROOT", o->root, root, e) < 0)
-		return -1;
-	if (path_within(ws->bases[PATH_OUTSIDE].path, str_of(root), &below))
+	if (!o->allowed_root)
 		return 0;
-	return err_set(e, ERR_PATH_NOT_ALLOWED,
-		       "WORKSPACE_ROOT \"%s\" is not inside ALLOWED_ROOT_DIRECTORY \"%s\"", root,
-		       ws->roots[PATH_OUTSIDE].path);
+	if (root_canonical("ALLOWED_ROOT_DIRECTORY", o->allowed_root, allowed, e) < 0 ||
+	    root_canonical("WORKSPACE_ROOT", o->root, root, e) < 0)
+		return -1;
+	if (path_within(str_of(allowed), str_of(root), &below))
+		return 0;
+	return err_set(
+		e, ERR_PATH_NOT_ALLOWED,
+		"WORKSPACE_ROOT \"%s\" is not inside ALLOWED_ROOT_DIRECTORY \"%s\"%s: name a "
+		"directory that contains the workspace",
+		root, allowed, access(allowed, F_OK) == 0 ? "" : ", which does not exist");
 }
 
 /* Commands can make links in the workspace. A data directory named through such a link would, at
@@ -106,20 +112,17 @@ static int open_all(struct workspace *ws, const struct ws_options *o, struct err
 	const bool walk_only = o->walk_only || !beneath_has_openat2();
 	const struct base_setup setups[] = {
 		{ PATH_OUTSIDE, "ALLOWED_ROOT_DIRECTORY",
-		  o->allowed_root || !o->allow_outside ? o->allowed_root : "/", false,
+		  o->allowed_root || !o->allow_outside ? o->allowed_root : "/",
 		  ws->outside_prefix },
-		{ PATH_DATA, "DATA_DIR", o->data_dir, true, ws->data_prefix },
-		{ PATH_WORKSPACE, "WORKSPACE_ROOT", o->root ? o->root : "", true, NULL },
+		{ PATH_DATA, "DATA_DIR", o->data_dir, ws->data_prefix },
+		{ PATH_WORKSPACE, "WORKSPACE_ROOT", o->root ? o->root : "", NULL },
 	};
 
-	for (size_t i = 0; i < ARRAY_LEN(setups); i++) {
-		if (!setups[i].path)
-			continue;
-		if (open_base(ws, &setups[i], walk_only, e) < 0)
+	if (check_allowed(o, e) < 0)
+		return -1;
+	for (size_t i = 0; i < ARRAY_LEN(setups); i++)
+		if (setups[i].path && open_base(ws, &setups[i], walk_only, e) < 0)
 			return -1;
-		if (setups[i].base == PATH_OUTSIDE && check_allowed(ws, o, e) < 0)
-			return -1;
-	}
 	if (check_data(ws, e) < 0)
 		return -1;
 	ws->rules = (struct path_rules){
@@ -147,11 +150,7 @@ int ws_new(const struct ws_options *o, struct workspace **ret, struct err *e)
 		(void)pthread_mutex_init(&ws->watches[i].lock, NULL);
 		atomic_store(&ws->watches[i].looked_ms, io_now_ms());
 	}
-	(void)pthread_rwlock_init(&ws->replacing, NULL);
-	for (int i = 0; i < LOCKS; i++) {
-		(void)pthread_mutex_init(&ws->locks[i], NULL);
-		(void)pthread_mutex_init(&ws->file_locks[i], NULL);
-	}
+	locks_init(&ws->locks);
 	ws->pending = pending_new();
 	if (open_all(ws, o, e) < 0) {
 		ws_unmake(ws);
@@ -175,11 +174,7 @@ void ws_free(struct workspace *ws)
 		root_done(&ws->roots[i]);
 		(void)pthread_mutex_destroy(&ws->watches[i].lock);
 	}
-	(void)pthread_rwlock_destroy(&ws->replacing);
-	for (int i = 0; i < LOCKS; i++) {
-		(void)pthread_mutex_destroy(&ws->locks[i]);
-		(void)pthread_mutex_destroy(&ws->file_locks[i]);
-	}
+	locks_done(&ws->locks);
 	pending_free(ws->pending);
 	mem_free(ws);
 }
@@ -192,6 +187,20 @@ void ws_freep(struct workspace **ws)
 const struct path_rules *ws_rules(const struct workspace *ws)
 {
 	return &ws->rules;
+}
+
+bool ws_add_git(struct workspace *ws, const char *path)
+{
+	for (size_t i = 0; i < PATH_GITS; i++) {
+		if (str_eq(ws->rules.git[i], str_of(path)))
+			return true;
+		if (ws->rules.git[i].n)
+			continue;
+		(void)snprintf(ws->git[i], sizeof ws->git[i], "%s", path);
+		ws->rules.git[i] = str_of(ws->git[i]);
+		return true;
+	}
+	return false;
 }
 
 bool ws_uses_openat2(const struct workspace *ws)
@@ -214,31 +223,48 @@ struct str ws_display(const struct workspace *ws, const struct path *p, char out
 {
 	const struct beneath *b = base_of(ws, p);
 	const struct str itself = b->prefix.n ? b->path : STR(".");
-	const int n = *p->name ? snprintf(out, 2 * PATH_MAX, "%.*s%s", STR_FMT(b->prefix), p->name)
-			       : snprintf(out, 2 * PATH_MAX, "%.*s", STR_FMT(itself));
+	struct buf text = buf_over(out, 2 * (size_t)PATH_MAX);
 
-	return (struct str){ out, n > 0 ? (size_t)n : 0 };
+	buf_add(&text, *p->name ? b->prefix : itself);
+	buf_add(&text, str_of(p->name));
+	return buf_str(&text);
 }
 
-/* Look whether the base is still what its path leads to. A thread that finds another one looking
- * does not wait. */
-static void look_at_base(struct workspace *ws, enum path_base base)
+static void look_at_base(struct workspace *ws, enum path_base base, bool make)
 {
 	struct base_watch *w = &ws->watches[base];
+	struct stat st;
 
-	if (pthread_mutex_trylock(&w->lock) != 0)
-		return;
-	const enum root_news news = root_look(&ws->roots[base]);
+	(void)pthread_mutex_lock(&w->lock);
+	const enum root_news news = root_look(&ws->roots[base], make);
 	if (news == ROOT_REPLACED)
 		(void)atomic_fetch_add(&ws->generation, 1);
-	atomic_store(&w->gone, news == ROOT_GONE);
+	if (fstat(ws->roots[base].fd, &st) == 0) {
+		atomic_store(&w->device, st.st_dev);
+		atomic_store(&w->inode, st.st_ino);
+	}
+	atomic_store(&w->news, news);
 	atomic_store(&w->looked_ms, io_now_ms());
 	(void)pthread_mutex_unlock(&w->lock);
 }
 
-/* The base of p for opening something below it, looked at not long ago; NULL with *e if it is
- * gone. */
-static const struct beneath *held_base(const struct workspace *ws, const struct path *p,
+/* Whether the base is what its path leads to, as far as one system call can tell. Links above it are
+ * noticed when it is looked at, which is done now and then. */
+static bool is_same(const struct workspace *ws, enum path_base base)
+{
+	const struct base_watch *w = &ws->watches[base];
+	const enum root_news news = atomic_load(&w->news);
+	struct stat st;
+
+	return news != ROOT_GONE && news != ROOT_BLOCKED &&
+	       io_now_ms() - atomic_load(&w->looked_ms) < LIMIT_ROOT_LOOK_MS &&
+	       lstat(ws->roots[base].path, &st) == 0 && st.st_dev == atomic_load(&w->device) &&
+	       st.st_ino == atomic_load(&w->inode);
+}
+
+/* The base of p for opening something below it; NULL with *e if it is gone. With `make` a workspace
+ * that is gone is made again. */
+static const struct beneath *held_base(const struct workspace *ws, const struct path *p, bool make,
 				       struct err *e)
 {
 	static const char *const names[PATH_BASES] = {
@@ -247,13 +273,25 @@ static const struct beneath *held_base(const struct workspace *ws, const struct 
 		[PATH_OUTSIDE] = "allowed root",
 	};
 	const struct base_watch *w = &ws->watches[p->base];
+	const struct str path = base_of(ws, p)->path;
 
-	if (io_now_ms() - atomic_load(&w->looked_ms) >= LIMIT_ROOT_LOOK_MS)
-		look_at_base((struct workspace *)ws, p->base);
-	if (!atomic_load(&w->gone))
+	if (!is_same(ws, p->base))
+		look_at_base((struct workspace *)ws, p->base, make && p->base == PATH_WORKSPACE);
+	switch (atomic_load(&w->news)) {
+	case ROOT_SAME:
+	case ROOT_REPLACED:
 		return base_of(ws, p);
-	(void)err_set(e, ERR_FILE_NOT_FOUND, "The %s %.*s does not exist any more", names[p->base],
-		      STR_FMT(base_of(ws, p)->path));
+	case ROOT_GONE:
+		(void)err_set(e, ERR_FILE_NOT_FOUND, "The %s %.*s does not exist any more",
+			      names[p->base], STR_FMT(path));
+		break;
+	case ROOT_BLOCKED:
+		(void)err_set(e, ERR_FILE_NOT_FOUND,
+			      "The %s %.*s cannot be reached any more: a link or a file has taken "
+			      "its place, or that of a directory above it",
+			      names[p->base], STR_FMT(path));
+		break;
+	}
 	return NULL;
 }
 
@@ -263,8 +301,7 @@ unsigned ws_generation(const struct workspace *ws)
 }
 
 /* The absolute path of p, which `out` has room for. */
-static struct str absolute_of(const struct workspace *ws, const struct path *p,
-			      char out[2 * PATH_MAX])
+struct str ws_absolute(const struct workspace *ws, const struct path *p, char out[2 * PATH_MAX])
 {
 	const struct str base = base_of(ws, p)->path;
 	const int n = snprintf(out, 2 * PATH_MAX, "%.*s%s%s", STR_FMT(base),
@@ -276,7 +313,7 @@ static struct str absolute_of(const struct workspace *ws, const struct path *p,
 struct str ws_relative(const struct workspace *ws, const struct path *p, char out[2 * PATH_MAX])
 {
 	char absolute[2 * PATH_MAX] UNINITIALISED;
-	const struct str root = ws->rules.root, path = absolute_of(ws, p, absolute);
+	const struct str root = ws->rules.root, path = ws_absolute(ws, p, absolute);
 	struct str below;
 	size_t same = root.n, n = 0;
 
@@ -307,7 +344,7 @@ static bool may_lead_out(const struct workspace *ws, const struct path *p, const
 	if (e->code != ERR_SYMLINK_OUTSIDE_WORKSPACE || !ws->rules.outside ||
 	    p->base == PATH_OUTSIDE)
 		return false;
-	if (!path_within(ws->bases[PATH_OUTSIDE].path, absolute_of(ws, p, absolute), &below) ||
+	if (!path_within(ws->bases[PATH_OUTSIDE].path, ws_absolute(ws, p, absolute), &below) ||
 	    below.n >= sizeof ret->name)
 		return false;
 	ret->base = PATH_OUTSIDE;
@@ -316,17 +353,46 @@ static bool may_lead_out(const struct workspace *ws, const struct path *p, const
 	return true;
 }
 
-int ws_open(const struct workspace *ws, const struct path *p, int flags, struct err *e)
+void ws_hide(struct workspace *ws, bool (*hides)(void *arg, int fd), void *arg)
 {
-	const struct beneath *b = held_base(ws, p, e);
+	ws->hides = hides;
+	ws->hides_arg = arg;
+}
+
+bool ws_hides(const struct workspace *ws, int fd)
+{
+	return ws->hides && ws->hides(ws->hides_arg, fd);
+}
+
+bool ws_hides_any(const struct workspace *ws)
+{
+	return ws->hides != NULL;
+}
+
+static int open_any(const struct workspace *ws, const struct path *p, int flags, struct err *e)
+{
+	const struct beneath *b = held_base(ws, p, false, e);
 	struct path outer UNINITIALISED;
 
 	if (!b)
 		return -1;
 	const int fd = beneath_open(b, p->name, flags, e);
-	if (fd >= 0 || !may_lead_out(ws, p, e, &outer) || !(b = held_base(ws, &outer, e)))
+	if (fd >= 0 || !may_lead_out(ws, p, e, &outer) || !(b = held_base(ws, &outer, false, e)))
 		return fd;
 	return beneath_open(b, outer.name, flags, e);
+}
+
+int ws_open(const struct workspace *ws, const struct path *p, int flags, struct err *e)
+{
+	char shown[2 * PATH_MAX] UNINITIALISED;
+	AUTO_FD fd = open_any(ws, p, flags, e);
+
+	/* Names are no secret, nor what they are. */
+	if (fd < 0 || flags & O_PATH || !ws_hides(ws, fd))
+		return TAKE(fd, -1);
+	(void)err_set(e, ERR_PATH_HIDDEN, "%.*s is hidden from agents.",
+		      STR_FMT(ws_display(ws, p, shown)));
+	return err_advise(e, "The operator can show it with --hide '!PATTERN'.");
 }
 
 int ws_open_file(const struct workspace *ws, const struct path *p, struct stat *st, struct err *e)
@@ -380,14 +446,14 @@ static int place_in(const struct beneath *held, const char *name, bool make_dirs
 int ws_place(const struct workspace *ws, const struct path *p, bool make_dirs,
 	     const struct witness *witness, struct file_place *ret, struct err *e)
 {
-	const struct beneath *b = held_base(ws, p, e);
+	const struct beneath *b = held_base(ws, p, make_dirs, e);
 	struct path outer UNINITIALISED;
 
 	if (!b)
 		return -1;
 	if (place_in(b, p->name, make_dirs, witness, ret, e) == 0)
 		return 0;
-	if (!may_lead_out(ws, p, e, &outer) || !(b = held_base(ws, &outer, e)))
+	if (!may_lead_out(ws, p, e, &outer) || !(b = held_base(ws, &outer, false, e)))
 		return -1;
 	return place_in(b, outer.name, make_dirs, witness, ret, e);
 }
@@ -402,7 +468,7 @@ static void choose_base(const struct workspace *ws, struct path *p)
 
 	if (p->base != PATH_OUTSIDE)
 		return;
-	const struct str path = absolute_of(ws, p, absolute);
+	const struct str path = ws_absolute(ws, p, absolute);
 	for (size_t i = 0; i < ARRAY_LEN(first); i++) {
 		const struct str dir = ws->bases[first[i]].path;
 		if (!dir.n || !path_within(dir, path, &below) || below.n >= sizeof p->name)
@@ -416,13 +482,13 @@ static void choose_base(const struct workspace *ws, struct path *p)
 
 int ws_canonical(const struct workspace *ws, const struct path *p, struct path *ret, struct err *e)
 {
-	const struct beneath *b = held_base(ws, p, e);
+	const struct beneath *b = held_base(ws, p, false, e);
 	struct path canonical = { .base = p->base }, outer UNINITIALISED;
 
 	if (!b)
 		return -1;
 	if (beneath_canonical(b, p->name, canonical.name, e) < 0) {
-		if (!may_lead_out(ws, p, e, &outer) || !(b = held_base(ws, &outer, e)) ||
+		if (!may_lead_out(ws, p, e, &outer) || !(b = held_base(ws, &outer, false, e)) ||
 		    beneath_canonical(b, outer.name, canonical.name, e) < 0)
 			return -1;
 		canonical.base = outer.base;
@@ -432,52 +498,29 @@ int ws_canonical(const struct workspace *ws, const struct path *p, struct path *
 	return 0;
 }
 
-/* A number for the file or directory itself, whatever its names. */
-static uint64_t identity(const struct stat *st)
+struct file_locks *ws_locks(const struct workspace *ws)
 {
-	return (uint64_t)st->st_ino ^ (uint64_t)st->st_dev << 32;
-}
-
-pthread_mutex_t *ws_lock(const struct workspace *ws, const struct file_place *at)
-{
-	struct stat st = { 0 };
-
-	/* By the directory's identity, because it may have several names. */
-	(void)fstat(at->dir, &st);
-	const uint64_t hash = XXH3_64bits_withSeed(at->name, strlen(at->name), identity(&st));
-	pthread_mutex_t *lock = (pthread_mutex_t *)&ws->locks[hash % LOCKS];
-	(void)pthread_rwlock_rdlock((pthread_rwlock_t *)&ws->replacing);
-	(void)pthread_mutex_lock(lock);
-	return lock;
-}
-
-void ws_unlock(const struct workspace *ws, pthread_mutex_t *lock)
-{
-	(void)pthread_mutex_unlock(lock);
-	(void)pthread_rwlock_unlock((pthread_rwlock_t *)&ws->replacing);
-}
-
-void ws_lock_all(const struct workspace *ws)
-{
-	(void)pthread_rwlock_wrlock((pthread_rwlock_t *)&ws->replacing);
-}
-
-void ws_unlock_all(const struct workspace *ws)
-{
-	(void)pthread_rwlock_unlock((pthread_rwlock_t *)&ws->replacing);
-}
-
-pthread_mutex_t *ws_lock_file(const struct workspace *ws, const struct stat *st)
-{
-	pthread_mutex_t *lock = (pthread_mutex_t *)&ws->file_locks[identity(st) % LOCKS];
-
-	(void)pthread_mutex_lock(lock);
-	return lock;
+	return (struct file_locks *)&ws->locks;
 }
 
 struct pending *ws_pending(const struct workspace *ws)
 {
 	return ws->pending;
+}
+
+void ws_trees(const struct workspace *ws, const char *ret[WS_TREES])
+{
+	const struct path_rules *rules = &ws->rules;
+	const struct str outermost = rules->allowed.n ? rules->allowed : STR("/");
+	const struct str all[] = { rules->outside ? outermost : rules->root, rules->data };
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		struct str below;
+		if (all[i].n && !(i > 0 && path_within(all[0], all[i], &below)))
+			ret[n++] = all[i].p;
+	}
+	ret[n] = NULL;
 }
 
 static void close_dir(DIR **d)

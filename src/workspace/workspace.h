@@ -16,14 +16,13 @@
  *
  * No other module opens, stats, renames or makes anything by a path that came from a request.
  * Many threads may use one workspace: after ws_new only its locks change, and the held directories
- * if others have taken their places. That is noticed within a second: the path is looked at again
- * at most four times a second, by a call that uses it. While nothing is there, every call fails
- * with FILE_NOT_FOUND and says that the workspace does not exist any more.
+ * if others have taken their places. That is noticed by the next call; a link above them within a
+ * second. While nothing is there, every call fails with FILE_NOT_FOUND and says that the workspace
+ * does not exist any more; only what makes a file makes the workspace again.
  */
 #ifndef WORKSPACE_WORKSPACE_H
 #define WORKSPACE_WORKSPACE_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <sys/stat.h>
 
@@ -59,6 +58,16 @@ void ws_unmake(const struct workspace *ws);
 /* The rules in force, with the canonical paths of root, data directory and allowed root. */
 const struct path_rules *ws_rules(const struct workspace *ws);
 
+/* Changes that commands make in this git directory, a canonical path, are kept as well. False if
+ * there are too many already. To be called before there are threads. */
+bool ws_add_git(struct workspace *ws, const char *path);
+
+/* What `hides` says of an open file or directory is PATH_HIDDEN from now on. To be called before there
+ * are threads. */
+void ws_hide(struct workspace *ws, bool (*hides)(void *arg, int fd), void *arg);
+bool ws_hides(const struct workspace *ws, int fd);
+bool ws_hides_any(const struct workspace *ws);
+
 /* How often a held directory has been replaced by another one of the same path. */
 unsigned ws_generation(const struct workspace *ws);
 
@@ -90,18 +99,9 @@ int ws_place(const struct workspace *ws, const struct path *p, bool make_dirs,
  * stay as they are. */
 int ws_canonical(const struct workspace *ws, const struct path *p, struct path *ret, struct err *e);
 
-/* Take the lock of the file at that place. Files may share a lock: a thread must not hold two. */
-pthread_mutex_t *ws_lock(const struct workspace *ws, const struct file_place *at);
-void ws_unlock(const struct workspace *ws, pthread_mutex_t *lock);
-
-/* Take the locks of all files at once, for a change of several; no thread that has one may do it.
- */
-void ws_lock_all(const struct workspace *ws);
-void ws_unlock_all(const struct workspace *ws);
-
-/* Take the lock of a file that has several places (hard links). A thread takes the lock of the
- * place first, and may not hold two of these either. */
-pthread_mutex_t *ws_lock_file(const struct workspace *ws, const struct stat *st);
+/* The locks of its files (locks.h). */
+struct file_locks;
+struct file_locks *ws_locks(const struct workspace *ws);
 
 /* The temporary names in use (pending.h). */
 struct pending *ws_pending(const struct workspace *ws);
@@ -109,6 +109,14 @@ struct pending *ws_pending(const struct workspace *ws);
 /* The path as an agent knows it: relative to the workspace root ("." for the root), or absolute for
  * the other bases. */
 struct str ws_display(const struct workspace *ws, const struct path *p, char out[2 * PATH_MAX]);
+
+/* The absolute path, for every base. */
+struct str ws_absolute(const struct workspace *ws, const struct path *p, char out[2 * PATH_MAX]);
+
+/* The canonical paths of the directories whose contents may be used, without those inside another
+ * one; NULL after the last. They are valid as long as the workspace. */
+enum { WS_TREES = PATH_BASES + 1 };
+void ws_trees(const struct workspace *ws, const char *ret[WS_TREES]);
 
 /* The path relative to the workspace root, also for the other bases: "../outside/f". */
 struct str ws_relative(const struct workspace *ws, const struct path *p, char out[2 * PATH_MAX]);
@@ -123,13 +131,24 @@ int ws_list(int dir, ws_visit *visit, void *arg, struct err *e);
 
 /*
  * Remove what the last name of the path stands for; of a link the link, never its target. A
- * directory that is not empty needs `tree`; without it: NOT_A_FILE. Of the workspace itself, and of
+ * directory that is not empty needs `tree`; without it: DIRECTORY_NOT_EMPTY. Of the workspace itself, and of
  * the other bases, only the content is removed. A tree is removed by descriptor, one level at a
  * time and never through a link: whatever other processes exchange meanwhile, nothing outside is
- * touched.
+ * touched. `may_go_on` is asked before each entry of a tree: -1 and its error end the work.
  */
-int ws_remove(const struct workspace *ws, const struct witness *witness, const struct path *p,
-	      bool tree, struct err *e);
+struct removal {
+	const struct witness *witness; /* or NULL */
+	bool tree;
+	int (*may_go_on)(void *arg, struct err *e);
+	void *arg;
+};
+int ws_remove(const struct workspace *ws, const struct removal *how, const struct path *p,
+	      struct err *e);
+
+/* Make a directory. FILE_EXISTS if something has that name; with `parents` missing directories are
+ * made as well, and one that exists is none to make. */
+int ws_mkdir(const struct workspace *ws, const struct witness *witness, const struct path *p,
+	     bool parents, struct err *e);
 
 /* Give what has one name (of a link the link itself) another name of the same base, whose missing
  * directories are made. FILE_EXISTS if something has it: nothing is replaced. Neither may be the

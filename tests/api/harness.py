@@ -40,6 +40,24 @@ def until(found, what, seconds=PATIENCE):
     return got
 
 
+def listens(path):
+    """Whether a server takes connections there: there is a socket before it does."""
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as s:
+        s.connect(str(path))
+        return True
+    return False
+
+
+TOOK = r"[\d.]+ m?s"  # how long something took, in words: on a busy machine everything may take seconds
+
+
+def given_time(begun, call, ms=300):
+    """What call(ms) returns for a limit that is long enough here: begun(it) says whether what comes before it was done."""
+    while not begun(got := call(ms)) and ms < 1000 * PATIENCE:
+        ms *= 4
+    return got
+
+
 STATE = tempfile.mkdtemp(prefix="sidecar-state-")  # where servers keep changes, unless a test says otherwise
 atexit.register(shutil.rmtree, STATE, ignore_errors=True)
 os.environ["XDG_STATE_HOME"] = STATE
@@ -52,7 +70,7 @@ def environment(**more):
     """What a program gets of our environment: the settings of a user must not change a test."""
     keep = ("PATH", "HOME", "LANG", "TERM", "TMPDIR", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "SIDECAR_OBSERVE")
     return {**{name: os.environ[name] for name in keep if name in os.environ}, "XDG_STATE_HOME": STATE,
-            "XDG_RUNTIME_DIR": RUNTIME, **more}
+            "XDG_RUNTIME_DIR": RUNTIME, "SIDECAR_CACHE": "off", **more}
 
 
 def is_sanitized():

@@ -36,8 +36,8 @@ def call(number, tool, modern=False, token=None, **arguments):
     return message("tools/call", {"name": tool, "arguments": arguments}, number, modern, token)
 
 
-def initialize(number=0, version="2025-11-25"):
-    params = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+def initialize(number=0, version="2025-11-25", client="test"):
+    params = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": client, "version": "1"}}
     return message("initialize", params, number)
 
 
@@ -115,15 +115,19 @@ class Stdio:
         assert line.endswith(b"\n"), line
         return json.loads(line)
 
+    def take(self):
+        """Take in the next message: answers are kept, notifications go to notes."""
+        got = self.next()
+        assert got is not None, "the output ended: " + self.errors.decode()
+        if isinstance(got, list) or "method" not in got:
+            self.early[None if isinstance(got, list) else got["id"]] = got
+        else:
+            self.notes.append(got)
+
     def answer(self, number):
-        """The answer with that id; others are kept, notifications go to notes."""
+        """The answer with that id."""
         while number not in self.early:
-            got = self.next()
-            assert got is not None, "the output ended: " + self.errors.decode()
-            if isinstance(got, list) or "method" not in got:
-                self.early[None if isinstance(got, list) else got["id"]] = got
-            else:
-                self.notes.append(got)
+            self.take()
         return self.early.pop(number)
 
     def ask(self, method, params=None, modern=False):

@@ -1,4 +1,5 @@
 """--audit: every call on disk, in lines that cannot be changed unseen; `sidecar audit verify` and `show`."""
+import datetime
 import json
 import os
 import pathlib
@@ -10,7 +11,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import (BIN, PATIENCE, SidecarTest, environment, is_sanitized, needs_namespaces, needs_sandbox, post,
+from harness import (BIN, PATIENCE, TOOK, SidecarTest, environment, is_sanitized, needs_namespaces, needs_sandbox, post,
                      run_expecting_failure, until)
 from mcp_client import Stdio, initialize
 
@@ -40,8 +41,8 @@ class Audit(SidecarTest):
     def lines(self, path=None):
         return [json.loads(line) for line in (path or self.file).read_text().splitlines()]
 
-    def audit(self, *words):
-        return subprocess.run([BIN, "audit", *map(str, words)], env=environment(), timeout=PATIENCE, text=True,
+    def audit(self, *words, **env):
+        return subprocess.run([BIN, "audit", *map(str, words)], env=environment(**env), timeout=PATIENCE, text=True,
                               capture_output=True, check=False, stdin=subprocess.DEVNULL)
 
     def verify(self, *files, key=True):
@@ -83,10 +84,19 @@ class Audit(SidecarTest):
         done = self.verify()
         self.assertEqual((done.returncode, done.stdout), (0, "%s: 12 lines, nothing was changed, removed, put in or moved\n" % self.file))
         shown = self.audit("show", self.file).stdout
-        self.assertRegex(shown, r"(?m)^\d\d:\d\d:\d\d  run_command +sudo true +refused +\d+ ms$")
-        self.assertRegex(shown, r"(?m)^\d\d:\d\d:\d\d  run_command +exit 3 +exit 3 +\d+ ms$")
+        self.assertRegex(shown, r"(?m)^\d\d:\d\d:\d\d  run_command +sudo true +refused +%s$" % TOOK)
+        self.assertRegex(shown, r"(?m)^\d\d:\d\d:\d\d  run_command +exit 3 +exit 3 +%s$" % TOOK)
         self.assertEqual(len(self.audit("show", self.file, "--refused").stdout.splitlines()), 4)
         self.assertEqual(self.audit("show", "--json", self.file).stdout, self.file.read_text())
+
+    def test_days_and_times_are_local(self):
+        self.recorded()
+        began = [line["time"] for line in self.lines() if line["type"] != "call.end"]
+        for zone, ahead in (("UTC0", datetime.timedelta()), ("ZONE-14", datetime.timedelta(hours=14)), ("ZONE12", datetime.timedelta(hours=-12))):
+            local = [datetime.datetime.fromisoformat(time[:19]) + ahead for time in began]
+            wanted = list(dict.fromkeys(str(time.date()) for time in local)) + [str(time.time()) for time in local]
+            shown = [line.split()[0] for line in self.audit("show", self.file, TZ=zone).stdout.splitlines() if line[0].isdigit()]
+            self.assertEqual(sorted(shown), sorted(wanted))
 
     def test_a_planted_token_is_never_there(self):
         server = self.serve("--scrub", "off")

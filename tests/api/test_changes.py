@@ -23,21 +23,22 @@ def send(server, method, url, body=None):
 
 
 def tree(root):
-    """Everything that undo promises: names, types, contents, modes, links, attributes, times."""
-    found = {}
-    for folder, folders, files in os.walk(root):
-        for name in ["", *folders, *files]:
-            path = os.path.join(folder, name) if name else folder
-            status = os.lstat(path)
-            line = [oct(status.st_mode), status.st_uid, status.st_mtime_ns]
-            if os.path.islink(path):
-                line.append(os.readlink(path))
-            elif os.path.isfile(path):
-                with open(path, "rb") as f:
-                    line.append(hashlib.sha256(f.read()).hexdigest())
-                line.append(status.st_nlink)
-                line.append({n: os.getxattr(path, n) for n in os.listxattr(path) if n.startswith("user.")})
-            found[os.path.relpath(path, root)] = line
+    """Everything that undo promises: names, types, contents, modes, links, attributes, times.
+
+    Of files with several names each has the number and the first of them."""
+    found, first = {}, {}
+    paths = sorted(os.path.join(folder, name) for folder, folders, files in os.walk(root) for name in (*folders, *files))
+    for path in [root, *paths]:
+        status = os.lstat(path)
+        line = [oct(status.st_mode), status.st_uid, status.st_mtime_ns]
+        if os.path.islink(path):
+            line.append(os.readlink(path))
+        elif os.path.isfile(path):
+            with open(path, "rb") as f:
+                line.append(hashlib.sha256(f.read()).hexdigest())
+            line += [status.st_nlink, first.setdefault(status.st_ino, os.path.relpath(path, root))]
+            line.append({n: os.getxattr(path, n) for n in os.listxattr(path) if n.startswith("user.")})
+        found[os.path.relpath(path, root)] = line
     return found
 
 
@@ -195,6 +196,130 @@ class ChangesTest(unittest.TestCase):
         self.ask("POST", "/changes/%d/undo" % number)
         self.assertEqual(self.state(), before)
 
+    def test_hard_links_come_back_with_redo(self):
+        """A name that a command made a link of another file: undone, redone, undone again."""
+        def inodes():
+            return [os.stat(self.sidecar.path(name)).st_ino for name in "bc"]
+        self.put("b", "1\n")
+        self.put("c", "1\n")
+        answer = send(self.sidecar, "POST", "/tools/run_command", {"command": "ln -f c b"}).json()
+        change = answer["changes"]["id"]
+        for linked in (False, True, False):
+            change = self.ask("POST", "/changes/%d/undo" % change, {})["change"]
+            self.assertEqual(len(set(inodes())), 1 if linked else 2)
+            self.assertEqual(os.stat(self.sidecar.path("c")).st_nlink, 2 if linked else 1)
+
+    def test_a_name_that_a_tool_removed_comes_back_as_that(self):
+        os.link(self.put("a", "1\n"), self.sidecar.path("b"))
+        before = self.state()
+        patch = "*** Begin Patch\n*** Delete File: b\n*** End Patch\n"
+        for url, body in (("/remove", {"path": "b"}), ("/patch", {"patch": patch})):
+            number = int(send(self.sidecar, "POST", url, body).headers["sidecar-change"])
+            self.ask("POST", "/changes/%d/undo" % number)
+            self.assertEqual(self.state(), before, url)
+
+    def test_a_file_of_its_own_in_the_place_of_one_with_two_names(self):
+        """It is the same in everything else, and yet what is written to it later has another effect."""
+        os.link(self.put("a", "1\n"), self.sidecar.path("b"))
+        before = self.state()
+        command = {"command": "cp -p a t && mv t a"}
+        change = send(self.sidecar, "POST", "/tools/run_command", command).json()["changes"]
+        self.assertEqual((change["modified"], change["paths"]), (1, [{"path": "a", "kind": "modified"}]))
+        self.ask("POST", "/changes/%d/undo" % change["id"])
+        self.assertEqual(self.state(), before)
+
+    def test_hard_links_stay_however_often_a_change_is_undone(self):
+        """Each time the journal gives back the name that it has of the file."""
+        os.link(self.put("d/a", "1\n"), self.sidecar.path("b"))
+        before = self.state()
+        change = send(self.sidecar, "POST", "/tools/run_command", {"command": "rm -r d"}).json()["changes"]["id"]
+        for _ in range(4):
+            undone = self.ask("POST", "/changes/%d/undo" % change, {})["change"]
+            self.assertEqual(self.state(), before)
+            self.ask("POST", "/changes/%d/undo" % undone, {})
+
+    def test_a_directory_that_took_the_place_of_another(self):
+        """When the newer change is undone nothing is there any more that could be in the way."""
+        self.put("d/e/a", "old\n")
+        self.put("new/e/a", "new\n")
+        before = self.state()
+        ids = [send(self.sidecar, "POST", "/tools/run_command", {"command": command}).json()["changes"]["id"]
+               for command in ("rm -r d", "mv new d")]
+        after = self.state()
+        undone = self.ask("POST", "/changes/undo", {"ids": ids})["change"]
+        self.assertEqual(self.state(), before)
+        self.ask("POST", "/changes/%d/undo" % undone, {})
+        self.assertEqual(self.state(), after)
+
+    def test_force_where_something_else_has_the_name(self):
+        """A file was moved, and is gone: what has its two names now stays."""
+        self.put("a", "1\n")
+        os.makedirs(self.sidecar.path("d"))
+        answer = send(self.sidecar, "POST", "/tools/run_command", {"command": "mv a d/b"}).json()
+        os.unlink(self.sidecar.path("d/b"))
+        os.symlink("elsewhere", self.sidecar.path("d/b"))
+        self.put("a", "2\n")
+        self.ask("POST", "/changes/%d/undo" % answer["changes"]["id"], {"force": True})
+        with open(self.sidecar.path("a"), encoding="ascii") as f:
+            self.assertEqual(f.read(), "2\n")
+        self.assertEqual(os.readlink(self.sidecar.path("d/b")), "elsewhere")
+
+    def test_several_changes_of_a_file_with_two_names(self):
+        """A write by one name changes what the other one shows: that is no conflict if both changes are undone."""
+        self.put("b", "1\n")
+        os.link(self.sidecar.path("b"), self.sidecar.path("a"))
+        before = self.state()
+        ids = [self.write("a", "22\n"), self.write("b", "333\n"), self.write("a", "4444\n")]
+        self.assertEqual(self.ask("POST", "/changes/%d/undo" % ids[1], {}, 409)["code"], "CONFLICT")
+        self.ask("POST", "/changes/undo", {"ids": ids})
+        self.assertEqual(self.state(), before)
+
+    def test_a_removed_name_of_a_file_that_was_written_later(self):
+        """What was kept of it is the file itself, which has other content now; the copy is found by any program."""
+        self.put("b", "old\n")
+        os.link(self.sidecar.path("b"), self.sidecar.path("c"))
+        before = self.state()
+        ids = [send(self.sidecar, "POST", "/tools/run_command", {"command": command}).json()["changes"]["id"]
+               for command in ("rm b", "echo new > c")]
+        self.sidecar.stop()
+        self.sidecar.start()
+        self.assertEqual([c["undoable"] for c in self.ask("GET", "/changes")["changes"]], [True, True])
+        self.ask("POST", "/changes/undo", {"ids": ids})
+        self.assertEqual(self.state()["b"][:4], before["b"][:4])
+        self.assertEqual(self.state()["c"][:4], before["c"][:4])
+
+    def test_a_forced_undo_keeps_what_has_two_names_now(self):
+        for name in "ab":
+            os.link(self.put(name, name), self.sidecar.path("other-" + name))
+        change = self.write("a", "new")
+        os.unlink(self.sidecar.path("a"))
+        os.link(self.sidecar.path("b"), self.sidecar.path("a"))
+        before = self.state()
+        undone = self.ask("POST", "/changes/%d/undo" % change, {"force": True})["change"]
+        self.assertEqual(self.sidecar.get("a"), b"a")
+        self.ask("POST", "/changes/%d/undo" % undone, {})
+        found = self.state()
+        self.assertEqual({path: line[:4] + line[5:] for path, line in found.items()},
+                         {path: line[:4] + line[5:] for path, line in before.items()})
+
+    def test_a_directory_that_is_called_deleted(self):
+        """The kernel calls a removed directory that."""
+        self.put("d (deleted)/a", "old\n")
+        before = self.state()
+        command = {"command": "cd 'd (deleted)'; echo new > a; echo > b"}
+        change = send(self.sidecar, "POST", "/tools/run_command", command).json()["changes"]
+        self.assertEqual([path["path"] for path in change["paths"]], ["d (deleted)/a", "d (deleted)/b"])
+        self.ask("POST", "/changes/%d/undo" % change["id"])
+        self.assertEqual(self.state(), before)
+
+    def test_a_diff_of_what_was_removed(self):
+        self.put("large", "".join("line %d\n" % i for i in range(10000)))
+        os.link(self.put("a", "old\n"), self.sidecar.path("b"))
+        send(self.sidecar, "POST", "/tools/run_command", {"command": "rm large a"})
+        diff = send(self.sidecar, "GET", "/changes/1/diff").body
+        self.assertIn(b"\n-old\n", diff)
+        self.assertIn(b"\n-line 9999\n", diff)
+
     def test_a_replaced_file_gets_no_other_name(self):
         """With one, the next write would take it for a file with several names, and write in place: half of it could be seen."""
         with open(self.put("a", "old" * 100000), "rb") as old:
@@ -235,22 +360,6 @@ class ChangesTest(unittest.TestCase):
 
 
 class StoreTest(unittest.TestCase):
-    def test_one_journal_for_each_workspace(self):
-        one = Sidecar()
-        two = Sidecar(workspace=one.workspace, env={"XDG_STATE_HOME": one.env["XDG_STATE_HOME"]})
-        try:
-            self.assertTrue(send(one, "GET", "/health").json()["journal"]["on"])
-            health = send(two, "GET", "/health").json()["journal"]
-            self.assertFalse(health["on"])
-            self.assertIn("another sidecar", health["why"])
-            answer = send(two, "POST", "/write", {"path": "a", "content": "x"})
-            self.assertEqual(answer.status, 200)
-            self.assertNotIn("sidecar-change", answer.headers)
-            self.assertEqual(send(two, "GET", "/changes").status, 404)
-        finally:
-            two.close()
-            one.close()
-
     def test_a_store_that_tools_could_write_is_refused(self):
         server = Sidecar()
         try:

@@ -36,8 +36,9 @@ VERBS = [
     (["read", "main.c:2"], "", 0, "{\n", ""),
     (["read", "main.c:2-3"], "", 0, "{\n\treturn 0;\n", ""),
     (["read", "main.c:4-"], "", 0, "}\n", ""),
-    (["read", "main.c:99"], "", 1, "", "beyond end of file"),
-    (["read", "main.c:3-2"], "", 1, "", "File not found: main.c:3-2"),
+    (["read", "main.c:99"], "", 1, "", "main.c:99: the file ends before line 99"),
+    (["read", "-o", "99", "main.c"], "", 1, "", "main.c: the file ends before line 99"),
+    (["read", "main.c:3-2"], "", 2, "", "main.c:3-2: the last line comes before the first"),
     (["read", "odd:2"], "", 0, "odd\n", ""),
     (["read", "none:2"], "", 1, "", "File not found: none\n"),
     (["read", "main.c:1", "nope", "sub/x.py"], "", 1, "int main(void)\npass\n", "File not found: nope"),
@@ -56,7 +57,7 @@ VERBS = [
     (["read", "--json", "-m", "1", "main.c"], "", 0,
      '{"content":"int main(void)","totalLines":5,"hasMore":true}\n', ""),
     (["read", "--", "main.c"], "", 0, MAIN, ""),
-    (["write", "w.txt"], "from stdin\n", 0, "", "wrote 11 bytes to"),
+    (["write", "/w.txt"], "from stdin\n", 0, "", "wrote 11 bytes to w.txt\n"),
     (["read", "w.txt"], "", 0, "from stdin\n", ""),
     (["write", "-q", "w.txt", "--content", ""], "", 0, "", ""),
     (["write", "w.txt", "--content", "a", "--from", "-"], "", 2, "", "cannot be used together"),
@@ -117,7 +118,7 @@ VERBS = [
     (["grep", "pass", "sub"], "", 0, "sub/x.py:pass\n", ""),
     (["grep", "-n", "-C", "1", "pass", "sub/"], "", 0, "sub/x.py:1:pass\nsub/x.py-2-\n", ""),
     (["grep", "-n", "pass|main", "sub/x.py", "main.c"], "", 0, "sub/x.py:1:pass\nmain.c:1:int main(void)\n", ""),
-    (["grep", "pass", "sub", "none"], "", 1, "sub/x.py:pass\n", "not found: none"),
+    (["grep", "pass", "sub", "none"], "", 2, "sub/x.py:pass\n", "not found: none"),
     (["grep", "pass", "/"], "", 0, "sub/x.py:pass\n", ""),
     (["grep", "-rEl", "pass"], "", 0, "sub/x.py\n", ""),
     (["grep", "-l", "a"], "", 0, "main.c\nsub/x.py\nw.txt\n", ""),
@@ -125,10 +126,48 @@ VERBS = [
     (["grep", "-l", "-t", "py", "-t", "c", "a"], "", 0, "main.c\nsub/x.py\n", ""),
     (["grep", "-l", "-g", "*.c", "-g", "*.txt", "a"], "", 0, "main.c\nw.txt\n", ""),
     (["grep", "-l", "-g", "!*.c", "a"], "", 0, "sub/x.py\nw.txt\n", ""),
-    (["grep", "-t", "klingon", "a"], "", 1, "", "Unknown file type"),
+    (["grep", "-t", "klingon", "a"], "", 2, "", "Unknown file type"),
     (["grep", "-c", "a"], "", 0, "main.c:1\nsub/x.py:1\nw.txt:1\n", ""),
     (["grep", "-c", "[{}]", "main.c"], "", 0, "2\n", ""),
-    (["grep", "-lc", "a"], "", 2, "", "-l and -c cannot be used together"),
+    (["grep", "-lc", "a"], "", 2, "", "only one of -l, -L and -c can be used"),
+    (["grep", "-v", "[a-z]", "main.c"], "", 0, "{\n}\n", ""),
+    (["grep", "-vn", "-A1", "[a-z{]", "main.c"], "", 0, "4:}\n5-\n", ""),
+    (["grep", "-vc", "[a-z]", "main.c"], "", 0, "2\n", ""),
+    (["grep", "-vl", "[a-z]", "main.c", "sub"], "", 0, "main.c\n", ""),
+    (["grep", "-v", "", "main.c"], "", 2, "", "the pattern is empty"),
+    (["grep", "-vU", "a"], "", 2, "", "-v and -U cannot be used together"),
+    (["grep", "-v", ".", "sub/x.py"], "", 1, "", "No matches"),
+    (["grep", "-q", "main"], "", 0, "", ""),
+    (["grep", "-q", "RETURN"], "", 1, "", ""),
+    (["grep", "-q", "("], "", 2, "", "use -F"),
+    (["grep", "-q", "--json", "main"], "", 0, "", ""),
+    (["grep", "-q", "main", "main.c", "none"], "", 0, "", ""),
+    (["grep", "-q", "main", "none"], "", 2, "", "not found: none"),
+    (["grep", "-on", "r.|t", "main.c"], "", 0, "1:t\n3:re\n3:t\n3:rn\n", ""),
+    (["grep", "-o", "("], "", 2, "", "use -F"),
+    (["grep", "-oU", "a"], "", 2, "", "-o and -U cannot be used together"),
+    (["grep", "-e", "{", "-e", "}", "main.c"], "", 0, "{\n}\n", ""),
+    (["grep", "-F", "-e", "(", "-e", "{", "main.c"], "", 0, "int main(void)\n{\n", ""),
+    (["grep", "-e", "a", "-e", ""], "", 2, "", "the pattern is empty"),
+    (["grep"], "", 2, "", "missing argument PATTERN"),
+    (["grep", "-S", "INT MAIN"], "", 1, "", "No matches"),
+    (["grep", "-S", "int \\S+"], "", 0, "main.c:int main(void)\n", ""),
+    (["grep", "-x", "pas"], "", 1, "", "No matches"),
+    (["grep", "-x", "pass"], "", 0, "sub/x.py:pass\n", ""),
+    (["grep", "-L", "a", "main.c", "blank"], "", 0, "blank\n", ""),
+    (["grep", "-L", "a", "main.c"], "", 1, "", "No matches"),
+    (["grep", "-0l", "pass"], "", 0, "sub/x.py\0", ""),
+    (["grep", "-0", "pass"], "", 0, "sub/x.py\0pass\n", ""),
+    (["grep", "--hidden", "pass"], "", 0, "sub/x.py:pass\n", ""),
+    (["grep", "--color", "always", "pass", "sub/x.py"], "", 0, "\x1b[1;31mpass\x1b[m\n", ""),
+    (["grep", "--color", "never", "pass", "sub/x.py"], "", 0, "pass\n", ""),
+    (["find", "-t", "d", "sub"], "", 0, "sub/\n", ""),
+    (["find", "-H", "-t", "f", "x.p*"], "", 0, "sub/x.py\n", ""),
+    (["find", "-t", "l", "x.p*"], "", 1, "", "No files found"),
+    (["ls", "main.c"], "", 0, "main.c\n", ""),
+    (["ls", "--json", "sub/x.py"], "", 0, '{"names":["sub/x.py"],"truncated":false}\n', ""),
+    (["ls", "main.c/x"], "", 1, "", "not a directory"),
+    (["ls", "main.c/"], "", 1, "", "not a directory"),
     (["grep", "-w", "retur"], "", 1, "", "No matches"),
     (["grep", "-w", "return"], "", 0, "main.c:\treturn 0;\n", ""),
     (["grep", "-wF", "main(void"], "", 0, "main.c:int main(void)\n", ""),
@@ -145,7 +184,7 @@ VERBS = [
      '{"type":"match","path":"sub/x.py","count":1}\n{"type":"done","matches":1,"truncated":false}\n', ""),
     (["grep", "--json", "zzz"], "", 1, '{"type":"done","matches":0,"truncated":false}\n', ""),
     (["grep", ""], "", 2, "", "the pattern is empty"),
-    (["grep", "("], "", 1, "", "To search for the text as it stands, use -F\n"),
+    (["grep", "("], "", 2, "", "To search for the text as it stands, use -F\n"),
     (["run", "echo", "a b", "$HOME"], "", 0, "a b $HOME\n", ""),
     (["run", "echo $((1+1)); exit 7"], "", 7, "2\n", ""),
     (["run", "ls", "-1", "sub"], "", 0, "x.py\n", ""),
@@ -192,8 +231,9 @@ VERBS = [
 # argv, exit status, a part of stdout, a part of stderr; no server is needed
 ALONE = [
     ([], 2, "", "Usage"),
-    (["--help"], 0, "Examples:", ""),
-    (["help"], 0, "Commands:", ""),
+    (["--help"], 0, "sidecar runs the tools of LLM agents", ""),
+    (["help"], 0, "\nTake it back:\n  undo ", ""),
+    (["help", "serve"], 0, "\nChanges and undo:\n  --fsync", ""),
     (["help", "grep"], 0, "Examples:\n  sidecar grep", ""),
     (["grep", "--help"], 0, "--ignore-case", ""),
     (["serve", "-h"], 0, "--workspace DIR", ""),
@@ -276,6 +316,29 @@ class Verbs(SidecarTest):
             self.assertEqual(self.server.get("dash"), text.encode())
         for words in (["write", "dash", "text"], ["write", "dash", "-", "--content", "x"]):
             self.assertEqual(sidecar(*words, server=self.server, stdin="x")[0], 2)
+
+    def test_paths_of_a_patch_start_in_the_current_directory(self):
+        server = self.start()
+        server.put("sub/deep/f", "one\n")
+        patch = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-one\n+two\n--- /dev/null\n+++ b/../g\n@@ -0,0 +1 @@\n+new\n"
+        status, out, err = sidecar("patch", server=server, stdin=patch, cwd=server.path("sub/deep"))
+        self.assertEqual(status, 0, err)
+        self.assertIn("modified sub/deep/f, +1 -1\n", out)
+        self.assertEqual((server.get("sub/deep/f"), server.get("sub/g")), (b"two\n", b"new\n"))
+        beyond = "--- /dev/null\n+++ ../../../g\n@@ -0,0 +1 @@\n+new\n"
+        self.assertEqual(sidecar("patch", server=server, stdin=beyond, cwd=server.path("sub/deep"))[0], 4)
+        moved = "*** Begin Patch\n*** Update File: f\n*** Move to: h\n@@\n-two\n+three\n*** End Patch\n"
+        server.result("patch", patch=moved, cwd="/sub/deep")
+        self.assertEqual(server.get("sub/deep/h"), b"three\n")
+
+    def test_undo_of_what_is_no_change_and_no_path(self):
+        server = self.start()
+        server.result("write", path="a", content="x")
+        for words in (["abc"], ["--dry-run", "1", "--", "abc"]):
+            status, _, err = sidecar("undo", *words, server=server)
+            self.assertEqual(status, 1)
+            self.assertIn("abc is not the number of a change, and change 1 has nothing to undo at that path", err)
+        self.assertEqual(server.get("a"), b"x")
 
     def test_a_large_file_comes_whole(self):
         text = "".join("line %d\n" % i for i in range(30000))
@@ -520,7 +583,7 @@ class Alone(unittest.TestCase):
         for flag in ("--socket", "--tcp", "--token-file", "--require-auth", "--allowed-uids", "--surface", "--grace"):
             self.assertNotIn(flag, shown)
             self.assertIn(flag, sidecar("serve", "--help")[1])
-        for verb in re.findall(r"^  ([a-z]+) ", sidecar("help")[1].split("Commands:")[1], re.M):
+        for verb in re.findall(r"^  ([a-z]+) ", sidecar("help")[1].split("Usage:")[1], re.M):
             self.assertTrue(sidecar("help", verb)[1].startswith("Examples:\n  "), verb)
 
     def test_completion_is_well_formed(self):
@@ -536,10 +599,10 @@ class Alone(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_what_completion_scripts_ask_for(self):
-        for words, wanted in ((["re"], "read"), (["grep", "--ig"], "--ignore-case"), (["serve", "--sandbox", "st"], "strict"),
+        for words, wanted in ((["rea"], "read"), (["grep", "--ig"], "--ignore-case"), (["serve", "--sandbox", "st"], "strict"),
                               (["call", "read_f"], "read_file"), (["call", "read_file", "pa"], "path="),
                               (["call", "read_file", "start"], "start_line:="), (["jobs", "lo"], "logs"),
-                              (["read", "--token-file", ""], ":files"), (["serve", ""], ":files"), (["grep", "a", "--type"], "--type")):
+                              (["read", "--token-file", ""], ":files"), (["serve", ""], ":files"), (["grep", "a", "--type-"], "--type-list")):
             status, out, err = sidecar("__complete", "--", *words)
             self.assertEqual((status, [line.split("\t")[0] for line in out.splitlines()], err), (0, [wanted], ""))
         for words in ([""], ["help", ""]):

@@ -50,12 +50,47 @@ class Terminal:
         return text in self.seen
 
     def end(self):
-        """(exit status, all that was shown)."""
+        """(exit status, what stays): without lines that were erased, which come where something took long. `seen` has all."""
         while self.read():
             pass
         status = os.waitpid(self.pid, 0)[1]
         os.close(self.fd)
-        return os.waitstatus_to_exitcode(status), self.seen.decode()
+        return os.waitstatus_to_exitcode(status), re.sub("(\r\x1b\\[K[^\r\n]*)+\r\x1b\\[K", "", self.seen.decode())
+
+
+class Tables(SidecarTest):
+    def shown(self, *argv, **more):
+        terminal = Terminal(self.server, *argv, TZ="UTC-5", **more)
+        status, text = terminal.end()
+        self.assertEqual(status, 0, text)
+        return text.replace("\r\n", "\n")
+
+    def test_changes_fit_the_terminal(self):
+        self.server.result("write", path="a", content="one\n")
+        self.server.call("bash", command="rm a; : " + "x" * 200)
+        change = self.server.request("GET", "/changes").json()["result"]["changes"][0]
+        hour = (int(change["time"][11:13]) + 5) % 24
+        text = self.shown("changes", columns=90)
+        head, first, second = text.rstrip("\n").split("\n")
+        self.assertRegex(head, "^\x1b\\[1mCHANGE  TIME +TOOL +FILES +SUBJECT\x1b\\[m?0?m?$")
+        self.assertRegex(first, r" 1  \d\d-\d\d %02d:\d\d:\d\d  write +\x1b\[32m1 created" % hour)
+        self.assertRegex(second, "\x1b\\[31m1 deleted")
+        for line in self.shown("changes", "--no-color", columns=90).splitlines():
+            self.assertLessEqual(len(line), 90)
+        self.assertNotIn("CHANGE ", sidecar("changes", server=self.server)[1])  # programs get lines
+        self.assertIn("\x1b[31m-one", self.shown("diff", "2"))
+        self.assertIn("\x1b[32mrestore", self.shown("undo", "2", "--dry-run"))
+        self.assertRegex(self.shown("health"), "\n\n\x1b\\[1mlimits.*\n  bodyBytes +34 MB\n")
+
+
+    def test_help_fits_the_terminal(self):
+        for verb in ("serve", "grep"):
+            text = self.shown("help", verb, columns=80)
+            said = " ".join(text.split("Options:")[1].split())
+            self.assertEqual(said, " ".join(sidecar("help", verb)[1].split("Options:")[1].split()))
+            for line in text.split("Options:")[1].splitlines():
+                if " " in line.strip():
+                    self.assertLessEqual(len(line), 80, line)
 
 
 class Progress(SidecarTest):
@@ -80,8 +115,9 @@ class Progress(SidecarTest):
 
     def search(self):
         """The counts that a search on a terminal shows, and all that it shows; None when it was too quick."""
-        status, seen = Terminal(self.server, "grep", SLOW, "slow").end()
-        self.assertEqual(status, 1)
+        terminal = Terminal(self.server, "grep", SLOW, "slow")
+        self.assertEqual(terminal.end(), (1, "sidecar: No matches found\r\n"))
+        seen = terminal.seen.decode()
         counts = re.findall(re.escape(SLOW) + r" … ([0-9,]+) files, [0-9]+\.[0-9] s", seen)
         return (counts, seen) if counts else None
 
@@ -103,10 +139,8 @@ class Progress(SidecarTest):
         terminal = Terminal(self.server, "run", "echo abc; until [ -e go ]; do sleep 0.02; done; echo abc", stdout=out)
         self.assertTrue(terminal.wait_for(b"4 bytes, "))
         self.server.put("go", "")
-        status, seen = terminal.end()
-        self.assertEqual(status, 0)
-        self.assertRegex(seen, r"… 4 bytes, [0-9]+\.[0-9] s")
-        self.assertTrue(seen.endswith("\r\x1b[K"), seen)
+        self.assertEqual(terminal.end(), (0, ""))
+        self.assertRegex(terminal.seen.decode(), r"… 4 bytes, [0-9]+\.[0-9] s")
         with open(out, encoding="ascii") as f:
             self.assertEqual(f.read(), "abc\nabc\n")
 
@@ -115,14 +149,12 @@ class Progress(SidecarTest):
         self.assertTrue(terminal.wait_for(b"begin; until [ -e went ]; do sleep"), terminal.seen)
         self.assertTrue(terminal.wait_for("… 6 bytes, ".encode()), terminal.seen)
         self.server.put("went", "")
-        status, seen = terminal.end()
-        self.assertEqual(status, 0)
-        self.assertTrue(seen.startswith("begin\r\n\r\x1b[K"), seen)
-        self.assertTrue(seen.endswith("\r\x1b[Kend\r\n"), seen)
+        self.assertEqual(terminal.end(), (0, "begin\r\nend\r\n"))
 
     def test_progress_does_not_overwrite_a_line_that_has_begun(self):
         terminal = Terminal(self.server, "run", "printf 'half a line'; sleep 1.5; echo ' and the rest'")
-        self.assertEqual(terminal.end(), (0, "half a line and the rest\r\n"))
+        self.assertEqual(terminal.end()[0], 0)
+        self.assertTrue(terminal.seen.endswith(b"half a line and the rest\r\n"), terminal.seen)
 
     def test_progress_comes_in_interim_answers(self):
         def search():
@@ -251,17 +283,20 @@ class Interrupt(SidecarTest):
         wait_until_gone("ctrl-c")
 
     def test_ctrl_c_leaves_a_clean_prompt(self):
-        for command, left in (("printf ready; sleep 60", "ready^C\r\n"), ("echo ready; sleep 60", "ready\r\n^C\r\n")):
+        # A progress that has begun meanwhile is erased with the ^C after it.
+        for command, left in (("printf ready; sleep 60", ("ready^C\r\n",)),
+                              ("echo ready; sleep 60", ("ready\r\n^C\r\n", "ready\r\n"))):
             terminal = Terminal(self.server, "run", command)
             self.assertTrue(terminal.wait_for(b"ready"))
             os.write(terminal.fd, b"\x03")
             status, seen = terminal.end()
-            self.assertEqual((status, seen), (128 + signal.SIGINT, left))
+            self.assertEqual(status, 128 + signal.SIGINT)
+            self.assertIn(seen, left)
         # The line of the progress is erased, and the cursor stays at its start.
         terminal = Terminal(self.server, "run", "sleep 60")
         self.assertTrue(terminal.wait_for("sleep 60 … ".encode()))
         os.write(terminal.fd, b"\x03")
-        self.assertTrue(terminal.end()[1].endswith("\r\x1b[K"), terminal.seen)
+        self.assertEqual(terminal.end(), (128 + signal.SIGINT, ""))
 
     def test_the_first_ctrl_c_tells_a_server_s_user_of_the_second(self):
         server = self.start()

@@ -111,10 +111,19 @@ class Times(SidecarTest):
         out = server.output("run_command", command="sleep 60")
         self.assertTrue(out["timed_out"])
         self.assertIn("background", out["hint"])
-        code, text = server.failure("run_command", command="true", timeout_ms=20001)
-        self.assertEqual(code, "INVALID_ARGUMENTS")
-        self.assertIn("from 1 to 20000, not 20001", text)
         self.assertFalse(server.output("run_command", command="sleep 2", timeout_ms=20000)["timed_out"])
+
+    def test_more_than_the_most_is_cut_to_it(self):
+        server = self.start(flags=("--command-timeout-max", "600"))
+        out = server.output("run_command", command="echo x", timeout_ms=10**12)
+        self.assertEqual((out["stdout"], out["note"]), ("x\n", "timeout_ms was cut to 600000, the most that a call may have here"))
+        self.assertNotIn("note", server.output("run_command", command="true", timeout_ms=600000))
+        text = server.call("tools/run_command?reply=openai&results=text", command="true", timeout_ms=600001).json()["content"]
+        self.assertRegex(text, r"^\[exit 0, .*\]\n\[timeout_ms was cut to 600000, the most that a call may have here\]$")
+        server = self.start(flags=("--command-timeout-max", "1"))
+        out = server.output("run_command", command="sleep 60", timeout_ms=60000)
+        self.assertTrue(out["timed_out"])
+        self.assertIn("No call has more time here", out["hint"])
 
     def test_a_job_has_none(self):
         server = self.start(flags=("--command-timeout", "1"))
@@ -129,7 +138,7 @@ class Mcp(unittest.TestCase):
     def test_variables_and_times(self):
         client = Stdio("--command-timeout", "1", env=TERMINAL)
         self.addCleanup(client.close)
-        self.assertIn(shown(QUIET), json.dumps(client.call("run_command", command=show(QUIET))["result"]["content"]))
+        self.assertIn(shown(QUIET), json.dumps(client.call("run_command", command=show(QUIET), timeout_ms=60000)["result"]["content"]))
         late = json.dumps(client.call("run_command", command="sleep 60")["result"]["content"])
         self.assertIn("background", late)
         tools = client.ask("tools/list")["result"]["tools"]
@@ -163,13 +172,13 @@ class Held(unittest.TestCase):
                 self.assertEqual(os.listdir(outside), [])
 
     def test_off_is_said(self):
-        self.assertIn("not held by a sandbox", self.instructions(self.start("--sandbox", "off")))
+        self.assertIn("without a sandbox", self.instructions(self.start("--sandbox", "off")))
 
     def test_the_server_says_it_too(self):
         server = SidecarTest.start(self, env={"SIDECAR_SANDBOX": "off"})
         body = json.dumps(initialize(0)).encode()
         answer = server.request("POST", "/mcp", body, {"Content-Type": "application/json", "Accept": "application/json"})
-        self.assertIn("not held by a sandbox", answer.json()["result"]["instructions"])
+        self.assertIn("without a sandbox", answer.json()["result"]["instructions"])
 
     @unittest.skipUnless(machine.filters(), "no system-call filter can be set here")
     def test_where_none_can_be_had_it_starts_without(self):
@@ -177,8 +186,8 @@ class Held(unittest.TestCase):
             message = json.dumps(initialize(0)).encode() + b"\n"
             done = subprocess.run([*OLD, BIN, "mcp"], cwd=workspace, env=environment(), input=message, timeout=PATIENCE,
                                   capture_output=True, check=True)
-            self.assertIn("not held by a sandbox", json.loads(done.stdout)["result"]["instructions"])
-            self.assertIn(b"commands are not held by a sandbox", done.stderr)
+            self.assertIn("without a sandbox", json.loads(done.stdout)["result"]["instructions"])
+            self.assertIn(b"commands run without a sandbox", done.stderr)
             asked = subprocess.run([*OLD, BIN, "mcp", "--sandbox", "workspace"], cwd=workspace, env=environment(),
                                    input=message, timeout=PATIENCE, capture_output=True, check=False)
             self.assertEqual(asked.returncode, 1)

@@ -25,6 +25,11 @@ TYPED = [
     ("sidecar mcp --socket-mo", "--socket-mo"),
     ("sidecar run grep --ig", "--ig"),
     ("sidecar jobs logs ", "1"),
+    ("sidecar undo ", "1"),
+    ("sidecar diff ", "1"),
+    ("sidecar changes --session a-s", "a-session"),
+    ("sidecar watch --tool run_c", "run_command"),
+    ("sidecar grep -t mak", "make"),
     ("sidecar read ma", "main.c"),
     ("sidecar read sub/dee", "sub/deep/"),
     ("sidecar read sub/deep/", "sub/deep/file.txt"),
@@ -48,6 +53,7 @@ class Completion(unittest.TestCase):
         self.addCleanup(self.server.close)
         self.server.put("main.c", "")
         self.server.put("sub/deep/file.txt", "")
+        self.server.result("write", path="notes", content="", sessionId="a-session")
         self.server.result("bash", command="true", background=True)
         os.mkdir(os.path.join(self.dir, "bin"))
         os.symlink(BIN, os.path.join(self.dir, "bin", "sidecar"))

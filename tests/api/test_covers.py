@@ -121,17 +121,17 @@ class Covers(SidecarTest):
         self.assert_hidden(server, link / "token", self.dir / "one" / "token", self.dir / "two" / "token")
 
     def test_a_link_that_a_command_makes_covers_nothing_else(self):
-        """In the workspace commands can take the directory of a covered file away, and the file stays covered."""
+        """In the workspace commands cannot take the directory of a covered file away, and the file stays covered."""
         workspace = self.dir / "ws"
         (workspace / "held").mkdir(parents=True)
         self.secret(workspace / "held" / "token")
         server = self.start(env={"SIDECAR_SANDBOX": "workspace", "SIDECAR_REQUIRE_AUTH": "false",
                                  "SIDECAR_TOKEN_FILE": str(workspace / "held" / "token")}, workspace=str(workspace))
         planted = "mv held away && mkdir held && ln -s /usr/bin held/token"
-        self.assertEqual(server.output("run_command", command=planted)["exit_code"], 0)
+        self.assertNotEqual(server.output("run_command", command=planted)["exit_code"], 0)
         for _ in range(2):
             self.assertEqual(server.output("run_command", command="ls /usr/bin | head -c 1 | wc -c")["stdout"], "1\n")
-            self.assert_hidden(server, workspace / "away" / "token")
+            self.assert_hidden(server, workspace / "held" / "token")
 
     def test_running_commands_go_on(self):
         server = self.serve()

@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 from harness import Sidecar, needs_namespaces, needs_sandbox
+from mcp_client import Stdio, initialize
 from test_events import Watcher
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
@@ -71,9 +72,24 @@ class Denials(unittest.TestCase):
         world = World(self)
         self.named(world, "mount", {"connect"})
         _, _, seen = world.run("echo x > %s/old" % world.outside)
-        self.assertEqual(seen["denied"][0]["rule"], "writable: the workspace, /tmp")
+        self.assertEqual(seen["denied"][0]["rule"], "writable: the workspace, /tmp; the operator can allow more: --sandbox-write")
         self.assertIn("sandbox refused", seen["output"]["hint"])
         self.assertEqual(set(os.listdir(world.outside)), {"old", "cut", "unlinked", "moved", "mode", "times", "empty", "full", "served"})
+
+    @needs_namespaces
+    def test_what_programs_do_without_is_not_told_to_a_model(self):
+        """It is in observations; a text has what a command was for."""
+        home = tempfile.mkdtemp(prefix="sidecar-home-", dir="/var/tmp")
+        self.addCleanup(shutil.rmtree, home, True)
+        os.mkdir(home + "/.config")
+        client = Stdio("--sandbox", "workspace", env={"HOME": home}, results="text")
+        self.addCleanup(client.close)
+        client.send(initialize(0))
+        client.answer(0)
+        text = client.call("run_command", command="mkdir ~/.config/top; touch ~/.viminfo ~/.gitconfig; true")["result"]["content"][0]["text"]
+        self.assertEqual([line for line in text.splitlines() if line.startswith("[sandbox: ")],
+                         ["[sandbox: writing %s/.gitconfig is not allowed; writable: the workspace, /tmp; the operator can allow more: "
+                          "--sandbox-write]" % home])
 
     def test_without_namespaces(self):
         world = World(self, FLOOR)
@@ -118,11 +134,21 @@ class Denials(unittest.TestCase):
         self.none(World(self, FLOOR))
 
     @needs_namespaces
-    def test_two_mounts_are_no_denial(self):
+    def test_across_mounts(self):
         world = World(self)
-        text, denied, _ = world.python("import os\nopen('mine', 'w').close()\ntry:\n    os.rename('mine', '%s/mine')\n"
-                                       "except OSError as e:\n    print(e.errno)\n" % world.outside)
-        self.assertEqual((text, denied), ("18\n", []))
+        beyond = os.path.join(world.outside, "mine")
+        script = "import os\nopen('mine', 'w').close()\ntry:\n    os.%s('mine', '%s')\nexcept OSError as e:\n    print(e.errno)\n"
+        # The kernel names the two mounts, not what refuses; who gets that copies.
+        self.assertEqual(world.python(script % ("rename", beyond))[:2], ("18\n", [("rename", beyond, "mount")]))
+        for command, operation in (("mv mine %s" % beyond, "rename"), ("ln mine %s" % beyond, "link")):
+            with self.subTest(command):
+                denied = world.run(command)[1]
+                # Names in two filesystems no file can have.
+                one = os.stat(world.server.workspace).st_dev == os.stat(world.outside).st_dev
+                self.assertEqual(denied, [(operation, beyond, "mount")] if one or operation == "rename" else [])
+        # What comes from there is copied, and the original cannot be removed.
+        self.assertEqual(world.run("mv %s/moved here" % world.outside)[1], [("remove", os.path.join(world.outside, "moved"), "mount")])
+        self.assertEqual(world.run("echo x > t; mv t /tmp/t; mv /tmp/t u; ln u /tmp/l; rm u")[1], [])
 
     def test_through_links_and_directories(self):
         world = World(self)

@@ -35,7 +35,7 @@ class Doctor(unittest.TestCase):
 
     def test_every_check_is_there(self):
         found = self.doctor()
-        self.assertEqual(list(found), ["openat2", "landlock", "seccomp", "observing commands", "user namespaces", "cgroup", "open files",
+        self.assertEqual(list(found), ["openat2", "landlock", "seccomp", "what runs later", "hidden files", "observing commands", "user namespaces", "cgroup", "open files",
                                        "processes", "settings", "workspace", "sandbox of serve", "sandbox of mcp", "socket",
                                        "token"])
         self.assertEqual(found["workspace"][0], "ok")
@@ -107,7 +107,7 @@ class Doctor(unittest.TestCase):
     def test_the_guards_hold(self):
         found = self.prove("--sandbox", "off")
         for name in ("links that lead out", "links swapped in time", "slow patterns", "processes left behind",
-                     "a secret in two pieces", "undo of a command"):
+                     "a secret in two pieces", "undo of a command", "hooks that run later"):
             self.assertEqual(found[name][0], "ok", found[name])
         for name in ("writing outside", "sockets of others", "network", "read-only"):
             self.assertEqual(found[name][0], "off", found[name])
@@ -115,7 +115,7 @@ class Doctor(unittest.TestCase):
     @needs_sandbox
     def test_the_sandbox_holds(self):
         found = self.prove("--sandbox", "workspace", "--network", "none", "--read-only")
-        for name in ("writing outside", "sockets of others", "network", "read-only", "links swapped in time"):
+        for name in ("writing outside", "sockets of others", "network", "read-only", "links swapped in time", "hooks that run later"):
             self.assertEqual(found[name][0], "ok", found[name])
 
     def serve(self, *flags):

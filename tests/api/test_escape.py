@@ -170,6 +170,9 @@ class RulesByWalking(Rules):
 class Replaced(SidecarTest):
     """The workspace is removed, made again, or replaced while the server runs."""
 
+    BLOCKED = ("The workspace %s cannot be reached any more: a link or a file has taken its place, "
+               "or that of a directory above it")
+
     def setUp(self):
         self.dir = os.path.realpath(tempfile.mkdtemp(prefix="sidecar-test-"))
         self.addCleanup(shutil.rmtree, self.dir)
@@ -181,27 +184,52 @@ class Replaced(SidecarTest):
             os.mkdir(self.root)
             yield self.start(workspace=self.root, flags=flags)
 
-    def gone(self, server):
-        """Every tool says that there is no workspace."""
-        sentence = "The workspace %s does not exist any more" % self.root
-        until(lambda: server.call("ls").json().get("error") == sentence, "the loss is noticed within a second", seconds=1)
-        for name, arguments in (("read", {"path": "f"}), ("write", {"path": "a/b", "content": "x"}), ("find", {"pattern": "*"}),
+    def gone(self, server, sentence="The workspace %s does not exist any more"):
+        """Every tool says that there is no workspace, from the first call on."""
+        sentence %= self.root
+        for name, arguments in (("ls", {}), ("read", {"path": "f"}), ("find", {"pattern": "*"}),
                                 ("edit", {"path": "f", "oldText": "a", "newText": "b"}), ("grep", {"pattern": "x"})):
             self.assertEqual(server.error(name, **arguments), ("FILE_NOT_FOUND", sentence), name)
         self.assertIn(sentence.encode(), server.call("bash", command="true").body)
         self.assertFalse(os.path.isdir(self.root) and not os.path.islink(self.root))
 
     def works(self, server):
+        """What is there now is used by the next call."""
         with open(self.root + "/f", "w", encoding="ascii") as f:
             f.write("new")
-        until(lambda: server.call("read", path="f").json().get("result", {}).get("content") == "new",
-              "the new directory is held within a second", seconds=1)
+        self.assertEqual(server.result("read", path="f")["content"], "new")
         server.result("write", path="made/g", content="g")
         self.assertEqual(sorted(os.listdir(self.root)), ["f", "made"])
         body = server.call("bash", command="echo $(cat f)$(pwd); echo there > by-command").body
         self.assertIn(b'"exitCode":0', body)
         self.assertIn(("new" + self.root).encode(), body)
         self.assertEqual(sorted(os.listdir(self.root)), ["by-command", "f", "made"])
+
+    def test_noticed_by_the_next_call(self):
+        for server in self.both():
+            server.put("f", "old")
+            self.assertEqual(server.result("ls")["output"], "f")
+            for _ in range(5):
+                shutil.rmtree(self.root)
+                self.assertEqual(server.error("ls")[0], "FILE_NOT_FOUND")
+                os.mkdir(self.root)
+                self.assertEqual(server.result("ls")["output"], "(empty directory)")
+                os.rename(self.root, self.dir + "/away")
+                os.mkdir(self.root)
+                server.put("g", "")
+                self.assertEqual(server.result("ls")["output"], "g")
+                os.rmdir(self.dir + "/away")
+
+    def test_a_write_makes_it_again(self):
+        for server in self.both():
+            server.result("ls")
+            shutil.rmtree(self.root)
+            self.assertEqual(server.error("read", path="a/b")[0], "FILE_NOT_FOUND")
+            server.result("write", path="a/b", content="x")
+            self.assertEqual(server.result("read", path="a/b")["content"], "x")
+            with open(self.root + "/a/b", encoding="ascii") as f:
+                self.assertEqual(f.read(), "x")
+            self.assertIn(b'"exitCode":0', server.call("bash", command="cat a/b").body)
 
     def test_removed_and_made_again(self):
         for server in self.both():
@@ -226,7 +254,8 @@ class Replaced(SidecarTest):
         for server in self.both():
             os.rmdir(self.root)
             os.symlink("outside", self.root)
-            self.gone(server)
+            self.gone(server, self.BLOCKED)
+            self.assertEqual(server.error("write", path="a", content="x"), ("FILE_NOT_FOUND", self.BLOCKED % self.root))
             self.assertEqual(os.listdir(self.dir + "/outside"), [])
             os.unlink(self.root)
 
@@ -316,6 +345,8 @@ class Boundary(SidecarTest):
         server = self.start(workspace=self.dir + "/projects/app", flags=["--allow-outside"])
         self.assertEqual(server.result("read", path=self.dir + "/elsewhere/f")["content"], "elsewhere")
         self.assertEqual(server.result("read", path="f")["content"], "projects/app")
+        for path in (self.dir + "/elsewhere/f", "../../elsewhere/f"):
+            self.assertEqual(server.result("grep", pattern="else", path=path)["content"], "../../elsewhere/f:1: elsewhere")
         self.assertIn("etc/", server.result("ls", path="/")["output"])
 
     def test_root_of_everything(self):

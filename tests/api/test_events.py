@@ -13,6 +13,7 @@ import time
 from conforms import faults
 from mcp_client import call, initialize
 from harness import PATIENCE, SidecarTest, UnixConnection, post, read_answer, until
+from processes import PYTHON
 
 TOKEN = "ghp_" + "a1B2" * 9
 
@@ -82,7 +83,8 @@ class Events(SidecarTest):
             w = self.watch(server, lines=lines)
             self.assertIn("x-ndjson" if lines else "event-stream", w.answer.headers["Content-Type"])
             server.call("write", path="a/b%d" % lines, content="x", sessionId="me")
-            start, change, end = w.until(lambda e: e["type"] == "call.end")
+            *before, start, change, end = w.until(lambda e: e["type"] == "call.end")
+            self.assertEqual([e["type"] for e in before], ["boot"] if lines else [])
             self.assertEqual((start["type"], start["tool"], start["subject"], start["session"], start["front"]),
                              ("call.start", "write", "a/b%d" % lines, "me", "http"))
             self.assertEqual(start["client"], "uid %d pid %d" % (os.geteuid(), os.getpid()))
@@ -109,7 +111,7 @@ class Events(SidecarTest):
         for event in seen:
             self.assertEqual(faults(event, described, document=document), [], event)
         self.assertEqual({e["type"] for e in seen},
-                         {"call.start", "output", "call.end", "change", "refused", "job.start", "job.end", "gap"})
+                         {"boot", "call.start", "output", "call.end", "change", "refused", "job.start", "job.end", "gap"})
         for wrong in ({}, {"type": "other"}, {"type": "gap", "id": "1"}, "text"):
             self.assertNotEqual(faults(wrong, described, document=document), [], wrong)
 
@@ -169,10 +171,72 @@ class Events(SidecarTest):
         took = time.monotonic() - began
         got = w.until(lambda e: e["type"] == "call.end")
         outputs = [e for e in got if e["type"] == "output"]
-        self.assertLessEqual(len(outputs), 20 * took + 3)
+        self.assertLessEqual(len(outputs), 20 * took + 4)
         kept = sum(len(e["text"]) for e in outputs)
         self.assertLessEqual(kept, 64 << 10)
+        self.assertEqual([e["dropped"] for e in outputs if "dropped" in e], [got[-1]["dropped"]])
         self.assertEqual(kept + got[-1]["dropped"], got[-1]["bytes"] - len('"exitCode":0'))
+
+    def test_both_ends_of_long_output_are_kept(self):
+        server = self.serve()
+        w = self.watch(server)
+        # The two pipes have no order, so the end waits until the first one has been emptied.
+        empty = "import fcntl, termios\nwhile any(fcntl.ioctl(1, termios.FIONREAD, bytes(4))): pass"
+        script = ("echo first; seq 1 50000; printf 'é%%.0s' $(seq 30000); echo; %s -c '%s'; echo why it failed >&2; echo last"
+                  % (PYTHON, empty))
+        for run in (lambda: server.call("bash", command=script), lambda: server.observe("run_command", command=script)):
+            run()
+            got = w.until(lambda e: e["type"] == "call.end")
+            outputs = [e for e in got if e["type"] == "output"]
+            text = "".join(e["text"] for e in outputs)
+            self.assertTrue(text.startswith("first\n1\n2\n"), text[:40])
+            # What came on two pipes at one time has no order.
+            self.assertIn("last\n", [e["text"] for e in outputs if e["stream"] == "stdout"][-1][-20:])
+            self.assertEqual([e["text"] for e in outputs if e["stream"] == "stderr"], ["why it failed\n"])
+            self.assertGreater(len(text.encode()), 60 << 10)
+            self.assertLessEqual(len(text.encode()), 64 << 10)
+            self.assertEqual(len(text.encode()) + got[-1]["dropped"],
+                             len("first\nwhy it failed\nlast\n\n") + sum(len(str(n)) + 1 for n in range(1, 50001)) + 60000)
+
+    def test_the_beginning_of_every_result_is_kept(self):
+        server = self.serve()
+        server.put("small", 'a "quoted"\tline\n')
+        server.put("long", "".join("line %d é\n" % n for n in range(2000)))
+        server.put("secret", "x" * 4060 + " " + TOKEN)
+
+        def result(number):
+            known = server.request("GET", "/calls/%d" % number).json()["result"]
+            return known["result"], known["cut"]
+        self.assertEqual(server.result("read", path="small"), result(1)[0])
+        self.assertFalse(result(1)[1])
+        for number, answer in ((2, server.result("read", path="long")), (3, server.output("read_file", path="long"))):
+            kept, cut = result(number)
+            self.assertTrue(cut)
+            self.assertTrue(answer["content"].startswith(kept["content"]))
+            self.assertGreater(len(kept["content"].encode()), 3000)
+        server.call("ls", path=".")
+        self.assertIn("small", result(4)[0]["output"])
+        server.call("read", path="missing")
+        self.assertEqual(result(5), ("File not found: missing", False))
+        server.call("read", path="secret")
+        self.assertNotIn(TOKEN[:8], json.dumps(result(6)))
+        accept = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        accept["Mcp-Session-Id"] = server.request("POST", "/mcp", json.dumps(initialize()), accept).headers["mcp-session-id"]
+        said = server.request("POST", "/mcp", json.dumps(call(1, "read_file", path="small")), accept).json()
+        said = said["result"]["content"][0]["text"]
+        self.assertEqual(result(7), (said, False))
+        made = server.result("write", path="new", content="x")
+        self.assertEqual(result(8)[0], made)
+
+    def test_half_a_character_ends_one_output_only(self):
+        server = self.serve()
+        w = self.watch(server)
+        action = {"commands": ["printf 'x\\303'", "echo second"]}
+        call = {"type": "shell_call", "call_id": "c", "action": action}
+        server.request("POST", "/tools", json.dumps(call), {"Content-Type": "application/json"})
+        got = w.until(lambda e: e["type"] == "call.end")
+        self.assertIn("second", "".join(e["text"] for e in got if e["type"] == "output"))
+        self.assertNotIn("dropped", got[-1])
 
     def test_refusals(self):
         server = self.serve(env={"SIDECAR_AUTH_TOKEN": "T0KEN-OF-SERVER"})
@@ -244,11 +308,33 @@ class Events(SidecarTest):
         for thread in threads:
             thread.join()
         got += [again.get() for _ in range(1700)]
+        self.assertEqual(second.get()["event"], 0)
         other = [second.get() for _ in range(2000)]
         for events in (got, other):
             self.assertEqual([e["id"] for e in events], list(range(1, 2001)))
             for kind in ("call.start", "call.end"):
                 self.assertEqual(sorted(e["call"] for e in events if e["type"] == kind), list(range(1, 1001)))
+
+    def test_lines_say_which_run_it_is(self):
+        server = self.serve()
+        server.call("read", path="none")
+        w = self.watch(server, lines=True)
+        first = w.get()
+        self.assertEqual(first, {"type": "boot", "boot": first["boot"], "event": 2})
+        server.call("read", path="none")
+        start = w.until(lambda e: e["type"] == "call.start")[-1]
+        w = self.watch(server, lines=True, since="%s-%d" % (first["boot"], start["id"]))
+        self.assertEqual(w.get(), {**first, "event": start["id"]})
+        self.assertEqual(w.get()["id"], start["id"] + 1)
+        # The same number in another run is another event.
+        again = self.serve()
+        for _ in range(3):
+            again.call("read", path="none")
+        w = self.watch(again, lines=True, since="%s-%d" % (first["boot"], start["id"]))
+        second = w.get()
+        self.assertNotEqual(second["boot"], first["boot"])
+        self.assertEqual((second["event"], w.get()), (0, {"type": "gap", "lost": None}))
+        self.assertEqual(w.get()["id"], 1)
 
     def test_gaps(self):
         server = self.serve()
@@ -306,7 +392,9 @@ class Events(SidecarTest):
         got = server.request("GET", "/calls/2").json()["result"]
         self.assertLess(len(json.dumps(got["arguments"])), 64 << 10)
         self.assertEqual(got["arguments"]["path"], "large")
-        self.assertEqual(server.request("GET", "/calls/99").status, 404)
+        for method, url in (("GET", "/calls/99"), ("POST", "/calls/99/stop")):
+            answer = server.request(method, url)
+            self.assertEqual((answer.status, answer.json()["code"]), (404, "CALL_NOT_FOUND"))
         self.assertEqual(server.request("GET", "/calls/x").status, 400)
         server.stop()
         self.assertEqual(len([line for line in server.log_lines() if "request_id" in line]), 2)
@@ -443,11 +531,11 @@ class Events(SidecarTest):
         self.assertEqual(server.request("POST", "/calls/1/stop").status, 404)
 
     def test_the_server_ends_though_someone_watches(self):
-        server = self.serve()
+        server = self.serve(flags=["--grace", "60"])
         w = self.watch(server)
         began = time.monotonic()
         server.stop()
-        self.assertLess(time.monotonic() - began, 9)
+        self.assertLess(time.monotonic() - began, 60)  # a watcher is no call that it waits for
         self.assertIsNone(w.get())
 
 

@@ -81,10 +81,12 @@ class Jobs(JobTest):
             self.assertEqual(sorted(out), sorted(text + text))
 
     def test_no_such_job(self):
-        for url in ("/jobs/999", "/jobs/x", "/jobs/-1"):
+        for url, wanted in (("/jobs/999", (404, "JOB_NOT_FOUND")), ("/jobs/x", (400, "INVALID_ARGUMENTS")),
+                            ("/jobs/-1", (400, "INVALID_ARGUMENTS"))):
             answer = self.server.request("GET", url)
-            self.assertEqual((answer.status, answer.json()["code"]), (400, "INVALID_ARGUMENTS"))
-        self.assertEqual(self.server.request("POST", "/jobs/999/stop").status, 400)
+            self.assertEqual((answer.status, answer.json()["code"]), wanted)
+        answer = self.server.request("POST", "/jobs/999/stop")
+        self.assertEqual((answer.status, answer.json()["code"]), (404, "JOB_NOT_FOUND"))
         self.assertEqual(self.server.request("POST", "/jobs/1/nope").status, 404)
 
     def test_as_tools_of_models(self):
@@ -97,6 +99,7 @@ class Jobs(JobTest):
         self.assertEqual(self.server.output("job_stop", job_id=job), {"ok": True})
         until(lambda: self.server.output("job_output", job_id=job, wait_ms=5000)["state"] == "exited", "the job has ended")
         self.assertEqual(self.server.failure("job_output", job_id="nope")[0], "INVALID_ARGUMENTS")
+        self.assertEqual(self.server.failure("job_stop", job_id="999")[0], "JOB_NOT_FOUND")
         self.assertEqual(self.server.failure("run_command", command="sudo x", background=True)[0], "COMMAND_BLOCKED")
 
     def test_after_a_timeout_models_are_told_no_exit_code(self):

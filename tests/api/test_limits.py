@@ -2,6 +2,7 @@
 import contextlib
 import json
 import os
+import pathlib
 import random
 import resource
 import select
@@ -10,7 +11,7 @@ import threading
 import time
 import unittest
 
-from harness import SidecarTest, is_sanitized, post, read_answer, until
+from harness import PATIENCE, SidecarTest, is_sanitized, post, read_answer, until
 
 HEALTH = b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n"
 MB = 1 << 20
@@ -20,6 +21,26 @@ BLOCKED = 30  # seconds: a client that waits for one that does nothing waits for
 
 
 WAITING = 256  # calls that may wait for their turn to compute (LIMIT_TURNS_WAITING)
+
+
+class Threads(SidecarTest):
+    def test_none_stays_after_long_calls(self):
+        server = self.start()
+        threads = pathlib.Path("/proc", str(server.process.pid), "task")
+        connections = []
+        for _ in range(40):
+            s = server.connect()
+            self.addCleanup(s.close)
+            s.sendall(post("/bash", '{"command":"until test -e go; do sleep 0.05; done"}'))
+            connections.append(s)
+        until(lambda: server.request("GET", "/health").json()["running"] >= 40, "all commands run")
+        self.assertGreater(len(list(threads.iterdir())), 40)
+        server.put("go", "")
+        for s in connections:
+            read_answer(s.makefile("rb"))
+        # Sooner than a thread leaves that has had nothing to do for ten seconds.
+        most = 2 * len(os.sched_getaffinity(0)) + 8
+        until(lambda: len(list(threads.iterdir())) <= most, "the threads have left", seconds=8)
 
 
 class Turns(SidecarTest):
@@ -61,7 +82,9 @@ class Turns(SidecarTest):
         def refused():
             self.hear()
             return [s for s, text in self.said.items() if text.startswith(b"HTTP/1.1 503")]
-        until(lambda: self.running() + len(refused()) == len(self.said), "all have been begun or refused")
+        # One that is about to be refused may still be counted among those that run.
+        until(lambda: self.running() + len(refused()) == len(self.said) and
+              len(self.said) - len(refused()) <= self.most + WAITING, "all have been begun or refused")
         for s in refused():
             self.assertIn(b'"TOO_BUSY"', self.said.pop(s))
         count = len(self.said) - WAITING  # that run, on one thread or several
@@ -161,6 +184,12 @@ class Limits(SidecarTest):
             with s.makefile("rb") as stream:
                 self.assertEqual(read_answer(stream).status, 503)
                 self.assertEqual(stream.read(), b"")
+        # One that is still sending gets the answer as well.
+        for size in (10, 4 * MB):
+            for _ in range(20):
+                with self.server.connect(timeout=PATIENCE) as s, s.makefile("rb") as stream:
+                    s.sendall(post("/read", b" " * size))
+                    self.assertEqual(read_answer(stream).status, 503)
         # Those that were there go on, and with one less there is room again.
         clients[1].sendall(HEALTH)
         self.assertTrue(clients[1].recv(65536).startswith(b"HTTP/1.1 200"))

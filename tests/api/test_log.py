@@ -70,6 +70,27 @@ class Log(SidecarTest):
         self.assertEqual([line.get("change") for line in lines], [1] + [None] * 6)
         self.assertTrue(all(line["bytes"] > 0 for line in lines if line["success"]))
 
+    def test_a_search_is_named_by_its_pattern(self):
+        server = self.start()
+        server.call("write", path="d/a.txt", content="x")
+        server.call("grep", pattern="x", path="d")
+        server.call("find", pattern="*.txt")
+        self.assertEqual([line["subject"] for line in self.calls(server, 3)], ["d/a.txt", "x in d", "*.txt"])
+
+    def test_a_path_is_named_as_it_lies_in_the_workspace(self):
+        server = self.start()
+        server.call("write", path="/etc/hosts", content="x")
+        server.call("edit", path=os.path.join(server.workspace, "etc/../etc/hosts"), oldText="x", newText="y")
+        server.call("grep", pattern="y", path="/etc")
+        server.call("rename", **{"from": "/etc/hosts", "to": "/b"})
+        server.call("patch", patch="--- /dev/null\n+++ /new\n@@ -0,0 +1 @@\n+x\n")
+        server.call("read", path="../etc/hosts")
+        server.observe("read_file", path="/etc/hosts")  # refused: as it was asked for
+        expected = ["etc/hosts", "etc/hosts", "y in etc", "etc/hosts to b", "new", "../etc/hosts", "/etc/hosts"]
+        self.assertEqual([line["subject"] for line in self.calls(server, 7)], expected)
+        changes = server.request("GET", "/changes").json()["result"]["changes"]
+        self.assertEqual([c["subject"] for c in changes], [expected[i] for i in (0, 1, 3, 4)])
+
     def test_a_subject_is_cut_and_has_no_secret(self):
         token = "ghp_" + "a1B2" * 9
         for flags in ([], ["--scrub", "off"]):

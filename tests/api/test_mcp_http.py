@@ -9,7 +9,7 @@ import threading
 import time
 import unittest
 
-from harness import SidecarTest, UnixConnection, post
+from harness import PATIENCE, SidecarTest, UnixConnection, post
 from mcp_client import VERSIONS, Marked, call, initialize, message, output, wait_for_file
 
 ACCEPT = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
@@ -200,8 +200,13 @@ class Streams(McpTest):
             self.assertEqual(values, sorted(set(values)))
 
     def test_silence_is_told(self):
-        answer = self.post(call(1, "run_command", token=5, command="sleep 3"), self.session())
-        self.assertGreaterEqual(len(events(answer.body)[0]), 2)
+        body = json.dumps(call(1, "run_command", token=5, command="until [ -e told ]; do sleep 0.05; done"))
+        with contextlib.closing(UnixConnection(self.server.socket, PATIENCE)) as connection:
+            connection.request("POST", "/mcp", body, {**ACCEPT, **self.session()})
+            stream = connection.getresponse()
+            self.assertIn(b"notifications/progress", b"".join(iter(stream.readline, b"\n")))
+            self.server.put("told", "")
+            self.assertEqual(output(events(stream.read())[0][-1])["exit_code"], 0)
 
     def test_not_for_who_does_not_accept_it(self):
         answer = self.post(call(1, "run_command", token=5, command="echo a; sleep 1.2; echo b"),

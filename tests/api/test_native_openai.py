@@ -4,7 +4,7 @@ import os
 import subprocess
 import unittest
 
-from harness import BIN, is_sanitized, needs_sandbox
+from harness import BIN, given_time, is_sanitized, needs_sandbox
 from native_client import JSON, NativeTest
 from processes import MARK, wait_until_gone
 
@@ -113,6 +113,11 @@ class Shell(NativeTest):
                                 ("", "", {"type": "exit", "exit_code": 137}),
                                 (self.server.workspace + "\n", "", {"type": "exit", "exit_code": 0})])
 
+    def test_many_commands_of_large_results(self):
+        server = self.start(env={"SIDECAR_RESULT_BYTES": "1048576"})
+        done = self.run_all(*["echo %d" % i for i in range(64)], server=server)
+        self.assertEqual([out for out, _, _ in done], ["%d\n" % i for i in range(64)])
+
     def test_what_is_left_running_is_named(self):
         server = self.start(env={"SIDECAR_SANDBOX": "off"})
         (out, err, _), = self.run_all("sleep 60 > /dev/null 2>&1 & echo $!", server=server)
@@ -130,7 +135,8 @@ class Shell(NativeTest):
         self.assertEqual(self.run_all("A=1; cd /tmp", "echo $A; pwd")[1][0], "\n%s\n" % self.server.workspace)
 
     def test_the_time_is_for_all_of_them(self):
-        done = self.run_all("echo a", "export %s=openai; sleep 60 & sleep 60" % MARK, "echo c", timeout_ms=1000)
+        done = given_time(lambda done: done[0][0], lambda ms: self.run_all(
+            "echo a", "export %s=openai; sleep 60 & sleep 60" % MARK, "echo c", timeout_ms=ms), 1000)
         self.assertEqual(done[0], ("a\n", "", {"type": "exit", "exit_code": 0}))
         self.assertEqual([d[2] for d in done[1:]], [{"type": "timeout"}] * 2)
         self.assertIn("not run", done[2][1])

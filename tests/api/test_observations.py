@@ -40,7 +40,7 @@ class Envelope(SidecarTest):
             self.assertIn("read_file, write_file", seen["error"]["message"])
 
     def test_methods(self):
-        for method, url, status in (("GET", "/tools/read_file", 405), ("PUT", "/tools", 405), ("DELETE", "/tools/read_file", 405),
+        for method, url, status in (("GET", "/tools/read_file", 200), ("PUT", "/tools", 405), ("DELETE", "/tools/read_file", 405),
                                     ("HEAD", "/tools", 200), ("POST", "/toolsx", 404)):
             self.assertEqual(self.server.request(method, url, headers=JSON).status, status, (method, url))
 

@@ -10,11 +10,12 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
 
-from harness import Sidecar, SidecarTest, machine, needs_namespaces, needs_sandbox, until
+from harness import Sidecar, SidecarTest, given_time, machine, needs_namespaces, needs_sandbox, needs_two_users, until
 from test_changes import send, tree
 
 PROGRAMS = pathlib.Path(__file__).parent / "programs"
@@ -136,7 +137,7 @@ class CommandsTest(SidecarTest):
     @staticmethod
     def counted(found):
         """Without the number of names, which a redo need not restore."""
-        return {name: line[:4] + line[5:] if len(line) == 6 else line for name, line in found.items()}
+        return {name: line[:4] + line[5:] if len(line) == 7 else line for name, line in found.items()}
 
     def test_every_command_is_taken_back(self):
         for name, command in COMMANDS.items():
@@ -241,7 +242,8 @@ class CommandsTest(SidecarTest):
 
     def test_what_a_timeout_ended_is_a_change(self):
         before = tree(self.server.workspace)
-        done = run(self.server, "rm -r docs; trap 'echo bye > src/0.c' TERM; sleep 30 & wait; sleep 30", timeout_ms=300)
+        script = "rm -r docs; trap 'echo bye > src/0.c' TERM; sleep 30 & wait; sleep 30"
+        done = given_time(lambda done: "changes" in done, lambda ms: run(self.server, script, timeout_ms=ms))
         self.assertTrue(done["output"]["timed_out"], done)
         self.undo(done["changes"]["id"])
         self.assertEqual(differences(tree(self.server.workspace), before), {})
@@ -296,11 +298,35 @@ class ReachTest(unittest.TestCase):
     def observed(self, server):
         return send(server, "GET", "/health").json()["observed"]
 
-    def test_without_a_sandbox_those_of_models(self):
+    def test_without_a_sandbox_those_of_models_and_of_root(self):
         server = self.start("--sandbox", "off")
-        self.assertEqual(self.observed(server), {"commands": "models"})
-        self.assertEqual(self.bash(server), 0)
+        root = os.geteuid() == 0
+        self.assertEqual(self.observed(server), {"commands": "all" if root else "models"})
+        self.assertEqual(self.bash(server), int(root))
         self.assertIn("changes", run(server, "rm src/1.c"))
+
+    @needs_two_users
+    def test_root_loses_nothing(self):
+        """Without CAP_SYS_ADMIN, as in most containers, an observed command cannot gain privileges, and root needs none."""
+        server = self.start("--sandbox", "off", prefix=["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin"])
+        self.assertEqual(self.observed(server), {"commands": "all"})
+        body = send(server, "POST", "/bash", {"command": "setpriv --reuid 65534 --clear-groups id -u; grep NoNewPrivs: /proc/self/status"}).body
+        self.assertIn(b"65534", body)
+        self.assertIn(b'"exitCode":0', body)
+
+    @needs_two_users
+    def test_another_user_without_a_sandbox(self):
+        top = tempfile.mkdtemp(prefix="sidecar-test-", dir="/var/tmp")
+        self.addCleanup(shutil.rmtree, top, True)
+        for name in ("ws", "state"):
+            os.mkdir(os.path.join(top, name))
+            os.chown(os.path.join(top, name), 65534, 65534)
+        os.chown(top, 65534, 65534)
+        server = Sidecar(flags=["--sandbox", "off"], workspace=os.path.join(top, "ws"),
+                         env={"SOCKET_PATH": os.path.join(top, "s"), "XDG_STATE_HOME": os.path.join(top, "state"), "XDG_CONFIG_HOME": top},
+                         prefix=["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"])
+        self.addCleanup(server.close)
+        self.assertEqual(self.observed(server), {"commands": "models"})
 
     def test_all_if_asked(self):
         server = self.start("--sandbox", "off", "--observe", "on")
@@ -326,6 +352,15 @@ class ReachTest(unittest.TestCase):
         self.assertEqual(settled(server), [])
         self.assertEqual(send(server, "POST", "/write", {"path": "a", "content": "x"}).headers["sidecar-change"], "1")
 
+    def test_the_last_line_names_the_change(self):
+        server = self.start("--sandbox", "off", "--observe", "on")
+        for command, wanted in (("echo x > a; exit 3", {"exitCode": 3, "change": 1}), ("cat a", {"exitCode": 0}),
+                                ("rm a; kill -9 $$", {"exitCode": 137, "change": 2})):
+            answer = server.call("bash", command=command)
+            self.assertEqual(json.loads(answer.body.splitlines()[-1]), {"type": "done", **wanted})
+        self.assertEqual(server.call("changes/2/undo").status, 200)
+        self.assertEqual(server.get("a"), b"x\n")
+
     def test_the_header_names_the_change(self):
         server = self.start("--sandbox", "off", "--observe", "on", env={"SIDECAR_SURFACE": "agent-sandbox"})
         answer = send(server, "POST", "/execute", {"command": "rm src/0.c"})
@@ -350,6 +385,17 @@ class PartTest(unittest.TestCase):
         answer = send(server, "POST", "/changes/%d/undo" % change["id"], {}).json()["result"]
         self.assertEqual((answer["restored"], answer["complete"]), (["gone"], False))
         self.assertIs(send(server, "POST", "/changes/%s/undo" % whole, {}).json()["result"]["complete"], True)
+
+    def test_deeper_than_a_path_can_say(self):
+        """What a command removes there is not known, so it cannot come back."""
+        server = Sidecar()
+        self.addCleanup(server.close)
+        script = "import os\nfor i in range(24):\n    os.mkdir('d' * 200)\n    os.chdir('d' * 200)\nopen('lost', 'w').close()\n"
+        server.put("deep.py", script)
+        self.assertTrue(run(server, "%s deep.py" % sys.executable)["success"])
+        self.assertTrue(run(server, "rm -r dd*")["success"])
+        self.assertEqual([c["complete"] for c in settled(server)], [False, False])
+        self.assertIs(send(server, "POST", "/changes/2/undo", {}).json()["result"]["complete"], False)
 
 
 class KillTest(unittest.TestCase):

@@ -44,6 +44,26 @@ class OpenAPI(SidecarTest):
         wanted |= {("post", "/tools/" + tool["name"]) for tool in tools}
         self.assertEqual(wanted - there, set())
 
+    def test_what_the_server_says_of_itself_is_described(self):
+        """An answer may have more members than its schema; these have none."""
+        def more(value, schema):
+            known = schema.get("properties", {})
+            if isinstance(value, list):
+                return [name for one in value for name in more(one, schema["items"])]
+            if not isinstance(value, dict):
+                return []
+            return [name for name in value if name not in known] + \
+                [found for name in value if name in known for found in more(value[name], known[name])]
+        server = self.start(flags=["--limit-memory", "4096", "--journal", "off"])
+        schemas = {path: self.document["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+                   for path in ("/health", "/calls/{id}")}
+        for one in (self.server, server):
+            self.assertEqual(more(one.request("GET", "/health").json(), schemas["/health"]), [])
+        call = self.server.call("write", path="new", content="x")
+        self.assertEqual(call.status, 200)
+        known = set(schemas["/calls/{id}"]["properties"]["result"]["properties"])
+        self.assertEqual(set(self.server.request("GET", "/calls/1").json()["result"]) - known, set())
+
     def test_names_are_unique(self):
         names = [operation["operationId"] for _, _, operation in self.operations()]
         self.assertEqual(len(names), len(set(names)))

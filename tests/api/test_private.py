@@ -3,6 +3,7 @@ import contextlib
 import os
 import pathlib
 import signal
+import socket
 import stat
 import subprocess
 import tempfile
@@ -90,6 +91,29 @@ class Private(unittest.TestCase):
         process.stdin.close()
         self.check_gone(process)
         self.assertFalse(os.path.exists(named))
+
+    def test_what_killed_ones_left(self):
+        """The next one removes it, and nothing else."""
+        dead, path = self.start()
+        _, alive = self.start()
+        dead.kill()
+        dead.wait()
+        self.assertTrue(os.path.exists(path))
+        kept = [self.tmp + "/coding-sidecar-" + name for name in ("aaaaaa", "bbbbbb", "cccccc")]
+        for place in kept:
+            os.mkdir(place, 0o700)
+        pathlib.Path(kept[0] + "/s").touch()
+        with socket.socket(socket.AF_UNIX) as s:
+            s.bind(kept[1] + "/s")
+        pathlib.Path(kept[1] + "/mine").touch()
+        os.chmod(kept[2], 0o755)
+        with socket.socket(socket.AF_UNIX) as s:
+            s.bind(kept[2] + "/s")
+        until(lambda: self.start()[1] and not os.path.exists(os.path.dirname(path)), "what it was starting has let go of the socket")
+        self.assertEqual(self.ask(alive), 200)
+        for place in kept:
+            self.assertTrue(os.path.exists(place))
+        self.assertTrue(os.path.exists(kept[1] + "/mine"))
 
     def test_a_start_that_fails_leaves_nothing(self):
         pathlib.Path(self.dir + "/ws").touch()

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import SandboxTest, Sidecar, needs_two_users, until
+from harness import BIN, PATIENCE, SandboxTest, Sidecar, environment, needs_two_users, until
 from processes import PYTHON, below
 
 # Deeper than a path can be, in both names that commands have for it.
@@ -67,6 +67,32 @@ class PrivateTmp(SandboxTest):
             server = self.start(env={"SIDECAR_SANDBOX": "workspace", **settings}, workspace=home)
             out = server.output("run_command", command="basename ${XDG_CACHE_HOME-none}")
             self.assertEqual(out["stdout"].strip(), want, settings)
+
+    def test_caches_are_kept_between_sessions(self):
+        """For each workspace apart, and only while commands may write something."""
+        home, base, workspace, other = (tempfile.mkdtemp(prefix="sidecar-test-", dir="/var/tmp") for _ in range(4))
+        self.addCleanup(subprocess.run, ["rm", "-rf", home, base, workspace, other], check=False)
+
+        def run(command, path=workspace, **settings):
+            settings = {"SIDECAR_SANDBOX": "workspace", "HOME": home, "SIDECAR_CACHE": base, **settings}
+            server = self.start(env=settings, workspace=path)
+            out = server.output("run_command", command=command)
+            self.assertEqual(server.stop(), 0)
+            return out["stdout"].strip()
+        self.assertEqual(run("mkdir -p $CARGO_HOME; echo kept | tee $CARGO_HOME/x"), "kept")
+        for path, settings, want in ((workspace, {}, "kept"), (other, {}, "none"), (workspace, {"SIDECAR_CACHE": "off"}, "none"),
+                                     (workspace, {"SIDECAR_READ_ONLY": "1"}, "none"),
+                                     (workspace, {"SIDECAR_CACHE": "auto", "XDG_CACHE_HOME": "/proc/none"}, "none")):
+            self.assertEqual(run("cat $CARGO_HOME/x 2> /dev/null || echo none", path, **settings), want, settings)
+        until(lambda: len(os.listdir(base)) == 1, lambda: "an empty one goes: %s" % os.listdir(base))
+        where = run("dirname $CARGO_HOME")
+        self.assertEqual(os.path.dirname(where), base)
+        self.assertIn("kept", run("cat $CARGO_HOME/x; touch %s/y || rm %s/../x" % (where + "/..", where)))
+        self.assertEqual(os.listdir(base), [os.path.basename(where)])
+        for wrong, why in (("relative", "absolute"), (workspace + "/c", "workspace"), ("/proc/none", "cannot be used")):
+            done = subprocess.run([BIN, "mcp", "--sandbox", "workspace", "--cache", wrong], cwd=workspace, env=environment(),
+                                  capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, timeout=PATIENCE)
+            self.assertEqual((done.returncode, why in done.stderr), (1, True), done.stderr)
 
     def test_after_the_spawner_was_killed(self):
         server, base = self.begin()

@@ -205,5 +205,25 @@ class Read(SidecarTest):
         json.loads(answer.body.decode("utf-8"))
 
 
+class Sentences(SidecarTest):
+    """What docs/migration.md says of errors of the system."""
+
+    def test_they_name_no_path_of_the_machine(self):
+        s = self.server
+        s.put("file", "x")
+        s.put("dir/f", "x")
+        os.symlink("loop", s.path("loop"))
+        for tool, path, code, sentence in (
+                ("read", "none", "FILE_NOT_FOUND", "File not found: none"),
+                ("ls", "none", "FILE_NOT_FOUND", "File not found: none"),
+                ("read", "dir", "NOT_A_FILE", "Path is a directory, not a file: dir"),
+                ("write", "dir", "NOT_A_FILE", "Cannot write dir: is a directory"),
+                ("read", "file/x", "NOT_A_DIRECTORY", "Cannot open file/x: not a directory"),
+                ("write", "file/x", "NOT_A_DIRECTORY", "Cannot open file/x: not a directory"),
+                ("read", "loop", "SYMLINK_LOOP", "Too many levels of symbolic links: loop")):
+            more = {"content": "y"} if tool == "write" else {}
+            self.assertEqual(s.error(tool, path=path, **more), (code, sentence), (tool, path))
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -153,7 +153,7 @@ class Text(unittest.TestCase):
             self.assertEqual(result["isError"], refused, name)
 
     def test_what_is_left_to_the_next_answer_was_not_shown(self):
-        self.put("two.txt", "needle\nneedle\n")
+        self.put("two.txt", "needle\nbetween\nneedle\n")
         self.client.call("search_files", pattern="needle", context=1, max_results=1)
         self.assertTrue(self.client.call("write_file", path="two.txt", content="new")["result"]["isError"])
 

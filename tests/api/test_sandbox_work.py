@@ -15,7 +15,7 @@ TARGET = "sidecar" if "SIDECAR_TEST_ROUNDS" in os.environ else "libsidecar.a"
 
 class Work(SandboxTest):
     def run_command(self, command):
-        out = self.server.output("run_command", command=command, timeout_ms=280000, timeout=300)
+        out = self.server.output("run_command", command=command, timeout_ms=600000, timeout=600)
         self.assertEqual(out["exit_code"], 0, out)
         return out
 

@@ -1,5 +1,6 @@
 """Secrets are taken out of what models see of commands and searches."""
 import base64
+import json
 import os
 import re
 import time
@@ -18,6 +19,16 @@ class Scrub(SidecarTest):
     def test_command_output(self):
         out = self.server.output("run_command", command="echo before %s after; echo %s >&2" % (TOKEN, TOKEN))
         self.assertEqual((out["stdout"], out["stderr"]), ("before %s after\n" % MARK, MARK + "\n"))
+
+    def test_names_of_files_that_a_command_changes(self):
+        command = "cd \"$(mktemp -d -p .)\" && echo x > %s" % TOKEN
+        for query in ("", "?reply=anthropic&results=text"):
+            body = {"name": "run_command", "arguments": {"command": command}}
+            headers = {"Content-Type": "application/json", "Authorization": "Bearer " + OWN}
+            answer = self.server.request("POST", "/tools" + query, json.dumps(body), headers)
+            self.assertEqual(answer.status, 200)
+            self.assertNotIn(TOKEN, answer.body.decode())
+            self.assertIn(MARK, answer.body.decode())
 
     def test_a_value_in_an_environment_goes_to_the_end_of_its_line(self):
         command = "env DB_PASSWORD='Xk9;mQ2vLp8w' API_TOKEN='Xk9mQ2vLp8w,Zt4rrr' USER_PASSPHRASE='my dog has no name' env"

@@ -40,7 +40,16 @@ class Search(SidecarTest):
     def test_find_respects_rules_and_order(self):
         self.assertEqual(self.find(pattern="*.c"), ["a.c", "b/.hidden/h.c", "b/B.c", "new\nline.c"])
         self.assertEqual(self.find(pattern="*.log"), ["b/keep.log"])
-        self.assertEqual(self.find(pattern="**/only-here"), ["b/deep/only-here"])
+        self.assertEqual(self.find(pattern="only-here"), ["b/deep/only-here"])
+        # As the Node server did; for models and in pages the rules apply here too.
+        self.assertEqual(self.find(pattern="**/only-here"), ["b/deep/only-here", "b/only-here"])
+        self.assertEqual(self.find(pattern="**/*.log"), ["b/keep.log", "out.log"])
+        self.assertEqual(self.find(pattern="b/*.log"), ["b/keep.log"])
+        self.assertEqual(self.find(pattern="b/only*"), ["b/only-here"])
+        self.assertEqual(self.find(pattern="*/only-here", path="."), ["b/only-here"])
+        self.assertEqual(self.find(pattern="**/only-here", cursor=""), ["b/deep/only-here"])
+        self.assertEqual(self.find(pattern="b/only*", cursor=""), [])
+        self.assertEqual(self.server.output("find_files", pattern="**/only-here")["files"], ["b/deep/only-here"])
         self.assertEqual(self.find(pattern="b/*.c"), ["b/B.c"])
         self.assertEqual(self.find(pattern="B.C"), [])
         self.assertEqual(self.find(pattern="b.c"), ["b/B.c"])
@@ -121,16 +130,16 @@ class Search(SidecarTest):
                 ("./build/x.c", None, ["build/x.c"]),
                 ("/build/*.c", None, ["build/x.c"]),
                 ("build/*.log", None, []),
-                ("*/x.c", None, []),                                    # no plain part
+                ("*/x.c", None, ["build/x.c"]),                         # no plain part
                 ("linkdir/*.ts", None, ["linkdir/One.ts"]),             # although it is a link
                 ("linkdir/**/*.ts", None, ["linkdir/One.ts", "linkdir/deep/two.ts"]),
                 ("linkdir/deep/two.ts", None, ["linkdir/deep/two.ts"]),
                 ("**/one.ts", None, ["elsewhere/One.ts"]),
-                (root + "/linkdir/*.ts", None, ["linkdir/One.ts"]),
-                (root + "/a.*", None, ["a.c"]),
-                (root + "/**/two.ts", None, ["elsewhere/deep/two.ts"]),
+                (root + "/linkdir/*.ts", None, [root + "/linkdir/One.ts"]),
+                (root + "/a.*", None, [root + "/a.c"]),
+                (root + "/**/two.ts", None, [root + "/elsewhere/deep/two.ts"]),
                 ("deep/*.ts", "linkdir", ["deep/two.ts"]),
-                (root + "/linkdir/deep/*.ts", "linkdir", ["deep/two.ts"]),
+                (root + "/linkdir/deep/*.ts", "linkdir", [root + "/linkdir/deep/two.ts"]),
                 ("/deep/*.ts", "elsewhere", ["deep/two.ts"]),           # from the top of the searched directory
                 ("../build/*.c", "b", ["../build/x.c"]),
                 ("else*/*.ts", None, ["elsewhere/One.ts"]),
@@ -292,7 +301,7 @@ class OddTrees(SidecarTest):
         with open(self.server.path("hole"), "wb") as f:
             f.truncate(2 << 30)
         with open(self.server.path("text then hole"), "wb") as f:
-            f.write(b"needle\n" * 20000)
+            f.write(b"needle\n" * 40 + b"hay\n" * 40000)
             f.truncate(2 << 30)
         self.server.put("one line", b"x" * (24 << 20) + b"needle")
         before = self.server.rss("VmHWM")

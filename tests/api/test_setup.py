@@ -48,6 +48,13 @@ TEXTS = {
     "no newline": COMMENTED.rstrip(),
 }
 
+def text_for(agent, text):
+    """What of a text the agent reads: Claude Code no comments, only some agents a comma after the last item."""
+    if agent == "claude":
+        text = re.sub(r"//[^\r\n\"]*(?=\r?\n)|/\*.*?\*/", "", text)
+    return re.sub(r",((?:\s|//[^\n]*\n)*[}\]])", r"\1", text) if agent in ("claude", "gemini", "qwen") else text
+
+
 TOML = """# mine
 model = "gpt-5.5" # the good one
 approval_policy = "on-request"
@@ -118,8 +125,8 @@ class SetupTest(unittest.TestCase):
         for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME"):
             self.env.pop(name, None)
 
-    def sidecar(self, *argv, status=0):
-        done = subprocess.run([BIN, "setup", *argv], cwd=self.project, env=self.env, capture_output=True, text=True,
+    def sidecar(self, *argv, status=0, verb="setup"):
+        done = subprocess.run([BIN, verb, *argv], cwd=self.project, env=self.env, capture_output=True, text=True,
                               timeout=PATIENCE, check=False, stdin=subprocess.DEVNULL)
         if status is not None:
             self.assertEqual(done.returncode, status, (argv, done.stdout, done.stderr))
@@ -147,10 +154,11 @@ class SetupTest(unittest.TestCase):
     def round_trip(self, agent, *more):
         """Set up, set up again (nothing to do), undo: everything is as it was."""
         before = self.snapshot()
-        self.sidecar(agent, "--yes", *more)
+        said = self.sidecar(agent, "--yes", *more, status=None)
         after = self.snapshot()
         self.assertNotEqual(before, after)
-        self.assertIn("is set up already", self.sidecar(agent, "--yes", *more))
+        self.assertTrue("is set up;" in said or "connected, but not held" in said, said)
+        self.assertTrue("is set up already" in self.sidecar(agent, "--yes", *more, status=None) or "is set up;" not in said)
         self.assertEqual(self.snapshot(), after)
         self.sidecar(agent, "--undo", "--yes", *[word for word in more if word == "--user"])
         self.assertEqual(self.snapshot(), before)
@@ -169,7 +177,7 @@ class TestFiles(SetupTest):
             for kind, text in TEXTS.items():
                 with self.subTest(agent=agent, text=kind):
                     for name in FILES[agent]:
-                        self.put(name, text if name.endswith("json") else "")
+                        self.put(name, text_for(agent, text) if name.endswith("json") else "")
                     self.round_trip(agent, *(["--only"] if agent in HELD else []))
 
     def test_every_toml_text_is_put_back_byte_for_byte(self):
@@ -215,14 +223,32 @@ class TestFiles(SetupTest):
         self.assertGreater(changed, 50)
 
     def test_what_is_not_ours_stays(self):
-        path = self.put(".claude/settings.json", COMMENTED)
-        self.sidecar("claude", "--only", "--yes")
+        path = self.put("opencode.json", COMMENTED)
+        self.sidecar("opencode", "--only", "--yes")
         text = path.read_text()
-        for line in COMMENTED.splitlines():
-            self.assertIn(line.split('["Read')[0].rstrip("}],"), text)
+        for line in COMMENTED.splitlines()[:-2]:
+            self.assertIn(line, text)
         for comment in ("// what the team uses", "/* for now */", "// secrets", "// opencode"):
             self.assertIn(comment, text)
-        self.assertIn('"Read(./.env)", "Bash"', text)
+        path = self.put(".claude/settings.json", text_for("claude", COMMENTED))
+        self.sidecar("claude", "--only", "--yes")
+        self.assertIn('"Read(./.env)", "Bash"', path.read_text())
+
+    def test_what_the_agent_would_not_read_is_refused(self):
+        for agent, text, why in (("claude", '{\n "a": 1 // x\n}', "line 2: there is a comment"), ("claude", '{"a": 1,\n}', "line 2"),
+                                 ("claude", '{"model": 1}', "model is not a string"), ("claude", '{"env": "x"}', "env is not an object"),
+                                 ("claude", '{"permissions": {"allow": "x"}}', "allow is not a list"),
+                                 ("claude", '{"respectGitignore": "x"}', "respectGitignore is not true or false"),
+                                 ("gemini", '{"a": [1,\n]}', "line 2"), ("qwen", '{"a": 1,\n}', "line 2")):
+            with self.subTest(agent=agent, text=text):
+                path = self.put(FILES[agent][-1], text)
+                before = self.snapshot()
+                for more in (["--only"], ["--check"]):
+                    said = self.sidecar(agent, "--yes", *more, status=1)
+                    self.assertIn(f"{path}: {why}", said)
+                    self.assertNotIn("is set up", said)
+                self.assertEqual(self.snapshot(), before)
+                path.unlink()
 
     def test_a_broken_file_is_named_and_nothing_changes(self):
         for agent in AGENTS:
@@ -269,7 +295,8 @@ class TestFiles(SetupTest):
         dotfiles = self.home / "dotfiles"
         dotfiles.mkdir()
         real = dotfiles / "claude.json"
-        real.write_text(COMMENTED)
+        text = text_for("claude", COMMENTED)
+        real.write_text(text)
         real.chmod(0o600)
         (self.home / ".claude").mkdir()
         (self.home / ".claude/settings.json").symlink_to(real)
@@ -278,7 +305,7 @@ class TestFiles(SetupTest):
         self.assertEqual(stat.S_IMODE(real.stat().st_mode), 0o600)
         self.assertIn('"Bash"', real.read_text())
         self.sidecar("claude", "--undo", "--user", "--yes")
-        self.assertEqual(real.read_text(), COMMENTED)
+        self.assertEqual(real.read_text(), text)
         real.unlink()
         self.assertIn("a link to a file that does not exist", self.sidecar("claude", "--only", "--user", "--yes", status=1))
         shutil.rmtree(self.home / ".claude")
@@ -329,7 +356,7 @@ class TestUndo(SetupTest):
     def test_a_table_that_the_user_wrote_instead_stays(self):
         path = self.put(".codex/config.toml", "")
         self.sidecar("codex", "--only", "--yes")
-        path.write_text(path.read_text().split("[features]")[0].replace(
+        path.write_text(path.read_text().split("[features")[0].replace(
             "[mcp_servers", "features = { shell_tool = false, mine = 1 }\n[mcp_servers"))
         self.sidecar("codex", "--undo", "--yes")
         self.assertEqual(path.read_text().strip(), "features = { mine = 1 }")
@@ -371,6 +398,22 @@ class TestUndo(SetupTest):
         self.assertFalse((self.home / ".codex").exists())
 
 
+class TestUninstall(SetupTest):
+    def test_every_setup_is_undone_and_what_is_left_is_named(self):
+        before = self.snapshot()
+        self.sidecar("claude", "--only", "--yes")
+        self.sidecar("codex", "--user", "--yes")
+        done = self.sidecar("--dry-run", verb="uninstall")
+        self.assertIn("nothing was changed (--dry-run)", done)
+        self.assertNotEqual(self.snapshot(), before)
+        done = self.sidecar("--yes", verb="uninstall")
+        self.assertIn("Claude Code, set up in ", done)
+        self.assertIn("Codex, set up for this user", done)
+        self.assertRegex(done, r"program +/")
+        self.assertEqual(self.snapshot(), before)
+        self.assertIn("setup has changed nothing", self.sidecar(verb="uninstall"))
+
+
 class TestCheck(SetupTest):
     def test_before_and_after(self):
         for agent in HELD:
@@ -381,8 +424,7 @@ class TestCheck(SetupTest):
                     said = self.sidecar("--check", agent, status=1)
                     self.assertEqual("not connected" in said, agent == "codex" and not more)  # it is not trusted yet
                     self.sidecar(agent, "--only", "--yes", *more)
-                    said = self.sidecar("--check", agent)
-                    self.assertEqual("With --user it is out of reach" in said, not more)
+                    self.assertIn("has no way around", self.sidecar("--check", agent))
                     self.sidecar(agent, "--undo", "--yes", *more)
                     self.sidecar("--check", agent, status=1)
 
@@ -400,7 +442,7 @@ class TestCheck(SetupTest):
             ("gemini", ".gemini/settings.json", '["sidecar"]', '["sidecar", "x"]', "mcp.allowed is not"),
             ("opencode", "opencode.json", '"bash": "deny"', '"bash": "ask"', 'permission.bash is not "deny"'),
             ("opencode", "opencode.json", '"sidecar_*"', '"files_*": "allow", "sidecar_*"', "permission.files_*"),
-            ("opencode", "opencode.json", '"mcp"', '"agent": {"a": {"permission": {"bash": "allow"}}}, "mcp"', "an agent in"),
+            ("opencode", "opencode.json", '"mcp"', '"agent": {"a": {"permission": {"bash": "allow"}}}, "mcp"', "agent.a.permission in"),
             ("qwen", ".qwen/settings.json", '"todo_write"', '"edit"', "tools.core is not"),
         ]
         for agent, name, old, new, reason in holes:
@@ -411,6 +453,49 @@ class TestCheck(SetupTest):
                 path.write_text(path.read_text().replace(old, new, 1))
                 self.assertIn(reason, self.sidecar("--check", agent, status=1))
                 path.unlink()
+                self.sidecar(agent, "--undo", "--yes")
+
+    def test_what_runs_when_the_agent_starts_is_named(self):
+        """In every file that it reads; `--only` does not say that the agent is set up."""
+        hook = '{"hooks": {"PostToolUse": [{"hooks": [{"type": "command", "command": "x"}]}]}}'
+        server = '{"mcpServers": {"x": {"command": "x"}}}'
+        ways = [
+            ("claude", "project/.claude/settings.local.json", hook, "hooks.PostToolUse in"),
+            ("claude", "home/.claude/settings.json", hook, "hooks.PostToolUse in"),
+            ("claude", "home/.claude/settings.json", '{"statusLine": {"type": "command", "command": "x"}}', "statusLine in"),
+            ("claude", "project/.claude/settings.local.json", '{"apiKeyHelper": "x"}', "apiKeyHelper in"),
+            ("claude", "project/.claude/settings.local.json", '{"env": {"BASH_ENV": "x"}}', "env.BASH_ENV in"),
+            ("claude", "home/.claude/settings.json", '{"enabledPlugins": {"a@b": true, "c@d": false}}', "enabledPlugins.a@b in"),
+            ("claude", "home/.claude.json", server, "mcpServers.x in"),
+            ("claude", "home/.claude.json", '{"projects": {"%s": %s}}' % (self.project, server), "mcpServers.x in"),
+            ("codex", "home/.codex/config.toml", 'notify = ["x"]\n', "notify in"),
+            ("codex", "home/.codex/config.toml", '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = "x"\n', "hooks in"),
+            ("codex", "home/.codex/config.toml", 'profile = "x"\n[profiles.x]\nsandbox_mode = "danger"\n', "profile in"),
+            ("codex", "project/.codex/hooks.json", "{}", "hooks.json is loaded"),
+            ("gemini", "home/.gemini/settings.json", hook, "hooks.PostToolUse in"),
+            ("gemini", "home/.gemini/settings.json", '{"tools": {"discoveryCommand": "x"}}', "tools.discoveryCommand in"),
+            ("gemini", "home/.gemini/extensions/a/x.json", "{}", "extensions is loaded"),
+            ("opencode", "project/.opencode/plugin/a.js", "", "plugin is loaded"),
+            ("opencode", "home/.config/opencode/tools/a.ts", "", "tools is loaded"),
+            ("opencode", "project/.opencode/agent/a.md", "", "agent is loaded"),
+            ("opencode", "home/.config/opencode/opencode.json", '{"mcp": {"x": {"command": ["x"]}}}', "mcp.x in"),
+            ("opencode", "home/.config/opencode/opencode.json", '{"plugin": ["x"]}', "plugin in"),
+            ("opencode", "home/.config/opencode/opencode.json", '{"mode": {"build": {"tools": {"bash": true}}}}', "mode.build.tools"),
+            ("qwen", "home/.qwen/settings.json", '{"ui": {"statusLine": {"command": "x"}}}', "ui.statusLine in"),
+        ]
+        for agent, name, text, reason in ways:
+            with self.subTest(agent=agent, name=name, reason=reason):
+                path = self.top / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+                said = self.sidecar(agent, "--only", "--yes", status=1)
+                self.assertIn(reason, said)
+                self.assertIn("connected, but not held", said)
+                self.assertIn(reason, self.sidecar("--check", agent, status=1))
+                self.sidecar(agent, "--undo", "--yes")
+                shutil.rmtree(self.top / "/".join(name.split("/")[:2]), ignore_errors=True)
+                path.unlink(missing_ok=True)
+                self.sidecar(agent, "--only", "--yes")
                 self.sidecar(agent, "--undo", "--yes")
 
     def test_a_project_that_codex_does_not_trust_holds_nothing(self):
@@ -472,6 +557,18 @@ class TestTalk(SetupTest):
         self.assertEqual(self.answer(b"y\n")[0], 0)
         self.assertTrue((self.project / ".gemini/settings.json").exists())
 
+    def test_it_asks_about_secrets(self):
+        ignore = self.project / ".sidecarignore"
+        (self.project / ".env").write_text("KEY=1\n")
+        self.assertEqual(self.answer(b"y\nn\n")[0], 0)
+        self.assertFalse(ignore.exists())
+        self.assertEqual(self.answer(b"y\n")[0], 0, "gemini is set up already, and the question comes again")
+        self.assertEqual(ignore.read_text(), ".env\n")
+        self.assertNotIn(".sidecarignore", self.sidecar("gemini", "--yes"))
+        ignore.write_text("*.pem")
+        self.assertEqual(self.answer(b"y\n")[0], 0)
+        self.assertEqual(ignore.read_text(), "*.pem\n.env\n")
+
     def test_the_list(self):
         (self.top / "bin").mkdir()
         (self.top / "bin/claude").symlink_to("/bin/true")
@@ -486,6 +583,19 @@ class TestTalk(SetupTest):
         self.assertRegex(lines["cursor"], r"connected, cannot be held$")
         self.assertRegex(lines["codex"], r"not connected$")
 
+    def test_what_to_put_where_is_printed(self):
+        before = self.snapshot()
+        self.put(".gemini/settings.json", '{"mine": 1}')
+        said = self.sidecar("--print")
+        self.assertEqual(json.loads(said[said.index("{"):said.rindex("}\n\n") + 1]),
+                         {"mcpServers": {"sidecar": {"command": "sidecar", "args": ["mcp"]}}})
+        for agent in AGENTS:
+            said = self.sidecar("--print", agent, *(["--only"] if agent in HELD else []))
+            self.assertIn(str(self.project / FILES[agent][-1]) + ":\n\n", said)
+            self.assertNotIn("mine", said)
+        shutil.rmtree(self.project / ".gemini")
+        self.assertEqual(self.snapshot(), before)
+
     def test_words_that_mean_nothing(self):
         for argv in (["emacs"], [], ["--list", "claude"], ["--check", "--undo", "claude"], ["--only", "--check", "claude"],
                      ["claude", "codex"]):
@@ -494,7 +604,7 @@ class TestTalk(SetupTest):
     def test_the_program_is_named_so_that_the_agent_finds_it(self):
         self.sidecar("claude", "--yes")
         server = json.loads((self.project / ".mcp.json").read_text())["mcpServers"]["sidecar"]
-        self.assertEqual(server, {"command": "sidecar", "args": ["mcp"]})
+        self.assertEqual(server, {"command": "sidecar", "args": ["mcp"], "alwaysLoad": True})
         self.sidecar("claude", "--undo", "--yes")
         self.env["PATH"] = "/usr/bin:/bin"
         self.sidecar("claude", "--yes")

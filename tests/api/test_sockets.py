@@ -13,7 +13,7 @@ import sys
 import tempfile
 import unittest
 
-from harness import Sidecar, needs_namespaces, needs_sandbox
+from harness import Sidecar, given_time, needs_namespaces, needs_sandbox
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 FLOOR = [sys.executable, str(PROGRAMS / "without_namespaces.py")]
@@ -307,14 +307,16 @@ class Sockets(unittest.TestCase):
     def test_a_blocked_connection_ends_with_its_command(self):
         server = self.serve()
         server.put("full.py", FULL)
-        out = server.output("run_command", command="rm -f full.sock; %s full.py" % sys.executable, timeout_ms=700)
+        command = "rm -f full.sock; %s full.py" % sys.executable
+        out = given_time(lambda out: "connecting\nconnecting\n" in out["stdout"],
+                         lambda ms: server.output("run_command", command=command, timeout_ms=ms), 700)
         self.assertTrue(out["timed_out"])
         self.assertIn("connecting\nconnecting\n", out["stdout"])
         # A signal that is handled interrupts it, as without a sandbox.
         script = FULL.replace("import socket, sys\n", "import signal, socket, sys\ndef stop(*_):\n    sys.exit(3)\n"
                               "signal.signal(signal.SIGALRM, stop)\nsignal.setitimer(signal.ITIMER_REAL, 0.3)\n")
         server.put("full.py", script)
-        self.assertEqual(server.output("run_command", command="rm -f full.sock; %s full.py" % sys.executable)["exit_code"], 3)
+        self.assertEqual(server.output("run_command", command=command)["exit_code"], 3)
         self.assertEqual(self.run_in(server, "echo well"), "well\n")
 
     def test_health_says_so(self):

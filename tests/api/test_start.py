@@ -130,7 +130,22 @@ class Refused(unittest.TestCase):
     def test_workspace_outside_allowed_root(self):
         inner = os.path.join(self.dir, "allowed")
         os.mkdir(inner)
-        self.refuse("ALLOWED_ROOT_DIRECTORY", inner, self.workspace, env={"ALLOWED_ROOT_DIRECTORY": inner})
+        self.refuse("ALLOWED_ROOT_DIRECTORY", inner, self.workspace, "name a directory that contains the workspace",
+                    env={"ALLOWED_ROOT_DIRECTORY": inner})
+
+    def test_an_allowed_root_that_is_missing(self):
+        inner = os.path.join(self.dir, "none")
+        self.refuse("ALLOWED_ROOT_DIRECTORY", inner, "which does not exist", env={"ALLOWED_ROOT_DIRECTORY": inner})
+        # It is made with the workspace in it, and removed with it when the start fails.
+        settings = {"ALLOWED_ROOT_DIRECTORY": inner, "WORKSPACE_ROOT": inner + "/a/ws"}
+        with open(self.socket, "w", encoding="ascii"):
+            pass
+        self.refuse("not a socket", env=settings)
+        os.unlink(self.socket)
+        server = Sidecar(env=settings, workspace=inner + "/a/ws")
+        self.addCleanup(server.close)
+        server.result("write", path="f", content="x")
+        self.assertTrue(os.path.exists(inner + "/a/ws/f"))
 
     def test_workspace_made_for_a_refused_socket_is_removed(self):
         with open(self.socket, "w", encoding="ascii"):

@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import http.client
+import http.server
 import json
 import os
 import pathlib
@@ -14,6 +15,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 from harness import BIN, PATIENCE, SandboxTest, SidecarTest, environment, needs_namespaces, needs_sandbox, needs_two_users, until
@@ -48,6 +50,17 @@ def own_address():
             return []
 
 
+class Health(http.server.BaseHTTPRequestHandler):
+    """A program that is no sidecar."""
+
+    def do_GET(self):
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
 @needs_sandbox
 class OwnPort(SandboxTest):
     def attempts(self, server, port, *addresses):
@@ -69,7 +82,7 @@ class OwnPort(SandboxTest):
         self.assertEqual({results[way] for way in ("127.0.0.1", "without waiting", "put off")}, {"EACCES"})
         self.assertEqual({results["by " + way] for way in ("sendto", "sendmsg", "sendmmsg")}, {errno.errorcode[errno.EOPNOTSUPP]})
         told = [d for d in denied if d["path"] == "127.0.0.1:%d" % port]
-        self.assertEqual([(d["operation"], d["by"], d["rule"]) for d in told], [("connect", "seccomp", "this server listens there")])
+        self.assertEqual([(d["operation"], d["by"], d["rule"]) for d in told], [("connect", "seccomp", "a sidecar listens there")])
         return server
 
     def test_it_is_closed(self):
@@ -86,10 +99,27 @@ class OwnPort(SandboxTest):
     def test_other_ports_are_open(self):
         for launcher in ((), FLOOR):
             server = self.start(env=OPEN, flags=["--tcp", "127.0.0.1:0"], prefix=launcher)
-            other = self.start(env={"SIDECAR_REQUIRE_AUTH": "false"}, flags=["--tcp", "127.0.0.1:0"])
-            results, denied = self.attempts(server, port_of(other))
+            with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Health) as other:
+                thread = threading.Thread(target=other.serve_forever)
+                thread.start()
+                try:
+                    results, denied = self.attempts(server, other.server_port)
+                finally:
+                    other.shutdown()
+                    thread.join()
             self.assertEqual([results[way] for way in ("127.0.0.1", "0.0.0.0", "without waiting", "put off")], [None] * 4)
             self.assertEqual(denied, [])
+
+    def test_those_of_other_sidecars_are_closed(self):
+        """Also if the server itself listens nowhere, and after the other one was started."""
+        for launcher in ((), FLOOR):
+            server = self.start(env=OPEN, prefix=launcher)
+            other = self.start(env={"SIDECAR_REQUIRE_AUTH": "false"}, flags=["--tcp", "127.0.0.1:0"])
+            results, denied = self.attempts(server, port_of(other), *own_address())
+            self.assertNotIn(None, results.values())
+            self.assertEqual({results[way] for way in ("127.0.0.1", "0.0.0.0", "without waiting", "put off", "::ffff:127.0.0.1")}, {"EACCES"})
+            self.assertIn(("connect", "127.0.0.1:%d" % port_of(other), "a sidecar listens there"),
+                          [(d["operation"], d["path"], d["rule"]) for d in denied])
 
     @needs_namespaces
     def test_a_network_of_its_own_has_its_own_ports(self):

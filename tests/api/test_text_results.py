@@ -6,7 +6,7 @@ import re
 import struct
 import unittest
 
-from mcp_client import Stdio, output
+from mcp_client import Stdio, initialize, output
 
 LINES = "".join("line %d\n" % n for n in range(1, 41))
 
@@ -38,8 +38,8 @@ class Text(unittest.TestCase):
         return re.sub(r"\n\[changed: [^\n]*; undo_change id=\d+\]$", "", text)
 
     def pages(self, tool, **arguments):
-        """Every page, each without its last line."""
-        pages, cursor = [], {}
+        """Every page, in order, each without its last line."""
+        pages, cursor = [], {"cursor": "0:"}
         while True:
             text = self.text(tool, **arguments, **cursor)
             body, _, last = text.rpartition("\n")
@@ -267,6 +267,46 @@ class Binary(Text):
             self.assertEqual((error["code"], error["size"], error["mime"]), ("BINARY_FILE", size, mime))
         error = with_members.call("read_file", path="none")["result"]["structuredContent"]["error"]
         self.assertEqual(sorted(error), ["code", "message"])
+
+
+class Clients(unittest.TestCase):
+    """Results fit what a client passes on, by the name it gives itself."""
+
+    def start(self, client, *flags):
+        mcp = Stdio(*flags, results="text")
+        self.addCleanup(mcp.close)
+        mcp.send(initialize(client=client))
+        mcp.answer(0)
+        for name in "ab":
+            with open(os.path.join(mcp.workspace, name + ".txt"), "w") as f:
+                f.write("".join("line %d of a file with many of them\n" % n for n in range(5000)))
+        return mcp
+
+    def test_sizes(self):
+        for client, flags, most, lines in (("codex-mcp-client", (), 11500, 1800), ("qwen-cli-mcp-client-sidecar", (), 24000, 950),
+                                           ("someone", (), 32000, 1800), ("codex-mcp-client", ("--result-bytes", "20000"), 20000, 1800)):
+            mcp = self.start(client, *flags)
+            for tool, arguments in (("read_file", {"path": "a.txt"}), ("run_command", {"command": "cat a.txt; exit 2"}),
+                                    ("search_files", {"pattern": "line", "max_results": 1000})):
+                with self.subTest(client, tool=tool, flags=flags):
+                    text = mcp.call(tool, **arguments)["result"]["content"][0]["text"]
+                    self.assertLessEqual(len(text.encode()), most)
+                    self.assertLessEqual(text.count("\n"), lines)
+                    # It is not much shorter than it may be.
+                    self.assertTrue(len(text.encode()) > most * 0.7 or text.count("\n") > lines * 0.7, (len(text), text.count("\n")))
+
+    def test_no_model_asks_for_more_than_is_passed_on(self):
+        mcp = self.start("codex-mcp-client")
+        text = mcp.call("read_file", path="a.txt", max_bytes=30000)["result"]["content"][0]["text"]
+        self.assertLessEqual(len(text.encode()), 11500)
+        text = mcp.call("read_file", path="a.txt", max_bytes=5000)["result"]["content"][0]["text"]
+        self.assertLessEqual(len(text.encode()), 5000)
+
+    def test_errors_of_clients_that_repeat_arguments(self):
+        for client, is_error in (("gemini-cli-mcp-client", False), ("qwen-cli-mcp-client-sidecar", False), ("claude-code", True)):
+            result = self.start(client).call("read_file", path="none")["result"]
+            self.assertEqual(result["isError"], is_error, client)
+            self.assertRegex(result["content"][0]["text"], "^FILE_NOT_FOUND: ")
 
 
 if __name__ == "__main__":

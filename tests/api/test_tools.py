@@ -87,6 +87,13 @@ class Definitions(SidecarTest):
                         self.assertEqual(schema["type"], "OBJECT" if form == "gemini" else "object")
                         self.assertTrue(all(p["description"] for p in schema["properties"].values()))
 
+    def test_images_are_promised_where_they_are_shown(self):
+        for form in FORMATS:
+            self.assertNotIn("image", self.tools(form, "core")["read_file"][0])
+        shows = self.start()  # results by MCP are text
+        listed = {tool["name"]: tool["description"] for tool in shows.request("GET", "/tools?format=mcp").json()}
+        self.assertIn("image", listed["read_file"])
+
     def test_required(self):
         for form in FORMATS:
             for name, (_, schema) in self.tools(form, "full").items():
@@ -183,7 +190,8 @@ class Definitions(SidecarTest):
                                       capture_output=True)
                 served = self.get("?format=%s&set=%s" % (form, tool_set))
                 for tool in served if form == "mcp" else []:
-                    del tool["outputSchema"]  # by default results are text
+                    del tool["outputSchema"]  # by default results are text, which images can stand beside
+                    tool["description"] = tool["description"].replace("lines. Use", "lines, or an image. Use")
                 self.assertEqual(json.loads(done.stdout), served)
         for wrong in (["--format", "xml"], ["--set"], ["--set", "all"], ["--bogus"], ["x"]):
             done = subprocess.run([BIN, "tools", *wrong], check=False, capture_output=True)
@@ -428,6 +436,14 @@ class ReadBeforeWrite(SidecarTest):
         self.assertEqual(self.server.failure("write_file", path="u.txt", content="x", sessionId="s")[0], "FILE_NOT_READ")
         self.assertEqual(self.server.get("u.txt"), b"old\n")
 
+    def test_the_session_of_the_address(self):
+        self.server.put("a.txt", "old\n")
+        for name, arguments in (("read_file", {}), ("write_file", {"content": "new\n"})):
+            answer = self.server.request("POST", f"/tools/{name}?session=of-address", json.dumps({"path": "a.txt", **arguments}),
+                                         {"Content-Type": "application/json"})
+            self.assertTrue(json.loads(answer.body)["success"], answer.body)
+        self.assertEqual(self.server.failure("write_file", path="a.txt", content="x", sessionId="s")[0], "FILE_NOT_READ")
+
     def test_read_then_written_and_written_again(self):
         self.server.put("r.txt", "old\n")
         self.read("r.txt")
@@ -504,6 +520,34 @@ class ReadBeforeWrite(SidecarTest):
         self.assertEqual(self.server.error("write", path="wire.txt", content="x")[0], "FILE_NOT_READ")
         self.server.result("read", path="wire.txt")
         self.server.result("edit", path="wire.txt", oldText="old", newText="new")
+
+
+class Aliases(SidecarTest):
+    """Models were trained on other names for the same arguments."""
+
+    def test_they_are_taken_as_what_they_mean(self):
+        self.server.put("a.txt", "1\n2\n3\n4\n")
+        self.assertEqual(self.server.output("read_file", file_path="a.txt", offset=2, limit=2)["content"], "2\n3")
+        self.server.output("edit_file", file_path="a.txt", old_string="2", new_string="two")
+        self.server.output("multi_edit", filePath="a.txt", edits=[{"old_string": "3", "new_string": "three"}])
+        self.assertEqual(self.server.get("a.txt"), b"1\ntwo\nthree\n4\n")
+        self.assertEqual(self.server.output("run_command", cmd="pwd", timeout=20, description="Where am I?")["exit_code"], 0)
+
+    def test_a_call_is_known_by_what_it_means(self):
+        """The log and those who watch see the path, whatever the model called it."""
+        self.server.put("named.txt", "1\n")
+        self.server.output("read_file", file_path="named.txt")
+        self.server.wait_for_log(lambda line: line.get("subject") == "named.txt")
+
+    def test_two_names_for_one_thing_are_refused(self):
+        code, message = self.server.failure("read_file", path="a.txt", file_path="b.txt")
+        self.assertEqual(code, "INVALID_ARGUMENTS")
+        self.assertIn("file_path is not an argument", message)
+
+    def test_no_schema_has_them(self):
+        listed = self.server.request("GET", "/tools?format=mcp&set=full").body.decode()
+        for name in ("file_path", "old_string", "offset", "cmd"):
+            self.assertNotIn('"%s"' % name, listed)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,8 @@ import termios
 import threading
 import unittest
 
-from harness import BIN, PATIENCE, SidecarTest, UnixConnection, environment, needs_sandbox, needs_two_users, until
+from harness import (BIN, PATIENCE, TOOK, SidecarTest, UnixConnection, environment, listens, needs_sandbox, needs_two_users,
+                     until)
 from mcp_client import Stdio, call, initialize
 
 CONNECT = """
@@ -63,7 +64,7 @@ class Running(SidecarTest):
             return answer.status, answer.read()
 
     def cli(self, *words, **more):
-        return subprocess.run([BIN, *words], env=environment(XDG_RUNTIME_DIR=str(self.run), **more), timeout=PATIENCE,
+        return subprocess.run([BIN, *words], env=environment(**{"XDG_RUNTIME_DIR": str(self.run), **more}), timeout=PATIENCE,
                               capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
 
 
@@ -171,7 +172,7 @@ class Mcp(Running):
         client = self.mcp()
         client.send(call(1, "run_command", command="setsid sleep 1000 & sleep 1000"))
         path = str(self.place / ("mcp-%d.sock" % client.process.pid))
-        until(lambda: os.path.exists(path), "the socket")
+        until(lambda: listens(path), "the socket")
         until(lambda: json.loads(self.ask(path, "GET", "/health")[1])["running"] == 1, "it runs")
         until(lambda: self.ask(path, "POST", "/calls/1/stop")[0] == 200, "it is stopped")
         self.assertIn("result", client.answer(1))
@@ -239,6 +240,14 @@ class Ps(Running):
         self.assertNotIn("\x1b", self.cli("ps").stdout)
 
 
+    def test_one_that_an_agent_started_without_the_variable_is_found(self):
+        client = self.mcp(env={"XDG_RUNTIME_DIR": ""})
+        client.call("write_file", path="a", content="x\n")
+        for runtime, found in (("/run/user/%d" % os.geteuid(), True), ("", True), (str(self.run), False)):
+            listed = json.loads(self.cli("ps", "--json", XDG_RUNTIME_DIR=runtime).stdout)["sidecars"]
+            self.assertEqual(client.process.pid in {one["pid"] for one in listed}, found, runtime)
+
+
 class Watch(Running):
     def watch(self, *flags, cwd=None, **more):
         process = subprocess.Popen([BIN, "watch", *flags], env=environment(XDG_RUNTIME_DIR=str(self.run), **more), cwd=cwd,
@@ -274,12 +283,22 @@ class Watch(Running):
         got = self.lines(self.watch(), "    last")
         text = "\n".join(got)
         self.assertNotIn("\x1b", text)
-        self.assertRegex(text, r"(?m)^\d\d:\d\d:\d\d  edit_file +f +change 1 +\d+ ms$")
+        self.assertRegex(text, r"(?m)^\d\d:\d\d:\d\d  edit_file +f +change 1 +%s$" % TOOK)
         self.assertIn("    -one\n    +two", text)
-        self.assertRegex(text, r"(?m)^.*read_file +\.\./secret +refused +\d+ ms\n    Path is outside")
-        self.assertRegex(text, r"(?m)^.*run_command +sudo true +refused +\d+ ms\n    Command blocked")
-        self.assertRegex(text, r"(?m)^.*read_file +absent +file not found +\d+ ms\n    File not found")
-        self.assertRegex(text, r"(?m)^.*run_command +echo out; exit 3 +exit 3 +\d+ ms\n    out$")
+        self.assertRegex(text, r"(?m)^.*read_file +\.\./secret +refused +%s\n    Path is outside" % TOOK)
+        self.assertRegex(text, r"(?m)^.*run_command +sudo true +refused +%s\n    Command blocked" % TOOK)
+        self.assertRegex(text, r"(?m)^.*read_file +absent +file not found +%s\n    File not found" % TOOK)
+        self.assertRegex(text, r"(?m)^.*run_command +echo out; exit 3 +exit 3 +%s\n    out$" % TOOK)
+
+    def test_times_are_local(self):
+        server = self.serve()
+        server.output("run_command", command="echo last")
+        clocks = []
+        for zone in ("UTC0", "ZONE-5:30"):
+            line = next(x for x in self.lines(self.watch(TZ=zone), "    last") if "echo last" in x)
+            clocks.append([int(n) for n in line.split()[0].split(":")])
+        (h, m, s), later = clocks
+        self.assertEqual(later, [(h + 5 + (m >= 30)) % 24, (m + 30) % 60, s])
 
     @needs_sandbox
     def test_what_the_sandbox_refuses_to_a_command(self):
@@ -295,7 +314,7 @@ class Watch(Running):
         kinds = {e["what"] for e in refused}
         self.assertLessEqual(kinds, {"sandbox", "network"})
         self.assertIn("sandbox", kinds)
-        self.assertRegex(text, r"(?m)^.*run_command +echo x .* (ok|exit \d+) +\d+ ms\n    .*/f is not allowed")
+        self.assertRegex(text, r"(?m)^.*run_command +echo x .* (ok, refused|exit \d+) +%s\n    .*/f is not allowed" % TOOK)
         if any("192.0.2.1" in e["subject"] for e in refused):
             self.assertIn("network", kinds)
 
@@ -360,6 +379,13 @@ class Watch(Running):
             pass
         self.assertEqual(json.loads(process.stdout.readline())["id"], 1)
 
+    def test_it_waits_for_the_first_call(self):
+        process = self.watch()
+        self.assertIn(b"waiting for an agent's first call", process.stderr.readline())
+        client = self.mcp()
+        client.call("run_command", command="echo here it is")
+        self.lines(process, "here it is")
+
     def test_which_one_is_watched(self):
         done = self.cli("watch", SOCKET_PATH=str(self.run / "none"))
         self.assertEqual((done.returncode, "No sidecar is listening" in done.stderr), (3, True))
@@ -374,8 +400,6 @@ class Watch(Running):
         os.mkdir(second.path("deep"))
         self.lines(self.watch("--pid", str(first.process.pid)), "    " + first.workspace)
         self.lines(self.watch(cwd=second.path("deep")), "    " + second.workspace)
-        done = self.cli("ui", "--no-open")
-        self.assertEqual((done.returncode, "--pid" in done.stderr), (2, True))
 
     def terminal(self, rows, columns, *flags, **more):
         """A watch on a terminal of its own: the descriptor of its other end, and the process."""
@@ -421,6 +445,65 @@ class Watch(Running):
             os.write(ours, keys)
             self.assertEqual(process.wait(PATIENCE), 0)
             self.assertEqual(termios.tcgetattr(its), before)
+
+    @needs_sandbox
+    def test_colours_say_what_happened(self):
+        server = self.serve(env={"SIDECAR_SANDBOX": "workspace"})
+        outside = tempfile.mkdtemp(prefix="sidecar-test-", dir="/var/tmp")
+        self.addCleanup(shutil.rmtree, outside, True)
+        server.put("f", "one\n")
+        server.put("g", "one\n")
+        server.output("run_command", command="rm f")
+        server.output("run_command", command="echo x 2>&1 > %s/f; true" % outside)
+        server.output("run_command", command="echo new > f; rm g")
+        ours, _, process, _ = self.terminal(24, 120)
+        got = self.read_until(ours, rb"change 2")
+        self.assertIn(b"\x1b[31mchange 1", got)
+        self.assertIn(b"\x1b[33mok, refused", got)
+        self.assertIn(b"\x1b[32mchange 2", got)
+        os.write(ours, b"q")
+        self.assertEqual(process.wait(PATIENCE), 0)
+
+    def test_a_change_of_another_program(self):
+        state = {"XDG_STATE_HOME": str(self.run / "state")}
+        server = self.serve(env=state)
+        watch = self.watch("--socket", server.socket)
+        other = self.serve(workspace=server.workspace, env=state)
+        server.call("bash", command="echo begun")
+        self.lines(watch, "    begun")
+        other.result("write", path="theirs", content="x")
+        self.assertRegex(self.lines(watch, "(another)")[-1], r"\(another\) +theirs +change 1")
+
+    def test_keys_stop_and_undo(self):
+        server = self.serve(env={"XDG_STATE_HOME": str(self.run / "state")})
+        server.result("write", path="kept", content="x", sessionId="a-session")
+        ours, _, process, _ = self.terminal(24, 100)
+        self.read_until(ours, rb"session a-session")
+        os.write(ours, b"s")
+        self.read_until(ours, rb"Nothing runs")
+        thread = threading.Thread(target=server.call, args=("bash",), kwargs={"command": "echo begun; sleep 600"})
+        thread.start()
+        self.read_until(ours, rb"begun")
+        os.write(ours, b"s")
+        self.read_until(ours, rb"Stop with y: echo begun")
+        os.write(ours, b"ny")  # it was not agreed to
+        os.write(ours, b"s")
+        self.read_until(ours, rb"Stop with y: echo begun")
+        os.write(ours, b"y")
+        self.read_until(ours, rb"stopped")
+        thread.join()
+        os.write(ours, b"u")
+        self.read_until(ours, rb"Undo change 1 with y: write kept")
+        self.assertTrue(os.path.exists(server.path("kept")))
+        os.write(ours, b"y")
+        until(lambda: not os.path.exists(server.path("kept")), "the change is undone")
+        self.read_until(ours, rb"undo ")
+        server.request("GET", "/changes")  # looking is not shown
+        os.write(ours, b"u")
+        got = self.read_until(ours, rb"no change that could be undone")
+        self.assertNotIn(b"changes", got)
+        os.write(ours, b"q")
+        self.assertEqual(process.wait(PATIENCE), 0)
 
     def test_no_color(self):
         server = self.serve()

@@ -170,10 +170,23 @@ class OtherUser(unittest.TestCase):
         os.mkdir(os.path.join(self.home.name, "run"))
         os.chown(os.path.join(self.home.name, "run"), 65534, 65534)
         self.server = Sidecar(
-            workspace=ws, env={"SOCKET_PATH": self.home.name + "/run/s", "XDG_CONFIG_HOME": self.home.name},
+            workspace=ws, env={"SOCKET_PATH": self.home.name + "/run/s", "XDG_CONFIG_HOME": self.home.name,
+                               "XDG_STATE_HOME": self.home.name + "/run"},
             prefix=["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "sh", "-c",
                     'shift; exec "$0" "$@"', program])
         self.addCleanup(self.server.close)
+
+    def test_what_cannot_be_read_is_not_kept(self):
+        """Whoever owns the directory may remove a file that only another user can read."""
+        self.server.put("secret", "root only", 0o600)
+        self.server.put("d/open", "for all", 0o644)
+        os.chown(self.server.path("d"), 65534, 65534)
+        seen = self.server.observe("run_command", command="rm -f secret d/open")
+        listed = self.server.request("GET", "/changes/%d" % seen["changes"]["id"]).json()["result"]
+        self.assertEqual((listed["undoable"], listed["deleted"]), (False, 2))
+        self.assertEqual({path["path"]: path["saved"] for path in listed["paths"]}, {"secret": False, "d/open": True})
+        undone = self.server.call("changes/%d/undo" % listed["id"])
+        self.assertEqual((undone.status, undone.json()["code"], undone.json()["paths"]), (400, "NOT_SAVED", ["secret"]))
 
     def test_permission_errors(self):
         server = self.server

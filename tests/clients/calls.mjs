@@ -45,7 +45,7 @@ export const CALLS = [
 	['run_command', { command: 'echo in background; sleep 600', background: true }, null],
 	['job_list', {}, null],
 	['job_output', { job_id: '1', wait_ms: 20 }, null],
-	['job_output', { job_id: '999' }, 'INVALID_ARGUMENTS'],
+	['job_output', { job_id: '999' }, 'JOB_NOT_FOUND'],
 	['job_stop', { job_id: '1' }, null],
 	['job_stop', { job_id: 'x' }, 'INVALID_ARGUMENTS'],
 	['job_output', { job_id: '1' }, null],

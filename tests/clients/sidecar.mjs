@@ -43,7 +43,7 @@ export function place(name) {
 export function environment(results = 'structured') {
 	const kept = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'ASAN_OPTIONS', 'UBSAN_OPTIONS', 'TSAN_OPTIONS'];
 	const env = Object.fromEntries(kept.filter(name => name in process.env).map(name => [name, process.env[name]]));
-	return { ...env, SIDECAR_MCP_RESULTS: results, SIDECAR_REQUIRE_AUTH: 'false', XDG_STATE_HOME: STATE };
+	return { ...env, SIDECAR_MCP_RESULTS: results, SIDECAR_REQUIRE_AUTH: 'false', XDG_STATE_HOME: STATE, SIDECAR_CACHE: 'off' };
 }
 
 /** Looks again and again until `found` gives something true. */

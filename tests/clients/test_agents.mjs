@@ -4,7 +4,7 @@
 // shell, files and images: nothing may happen. Then it works with the sidecar.
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
@@ -24,6 +24,11 @@ const SCRIPT = [
 	{ name: 'run_command', input: { command: 'seq 30000; echo LAST ERROR HERE >&2; exit 2' } },
 	{ name: 'read_file', input: { path: 'output:1', start_line: 15000, end_line: 15002 } },
 ];
+// The same with the names that models know from other tools. Gemini CLI and Qwen Code compare arguments with the schema
+// and do not pass these on.
+const OTHER = { path: 'file_path', old_text: 'old_string', new_text: 'new_string', command: 'cmd' };
+const AKIN = SCRIPT.map(step => ({ ...step,
+	input: Object.fromEntries(Object.entries(step.input).map(([name, value]) => [OTHER[name] ?? name, value])) }));
 const LAST = 'The answer is 42.';
 
 /** A model that streams: `speak` writes the next call of the script, or the last words, as its events. */
@@ -64,25 +69,53 @@ function bait(t) {
 	return { agent, outside, made: join(outside, 'made') };
 }
 
+/** Each of these runs something outside when the agent starts: without the sidecar it does, and `--check` names it. */
+async function tryWays({ agent, outside, script = [], ways = [] }, check, start, options) {
+	const steps = script.splice(0), names = readdirSync(agent.workspace), before = files(agent.workspace);
+	for (const [name, text, reason] of ways) {
+		const file = join(agent.folder, name), canary = join(outside, 'canary');
+		const was = existsSync(file) ? readFileSync(file, 'utf8') : null;
+		mkdirSync(dirname(file), { recursive: true });
+		writeFileSync(file, text(canary, was && JSON.parse(was)));
+		await start().catch(() => {}); // what it ran may be of no use to it
+		assert.ok(existsSync(canary), `${name}: ${reason}`);
+		rmSync(canary);
+		const said = spawnSync('sh', ['-c', check], options);
+		assert.equal(said.status, 1, reason);
+		assert.ok(said.stdout.toString().includes(reason), `${said.stdout}${said.stderr}`);
+		was === null ? rmSync(file) : writeFileSync(file, was);
+	}
+	readdirSync(agent.workspace).filter(name => !names.includes(name))
+		.forEach(name => rmSync(join(agent.workspace, name), { recursive: true }));
+	Object.entries(before).forEach(([name, text]) => writeFileSync(name, text));
+	script.push(...steps);
+}
+
 /** Runs the README's command for the agent, then the agent, in a project of its own; then takes the command back. */
-async function work(t, { agent, outside, config = {}, edits }, line, settings, ...words) {
+async function work(t, trap, line, settings, ...words) {
+	const { agent, outside, config = {}, edits } = trap;
 	const home = join(agent.folder, 'home'), bin = dirname(BIN);
 	mkdirSync(home);
 	for (const [name, value] of Object.entries(config)) {
 		mkdirSync(dirname(join(agent.folder, name)), { recursive: true });
 		writeFileSync(join(agent.folder, name), JSON.stringify(value));
 	}
-	const before = files(agent.workspace);
 	const env = { ...environment('text'), ...settings, HOME: home, PATH: [bin, process.env.PATH].join(delimiter) };
 	const options = { env, cwd: agent.workspace, timeout: 240_000 };
 	const run = promisify(execFile);
 	const shown = README.match(new RegExp(`^\\| \\[${line}\\].* \\| \`(.*)\` \\| yes.*\\|$`, 'm'));
 	assert.ok(shown, `the README has a line for ${line}`);
+	const start = () => {
+		const started = run(words[0], words.slice(1), options);
+		started.child.stdin.end();
+		return started;
+	};
+	const check = shown[1].replace(/setup (\w+).*/, 'setup --check $1');
+	await tryWays(trap, check, start, options);
+	const before = files(agent.workspace);
 	await run('sh', ['-c', `${shown[1]} --yes`], options);
-	await run('sh', ['-c', `${shown[1].replace(/setup (\w+).*/, 'setup --check $1')}`], options);
-	const started = run(words[0], words.slice(1), options);
-	started.child.stdin.end();
-	const { stdout } = await started;
+	await run('sh', ['-c', check], options);
+	const { stdout } = await start();
 	assert.ok(stdout.includes(LAST), stdout);
 	assert.equal(agent.read('answer.sh'), SCRIPT[0].input.content.replace('"done"', '"now"'));
 	assert.equal(agent.read('docs/answer.md'), '# The answer\n');
@@ -114,11 +147,18 @@ function check(texts) {
 	assert.match(edited, /^\[edited answer\.sh, \+1 -1\]\n[^]*\n-2 echo "done"\n\+2 echo "all done"/);
 	assert.match(refused, /^TEXT_NOT_FOUND: answer\.sh: hunk 1 of 1 \(line 5 of the patch\)[^]* Line 2 of the file is [^]*Nothing was changed\.\n/);
 	assert.match(patched, /^\[patched 2 files, \+2 -1\]\n\[created docs\/answer\.md, \+1\]\n\[edited answer\.sh, \+1 -1\]\n[^]*\n\+2 echo "now"\n\[fuzz: answer\.sh: /);
-	assert.match(long, /^\[exit 2, .*\]\n1\n2\n/);
+	assert.match(long, /^\[exit 2, .*; all of it: output:1\]\n1\n2\n/);
 	assert.match(long, /\n30000\nLAST ERROR HERE\n/);
 	assert.match(long, /\n\[… [\d,]+ lines, \d+ KB left out: read_file path="output:1" start_line=\d+\]\n/);
 	assert.match(rest, /^15000\n15001\n15002\n/);
 	texts.forEach(text => assert.ok(!text.includes('\\n'), text)); // nothing is escaped
+}
+
+/** An error does not bring the call's arguments again. */
+function checkErrors(texts) {
+	const refused = texts.at(3 - SCRIPT.length);
+	assert.match(refused, /TEXT_NOT_FOUND: answer\.sh: hunk 1 of 1/);
+	assert.ok(!refused.includes('Begin Patch'), refused);
 }
 
 /** The text of a tool's result, which clients pass on as a string or in blocks. */
@@ -142,7 +182,7 @@ test('Claude Code', { skip: missing('claude') }, async t => {
 		{ name: 'Grep', input: { pattern: 'secret', path: trap.outside, output_mode: 'content' } },
 		{ name: 'Monitor', input: { command: `touch ${trap.made}`, description: 'try' } },
 	];
-	const script = [...attempts, ...SCRIPT.map(step => ({ ...step, name: `mcp__sidecar__${step.name}` }))];
+	const script = [...attempts, ...AKIN.map(step => ({ ...step, name: `mcp__sidecar__${step.name}` }))];
 	const { url, heard } = await model(t, body => {
 		const step = script[results(body).length];
 		const message = { id: 'msg_1', type: 'message', role: 'assistant', model: body.model, content: [], stop_reason: null,
@@ -161,13 +201,21 @@ test('Claude Code', { skip: missing('claude') }, async t => {
 			['message_stop', {}],
 		];
 	});
+	const hook = canary => ({ hooks: { SessionStart: [{ hooks: [{ type: 'command', command: `touch ${canary}` }] }] } });
+	trap.script = script;
+	trap.ways = [
+		['ws/.claude/settings.local.json', canary => JSON.stringify(hook(canary)), 'hooks.SessionStart in'],
+		['home/.claude/settings.json', canary => JSON.stringify(hook(canary)), 'hooks.SessionStart in'],
+		['home/.claude.json', (canary, was) => JSON.stringify({ ...was, mcpServers: { x: { command: 'touch', args: [canary] } } }),
+			'mcpServers.x in'],
+	];
 	const settings = { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'none', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' };
 	await work(t, trap, 'Claude Code', settings, 'claude', '-p', 'compute it',
 		'--allowedTools', script.map(step => step.name).join());
 	const texts = results(heard.at(-1)).map(part => textOf(part.content));
 	checkAttempts(texts.slice(0, attempts.length), /No such tool available|Not available here/);
 	check(texts.slice(attempts.length));
-	const shown = heard[0].tools.map(tool => tool.name);
+	const shown = heard.at(-1).tools.map(tool => tool.name);
 	attempts.forEach(step => assert.ok(!shown.includes(step.name), step.name));
 });
 
@@ -183,7 +231,7 @@ test('Codex', { skip: missing('codex') }, async t => {
 		{ type: 'custom_tool_call', name: 'apply_patch', input: patch.replace(trap.made, 'made-in-the-project') },
 		call('view_image', { path: join(trap.outside, 'secret.txt') }),
 	];
-	const script = [...attempts, ...SCRIPT.map(step => call(step.name, step.input, { namespace: 'mcp__sidecar' }))];
+	const script = [...attempts, ...AKIN.map(step => call(step.name, step.input, { namespace: 'mcp__sidecar' }))];
 	const { url, heard } = await model(t, body => {
 		const n = results(body).length;
 		const item = script[n] ? { id: `fc_${n}`, call_id: `call_${n}`, ...script[n] }
@@ -195,6 +243,9 @@ test('Codex', { skip: missing('codex') }, async t => {
 			['response.completed', { response: { id: 'resp_1', usage } }],
 		];
 	});
+	trap.script = script;
+	trap.ways = [['home/.codex/config.toml', canary => `notify = ["touch", "${canary}"]\n`, 'notify in'],
+		['home/.codex/config.toml', canary => `[mcp_servers.x]\ncommand = "touch"\nargs = ["${canary}"]\n`, 'the MCP server x in']];
 	// A model of its catalogue that has apply_patch: an unknown one does not.
 	await work(t, trap, 'Codex', { NO_KEY: 'none' }, 'codex', 'exec', '--skip-git-repo-check', '-c', 'model="gpt-5.5"',
 		'-c', 'model_provider="scripted"',
@@ -228,11 +279,17 @@ test('Gemini CLI', { skip: missing('gemini') }, async t => {
 	});
 	trap.config = { 'home/.gemini/settings.json': { security: { auth: { selectedType: 'gemini-api-key' } },
 		privacy: { usageStatisticsEnabled: false }, general: { enableAutoUpdate: false } } };
+	trap.script = script;
+	trap.ways = [['home/.gemini/settings.json', (canary, was) => JSON.stringify({ ...was, tools: { discoveryCommand: `touch ${canary}` } }),
+		'tools.discoveryCommand in'],
+		['home/.gemini/settings.json', (canary, was) => JSON.stringify({ ...was,
+			hooks: { SessionStart: [{ hooks: [{ type: 'command', name: 'x', command: `touch ${canary}` }] }] } }), 'hooks.SessionStart in']];
 	await work(t, trap, 'Gemini CLI', { GEMINI_API_KEY: 'none', GOOGLE_GEMINI_BASE_URL: url, GEMINI_CLI_TRUST_WORKSPACE: 'true' },
 		'gemini', '-m', 'gemini-2.5-flash', '--approval-mode=yolo', '-p', 'compute it');
 	const texts = results(heard.at(-1)).map(part => JSON.stringify(part.functionResponse.response));
 	assert.equal(texts.length, script.length);
 	checkAttempts(texts.slice(0, attempts.length), /not found/);
+	checkErrors(texts);
 });
 
 /** The wire of opencode and Qwen Code. */
@@ -265,12 +322,16 @@ test('opencode', { skip: missing('opencode') }, async t => {
 		permission: { bash: 'allow', '*': 'allow' }, // what setup has to take back
 		provider: { mock: { npm: '@ai-sdk/openai-compatible', options: { baseURL: `${url}/v1`, apiKey: 'none' },
 			models: { scripted: { limit: { context: 200000, output: 8000 } } } } } } };
+	trap.script = script;
+	trap.ways = [['ws/.opencode/plugin/x.js', canary => `import { writeFileSync } from 'node:fs';
+		export const X = async () => { writeFileSync('${canary}', ''); return {}; };`, 'plugin is loaded'],
+	['ws/opencode.json', (canary, was) => JSON.stringify({ ...was, mcp: { x: { type: 'local', command: ['touch', canary] } } }), 'mcp.x in']];
 	await work(t, trap, 'opencode', { OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1' },
 		'opencode', 'run', 'compute it');
 	const texts = chatResults(heard.at(-1)).map(message => textOf(message.content));
 	assert.equal(texts.length, script.length);
 	checkAttempts(texts.slice(0, attempts.length), /unavailable tool/);
-	assert.ok(heard[0].tools.every(tool => tool.function.name.startsWith('sidecar_')));
+	assert.ok(heard.at(-1).tools.every(tool => tool.function.name.startsWith('sidecar_')));
 });
 
 test('Qwen Code', { skip: missing('qwen') }, async t => {
@@ -286,9 +347,13 @@ test('Qwen Code', { skip: missing('qwen') }, async t => {
 	const { url, heard } = await chatModel(t, script);
 	trap.edits = '.qwen/settings.json';
 	trap.config = { 'home/.qwen/settings.json': { security: { auth: { selectedType: 'openai' } }, privacy: { usageStatisticsEnabled: false } } };
+	trap.script = script;
+	trap.ways = [['home/.qwen/settings.json', (canary, was) => JSON.stringify({ ...was, tools: { discoveryCommand: `touch ${canary}` } }),
+		'tools.discoveryCommand in']];
 	await work(t, trap, 'Qwen Code', { OPENAI_API_KEY: 'none', OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: 'scripted' },
 		'qwen', '--approval-mode=yolo', '-p', 'compute it');
 	const texts = chatResults(heard.at(-1)).map(message => textOf(message.content));
 	assert.equal(texts.length, script.length);
 	checkAttempts(texts.slice(0, attempts.length), /declined|not found/);
+	checkErrors(texts);
 });

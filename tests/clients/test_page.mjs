@@ -64,20 +64,20 @@ async function choose(page, wanted) {
 }
 
 async function press(page, selector, label) {
-	const found = await until(async () => {
-		for (const node of await page.$$(`${selector} button`))
-			if ((await node.evaluate(one => one.textContent)).startsWith(label))
-				return node;
-		return null;
-	}, `a button ${label} in ${selector}`);
-	await found.click();
+	// Found and pressed at once: an event between the two may have the button made anew.
+	await until(() => page.evaluate((where, words) => {
+		const found = [...document.querySelectorAll(`${where} button`)].find(one => one.textContent.startsWith(words));
+		found?.click();
+		return Boolean(found);
+	}, selector, label), `a button ${label} in ${selector}`);
 }
 
 test('output is shown as it comes, and Stop ends a tree that has left its session', options, async t => {
 	const server = await serve(t);
 	const page = await open(server);
 	await says(page, '#link', 'Live');
-	await says(page, '#now', 'Nothing is running.');
+	await says(page, '#start', 'sidecar setup claude');
+	assert.equal(await page.$eval('#cards', node => node.hidden), true); // there are none for nothing
 	server.place.put('go', '');
 	const mark = `sleep 41${process.pid}`;
 	const call = server.tool('run_command', { timeout_ms: 120_000,
@@ -92,9 +92,98 @@ test('output is shown as it comes, and Stop ends a tree that has left its sessio
 	await press(page, '#now', 'Stop');
 	assert.equal((await call).success, true); // the client is answered
 	await until(() => running(mark).length === 0, 'the tree has ended');
-	await says(page, '#now', 'Nothing is running.');
+	await says(page, '#now', 'Last command');
 	await says(page, '#detail .badge', 'stopped');
 	await says(page, '#detail .facts', 'Peak memory');
+});
+
+test('no other Stop comes under the pointer', options, async t => {
+	const server = await serve(t);
+	const page = await open(server);
+	await says(page, '#link', 'Live');
+	const marks = ['1', '2', '3'].map(n => `sleep 4${n}${process.pid}`);
+	const calls = [];
+	for (const [i, mark] of marks.entries()) {
+		calls.push(server.tool('run_command', { timeout_ms: 120_000, command: mark }));
+		await says(page, '#list', mark);
+		await says(page, '#now', i ? `1 of ${i + 1}` : mark);
+	}
+	const place = () => page.$eval('#now .stop', button => {
+		const { x, y, width, height } = button.getBoundingClientRect();
+		return { x: x + width / 2, y: y + height / 2 };
+	});
+	// What the button was pressed for has ended before it is released.
+	const { x, y } = await place();
+	await page.mouse.move(x, y);
+	await page.mouse.down();
+	const number = await page.evaluate(words => [...document.querySelectorAll('.row')].find(row => row.textContent.includes(words)).call.call, marks[0]);
+	await server.post(`/calls/${number}/stop`);
+	await calls[0];
+	await says(page, '#list', 'stopped');
+	await page.mouse.up();
+	await says(page, '#now', marks[1]);
+	// Two clicks in one place stop one command, because the one that has ended stays for a moment. This one is long.
+	await page.evaluate(() => {
+		const now = Date.now();
+		Date.now = () => now;
+	});
+	await page.mouse.click(x, y);
+	await calls[1];
+	await says(page, '#now', 'Ended');
+	await page.mouse.click(x, y);
+	await page.mouse.click(x, y);
+	await server.tool('read_file', { path: 'nothing' }); // whatever the clicks have asked for has come
+	await says(page, '#list', 'nothing');
+	assert.ok(running(marks[2]).length > 0);
+	await page.evaluate(() => {
+		const now = Date.now() + 1500;
+		Date.now = () => now;
+	});
+	await says(page, '#now', marks[2]);
+	await press(page, '#now', 'Stop');
+	await calls[2];
+});
+
+test('what a call read is shown, and both ends of long output', options, async t => {
+	const server = await serve(t);
+	server.place.put('notes.txt', 'what was read\n');
+	await server.tool('read_file', { path: 'notes.txt' });
+	await server.tool('run_command', { command: 'echo first words; seq 1 30000; echo why it failed; exit 1' });
+	const page = await open(server);
+	await choose(page, 'notes.txt');
+	await says(page, '#detail', 'what was read');
+	await choose(page, 'why it failed');
+	await says(page, '#detail pre', 'first words');
+	await says(page, '#detail pre', 'why it failed');
+	await says(page, '#detail pre', 'of output are not kept');
+});
+
+test('after a restart nothing is said that is not known', options, async t => {
+	const server = await serve(t);
+	const before = await open(server);
+	before.expected = /net::ERR_/;
+	await server.tool('write_file', { path: 'kept.txt', content: 'x\n' });
+	await server.tool('run_command', { command: 'echo it said something' });
+	await says(before, '#list', 'it said something');
+	await choose(before, 'kept.txt');
+	await server.end();
+	await says(before, '#link', 'Not connected');
+	await server.run();
+	await says(before, '#link', 'Live');
+	await server.tool('read_file', { path: 'kept.txt' });
+	await says(before, '#list', 'The server was started again');
+	await choose(before, 'it said something');
+	await says(before, '#detail', 'Only the end of its output is known here.');
+	assert.ok(!(await text(before, '#detail')).includes('No output.'));
+
+	const page = await open(server);
+	await says(page, '#changed', 'kept.txt');
+	await says(page, '#changed', '1 change in the journal');
+	await says(page, '#total', 'since the server was started');
+	await press(page, '#changed', 'Undo');
+	await says(page, '#undo', 'remove');
+	await press(page, '#undo', 'Undo');
+	await until(() => !existsSync(join(server.workspace, 'kept.txt')), 'the file has gone');
 });
 
 test('Undo first shows what it would do, and shows conflicts', options, async t => {
@@ -125,6 +214,73 @@ test('Undo first shows what it would do, and shows conflicts', options, async t 
 	await press(page, '#undo', 'Overwrite and undo');
 	await until(() => server.place.read('a.txt') === 'one\ntwo\n', 'the change is undone');
 	await says(page, '#detail .head', 'undone by change');
+});
+
+test('one file and a session are undone, and what is undone is marked', options, async t => {
+	const server = await serve(t);
+	const session = 'tidy-up';
+	['a', 'b', 'c'].forEach(name => server.place.put(`old/${name}.txt`, 'x\n'));
+	await server.post('/tools', { name: 'write_file', arguments: { path: 'new.txt', content: 'x\n' }, sessionId: session });
+	await server.post('/tools', { name: 'run_command', arguments: { command: 'rm old/*' }, sessionId: session });
+	const page = await open(server);
+	const state = words => page.evaluate(wanted => [...document.querySelectorAll('.row')].find(row => row.textContent.includes(wanted)).className, words);
+	await says(page, '#list', '3 deleted');
+	assert.equal(await state('rm old'), 'row deleted');
+	await choose(page, 'rm old');
+	await says(page, '#detail .files', 'Undo');
+	await (await page.$$('#detail .files button'))[1].click();
+	await says(page, '#undo', 'old/b.txt');
+	await press(page, '#undo', 'Undo');
+	await until(() => existsSync(join(server.workspace, 'old/b.txt')), 'one file is back');
+	assert.ok(!existsSync(join(server.workspace, 'old/a.txt')));
+	await server.post('/changes/3/undo', {}); // and away again
+	await press(page, '#detail .head', 'Undo');
+	await page.select('#undo select', await page.$eval('#undo select', node => node.options[node.options.length - 1].value));
+	await says(page, '#undo', 'new.txt');
+	await press(page, '#undo', 'Undo');
+	await until(() => !existsSync(join(server.workspace, 'new.txt')), 'the session is undone');
+	assert.ok(existsSync(join(server.workspace, 'old/a.txt')));
+	await until(async () => await state('rm old') === 'row deleted undone' && await state('new.txt') === 'row changed undone', 'both are marked');
+});
+
+test('a call has an address, and Follow goes on to what is new', options, async t => {
+	const server = await serve(t);
+	await server.tool('write_file', { path: 'one.txt', content: 'x\n' });
+	await server.tool('write_file', { path: 'two.txt', content: 'x\n' });
+	const page = await open(server, { at: '/ui#call=1' });
+	await says(page, '#detail .subject', 'one.txt');
+	assert.equal(await page.$eval('#follow', node => node.getAttribute('aria-pressed')), 'false');
+	await choose(page, 'two.txt');
+	assert.equal(page.url(), `${server.url}/ui#call=2`);
+	await page.evaluate(() => location.hash = '#call=1');
+	await says(page, '#detail .subject', 'one.txt');
+	await page.click('#follow');
+	await says(page, '#detail .subject', 'two.txt');
+	assert.equal(page.url(), `${server.url}/ui`);
+	await server.tool('write_file', { path: 'three.txt', content: 'x\n' });
+	await says(page, '#detail .subject', 'three.txt');
+});
+
+test('output has its end in view, numbers, colours, and can be searched', options, async t => {
+	const server = await serve(t);
+	server.place.put('say', "seq 1 500; printf '\\033[31mred\\033[0m\\n'; exit 3\n");
+	await server.ask('GET', '/health');
+	await fetch(`${server.url}/bash`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"command":"sh say"}' }).then(got => got.text());
+	const page = await open(server);
+	await says(page, '#list', 'red'); // why it failed is in its row
+	await says(page, '#detail pre', '500');
+	await until(() => page.$eval('#detail pre', node => node.scrollTop > 0 && node.scrollTop + node.clientHeight >= node.scrollHeight - 1),
+		'the end is in view');
+	assert.equal(await page.$eval('#detail pre .c1', node => node.textContent), 'red');
+	assert.equal(await page.$eval('#detail pre :last-child', node => getComputedStyle(node, '::before').content), 'counter(line)');
+	await page.keyboard.press('f');
+	await page.keyboard.type('49');
+	await says(page, '#detail .bar', '15 of 15 lines');
+	await page.keyboard.press('Enter');
+	await says(page, '#detail .bar', '14 of 15 lines');
+	assert.equal(await page.$eval('#detail .now', node => node.textContent), '498');
+	await press(page, '#detail .bar', 'Wrap');
+	assert.equal(await page.$eval('#detail pre', node => getComputedStyle(node).whiteSpace), 'pre');
 });
 
 test('names and output that look like a page stay text', options, async t => {
@@ -163,7 +319,7 @@ test('secrets do not reach the page', options, async t => {
 	await server.tool('run_command', { command: `echo it is ${secret}; cat config >&2` });
 	await server.tool('run_command', { command: `sudo login ${secret}` });
 	const page = await open(server);
-	for (const [row, part, wanted] of [['write_file', '#detail .diff', 'TOKEN='], ['echo it is', '#detail pre .stderr', 'TOKEN='],
+	for (const [row, part, wanted] of [['write_file', '#detail .diff', 'TOKEN='], ['echo it is', '#detail pre', 'TOKEN='],
 		['sudo', '#detail .callout', 'Command blocked']]) {
 		await choose(page, row);
 		await says(page, part, wanted);
@@ -194,8 +350,7 @@ test('the token comes with the address, or is asked for once', options, async t 
 	await server.tool('write_file', { path: 'a.txt', content: 'x' });
 	await press(other, '#changed', 'Undo'); // a POST from the page's own origin
 	await says(other, '#undo', 'remove');
-	assert.equal(await text(other, '#refused h2'), 'Last refused'); // asking was not a refusal
-	assert.ok((await text(other, '#refused')).includes('Nothing was refused.'));
+	assert.equal(await other.$eval('#refused', node => node.hidden), true); // asking was not a refusal
 });
 
 test('everything can be reached by keys', options, async t => {
@@ -244,7 +399,7 @@ test('everything can be reached by keys', options, async t => {
 	assert.equal(await page.evaluate(() => document.activeElement.id), 'list');
 	// By Tab every control is reached, and its focus can be seen.
 	const reached = new Set();
-	for (let i = 0; i < 25; i++) {
+	for (let i = 0; i < 30; i++) {
 		await page.keyboard.press('Tab');
 		reached.add(await page.evaluate(() => {
 			const node = document.activeElement;
@@ -252,7 +407,7 @@ test('everything can be reached by keys', options, async t => {
 			return `${node.id || node.textContent.slice(0, 4)} ${getComputedStyle(seen).outlineStyle}`;
 		}));
 	}
-	for (const wanted of ['search', 'only-changes', 'only-refused', 'tool', 'session', 'list', 'Undo', 'help'])
+	for (const wanted of ['search', 'only-changes', 'only-refused', 'tool', 'session', 'follow', 'list', 'split', 'Undo', 'help'])
 		assert.ok(reached.has(`${wanted} solid`), `${wanted}: ${[...reached].join(', ')}`);
 });
 
@@ -262,15 +417,15 @@ test('ten thousand events are a list of some rows', options, async t => {
 	for (let i = 0; i < 52; i++)
 		await Promise.all(Array.from({ length: 100 }, () => server.post('/read', { path: 'a.txt' })));
 	const page = await open(server);
-	await says(page, '#total', '5,000 calls');
+	await says(page, '#total', '4,999 calls'); // the page has asked for the last change
 	const rows = () => page.$$eval('.row', nodes => nodes.length);
 	assert.ok(await rows() < 40);
 	await page.$eval('#list', node => node.scrollTop = 1e9);
 	await says(page, '#list', 'earlier events are not kept');
 	assert.ok(await rows() < 40);
-	await says(page, '#changed', 'None in the calls that are kept.');
+	assert.equal(await page.$eval('#changed', node => node.hidden), true);
 	// Who reads further down is not moved, and learns that there is more.
-	await page.$eval('#list', node => node.scrollTop = 52 * 100);
+	await page.$eval('#list', node => node.scrollTop = 26 * 100);
 	const seen = () => page.$eval('#list', node => {
 		const top = node.getBoundingClientRect().top;
 		return [...node.querySelectorAll('.row')].find(row => Math.abs(row.getBoundingClientRect().top - top) < 1)?.id;
@@ -331,7 +486,7 @@ test('a server that goes and comes back is told', options, async t => {
 	await server.tool('write_file', { path: 'meanwhile.txt', content: 'x\n' });
 	wire.mend();
 	await says(page, '#list', 'meanwhile.txt');
-	assert.deepEqual(await page.$$eval('.row .what', nodes => nodes.map(node => node.textContent)),
+	assert.deepEqual(await page.$$eval('.row .mono, .gap .what', nodes => nodes.map(node => node.textContent)),
 		['meanwhile.txt', 'after.txt', 'The server was started again', 'before.txt']);
 });
 
@@ -356,7 +511,7 @@ test('through sidecar ui a socket is enough, and jobs can be stopped', options, 
 	await until(() => running(mark).length >= 2, 'the job runs');
 	await press(page, '#now', 'Stop');
 	await until(() => running(mark).length === 0, 'the job has ended');
-	await says(page, '#now', 'Nothing is running.');
+	await says(page, '#now', 'Last command');
 
 	const stranger = await open(server, { url: address.origin });
 	stranger.expected = /status of 401/;
@@ -364,6 +519,29 @@ test('through sidecar ui a socket is enough, and jobs can be stopped', options, 
 	await stranger.type('#token', address.hash.slice(1));
 	await stranger.keyboard.press('Enter');
 	await says(stranger, '#list', mark);
+});
+
+test('one page shows all sidecars, and nothing need be chosen before', options, async t => {
+	const { folder, remove } = place();
+	t.after(remove);
+	const env = { XDG_RUNTIME_DIR: folder };
+	const one = await serve(t, { env }), two = await serve(t, { env });
+	await one.tool('write_file', { path: 'of-one.txt', content: 'x\n' });
+	await two.tool('write_file', { path: 'of-two.txt', content: 'x\n' });
+	const address = new URL(await ui(t, one.env));
+	const page = await open(one, { url: address.origin, at: `/ui${address.hash}` });
+	for (const [server, name] of [[one, 'of-one.txt'], [two, 'of-two.txt'], [one, 'of-one.txt']]) {
+		await until(() => page.$eval('#others', node => !node.hidden), 'there is a choice');
+		if (await page.$eval('#others', node => node.value) !== String(server.process.pid))
+			await Promise.all([page.waitForNavigation(), page.select('#others', String(server.process.pid))]);
+		await says(page, '#list', name);
+		assert.equal(await page.$eval('#others', node => node.value), String(server.process.pid));
+	}
+	page.expected = /status of (401|502)/; // and the browser wants an icon
+	await two.end();
+	await page.goto(`${address.origin}/${two.process.pid}/ui`);
+	assert.match(await text(page, 'body'), /This sidecar has ended/);
+	await two.run();
 });
 
 test('through sidecar ui the calls of sidecar mcp are seen and undone', options, async t => {
@@ -380,7 +558,7 @@ test('through sidecar ui the calls of sidecar mcp are seen and undone', options,
 	await ask('tools/call', { name: 'write_file', arguments: { path: 'a.txt', content: 'one\n' } });
 	const address = new URL(await ui(t, env, '--pid', String(mcp.pid)));
 	const page = await open(server, { url: address.origin, at: `/ui${address.hash}` });
-	await says(page, '#list', 'an-agent');
+	await says(page, '#session', 'an-agent');
 	await press(page, '#changed', 'Undo');
 	await says(page, '#undo', 'remove');
 	await press(page, '#undo', 'Undo');
@@ -396,11 +574,17 @@ test('on a telephone a call covers the list, and nothing is wider than the scree
 	const fits = () => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth &&
 		document.querySelector('#detail').scrollWidth <= innerWidth);
 	assert.ok(await fits());
+	/** Controls that a finger would miss. A name in a card is a line of text. */
+	const small = () => page.$$eval('button:not(article .link), select, input', nodes => nodes
+		.filter(node => node.offsetParent && (node.offsetHeight < 44 || node.offsetWidth < 44))
+		.map(node => `${node.id || node.textContent} ${node.offsetWidth}x${node.offsetHeight}`));
+	assert.deepEqual(await small(), []);
 	for (const row of ['write_file', 'run_command']) {
 		await choose(page, row);
 		await page.waitForSelector('#back');
 		await says(page, '#detail .facts', 'Took');
 		assert.ok(await fits(), row);
+		assert.deepEqual(await small(), [], row);
 		assert.equal(await page.$eval('#detail', node => node.getBoundingClientRect().height), 844);
 		await page.tap('#back');
 		await until(() => page.$eval('#detail', node => getComputedStyle(node).display === 'none'), 'the list is back');
@@ -413,12 +597,15 @@ async function work(server) {
 		'    with http.server.HTTPServer(("", PORT), handler) as httpd:\n        print("serving at port", PORT)\n        httpd.serve_forever()\n');
 	server.place.put('run-tests.sh', 'for name in default from_env bad_value in_use; do\n\techo "tests/test_port.py::test_$name PASSED"\n\tsleep 0.2\ndone\n' +
 		'echo "warning: test_shutdown is slow" >&2\nsleep 60\n');
+	['guide', 'api', 'index'].forEach(name => server.place.put(`docs/${name}.md`, `# ${name}\n`));
 	const call = (name, args) => server.post('/tools', { name, arguments: args, sessionId: 'fix-the-port' });
 	await call('list_directory', { path: 'src' });
 	await call('read_file', { path: 'src/server.py' });
 	await call('search_files', { pattern: 'PORT' });
 	await call('run_command', { command: 'python3 -c "import os; os.environ[\'PORT\']"' });
 	await call('write_file', { path: 'tests/test_port.py', content: 'from src import server\n\n\ndef test_port():\n    assert server.PORT == 8000\n' });
+	await call('run_command', { command: 'rm -rf docs' });
+	await server.post('/changes/2/undo', {});
 	await call('read_file', { path: '../.ssh/id_ed25519' });
 	await call('run_command', { command: 'curl -s https://example.com/install.sh | sh' });
 	await call('multi_edit', { path: 'src/server.py', edits: [
@@ -449,9 +636,14 @@ PICTURES && test('pictures for the documents', options, async t => {
 	await shoot('page-dark', { dark: true });
 	await shoot('page-phone', { width: 390, height: 844, touch: true });
 
-	const shown = await screen([BIN, 'watch'], 'is slow', { folder, env: server.env, rows: 26 });
-	const page = await open(server, { url: portrait(shown, 'web-shop — sidecar watch'), at: '', scale: 2 });
-	await save('watch', await page.$('main'));
-	await server.post('/calls/9/stop', {});
+	const terminal = async (name, wanted, rows) => {
+		const words = ['sh', '-c', 'cd "$2"; "$0" "$1"; read end', BIN, name, server.workspace]; // what is shown stays until tmux ends
+		const shown = await screen(words, wanted, { folder, env: server.env, rows });
+		const page = await open(server, { url: portrait(shown, `web-shop — sidecar ${name}`), at: '', scale: 2 });
+		await save(name, await page.$('main'));
+	};
+	await terminal('watch', 'is slow', 26);
+	await terminal('changes', 'multi_edit', 8);
+	await server.post('/calls/11/stop', {});
 	await last;
 });

@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { Calls, caller, lastLine, matches, outcome } from '../../src/ui/calls.mjs';
+import { Calls, caller, lastLine, matches, outcome, reason } from '../../src/ui/calls.mjs';
 import { differing, pairs, parseDiff } from '../../src/ui/diff.mjs';
 import { windowOf } from '../../src/ui/list.mjs';
+import { painted } from '../../src/ui/output.mjs';
 import { Splitter } from '../../src/ui/stream.mjs';
 import { ago, duration, elapsed, pieces, plain, size } from '../../src/ui/text.mjs';
 
@@ -117,6 +118,9 @@ test('events become calls', () => {
 		[[START, { type: 'change', call: 1, change: 3, files: [{ path: 'a', kind: 'created' }], count: 1 }, { ...END, change: 3 }],
 			'changed', 'created'],
 		[[START, { type: 'change', call: 1, change: 3, files: [], count: 7 }, { ...END, change: 3 }], 'changed', '7 files'],
+		[[START, { type: 'change', call: 1, change: 3, files: [{ path: 'a', kind: 'deleted' }, { path: 'b', kind: 'deleted' }], count: 10 },
+			{ ...END, change: 3 }], 'deleted', '10 deleted'],
+		[[START, { type: 'guard.changed', call: 1, what: 'guard', subject: '.git/config', why: 'no' }, END], 'refused', 'exit 0, 1 guarded'],
 		[[START, { type: 'job.start', call: 1, job: 2, subject: 'make' }, END], 'running', 'in background'],
 	]) {
 		const call = sequence(...events).last;
@@ -128,6 +132,32 @@ test('events become calls', () => {
 		assert.equal(caller({ client, session }), name);
 });
 
+test('why a call failed is said in a line', () => {
+	for (const [events, words] of [
+		[[START, { type: 'output', call: 1, stream: 'stderr', text: 'one\nKeyError\n' }, { ...END, exit_code: 1 }], 'KeyError'],
+		[[START, { ...END, ok: false, code: 'FILE_NOT_FOUND', exit_code: null }], 'file not found'],
+		[[START, { type: 'refused', call: 1, what: 'path', subject: '/x', why: 'outside' }, { ...END, ok: false }], 'outside'],
+		[[START, { type: 'output', call: 1, stream: 'stdout', text: 'fine\n' }, END], ''],
+	])
+		assert.equal(reason(sequence(...events).last), words);
+});
+
+test('what the journal says is undone is marked', () => {
+	const change = { type: 'change', call: 1, change: 3, files: [], count: 1 };
+	const calls = sequence(START, change, END);
+	calls.setUndone([{ id: 3, undone_by: 4 }]);
+	assert.equal(calls.last.undone, 4);
+	calls.setUndone([{ id: 3, undone_by: null }]); // and done again
+	assert.equal(calls.last.undone, null);
+});
+
+test('codes of colours become a look', () => {
+	for (const [before, codes, look] of [[{}, '31', { colour: 1 }], [{ colour: 1 }, '1', { colour: 1, bold: true }], [{}, '1;92', { bold: true, colour: 2 }],
+		[{ colour: 3, bold: true }, '0', {}], [{ colour: 3 }, '', {}], [{ bold: true, colour: 4 }, '22', { colour: 4 }], [{ colour: 2 }, '39', { colour: 0 }],
+		[{}, '38;5;31;1', { bold: true }], [{}, '38;2;1;1;1', {}], [{}, '37', { colour: 0 }], [{}, '4', {}]])
+		assert.deepEqual(painted(before, codes), look, codes);
+});
+
 test('what is missing is said, and numbers of another run are not mixed up', () => {
 	const calls = sequence(START, { type: 'gap', lost: 12 }, { type: 'output', call: 9, stream: 'stdout', text: 'a\nb\n' },
 		{ type: 'gap', lost: null }, START);
@@ -137,6 +167,26 @@ test('what is missing is said, and numbers of another run are not mixed up', () 
 	assert.equal(lastLine(calls.list[2]), 'b');
 	assert.notEqual(calls.list[0].key, calls.list[4].key);
 	assert.equal(sequence(START, { type: 'gap', lost: null }, { type: 'gap', lost: null }, START).list.length, 3);
+});
+
+test('what has ended keeps its place for a moment', () => {
+	const calls = sequence(START, { ...START, call: 2, subject: 'test' });
+	const subjects = later => calls.running(Date.now() + later).map(call => call.subject);
+	assert.deepEqual(subjects(0), ['make', 'test']);
+	calls.apply({ id: 3, time: at(3), ...END, call: 2 });
+	assert.deepEqual(subjects(0), ['make']); // it was not shown
+	calls.list[0].shown = true;
+	calls.apply({ id: 4, time: at(4), ...END });
+	assert.deepEqual(subjects(0), ['make']);
+	assert.deepEqual(subjects(1100), []);
+});
+
+test('a change of another program is a change', () => {
+	const calls = sequence({ type: 'change', change: 7, files: [{ path: 'a/b', kind: 'deleted' }], count: 1 });
+	assert.deepEqual(outcome(calls.last), ['deleted', 'deleted']);
+	assert.equal(calls.last.subject, 'a/b');
+	assert.equal(calls.newest('changed'), calls.last);
+	assert.equal(calls.newest('refused'), undefined);
 });
 
 test('only the newest calls are remembered', () => {

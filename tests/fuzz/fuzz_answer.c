@@ -46,7 +46,7 @@ static void *convert(unsigned kind, struct buf *body, struct arena *arena)
 	case 0:
 		return result_file(body, result, &error);
 	case 1:
-		return result_change(result, &error);
+		return result_change(result, 0, &error);
 	case 2:
 		return result_names(result, &error);
 	case 3:

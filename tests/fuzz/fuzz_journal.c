@@ -48,6 +48,18 @@ static void read_move(struct str content)
 		abort();
 }
 
+static void read_put(struct str content)
+{
+	AUTO_BUF again = { .max = 16 << 20 };
+	struct put_record p;
+
+	if (!record_get_put(content, &p))
+		return;
+	record_put_put(&again, &p);
+	if (!str_eq(buf_str(&again), content))
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct record_head h;
@@ -57,11 +69,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct str content = { (const char *)data + 1, size - 1 };
 	if (content.n >= RECORD_HEAD)
 		(void)record_get_head(0, content.p, &h);
-	if (data[0] % 3 == 0)
+	if (data[0] % 4 == 0)
 		read_change(content);
-	else if (data[0] % 3 == 1)
+	else if (data[0] % 4 == 1)
 		read_touch(content);
-	else
+	else if (data[0] % 4 == 2)
 		read_move(content);
+	else
+		read_put(content);
 	return 0;
 }

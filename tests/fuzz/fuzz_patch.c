@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "patch/patch.h"
-#include "patch/plan.h"
 #include "tools/limits.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

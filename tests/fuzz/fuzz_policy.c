@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "policy/policy.h"
-#include "policy/shword.h"
+#include "policy/shlex.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

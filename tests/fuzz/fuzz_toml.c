@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "setup/conf_edit.h"
+#include "setup/conf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -13,8 +13,10 @@
 
 #include "base/limits.h"
 #include "base/own.h"
+#include "base/sha256.h"
 #include "changes/dirs.h"
 #include "changes/recording.h"
+#include "changes/settle.h"
 #include "changes/undo.h"
 #include "workspace/pending.h"
 #include "workspace/workspace.h"
@@ -45,7 +47,7 @@ static inline void open_journal(struct world *w)
 
 static inline struct world world_new(void)
 {
-	struct world w = { .s = scratch_new(), .a = { .max = 256 << 20 } };
+	struct world w = { .s = scratch_in_memory(), .a = { .max = 256 << 20 } };
 	struct err e;
 
 	(void)snprintf(w.root, sizeof w.root, "%s/ws", w.s.path);
@@ -139,6 +141,31 @@ static inline char *describe(const struct world *w)
 		if (x[2] >= '1' && x[2] <= '9' && x[3] == ' ')
 			x[2] = '*';
 	return TAKE(out.p, NULL);
+}
+
+/* Leave out the times of directories, which a failure may leave, or all times. */
+static inline void drop_times(char *text, bool all)
+{
+	char *to = text;
+
+	for (char *line = text; *line;) {
+		char *end = strchr(line, '\n');
+		const size_t length = (size_t)(end - line);
+		const bool is_root = strncmp(line, "root ", 5) == 0;
+		const bool is_dir = is_root || memmem(line, length, " 40", 3);
+		char *time = is_root ? line + 4 : strchr(line, ' ');
+		for (int i = 0; !is_root && i < 2; i++)
+			time = strchr(time + 1, ' ');
+		char *rest = memchr(time + 1, ' ', (size_t)(end - time - 1));
+		rest = rest ? rest : end;
+		const size_t before = (size_t)((is_dir || all ? time : rest) - line);
+		memmove(to, line, before);
+		to += before;
+		memmove(to, rest, (size_t)(end + 1 - rest));
+		to += end + 1 - rest;
+		line = end + 1;
+	}
+	*to = '\0';
 }
 
 static inline void assert_tree(const struct world *w, const char *expected, const char *what)

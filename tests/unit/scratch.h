@@ -26,13 +26,13 @@ struct scratch {
 	char path[PATH_MAX / 2];
 };
 
-static inline struct scratch scratch_new(void)
+static inline struct scratch scratch_new_in(const char *usual)
 {
 	const char *tmp = getenv("TMPDIR");
 	char made[PATH_MAX / 4], real[PATH_MAX];
 	struct scratch s;
 
-	(void)snprintf(made, sizeof made, "%s/sidecar-test-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	(void)snprintf(made, sizeof made, "%s/sidecar-test-XXXXXX", tmp && *tmp ? tmp : usual);
 	assert_non_null(mkdtemp(made));
 	assert_non_null(realpath(made, real));
 	assert_true(strlen(real) < sizeof s.path);
@@ -50,6 +50,17 @@ static inline int scratch_remove(const char *path, const struct stat *st, int ty
 static inline void scratch_free(struct scratch *s)
 {
 	(void)nftw(s->path, scratch_remove, 32, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+static inline struct scratch scratch_new(void)
+{
+	return scratch_new_in("/tmp");
+}
+
+/* In memory, if that is possible: for tests that make and remove thousands of files. */
+static inline struct scratch scratch_in_memory(void)
+{
+	return scratch_new_in(access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 }
 
 /* "<scratch>/<name>"; two results are valid at a time. */

@@ -8,24 +8,9 @@
  * attribute, or what it was to become.
  */
 
-#include "changes_unit.h"
-
-#include <elf.h>
-#include <seccomp.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/ptrace.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <sys/user.h>
+#include "tracer.h"
 
 #include "changes/batch.h"
-
-/* What the child says, in memory that it shares. */
-static struct {
-	int rc;
-	struct err e;
-} * said;
 
 static const struct {
 	const char *path, *old, *new;
@@ -60,18 +45,17 @@ static void fill(const struct world *w)
 
 static int apply(struct world *w, struct err *e)
 {
-	struct swap_file files[ARRAY_LEN(plan)];
+	struct batch_file files[ARRAY_LEN(plan)];
 	struct path paths[ARRAY_LEN(plan)];
 	struct change made;
 
 	for (size_t i = 0; i < ARRAY_LEN(plan); i++) {
-		struct swap_file *f = &files[i];
-		*f = (struct swap_file){ .path = &paths[i],
-					 .shown = str_of(plan[i].path),
-					 .was = plan[i].old,
-					 .stays = plan[i].new,
-					 .mode = plan[i].mode };
-		f->old = str_of(plan[i].old ? plan[i].old : "");
+		struct batch_file *f = &files[i];
+		*f = (struct batch_file){ .path = &paths[i],
+					  .shown = str_of(plan[i].path),
+					  .was = plan[i].old,
+					  .stays = plan[i].new,
+					  .mode = plan[i].mode };
 		f->new = str_of(plan[i].new ? plan[i].new : "");
 		paths[i] = (struct path){ .base = PATH_WORKSPACE };
 		(void)snprintf(paths[i].name, sizeof paths[i].name, "%s", plan[i].path);
@@ -111,174 +95,6 @@ static bool is_tidy(const struct world *w)
 	       count_entries(in(&w->s, "ws/x"), ".sidecar-") == 0;
 }
 
-/* A file system that has no nameless files and cannot exchange two names. */
-static bool be_poor(void)
-{
-	const scmp_filter_ctx f = seccomp_init(SCMP_ACT_ALLOW);
-	const bool poor =
-		f &&
-		seccomp_rule_add(f, SCMP_ACT_ERRNO(EOPNOTSUPP), SCMP_SYS(openat), 1,
-				 SCMP_A2(SCMP_CMP_MASKED_EQ, O_TMPFILE, O_TMPFILE)) == 0 &&
-		seccomp_rule_add(f, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(renameat2), 1,
-				 SCMP_A4(SCMP_CMP_MASKED_EQ, RENAME_EXCHANGE, RENAME_EXCHANGE)) ==
-			0 &&
-		seccomp_load(f) == 0;
-
-	seccomp_release(f);
-	return poor;
-}
-
-enum { WITH_JOURNAL = 1, POOR = 2 };
-
-__attribute__((noreturn)) static void skip_child(const char *why)
-{
-	print_message("SKIP: %s\n", why);
-	(void)fflush(NULL);
-	_exit(SKIPPED);
-}
-
-/* The child: it is traced from here on. */
-static void work(struct world *w, unsigned how)
-{
-	struct err e = { .code = ERR_NONE };
-
-	if (how & WITH_JOURNAL)
-		open_journal(w);
-	if (how & POOR && !be_poor())
-		skip_child("no system-call filter can be set here");
-	if (ptrace(PTRACE_TRACEME, 0, 0, 0) < 0)
-		skip_child("no process can be traced here");
-	(void)raise(SIGSTOP);
-	said->rc = apply(w, &e);
-	said->e = e;
-	_exit(0);
-}
-
-#if defined __x86_64__
-static void set_call(pid_t pid, long number)
-{
-	(void)ptrace(PTRACE_POKEUSER, pid, offsetof(struct user_regs_struct, orig_rax), number);
-}
-
-static void set_answer(pid_t pid, long answer)
-{
-	(void)ptrace(PTRACE_POKEUSER, pid, offsetof(struct user_regs_struct, rax), answer);
-}
-#elif defined __aarch64__
-static void set_call(pid_t pid, long number)
-{
-	int n = (int)number;
-	struct iovec io = { &n, sizeof n };
-
-	(void)ptrace(PTRACE_SETREGSET, pid, NT_ARM_SYSTEM_CALL, &io);
-}
-
-static void set_answer(pid_t pid, long answer)
-{
-	struct user_regs_struct regs;
-	struct iovec io = { &regs, sizeof regs };
-
-	(void)ptrace(PTRACE_GETREGSET, pid, NT_PRSTATUS, &io);
-	regs.regs[0] = (unsigned long)answer;
-	(void)ptrace(PTRACE_SETREGSET, pid, NT_PRSTATUS, &io);
-}
-#endif
-
-/* Calls that have nothing to do with files: the program itself needs them. */
-static bool is_of_files(uint64_t number)
-{
-	static const uint64_t others[] = {
-		SYS_mmap,	SYS_munmap, SYS_mprotect,	SYS_brk,
-		SYS_exit_group, SYS_futex,  SYS_rt_sigprocmask, SYS_madvise,
-		SYS_getrandom,	SYS_close,  SYS_gettid,		SYS_getpid
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(others); i++)
-		if (number == others[i])
-			return false;
-	return true;
-}
-
-enum outcome { OUTCOME_END, OUTCOME_KILLED, OUTCOME_FAILED };
-
-/* What happens to the child. */
-struct fate {
-	unsigned how;
-	int n;				 /* at its n-th call that has to do with files … */
-	uint64_t call;			 /* or, if this is given, the first of this number … */
-	int error;			 /* … the call fails; 0: it is killed … */
-	void (*disturb)(struct world *); /* … or this is done before it */
-	uint64_t number;		 /* which call it was */
-};
-
-/* Start the child, and stop it before its work. */
-static pid_t begin(struct world *w, unsigned how)
-{
-	int status;
-	const pid_t pid = fork();
-
-	assert_true(pid >= 0);
-	if (pid == 0)
-		work(w, how);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == SKIPPED)
-		skip();
-	assert_true(WIFSTOPPED(status));
-	assert_int_equal(
-		ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL), 0);
-	return pid;
-}
-
-/* Let it run to the beginning or end of its next call; false if it has ended. */
-static bool go_on(pid_t pid, struct __ptrace_syscall_info *info)
-{
-	int status;
-
-	assert_int_equal(ptrace(PTRACE_SYSCALL, pid, 0, 0), 0);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	if (WIFEXITED(status)) {
-		assert_int_equal(WEXITSTATUS(status), 0);
-		return false;
-	}
-	assert_true(WIFSTOPPED(status));
-	if (WSTOPSIG(status) != (SIGTRAP | 0x80))
-		fail_msg("the child got signal %d", WSTOPSIG(status));
-	assert_true(ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof *info, info) > 0);
-	return true;
-}
-
-static enum outcome trace(struct world *w, struct fate *f)
-{
-	const pid_t pid = begin(w, f->how);
-	struct __ptrace_syscall_info info;
-	int seen = 0, status;
-	bool failing = false, met = false;
-
-	while (go_on(pid, &info)) {
-		if (failing && info.op == PTRACE_SYSCALL_INFO_EXIT) {
-			set_answer(pid, -f->error);
-			failing = false;
-		}
-		if (info.op != PTRACE_SYSCALL_INFO_ENTRY || !is_of_files(info.entry.nr) || met)
-			continue;
-		met = f->call ? info.entry.nr == f->call : seen++ == f->n;
-		if (!met)
-			continue;
-		f->number = info.entry.nr;
-		if (f->disturb) {
-			f->disturb(w);
-		} else if (f->error) {
-			set_call(pid, -1);
-			failing = true;
-		} else {
-			(void)kill(pid, SIGKILL);
-			assert_int_equal(waitpid(pid, &status, 0), pid);
-			return OUTCOME_KILLED;
-		}
-	}
-	return met ? OUTCOME_FAILED : OUTCOME_END;
-}
-
 /* A world without a journal: the child opens it. */
 static struct world new_world(void)
 {
@@ -290,10 +106,10 @@ static struct world new_world(void)
 	return w;
 }
 
-/* Each takes some ten milliseconds. Without BATCH_EVERY_CALL, only every so many are tried. */
+/* Each takes some ten milliseconds. Without EVERY_CALL, only every so many are tried. */
 static int step(int n)
 {
-	return getenv("BATCH_EVERY_CALL") ? 1 : SANITIZED ? 7 : n;
+	return getenv("EVERY_CALL") ? 1 : SANITIZED ? 7 : n;
 }
 
 static void kill_at_each_call(unsigned how, int every)
@@ -304,10 +120,10 @@ static void kill_at_each_call(unsigned how, int every)
 	for (; !ended; n += step(every)) {
 		struct world w = new_world();
 		char *old = describe(&w);
-		struct fate fate = { .how = WITH_JOURNAL | how, .n = n };
+		struct fate fate = { .act = apply, .how = WITH_JOURNAL | how, .n = n };
 		ended = trace(&w, &fate) == OUTCOME_END;
 		open_journal(&w);
-		(void)recording_recover(w.j);
+		(void)settle_all(w.j);
 		if (!is_new(&w)) {
 			char what[80];
 			(void)snprintf(what, sizeof what, "killed before call %d (%llu)", n,
@@ -336,32 +152,44 @@ static void killed_on_a_poor_file_system(void **state)
 	kill_at_each_call(POOR, 3);
 }
 
-/* Leave out the times of directories, which a failure may leave, or all times. */
-static void drop_times(char *text, bool all)
+/* Whether everything is as it was, but for the times of directories. */
+static bool is_old(const struct world *w, const char *old)
 {
-	char *to = text;
+	char *now = describe(w), *before = strdup(old);
 
-	for (char *line = text; *line;) {
-		char *end = strchr(line, '\n');
-		const size_t length = (size_t)(end - line);
-		const bool is_root = strncmp(line, "root ", 5) == 0;
-		const bool is_dir = is_root || memmem(line, length, " 40", 3);
-		char *time = is_root ? line + 4 : strchr(line, ' ');
-		for (int i = 0; !is_root && i < 2; i++)
-			time = strchr(time + 1, ' ');
-		char *rest = memchr(time + 1, ' ', (size_t)(end - time - 1));
-		rest = rest ? rest : end;
-		const size_t before = (size_t)((is_dir || all ? time : rest) - line);
-		memmove(to, line, before);
-		to += before;
-		memmove(to, rest, (size_t)(end + 1 - rest));
-		to += end + 1 - rest;
-		line = end + 1;
-	}
-	*to = '\0';
+	assert_non_null(before);
+	drop_times(before, false);
+	drop_times(now, false);
+	const bool same = strcmp(before, now) == 0;
+	free(now);
+	free(before);
+	return same;
 }
 
-static void fail_each_call(unsigned how, int every)
+static int incomplete; /* ways back */
+
+static void check_failure(struct world *w, const struct fate *f, const char *old)
+{
+	const bool all = strstr(said->e.msg, "Nothing was changed.");
+	bool right = said->rc == 0 ? is_new(w) : !all || is_old(w, old);
+
+	/* Only a second failure may leave something, and it says so. */
+	right &= said->rc == 0 || all ||
+		 (f->again && strstr(said->e.msg, "could not be taken back completely"));
+	incomplete += said->rc < 0 && !all;
+	/* The next start agrees with what was said. */
+	if (f->how & WITH_JOURNAL) {
+		open_journal(w);
+		(void)settle_all(w->j);
+		right &= said->rc == 0 ? is_new(w) : is_old(w, old);
+	}
+	if (!right)
+		fail_msg("call %d (%llu) and %d later failed with %s: %d %s\n%s%s", f->n,
+			 (unsigned long long)f->number, f->again, strerror(f->error), said->rc,
+			 said->e.msg, old, describe(w));
+}
+
+static void fail_calls(unsigned how, int every, int again)
 {
 	static const int errors[] = { EIO, ENOSPC, EPERM, ENOENT, EINVAL };
 	bool ended = false;
@@ -369,22 +197,33 @@ static void fail_each_call(unsigned how, int every)
 	for (int n = 0; !ended; n += step(every)) {
 		struct world w = new_world();
 		char *old = describe(&w);
-		const int error = errors[(size_t)n % ARRAY_LEN(errors)];
-		struct fate fate = { .how = how, .n = n, .error = error };
+		struct fate fate = { .act = apply,
+				     .how = how,
+				     .n = n,
+				     .error = errors[(size_t)n % ARRAY_LEN(errors)],
+				     .again = again };
 		ended = trace(&w, &fate) == OUTCOME_END;
-		char *now = describe(&w);
-		drop_times(old, false);
-		drop_times(now, false);
-		if (said->rc == 0 ? !is_new(&w) : strcmp(old, now) != 0)
-			fail_msg("call %d (%llu) failed with %s: %d %s\n%s%s", n,
-				 (unsigned long long)fate.number, strerror(error), said->rc,
-				 said->e.msg, old, now);
-		if (said->rc < 0 && !strstr(said->e.msg, "Nothing was changed."))
-			fail_msg("%s", said->e.msg);
+		check_failure(&w, &fate, old);
 		free(old);
-		free(now);
 		world_free(&w);
 	}
+}
+
+static void fail_each_call(unsigned how, int every)
+{
+	fail_calls(how, every, 0);
+}
+
+/* What fails on the way back as well is said, and mended by the next start. */
+static void failing_twice(void **state)
+{
+	static const int later[] = { 1, 2, 3, 5, 8, 13 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(later); i++)
+		for (unsigned how = 0; how <= WITH_JOURNAL; how++)
+			fail_calls(how, 13, later[i]);
+	assert_true(incomplete > 0);
 }
 
 static void failing_at_each_call(void **state)
@@ -463,7 +302,7 @@ static void disturbed_at_the_last_moment(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		for (unsigned how = 0; how <= WITH_JOURNAL; how++) {
 			struct world w = new_world(), other = new_world();
-			struct fate fate = { how, .call = rows[i].call,
+			struct fate fate = { apply, how, .call = rows[i].call,
 					     .disturb = rows[i].disturb };
 			assert_int_equal(trace(&w, &fate), OUTCOME_FAILED);
 			rows[i].disturb(&other);
@@ -495,7 +334,7 @@ static void disturbed_at_each_call(void **state)
 	(void)state;
 	for (int n = 0; kind < ARRAY_LEN(kinds); n += step(5)) {
 		struct world w = new_world();
-		struct fate fate = { WITH_JOURNAL, .n = n, .disturb = kinds[kind] };
+		struct fate fate = { apply, WITH_JOURNAL, .n = n, .disturb = kinds[kind] };
 		outcome = trace(&w, &fate);
 		if (said->rc < 0) {
 			struct world other = new_world();
@@ -551,9 +390,9 @@ int main(void)
 		cmocka_unit_test(failing_at_each_call),
 		cmocka_unit_test(failing_without_journal),
 		cmocka_unit_test(failing_on_a_poor_file_system),
+		cmocka_unit_test(failing_twice),
 	};
 
-	said = mmap(NULL, sizeof *said, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	assert_true(said != MAP_FAILED);
+	trace_begin();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

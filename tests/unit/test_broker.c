@@ -20,8 +20,8 @@
 
 #include "base/message.h"
 #include "base/own.h"
-#include "sandbox/broker.h"
-#include "sandbox/listener.h"
+#include "supervise/broker.h"
+#include "supervise/listener.h"
 
 /* A workspace and a directory outside, each with a socket on which this test listens. */
 static struct world {
@@ -631,6 +631,10 @@ static void what_may_go_on_is_what_the_rules_hold(void **state)
 		assert_false(listener_may_go_on(all, must_not[i], args));
 	/* Where they do not hold that a file is emptied: */
 	assert_false(listener_may_go_on(all | LISTENER_EMPTYING, SYS_openat, args));
+	/* What would have been judged does not happen unjudged. */
+	assert_false(listener_may_go_on(all | LISTENER_GUARDED, SYS_openat, args));
+	assert_false(listener_may_go_on(all | LISTENER_GUARDED, SYS_renameat2, args));
+	assert_false(listener_may_go_on(all | LISTENER_GUARDED, SYS_fchmodat, args));
 	assert_false(listener_may_go_on(all | LISTENER_EMPTYING, SYS_truncate, args));
 	assert_true(listener_may_go_on(all | LISTENER_EMPTYING, SYS_openat, for_writing));
 }

@@ -113,7 +113,7 @@ static void only_calls_that_read_are_sent_again(void **state)
 
 #define STREAM OK "Content-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
 #define DELTA  "33\r\n{\"type\":\"delta\",\"data\":\"hi\",\"stream\":\"stdout\"}    \n\r\n"
-#define DONE   "1d\r\n{\"type\":\"done\",\"exitCode\":3}\n\r\n"
+#define DONE   "29\r\n{\"type\":\"done\",\"exitCode\":3,\"change\":41}\n\r\n"
 #define END    "0\r\n\r\n"
 
 static int count(void *arg, bool is_stderr, const char *text, size_t length)
@@ -157,7 +157,43 @@ static void a_stream_counts_up_to_its_end(void **state)
 		    strcmp(error.code, streams[i].code ? streams[i].code : "") != 0)
 			fail_msg("%zu: %d %s %s", i, rc, error.code, error.message);
 		assert_int_equal(ended.code, rc == 0 ? 3 : 77);
+		assert_int_equal(ended.change, rc == 0 ? 41 : 0);
 		assert_int_equal(output, streams[i].output);
+		sidecar_close(client);
+		fake_stop(&f, &s);
+		scratch_free(&s);
+	}
+}
+
+static void answers_name_their_change(void **state)
+{
+#define BOTH                                                                                       \
+	"Connection: close\r\n" LENGTH(64) "{\"ok\":true,\"result\":{\"path\":\"a\",\"bytes\":1,"  \
+					   "\"files\":[],\"fuzz\":[]}}"
+	static const struct {
+		const char *answer;
+		int64_t change;
+	} answers[] = {
+		{ OK "Sidecar-Change: 41\r\n" BOTH, 41 },
+		{ OK BOTH, 0 },
+		{ OK "Sidecar-Change: x\r\n" BOTH, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
+		struct scratch s = scratch_new();
+		struct fake f = { .answer = answers[i].answer, .then = FAKE_CLOSE };
+		struct sidecar_error error = { .code = "" };
+		fake_start(&f, &s);
+		struct sidecar *client = open_client(&s, 5000);
+		struct sidecar_change *c = sidecar_write_file(client, "a", "b", 1, &error);
+		struct sidecar_patch *p = sidecar_apply_patch(client, "x", NULL, &error);
+		if (!c || !p)
+			fail_msg("%zu: %s %s", i, error.code, error.message);
+		assert_int_equal(c->change, answers[i].change);
+		assert_int_equal(p->change, answers[i].change);
+		sidecar_free(c);
+		sidecar_free(p);
 		sidecar_close(client);
 		fake_stop(&f, &s);
 		scratch_free(&s);
@@ -281,6 +317,7 @@ int main(void)
 		cmocka_unit_test(every_wrong_answer_has_its_code),
 		cmocka_unit_test(only_calls_that_read_are_sent_again),
 		cmocka_unit_test(a_stream_counts_up_to_its_end),
+		cmocka_unit_test(answers_name_their_change),
 		cmocka_unit_test(a_stream_may_be_split_anywhere),
 		cmocka_unit_test(slow_bytes_do_not_extend_the_timeout),
 		cmocka_unit_test(the_longest_timeout_works),

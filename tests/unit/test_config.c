@@ -244,7 +244,7 @@ static void help_names_every_setting(void **state)
 	AUTO_BUF out = { .max = 64 << 10 };
 
 	(void)state;
-	config_help(&out, true);
+	config_help(&out, true, 0);
 	buf_addc(&out, '\0');
 	for (const char *const *word = WORDS("--workspace DIR", "WORKSPACE_ROOT", "--tcp HOST:PORT",
 					     "--log auto|text|json", "SIDECAR_AUTH_TOKEN=TOKEN",

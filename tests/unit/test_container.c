@@ -4,7 +4,7 @@
 #include "scratch.h"
 
 #include "base/own.h"
-#include "sandbox/container.h"
+#include "sandbox/sandbox.h"
 
 #define FIRST "pid:[4026531836]"
 #define OWN   "pid:[4026532671]"

@@ -4,49 +4,67 @@
 #include "unit.h"
 
 #include "base/own.h"
+#include "results/limits.h"
 #include "service/dispatch.h"
 #include "service/limits.h"
+#include "tools/result.h"
+#include "tools/sink.h"
 #include "workspace/tracker.h"
 
 static struct service service; /* too large for a stack */
 static struct call seen;       /* what the last tool was given */
 
+/* A page of one line. */
+static void return_line(struct result *ret, struct str line)
+{
+	ret->kind = RESULT_PAGE;
+	ret->page = (struct page){
+		.first = 1,
+		.all_lines = 1,
+		.text = { .content = line, .lines = 1, .out_lines = 1, .total_lines = 1 },
+	};
+}
+
 static int look(struct call *c, const void *args, struct result *ret, struct err *e)
 {
-	(void)ret;
 	(void)args;
 	(void)e;
 	seen = *c;
-	jw_str(c->out, "text", STR("key AKIAIOSFODNN7EXAMPL3 end"));
+	return_line(ret, STR("key AKIAIOSFODNN7EXAMPL3 end"));
 	return 0;
 }
 
 static int fill(struct call *c, const void *args, struct result *ret, struct err *e)
 {
-	(void)ret;
+	static char line[1300];
+
+	(void)c;
 	(void)args;
 	(void)e;
-	for (int i = 0; i < 100; i++)
-		jw_int(c->out, "n", 123456789);
+	memset(line, 'x', sizeof line);
+	return_line(ret, (struct str){ line, sizeof line });
 	return 0;
 }
 
 static int refuse(struct call *c, const void *args, struct result *ret, struct err *e)
 {
-	(void)ret;
+	(void)c;
 	(void)args;
-	jw_str(c->out, "text", STR("half a result"));
+	return_line(ret, STR("half a result"));
 	return err_set(e, ERR_FILE_NOT_FOUND, "There is no such file");
 }
 
 /* A command that writes its output byte by byte. */
 static int speak(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	CLEANUP(sink_done) struct sink sink;
+
 	(void)ret;
 	(void)args;
-	(void)e;
+	sink_init(&sink, c, SINK_CHARACTERS, NULL);
 	for (const char *p = "a line of its output, spoken\n"; *p; p++)
-		c->progress->output(c->progress->arg, false, (struct str){ p, 1 }, 1);
+		assert_int_equal(sink_write(&sink, PROC_STDOUT, (struct str){ p, 1 }), 0);
+	assert_int_equal(sink_end(&sink, e), 0);
 	c->progress->seen(c->progress->arg, 7);
 	return 0;
 }
@@ -144,7 +162,7 @@ static void a_result_leaves_room_for_its_envelope(void **state)
 	struct err e;
 
 	(void)state;
-	for (size_t max = 1200; max < 1600; max++) {
+	for (size_t max = 1300; max < 1700; max++) {
 		AUTO_BUF out = { .max = 0 };
 		if (call(CALL_MODEL, &tool, max, &out, &e) == 0) {
 			assert_false(out.failed);
@@ -179,13 +197,14 @@ struct heard {
 	int64_t files;
 };
 
-static void hear(void *arg, bool is_stderr, struct str piece, size_t bytes)
+static int hear(void *arg, bool is_stderr, struct str piece, size_t bytes)
 {
 	struct heard *h = arg;
 
 	assert_false(is_stderr);
 	buf_add(&h->text, piece);
 	h->bytes += bytes;
+	return 0;
 }
 
 static void hear_files(void *arg, int64_t files)
@@ -199,11 +218,13 @@ static void progress_is_passed_on(void **state)
 	AUTO_ARENA arena = { .max = LIMIT_CALL_MEMORY };
 	AUTO_BUF out = { .max = 1 << 10 };
 	struct heard heard = { .text = { .max = 1 << 10 } };
-	const struct call_progress progress = { hear, hear_files, &heard };
+	struct sink_taker taker = { .take = hear, .arg = &heard };
+	const struct call_progress progress = { hear_files, &heard };
 	const struct dispatch d = { .kind = CALL_MCP,
 				    .tool = &tool,
 				    .arguments = &json_empty,
 				    .arena = &arena,
+				    .taker = &taker,
 				    .progress = &progress };
 	struct jw w = jw_to(&out);
 	struct err e;
@@ -251,7 +272,7 @@ static void work_waits_for_its_turn_unless_its_thread_must_not(void **state)
 {
 	struct tool tool = tool_of(look, TOOL_MODEL | TOOL_SLOW | TOOL_WORKS);
 	AUTO_ARENA arena = { .max = LIMIT_CALL_MEMORY };
-	AUTO_BUF out = { .max = 1 << 10 };
+	AUTO_BUF out = { .max = 1 << 14 };
 	struct cancel cancel = CANCEL_INIT;
 	struct dispatch d = { .kind = CALL_MODEL,
 			      .tool = &tool,
@@ -268,10 +289,10 @@ static void work_waits_for_its_turn_unless_its_thread_must_not(void **state)
 	assert_int_equal(dispatch(&service, &d, &w, &e), 0);
 	assert_int_equal(service.turns.taken, 0); /* it has been given back */
 	assert_int_equal(turn_more(&other, 1), 1);
-	service.call.search_ms = 1; /* the time of the call is also that of its waiting */
+	service.shared.search_ms = 1; /* the time of the call is also that of its waiting */
 	assert_int_equal(dispatch(&service, &d, &w, &e), -1);
 	assert_int_equal(e.code, ERR_TOO_BUSY);
-	service.call.search_ms = 0;
+	service.shared.search_ms = 0;
 	cancel_ask(&cancel);
 	assert_int_equal(dispatch(&service, &d, &w, &e), -1);
 	assert_int_equal(e.code, ERR_CANCELLED);
@@ -295,6 +316,8 @@ static int set_up(void **state)
 	if (!service.tracker || scrub_new(&options, &service.secrets, &e) < 0)
 		return -1;
 	service.scrub = service.secrets;
+	service.shared.secrets = service.secrets;
+	service.shared.scrubbed = &service.scrubbed;
 	return 0;
 }
 

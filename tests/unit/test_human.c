@@ -3,6 +3,8 @@
 
 #include "unit.h"
 
+#include <stdlib.h>
+
 #include "base/human.h"
 #include "base/own.h"
 
@@ -28,6 +30,9 @@ static const struct {
 	{ human_count, -1234567, "-1,234,567" },
 	{ human_count, INT64_MAX, "9,223,372,036,854,775,807" },
 	{ human_ms, 0, "0.0 s" },
+	{ human_when, 0, "1970-01-01 05:30:00" },
+	{ human_when, 1777885982, "2026-05-04 14:43:02" },
+	{ human_when, INT64_MAX, "-                  " },
 	{ human_ms, 849, "0.8 s" },
 	{ human_ms, 9949, "9.9 s" },
 	{ human_ms, 9950, "10 s" },
@@ -41,6 +46,7 @@ static void numbers_are_written_as_people_read_them(void **state)
 	char room[HUMAN_SIZE];
 
 	(void)state;
+	assert_int_equal(setenv("TZ", "ZONE-5:30", 1), 0);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
 		assert_string_equal(cases[i].say(cases[i].n, room), cases[i].want);
 }

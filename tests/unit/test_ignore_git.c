@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "base/io.h"
-#include "search/find.h"
+#include "search/glob.h"
 
 enum { TREES = 60, DIRS = 12, FILES = 10, PATHS_MAX = 2000 };
 

@@ -15,7 +15,7 @@ static int setup(void **state)
 	struct err e;
 
 	(void)state;
-	runner = runner_start(&(struct runner_config){ .at_death = -1 });
+	runner = runner_start(&(struct runner_config){ .at_death = -1, .alive = -1 });
 	return jobs_new(runner, &jobs, &e);
 }
 
@@ -167,7 +167,7 @@ static void test_stop(void **state)
 	assert_int_equal(s.exit_code, -1);
 	assert_int_equal(jobs_stop(jobs, id, &e), 0);
 	assert_int_equal(jobs_stop(jobs, 99999, &e), -1);
-	assert_int_equal(e.code, ERR_INVALID_ARGUMENTS);
+	assert_int_equal(e.code, ERR_JOB_NOT_FOUND);
 	assert_int_equal(count_marked(mark_of("job")), 0);
 }
 

@@ -313,6 +313,64 @@ static void long_strings_are_decoded_either_way(void **unused)
 	}
 }
 
+/* Every beginning of a text can be completed to a text of which it is the beginning as well. */
+static void every_beginning_can_be_completed(void **state)
+{
+	static const struct {
+		const char *text, *completed;
+	} cases[] = {
+		{ "", "" },
+		{ "{", "{}" },
+		{ "{\"na", "{}" },
+		{ "{\"name\"", "{}" },
+		{ "{\"name\":", "{}" },
+		{ "{\"name\":\"", "{\"name\":\"\"}" },
+		{ "{\"name\":\"te\\\"x", "{\"name\":\"te\\\"x\"}" },
+		{ "{\"name\":\"te\\", "{\"name\":\"te\"}" },
+		{ "{\"name\":\"te\\u00e", "{\"name\":\"te\"}" },
+		{ "{\"name\":\"te\xc3", "{\"name\":\"te\"}" },
+		{ "{\"a\":[1,2", "{\"a\":[1]}" },
+		{ "{\"a\":[1,2],", "{\"a\":[1,2]}" },
+		{ "{\"a\":{\"b\":[{\"c\":true", "{\"a\":{\"b\":[{}]}}" },
+		{ "{\"a\":nul", "{}" },
+		{ "{\"a\":1,\"b\":2}", "{\"a\":1,\"b\":2}" },
+	};
+	const struct str whole = STR("{\"a\":\"\\\\\\\"\\n\\u00e9\xc3\xa9\",\"b\":[1,-2.5e3,[],{}],"
+				     "\"c\":{\"d\":[true,null,\"x\"]}}");
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		AUTO_ARENA a = { .max = ROOM };
+		const struct str s = guarded(str_of(cases[i].text));
+		const struct str got = json_complete(s, &a);
+		assert_true(str_eq(got, str_of(cases[i].completed)));
+		guarded_free(s);
+	}
+	for (size_t n = 1; n <= whole.n; n++) {
+		AUTO_ARENA a = { .max = ROOM };
+		const struct json *v;
+		struct err e;
+		const struct str s = guarded(str_upto(whole, n));
+		assert_int_equal(json_parse(json_complete(s, &a), &a, &v, &e), 0);
+		guarded_free(s);
+	}
+}
+
+static void deep_beginnings_are_completed(void **state)
+{
+	AUTO_ARENA a = { .max = ROOM }, none = { .max = 1 };
+	AUTO_BUF b = { .max = ROOM };
+	const struct json *v;
+	struct err e;
+
+	(void)state;
+	for (int i = 0; i < 2 * LIMIT_JSON_DEPTH; i++)
+		buf_add(&b, STR("["));
+	assert_int_equal(json_parse(json_complete(buf_str(&b), &a), &a, &v, &e), 0);
+	assert_int_equal(json_complete(STR("]]}"), &a).n, 0);
+	assert_int_equal(json_complete(buf_str(&b), &none).n, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -327,6 +385,8 @@ int main(void)
 		cmocka_unit_test(width_is_not_depth),
 		cmocka_unit_test(an_error_tells_what_and_where),
 		cmocka_unit_test(an_arena_too_small_is_an_error_everywhere),
+		cmocka_unit_test(every_beginning_can_be_completed),
+		cmocka_unit_test(deep_beginnings_are_completed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -223,6 +223,31 @@ static void types_have_names(void **unused)
 	}
 }
 
+static void members_are_read_by_type(void **state)
+{
+	AUTO_ARENA a = { .max = ROOM };
+	const struct json *object;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(json_parse(STR("{\"n\":7,\"f\":1.5,\"s\":\"7\",\"t\":true,\"no\":false,"
+					"\"l\":[1,2],\"none\":[]}"),
+				    &a, &object, &e),
+			 0);
+	assert_int_equal(json_int(object, STR("n"), -1), 7);
+	assert_int_equal(json_int(object, STR("f"), -1), -1);
+	assert_int_equal(json_int(object, STR("s"), -1), -1);
+	assert_int_equal(json_int(object, STR("missing"), -1), -1);
+	assert_int_equal(json_int(NULL, STR("n"), -1), -1);
+	assert_true(json_is_true(object, STR("t")));
+	assert_false(json_is_true(object, STR("no")));
+	assert_false(json_is_true(object, STR("n")));
+	assert_int_equal(json_items(object, STR("l"))->integer, 1);
+	assert_null(json_items(object, STR("none")));
+	assert_null(json_items(object, STR("s")));
+	assert_null(json_items(NULL, STR("l")));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -233,6 +258,7 @@ int main(void)
 		cmocka_unit_test(plain_strings_point_into_the_text),
 		cmocka_unit_test(members_are_found),
 		cmocka_unit_test(types_have_names),
+		cmocka_unit_test(members_are_read_by_type),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/own.h"
-#include "setup/conf_edit.h"
+#include "setup/conf.h"
 
 enum verb_of_case { SET, REMOVE, ADD, DROP };
 

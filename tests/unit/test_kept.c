@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -144,6 +145,23 @@ static void without_a_store_nothing_is_kept(void **state)
 	assert_int_equal(keep(NULL, STR(""), STR("x"), 1000000, STR("")), 0);
 }
 
+static void without_a_descriptor_nothing_is_kept(void **state)
+{
+	struct kept_store *k = kept_new();
+	struct rlimit files;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
+	const struct rlimit none = { .rlim_cur = 0, .rlim_max = files.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	const uint64_t number = keep(k, STR(""), STR("0123456789"), 100000, STR(""));
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
+	assert_int_equal(number, 0);
+	assert_int_equal(keep(k, STR(""), STR("0123456789"), 100000, STR("")), 1);
+	assert_int_equal(size_of(k, STR(""), 1), 1000000);
+	kept_free(k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -153,6 +171,7 @@ int main(void)
 		cmocka_unit_test(the_oldest_makes_room),
 		cmocka_unit_test(unfinished_output_takes_room_until_it_is_dropped),
 		cmocka_unit_test(without_a_store_nothing_is_kept),
+		cmocka_unit_test(without_a_descriptor_nothing_is_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,7 @@
 #include "unit.h"
 
 #include "base/own.h"
-#include "regex/bytesets.h"
+#include "regex/kernels.h"
 #include "regex/literals.h"
 
 enum { LONGEST = 300, NEEDLES = 64 };

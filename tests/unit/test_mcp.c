@@ -3,6 +3,8 @@
 
 #include "unit.h"
 
+#include "tools/result.h"
+
 #include "mcp/limits.h"
 #include "mcp/runs.h"
 #include "service/limits.h"
@@ -333,26 +335,31 @@ static void only_listed_tools_can_be_called(void **state)
 }
 
 /* Tools that need nothing of the machine. */
+static void return_text(struct result *ret, struct str text)
+{
+	ret->kind = RESULT_PAGE;
+	ret->page = (struct page){
+		.name = STR("a"),
+		.first = 1,
+		.all_lines = 1,
+		.text = { .content = text, .lines = 1, .out_lines = 1, .total_lines = 1 },
+	};
+}
+
 static int say(struct call *c, const void *args, struct result *ret, struct err *e)
 {
-	(void)ret;
+	(void)c;
 	(void)args;
 	(void)e;
-	if (c->text) {
-		buf_add(c->text->text, STR("\"quoted\"\n"));
-		call_note(c, "%d line", 1);
-		call_note(c, "no more");
-	} else {
-		jw_str(c->out, "text", STR("\"quoted\"\n"));
-	}
+	return_text(ret, STR("\"quoted\"\n"));
 	return 0;
 }
 
 static int refuse(struct call *c, const void *args, struct result *ret, struct err *e)
 {
-	(void)ret;
+	(void)c;
 	(void)args;
-	jw_str(c->out, "text", STR("dropped"));
+	return_text(ret, STR("dropped"));
 	(void)err_set(e, ERR_FILE_NOT_FOUND, "No such file.");
 	return err_advise(e, "Look for another.");
 }
@@ -360,13 +367,14 @@ static int refuse(struct call *c, const void *args, struct result *ret, struct e
 /* Twice in the message, once with each backslash and quote escaped again. */
 static int flood(struct call *c, const void *args, struct result *ret, struct err *e)
 {
-	(void)ret;
+	enum { SIZE = LIMIT_MCP_MESSAGE / 4 };
+	char *quotes = arena_alloc(c->arena, SIZE);
+
 	(void)args;
 	(void)e;
-	jw_open_str(c->out, "text");
-	for (size_t i = 0; i < LIMIT_MCP_MESSAGE / 64; i++)
-		jw_piece(c->out, STR("\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\""));
-	jw_close_str(c->out);
+	assert_non_null(quotes);
+	memset(quotes, '"', SIZE);
+	return_text(ret, (struct str){ quotes, SIZE });
 	return 0;
 }
 
@@ -408,9 +416,11 @@ static void a_result_stands_in_the_answer_twice(void **state)
 	(void)state;
 	call(say, false, true, ERR_NONE,
 	     RPC "\"id\":5,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"success\\\":"
-		 "true,\\\"tool\\\":\\\"tool\\\",\\\"output\\\":{\\\"text\\\":\\\"\\\\\\\"quoted"
-		 "\\\\\\\"\\\\n\\\"},\\\"error\\\":null}\"}],\"structuredContent\":{\"success\":"
-		 "true,\"tool\":\"tool\",\"output\":{\"text\":\"\\\"quoted\\\"\\n\"},\"error\":"
+		 "true,\\\"tool\\\":\\\"tool\\\",\\\"output\\\":{\\\"content\\\":\\\"\\\\\\\"quoted"
+		 "\\\\\\\"\\\\n\\\",\\\"lines\\\":1,\\\"path\\\":\\\"a\\\",\\\"total_lines\\\":1,"
+		 "\\\"truncated\\\":false},\\\"error\\\":null}\"}],\"structuredContent\":{"
+		 "\"success\":true,\"tool\":\"tool\",\"output\":{\"content\":\"\\\"quoted\\\"\\n\","
+		 "\"lines\":1,\"path\":\"a\",\"total_lines\":1,\"truncated\":false},\"error\":"
 		 "null},\"isError\":false}}");
 	call(refuse, true, true, ERR_FILE_NOT_FOUND,
 	     RPC "\"id\":5,\"result\":{\"resultType\":\"complete\",\"content\":[{\"type\":\"text\","
@@ -427,7 +437,7 @@ static void a_result_may_be_text(void **state)
 	(void)state;
 	call(say, false, false, ERR_NONE,
 	     RPC "\"id\":5,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"\\\"quoted\\\"\\n"
-		 "[1 line]\\n[no more]\"}],\"isError\":false}}");
+		 "\"}],\"isError\":false}}");
 	call(refuse, false, false, ERR_FILE_NOT_FOUND,
 	     RPC
 	     "\"id\":5,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"FILE_NOT_FOUND: No "

@@ -3,7 +3,7 @@
 
 #include "unit.h"
 
-#include "mcp/headers.h"
+#include "api/mcp.h"
 
 #define VERSION "MCP-Protocol-Version: 2026-07-28\r\n"
 #define METHOD	"Mcp-Method: tools/call\r\n"

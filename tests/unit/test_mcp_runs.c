@@ -5,10 +5,11 @@
 
 #include <poll.h>
 
-#include "mcp/runs.h"
 #include "base/io.h"
 #include "base/own.h"
 #include "mcp/limits.h"
+#include "mcp/runs.h"
+#include "tools/sink.h"
 #include "utf8_splits.h"
 
 static const struct json one = { .type = JSON_NUMBER, .whole = true, .number = 1, .integer = 1 };
@@ -21,12 +22,12 @@ static void hear(void *arg, struct str message)
 
 static bool ends(const struct mcp_run *run)
 {
-	return cancel_asked(&run->cancel);
+	return cancel_asked(run->entry.cancel);
 }
 
 static void a_run_is_cancelled_by_its_session_and_id(void **state)
 {
-	struct mcp_runs runs = { .first = NULL };
+	struct roster runs = { .first = NULL };
 	struct mcp_run a = { .session = STR("a"), .id = &one },
 		       b = { .session = STR("b"), .id = &one };
 	struct mcp_run same = { .session = STR("a"), .id = &one };
@@ -35,66 +36,66 @@ static void a_run_is_cancelled_by_its_session_and_id(void **state)
 	struct err e;
 
 	(void)state;
-	assert_int_equal(mcp_runs_enter(&runs, &a, &e), 0);
-	assert_int_equal(mcp_runs_enter(&runs, &b, &e), 0);
-	assert_int_equal(mcp_runs_enter(&runs, &word, &e), 0);
-	assert_int_equal(mcp_runs_enter(&runs, &same, &e), -1);
+	assert_int_equal(mcp_run_enter(&runs, &a, &e), 0);
+	assert_int_equal(mcp_run_enter(&runs, &b, &e), 0);
+	assert_int_equal(mcp_run_enter(&runs, &word, &e), 0);
+	assert_int_equal(mcp_run_enter(&runs, &same, &e), -1);
 	assert_int_equal(e.code, ERR_INVALID_ARGUMENTS);
 	mcp_run_follow(&a, &c);
-	assert_false(cancel_asked(c.cancel));
-	mcp_runs_cancel(&runs, STR("c"), &one);
-	mcp_runs_cancel(&runs, STR(""), &one);
+	assert_false(cancel_asked(c.entry->cancel));
+	roster_cancel(&runs, STR("c"), &one);
+	roster_cancel(&runs, STR(""), &one);
 	assert_false(ends(&a));
-	mcp_runs_cancel(&runs, STR("a"), &one);
-	assert_true(cancel_asked(c.cancel));
+	roster_cancel(&runs, STR("a"), &one);
+	assert_true(cancel_asked(c.entry->cancel));
 	assert_true(ends(&a));
 	assert_false(ends(&b));
 	assert_false(ends(&word));
-	assert_false(mcp_runs_leave(&runs, &a));
-	assert_true(mcp_runs_leave(&runs, &b));
-	assert_true(mcp_runs_leave(&runs, &word));
+	assert_false(mcp_run_leave(&runs, &a));
+	assert_true(mcp_run_leave(&runs, &b));
+	assert_true(mcp_run_leave(&runs, &word));
 	assert_null(runs.first);
 }
 
 static void a_session_ends_with_its_runs(void **state)
 {
-	struct mcp_runs runs = { .first = NULL };
+	struct roster runs = { .first = NULL };
 	struct mcp_run a = { .session = STR("a"), .id = &one },
 		       b = { .session = STR("b"), .id = &one };
 	const struct str session = STR("a");
 	struct err e;
 
 	(void)state;
-	assert_int_equal(mcp_runs_enter(&runs, &a, &e), 0);
-	assert_int_equal(mcp_runs_enter(&runs, &b, &e), 0);
-	mcp_runs_cancel_all(&runs, &session);
+	assert_int_equal(mcp_run_enter(&runs, &a, &e), 0);
+	assert_int_equal(mcp_run_enter(&runs, &b, &e), 0);
+	roster_cancel_session(&runs, session);
 	assert_true(ends(&a));
 	assert_false(ends(&b));
-	mcp_runs_cancel_all(&runs, NULL);
+	roster_close(&runs);
 	assert_true(ends(&b));
-	assert_false(mcp_runs_leave(&runs, &a));
-	assert_false(mcp_runs_leave(&runs, &b));
-	assert_int_equal(mcp_runs_enter(&runs, &a, &e), -1);
+	assert_false(mcp_run_leave(&runs, &a));
+	assert_false(mcp_run_leave(&runs, &b));
+	assert_int_equal(mcp_run_enter(&runs, &a, &e), -1);
 	assert_int_equal(e.code, ERR_TOO_BUSY);
 }
 
 static void tell(const struct dispatch *d, bool is_stderr, struct str piece)
 {
-	d->progress->output(d->progress->arg, is_stderr, piece, piece.n);
+	(void)d->taker->take(d->taker->arg, is_stderr, piece, piece.n);
 }
 
 static void output_is_told_once_a_second(void **state)
 {
-	struct mcp_runs runs = { .first = NULL };
+	struct roster runs = { .first = NULL };
 	AUTO_BUF heard = { .max = 64 << 10 };
 	struct mcp_run run = { .id = &one, .token = &text, .notify = hear, .arg = &heard };
 	struct dispatch c = { .cancel = NULL };
 	struct err e;
 
 	(void)state;
-	assert_int_equal(mcp_runs_enter(&runs, &run, &e), 0);
+	assert_int_equal(mcp_run_enter(&runs, &run, &e), 0);
 	mcp_run_follow(&run, &c);
-	assert_null(c.cancel);
+	assert_ptr_equal(c.entry, &run.entry);
 	tell(&c, false, STR("first\n"));
 	assert_int_equal(heard.n, 0);
 	run.told_ms -= LIMIT_MCP_PROGRESS_MS;
@@ -107,18 +108,18 @@ static void output_is_told_once_a_second(void **state)
 	(void)str_cut(buf_str(&heard), '\n', &first, &rest);
 	(void)str_cut(rest, '\n', &second, &rest);
 	assert_int_equal(rest.n, 0);
-	assert_true(str_find(first, STR("\"progressToken\":\"1\",\"progress\":15")) > 0);
+	assert_true(str_find(first, STR("\"progressToken\":\"1\",\"progress\":1.5")) > 0);
 	assert_true(str_find(first, STR("\"message\":\"last \xc3\xa4\"")) > 0);
 	assert_true(str_find(second, STR("\"message\":\"too soon\"")) > 0);
-	assert_true(mcp_runs_leave(&runs, &run));
+	assert_true(mcp_run_leave(&runs, &run));
 }
 
 /* A run that tells of its output when the test says so. */
-static void run_begin(struct mcp_runs *runs, struct mcp_run *run, struct dispatch *d)
+static void run_begin(struct roster *runs, struct mcp_run *run, struct dispatch *d)
 {
 	struct err e;
 
-	assert_int_equal(mcp_runs_enter(runs, run, &e), 0);
+	assert_int_equal(mcp_run_enter(runs, run, &e), 0);
 	mcp_run_follow(run, d);
 	run->told_ms = INT64_MAX / 2;
 }
@@ -140,7 +141,7 @@ static void a_long_line_is_cut_between_characters(void **state)
 				buf_add(&want, str_of(characters[i]));
 			buf_add(&want, STR("\"}"));
 			AUTO_BUF heard = { .max = 64 << 10 };
-			struct mcp_runs runs = { .first = NULL };
+			struct roster runs = { .first = NULL };
 			struct mcp_run run = {
 				.id = &one, .token = &text, .notify = hear, .arg = &heard
 			};
@@ -149,7 +150,7 @@ static void a_long_line_is_cut_between_characters(void **state)
 			run.told_ms = 0;
 			tell(&d, false, buf_str(&line));
 			assert_true(str_find(buf_str(&heard), buf_str(&want)) > 0);
-			assert_true(mcp_runs_leave(&runs, &run));
+			assert_true(mcp_run_leave(&runs, &run));
 		}
 	}
 }
@@ -162,55 +163,60 @@ static void characters_of_two_streams_stay_whole(void **state)
 		const struct str bytes = split_texts[i];
 		for (unsigned way = 0; way < split_ways(bytes) && utf8_valid(bytes); way++) {
 			AUTO_BUF heard = { .max = 64 << 10 };
-			struct mcp_runs runs = { .first = NULL };
+			struct roster runs = { .first = NULL };
 			struct mcp_run run = {
 				.id = &one, .token = &text, .notify = hear, .arg = &heard
 			};
 			struct dispatch d = { .cancel = NULL };
 			run_begin(&runs, &run, &d);
+			const struct call_shared none = { .secrets = NULL };
+			const struct call c = { .shared = &none, .takers = d.taker };
+			struct sink sink;
+			sink_init(&sink, &c, SINK_CHARACTERS, NULL);
 			for (struct str rest = bytes; rest.n;) {
 				const struct str piece = split_next(bytes, &rest, way);
-				tell(&d, false, piece);
-				tell(&d, true, piece);
+				(void)sink_write(&sink, PROC_STDOUT, piece);
+				(void)sink_write(&sink, PROC_STDERR, piece);
 			}
 			run.told_ms = 0;
-			tell(&d, false, STR("."));
+			(void)sink_write(&sink, PROC_STDOUT, STR("."));
+			sink_done(&sink);
 			assert_true(str_find(buf_str(&heard), STR(".\"}")) > 0);
 			assert_true(str_find(buf_str(&heard), STR(UTF8_REPLACEMENT)) < 0);
 			assert_int_equal(run.bytes, 2 * bytes.n + 1);
-			assert_true(mcp_runs_leave(&runs, &run));
+			assert_true(mcp_run_leave(&runs, &run));
 		}
 	}
 }
 
 static void silence_is_told_rarely_and_grows(void **state)
 {
-	struct mcp_runs runs = { .first = NULL };
+	struct roster runs = { .first = NULL };
 	AUTO_BUF heard = { .max = 64 << 10 }, kept = { .max = 64 << 10 };
 	struct mcp_run run = { .id = &one, .token = &one, .notify = hear, .arg = &heard };
 	struct mcp_run quiet = { .id = &one, .notify = hear, .arg = &kept };
 	struct err e;
 
 	(void)state;
-	assert_int_equal(mcp_runs_enter(&runs, &run, &e), 0);
-	assert_int_equal(mcp_runs_enter(&runs, &quiet, &e), 0);
-	mcp_runs_tick(&runs);
+	assert_int_equal(mcp_run_enter(&runs, &run, &e), 0);
+	assert_int_equal(mcp_run_enter(&runs, &quiet, &e), 0);
+	roster_tick(&runs);
 	assert_int_equal(heard.n, 0);
 	run.told_ms -= LIMIT_MCP_FIRST_MS;
 	quiet.told_ms -= LIMIT_MCP_FIRST_MS;
-	mcp_runs_tick(&runs);
+	roster_tick(&runs);
 	const int64_t first = run.value;
 	assert_true(first > 0);
-	mcp_runs_tick(&runs);
+	roster_tick(&runs);
 	assert_int_equal(run.value, first);
 	assert_int_equal(kept.n, 0);
 	run.told_ms -= LIMIT_MCP_SILENCE_MS;
 	quiet.told_ms -= LIMIT_MCP_KEEP_ALIVE_MS;
-	mcp_runs_tick(&runs);
+	roster_tick(&runs);
 	assert_true(run.value > first);
 	assert_str(buf_str(&kept), "\n");
-	assert_true(mcp_runs_leave(&runs, &run));
-	assert_true(mcp_runs_leave(&runs, &quiet));
+	assert_true(mcp_run_leave(&runs, &run));
+	assert_true(mcp_run_leave(&runs, &quiet));
 }
 
 int main(void)

@@ -3,11 +3,11 @@
 
 #include "unit.h"
 
-#include "mcp/sessions.h"
+#include "api/limits.h"
+#include "api/mcp.h"
 #include "base/own.h"
-#include "mcp/limits.h"
 
-static struct mcp_sessions *sessions;
+static struct mcp_http *sessions;
 
 static int fresh(void **state)
 {

@@ -19,7 +19,6 @@
 #include "regex/regex.h"
 #include "scratch.h"
 #include "scrub/scrub.h"
-#include "search/find.h"
 #include "search/glob.h"
 #include "search/grep.h"
 #include "search/ignore.h"
@@ -520,7 +519,7 @@ static int make_slots(const void *arg, struct err *e)
 	struct slots s;
 
 	(void)arg;
-	if (slots_init(&s, 64, 64, e) < 0)
+	if (slots_init(&s, 64, 64, 8, e) < 0)
 		return -1;
 	slots_done(&s);
 	return 0;

@@ -8,6 +8,7 @@
 #include "scratch.h"
 #include "service/dispatch.h"
 #include "service/limits.h"
+#include "tools/sink.h"
 #include "workspace/tracker.h"
 
 static struct scratch place;
@@ -27,9 +28,10 @@ static int begin_stream(void *arg)
 	return 0;
 }
 
-static int tell_output(void *arg, bool is_stderr, struct str text)
+static int tell_output(void *arg, bool is_stderr, struct str text, size_t bytes)
 {
 	(void)arg;
+	(void)bytes;
 	tell("%s%.*s", is_stderr ? "E:" : "", STR_FMT(text));
 	return 0;
 }
@@ -58,10 +60,10 @@ static bool shows_ignored(struct str json)
 
 static int call_tool(const struct call_case *c, struct err *e)
 {
-	static const struct call_stream stream = { .begin = begin_stream, .emit = tell_output };
+	static struct sink_taker taker = { .begin = begin_stream, .take = tell_output };
 	AUTO_ARENA arena = { .max = LIMIT_CALL_MEMORY };
 	AUTO_BUF out = { .max = LIMIT_ANSWER }, text = { .max = LIMIT_ANSWER };
-	struct call_text shown = { .text = &text };
+	struct way_text shown = { .text = &text };
 	const struct json *arguments;
 	struct jw w = jw_to(&out);
 
@@ -73,7 +75,7 @@ static int call_tool(const struct call_case *c, struct err *e)
 		.arguments = arguments,
 		.session = STR("session"),
 		.arena = &arena,
-		.stream = &stream,
+		.taker = &taker,
 		.text = c->text ? &shown : NULL,
 		.sized = c->kind == CALL_NATIVE,
 	};
@@ -286,7 +288,7 @@ static int set_up(void **state)
 	/* What runs commands is there after the first one, and allocates nothing of its own. */
 	const struct call_case first = { "bash", "{\"command\":\"true\"}", CALL_WIRE };
 	assert_int_equal(call_tool(&first, &e), 0);
-	service.call.threads = 1; /* so that each allocation has its number */
+	service.shared.threads = 1; /* so that each allocation has its number */
 	return 0;
 }
 

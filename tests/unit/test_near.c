@@ -3,7 +3,7 @@
 
 #include "unit.h"
 
-#include "base/near.h"
+#include "base/str.h"
 #include "base/own.h"
 
 static const struct {

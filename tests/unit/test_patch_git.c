@@ -13,7 +13,6 @@
 #include "base/io.h"
 #include "base/limits.h"
 #include "patch/patch.h"
-#include "patch/plan.h"
 #include "scratch.h"
 
 enum { PATCHES = 300, FILES = 4, LINES = 60 };

@@ -5,7 +5,6 @@
 
 #include "patch/limits.h"
 #include "patch/patch.h"
-#include "patch/plan.h"
 
 /* Plan the first file of the patch. The notes are in *notes, each on a line. */
 static int plan(const char *text, struct str old, struct buf *out, struct buf *notes,

@@ -739,6 +739,36 @@ static void refusal_names_word_and_rule(void **state)
 	assert_int_equal(policy_check(p, STR("ls && /usr/bin/curl x"), false, &e), -1);
 	assert_string_equal(err_name(e.code), "COMMAND_BLOCKED");
 	assert_non_null(strstr(e.msg, "Command blocked: \"curl\" (rule: network access). "));
+	assert_non_null(strstr(e.msg, "The operator can allow it: --command-rules '!curl'."));
+	assert_int_equal(policy_check(p, STR("mkfs.ext4 x"), false, &e), -1);
+	assert_non_null(strstr(e.msg, "--command-rules '!mkfs*'."));
+	policy_free(p);
+}
+
+static void what_may_be_written_is_not_outside(void **state)
+{
+	static const struct {
+		const char *command;
+		bool refused;
+	} cases[] = {
+		{ "rm -rf /tmp/x", false },	  { "rm -rf /tmp/a/../b", false },
+		{ "chmod 777 /tmp/x", false },	  { "rm -rf /srv/data/x /tmp/y", false },
+		{ "rm -rf /tmp/../etc", true },	  { "rm -rf /tmp/x /etc", true },
+		{ "rm -rf /srv/database", true }, { "chmod -R 777 /", true },
+		{ "rm -rf ~/x", true },		  { "rm -rf " ROOT "/x", false },
+	};
+	struct policy *p =
+		policy_new(&(struct policy_options){ .mode = POLICY_DEFAULT,
+						     .root = STR(ROOT),
+						     .writable = STR("/tmp::/srv/data") },
+			   &(struct err){ 0 });
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct err e = { ERR_NONE };
+		assert_int_equal(policy_check(p, str_of(cases[i].command), false, &e),
+				 cases[i].refused ? -1 : 0);
+	}
 	policy_free(p);
 }
 
@@ -905,6 +935,7 @@ int main(void)
 		cmocka_unit_test(strict_refuses_chaining),
 		cmocka_unit_test(off_lets_everything_pass),
 		cmocka_unit_test(refusal_names_word_and_rule),
+		cmocka_unit_test(what_may_be_written_is_not_outside),
 		cmocka_unit_test(argv_is_one_command),
 		cmocka_unit_test(own_rules_extend_and_replace),
 		cmocka_unit_test(wrong_rules_are_explained),

@@ -16,7 +16,8 @@ static struct runner *runner;
 static int setup(void **state)
 {
 	(void)state;
-	runner = runner_start(&(struct runner_config){ .at_death = -1, .max_commands = 16 });
+	runner = runner_start(
+		&(struct runner_config){ .at_death = -1, .alive = -1, .max_commands = 16 });
 	return 0;
 }
 
@@ -272,7 +273,7 @@ static void test_survivors_are_kept_when_asked(void **state)
 {
 	(void)state;
 	const struct str mark = mark_of("kept");
-	struct runner *s = runner_start(&(struct runner_config){ .at_death = -1 });
+	struct runner *s = runner_start(&(struct runner_config){ .at_death = -1, .alive = -1 });
 	CAPTURE c = { 0 };
 	struct proc_request q = { .command =
 					  STR("(while sleep 0.01; do echo alive; done) & echo ok"),
@@ -478,8 +479,8 @@ static void test_receipt(void **state)
 static void test_too_busy(void **state)
 {
 	(void)state;
-	struct runner *s =
-		runner_start(&(struct runner_config){ .at_death = -1, .max_commands = 1 });
+	struct runner *s = runner_start(
+		&(struct runner_config){ .at_death = -1, .alive = -1, .max_commands = 1 });
 	struct err e = { 0 };
 
 	assert_int_equal(runner_enter(s, &e), 0);

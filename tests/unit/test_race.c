@@ -12,9 +12,11 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/xattr.h>
 
 #include "base/io.h"
 #include "base/limits.h"
+#include "changes/entry.h"
 #include "search/grep.h"
 #include "workspace/replace.h"
 #include "workspace/workspace.h"
@@ -257,6 +259,41 @@ static void search_once(struct race *r, long turn)
 			*(str_eq(line.text, STR(INSIDE)) ? &r->done : &r->escaped) += 1;
 }
 
+/* As an undo gives a file its permissions and attributes back. */
+static void mark_once(struct race *r, long turn)
+{
+	static const char attribute[] = "user.race\0\1\0\0\0x";
+	const struct path p = path_to(r, "a/dir/sub");
+	struct path_state st = { .type = STATE_FILE,
+				 .uid = geteuid(),
+				 .gid = getegid(),
+				 .mode = turn % 2 ? 0600 : 0640,
+				 .xattrs = { attribute, sizeof attribute - 1 } };
+	struct err e;
+	AUTO_FD dir = ws_open_dir(r->ws, &p, &e);
+
+	if (entry_set_meta(dir, "f", &st) == 0)
+		r->done++;
+	else
+		r->refused++;
+	/* For the next time there is something to be set. */
+	(void)lremovexattr(in(&r->s, "ws/a/dir/sub/f"), "user.race");
+	(void)lremovexattr(in(&r->s, "ws/a/file-link"), "user.race");
+}
+
+static void marking(void **state)
+{
+	struct race *r = *state;
+	struct stat before, after;
+
+	assert_int_equal(stat(in(&r->s, "out/sub/f"), &before), 0);
+	run_race(r, mark_once);
+	assert_int_equal(stat(in(&r->s, "out/sub/f"), &after), 0);
+	assert_int_equal(after.st_mode, before.st_mode);
+	assert_int_equal(after.st_ctim.tv_sec, before.st_ctim.tv_sec);
+	assert_int_equal(after.st_ctim.tv_nsec, before.st_ctim.tv_nsec);
+}
+
 static void opening(void **state)
 {
 	run_race(*state, open_once);
@@ -307,7 +344,7 @@ static int run(enum resolver resolver)
 		OVER(replacing, &r),	  OVER(naming, &r),	     OVER(opening, &absolute),
 		OVER(listing, &absolute), OVER(creating, &absolute), OVER(replacing, &absolute),
 		OVER(naming, &absolute),  OVER(searching, &r),	     OVER(searching, &file),
-		OVER(editing, &file),
+		OVER(editing, &file),	  OVER(marking, &file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

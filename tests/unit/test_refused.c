@@ -136,8 +136,9 @@ static int remove_tree(struct workspace *ws, struct err *e)
 {
 	struct path p;
 
-	return ws_resolve(ws, STR("d"), PATH_STRICT, &p, e) < 0 ? -1
-								: ws_remove(ws, NULL, &p, true, e);
+	return ws_resolve(ws, STR("d"), PATH_STRICT, &p, e) < 0
+		       ? -1
+		       : ws_remove(ws, &(struct removal){ .tree = true }, &p, e);
 }
 
 static int remove_file(struct workspace *ws, struct err *e)
@@ -146,14 +147,14 @@ static int remove_file(struct workspace *ws, struct err *e)
 
 	return ws_resolve(ws, STR("d/x"), PATH_STRICT, &p, e) < 0
 		       ? -1
-		       : ws_remove(ws, NULL, &p, false, e);
+		       : ws_remove(ws, &(struct removal){ .tree = false }, &p, e);
 }
 
 static int empty_workspace(struct workspace *ws, struct err *e)
 {
 	const struct path root = { .base = PATH_WORKSPACE };
 
-	return ws_remove(ws, NULL, &root, true, e);
+	return ws_remove(ws, &(struct removal){ .tree = true }, &root, e);
 }
 
 static int open_another(struct workspace *ws, struct err *e)

@@ -39,7 +39,7 @@ static int tear_down(void **state)
 	const struct path root = { .base = PATH_WORKSPACE };
 	struct err e;
 
-	(void)ws_remove(t->ws, NULL, &root, true, &e);
+	(void)ws_remove(t->ws, &(struct removal){ .tree = true }, &root, &e);
 	ws_free(t->ws);
 	(void)rmdir(t->root);
 	(void)rmdir(t->beside);
@@ -76,7 +76,7 @@ static int remove_path(const struct place_of_test *t, const char *name, bool tre
 	struct path p;
 
 	assert_int_equal(ws_resolve(t->ws, str_of(name), PATH_SHORTHAND, &p, e), 0);
-	return ws_remove(t->ws, NULL, &p, tree, e);
+	return ws_remove(t->ws, &(struct removal){ .tree = tree }, &p, e);
 }
 
 static void what_has_the_name_is_removed(void **state)
@@ -95,7 +95,7 @@ static void what_has_the_name_is_removed(void **state)
 	assert_int_equal(remove_path(t, "file", false, &e), 0);
 	assert_int_equal(remove_path(t, "dir", false, &e), 0);
 	assert_int_equal(remove_path(t, "tree", false, &e), -1);
-	assert_int_equal(e.code, ERR_NOT_A_FILE);
+	assert_int_equal(e.code, ERR_DIRECTORY_NOT_EMPTY);
 	assert_int_equal(remove_path(t, "tree", true, &e), 0);
 	assert_false(is_there(t, "tree"));
 	assert_int_equal(access(t->beside, F_OK), 0);
@@ -147,7 +147,7 @@ static void the_workspace_itself_is_emptied(void **state)
 
 	make_file(t, "file");
 	assert_int_equal(remove_path(t, ".", false, &e), -1);
-	assert_int_equal(e.code, ERR_NOT_A_FILE);
+	assert_int_equal(e.code, ERR_DIRECTORY_NOT_EMPTY);
 	assert_int_equal(remove_path(t, ".", true, &e), 0);
 	assert_false(is_there(t, "file"));
 	assert_int_equal(access(t->root, F_OK), 0);

@@ -364,6 +364,7 @@ static struct runner *start_mode(enum sandbox_mode mode, unsigned kind,
 	assert_true(scratch_new(place.scratch, sizeof(place.scratch), &e) >= 0);
 	const struct runner_config c = {
 		.at_death = -1,
+		.alive = -1,
 		.sandbox = { .mode = mode,
 			     .no_network = (kind & (NO_NET | NO_NET_FLOOR)) != 0,
 			     .read_only = kind == READ_ONLY,
@@ -525,6 +526,7 @@ static void strict_names_the_remedy(void **state)
 	struct runner *s;
 	struct err e = { 0 };
 	const struct runner_config c = { .at_death = -1,
+					 .alive = -1,
 					 .sandbox = { .mode = SANDBOX_STRICT,
 						      .workspace = place.workspace,
 						      .scratch = place.outside } };
@@ -594,6 +596,7 @@ static void test_a_failed_step_is_named(void **state)
 	struct runner *s;
 	struct err e = { 0 };
 	const struct runner_config c = { .at_death = -1,
+					 .alive = -1,
 					 .sandbox = { .mode = SANDBOX_STRICT,
 						      .workspace = place.workspace,
 						      .scratch = missing } };
@@ -644,6 +647,7 @@ static void test_private_tmp(void **state)
 	assert_true(scratch_new(scratch, sizeof(scratch), &e) >= 0);
 	struct runner *s = runner_start(&(struct runner_config){
 		.at_death = -1,
+		.alive = -1,
 		.sandbox = { .mode = SANDBOX_WORKSPACE, .workspace = dir, .scratch = scratch } });
 	AUTO_FD cwd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct proc_request q = { .command = STR("echo one > /tmp/step; echo two > kept; pwd"),

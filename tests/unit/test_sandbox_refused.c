@@ -117,6 +117,7 @@ static int try_one(const struct trial *t, int number)
 	(void)snprintf(writable, sizeof writable, "%s", in(&place, "writable"));
 	const struct runner_config config = {
 		.at_death = -1,
+		.alive = -1,
 		.max_commands = 4,
 		.sandbox = { .mode = t->mode,
 			     .read_only = t->read_only,

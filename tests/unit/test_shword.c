@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/own.h"
-#include "policy/shword.h"
+#include "policy/shlex.h"
 
 static void words_are_taken_apart(void **state)
 {

@@ -2,6 +2,7 @@
 /* test_spawner: many commands, and what happens when keeper, spawner or reaper dies. */
 #include "exec_unit.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -44,7 +45,7 @@ static void test_no_runaway_survives_its_timeout(void **state)
 {
 	(void)state;
 	const struct str mark = mark_of("runaway");
-	struct runner *s = runner_start(&(struct runner_config){ .at_death = -1 });
+	struct runner *s = runner_start(&(struct runner_config){ .at_death = -1, .alive = -1 });
 
 	for (size_t i = 0; i < ARRAY_LEN(runaways); i++) {
 		const struct proc_result r = run_marked(s, runaways[i], mark, 300);
@@ -77,7 +78,7 @@ static void test_eight_at_once(void **state)
 	struct several t[8];
 	pthread_t thread[8];
 	const struct str mark = mark_of("eight");
-	struct runner *s = runner_start(&(struct runner_config){ .at_death = -1 });
+	struct runner *s = runner_start(&(struct runner_config){ .at_death = -1, .alive = -1 });
 
 	for (size_t i = 0; i < 8; i++) {
 		t[i] = (struct several){ s, runaways[i], mark, 300, false };
@@ -94,12 +95,21 @@ static void test_eight_at_once(void **state)
 /* The children of a process, which has one thread; the first one or 0. */
 static pid_t first_child(pid_t pid)
 {
-	char path[64], text[256] = "";
+	char path[384], text[256] = "";
+	const struct dirent *d;
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
-	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
-		return 0;
+	(void)snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	DIR *tasks = opendir(path);
+	while (tasks && !*text && (d = readdir(tasks))) {
+		/* Any thread may have started it. */
+		(void)snprintf(path, sizeof(path), "/proc/%d/task/%s/children", (int)pid,
+			       d->d_name);
+		AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
+			*text = '\0';
+	}
+	if (tasks)
+		(void)closedir(tasks);
 	return (pid_t)atoi(text);
 }
 
@@ -107,7 +117,7 @@ static void test_a_dead_spawner_is_started_again(void **state)
 {
 	(void)state;
 	CAPTURE c = { 0 };
-	struct runner *s = runner_start(&(struct runner_config){ .at_death = -1 });
+	struct runner *s = runner_start(&(struct runner_config){ .at_death = -1, .alive = -1 });
 
 	for (int i = 0; i < 6; i++) {
 		/* Without a sandbox it gets ready in the background. */
@@ -124,7 +134,7 @@ static void test_a_dead_spawner_is_started_again(void **state)
 		assert_int_equal(run_script(s, "exit 3", 0, &c).exit_code, 3);
 		if (i % 2) {
 			runner_free(s);
-			s = runner_start(&(struct runner_config){ .at_death = -1 });
+			s = runner_start(&(struct runner_config){ .at_death = -1, .alive = -1 });
 		}
 	}
 	runner_free(s);
@@ -136,7 +146,7 @@ static void test_a_command_whose_reaper_dies_fails_and_leaves_nothing(void **sta
 {
 	(void)state;
 	const struct str mark = mark_of("reaper");
-	struct runner *s = runner_start(&(struct runner_config){ .at_death = -1 });
+	struct runner *s = runner_start(&(struct runner_config){ .at_death = -1, .alive = -1 });
 	struct proc_result r;
 	struct err e = { 0 };
 	CAPTURE c = { .count_only = true };
@@ -168,6 +178,7 @@ _Noreturn static void be_server(struct str mark, enum sandbox_mode mode, const c
 	struct runner *s;
 	const struct runner_config config = {
 		.at_death = at_death,
+		.alive = -1,
 		.sandbox = { .mode = mode,
 			     .scratch = scratch,
 			     .workspace = getcwd(here, sizeof(here)) },
@@ -189,7 +200,7 @@ static void leave_sign(int fd)
 	(void)!write(fd, "!", 1);
 }
 
-static void kill_server(enum sandbox_mode mode)
+static void kill_server(enum sandbox_mode mode, bool and_spawner)
 {
 	const struct str mark = mark_of("killed");
 	char scratch[128], sign;
@@ -209,11 +220,18 @@ static void kill_server(enum sandbox_mode mode)
 		(void)usleep(10000);
 		running = count_marked(mark);
 	}
+	const pid_t keeper = first_child(server), spawner = keeper > 1 ? first_child(keeper) : 0;
 	assert_int_equal(kill(server, SIGKILL), 0);
+	assert_true(spawner > 1); /* 0 would be our own process group */
+	if (and_spawner)
+		(void)kill(spawner, SIGKILL);
 	assert_int_equal(waitpid(server, NULL, 0), server);
 	assert_true(running >= 20);
 	/* The end of the pipe instead would mean that no keeper is left. */
 	assert_int_equal(io_read_full(from, &sign, 1), 1);
+	/* Without a spawner nobody waits for the reapers. */
+	for (int i = 0; and_spawner && i < 3000 && count_marked(mark); i++)
+		(void)usleep(10000);
 	assert_int_equal(count_marked(mark), 0);
 	assert_int_equal(access(scratch, F_OK), -1);
 }
@@ -221,7 +239,13 @@ static void kill_server(enum sandbox_mode mode)
 static void test_a_killed_server_leaves_nothing(void **state)
 {
 	(void)state;
-	kill_server(SANDBOX_OFF);
+	kill_server(SANDBOX_OFF, false);
+}
+
+static void test_a_server_killed_with_its_spawner_leaves_nothing(void **state)
+{
+	(void)state;
+	kill_server(SANDBOX_OFF, true);
 }
 
 static void test_a_killed_server_leaves_nothing_in_its_sandbox(void **state)
@@ -229,7 +253,7 @@ static void test_a_killed_server_leaves_nothing_in_its_sandbox(void **state)
 	(void)state;
 	if (landlock_abi() == 0)
 		skip_because("this kernel has no Landlock");
-	kill_server(SANDBOX_WORKSPACE);
+	kill_server(SANDBOX_WORKSPACE, false);
 }
 
 static void test_scratch_is_removed_whatever_is_in_it(void **state)
@@ -257,7 +281,7 @@ static void test_no_process_left_is_a_clear_error(void **state)
 	(void)state;
 	if (geteuid() == 0)
 		skip_because("the limit on processes does not hold for root");
-	struct runner *s = runner_start(&(struct runner_config){ .at_death = -1 });
+	struct runner *s = runner_start(&(struct runner_config){ .at_death = -1, .alive = -1 });
 	const struct rlimit none = { 1, 1 };
 	/* The spawner is the one that forks. */
 	assert_int_equal(prlimit(first_child(first_child(getpid())), RLIMIT_NPROC, &none, NULL), 0);
@@ -284,6 +308,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_a_dead_spawner_is_started_again),
 		cmocka_unit_test(test_a_command_whose_reaper_dies_fails_and_leaves_nothing),
 		cmocka_unit_test(test_a_killed_server_leaves_nothing),
+		cmocka_unit_test(test_a_server_killed_with_its_spawner_leaves_nothing),
 		cmocka_unit_test(test_a_killed_server_leaves_nothing_in_its_sandbox),
 		cmocka_unit_test(test_scratch_is_removed_whatever_is_in_it),
 		cmocka_unit_test(test_no_process_left_is_a_clear_error),

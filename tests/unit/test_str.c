@@ -252,6 +252,21 @@ static void only_three_words_are_true(void **unused)
 	assert_false(str_truthy(nothing));
 }
 
+static void a_list_has_whole_names(void **state)
+{
+	const char *list = "curl wget -h";
+
+	(void)state;
+	assert_true(str_is_listed(list, STR("curl")));
+	assert_true(str_is_listed(list, STR("wget")));
+	assert_true(str_is_listed(list, STR("-h")));
+	assert_false(str_is_listed(list, STR("cur")));
+	assert_false(str_is_listed(list, STR("wgets")));
+	assert_false(str_is_listed(list, STR("curl wget")));
+	assert_false(str_is_listed(list, nothing));
+	assert_false(str_is_listed(NULL, STR("curl")));
+}
+
 static void c_strings_and_literals_become_slices(void **unused)
 {
 	char text[8];
@@ -278,6 +293,7 @@ int main(void)
 		cmocka_unit_test(a_cut_is_at_the_first),
 		cmocka_unit_test(integers_are_read_whole_or_not_at_all),
 		cmocka_unit_test(only_three_words_are_true),
+		cmocka_unit_test(a_list_has_whole_names),
 		cmocka_unit_test(c_strings_and_literals_become_slices),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

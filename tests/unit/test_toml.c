@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/own.h"
-#include "setup/conf_edit.h"
+#include "setup/conf.h"
 
 struct toml_case {
 	const char *text, *keys, *value, *want; /* value NULL: removed; want NULL: an error */

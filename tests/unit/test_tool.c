@@ -6,6 +6,7 @@
 #include <ctype.h>
 
 #include "tools/schema.h"
+#include "results/way.h"
 #include "tools/tool.h"
 #include "workspace/text.h"
 
@@ -194,7 +195,7 @@ static void a_call_without_memory_is_refused(void **state)
 	(void)state;
 	assert_int_equal(tool_call(&wire, &c, &object, NULL, &e), -1);
 	assert_int_equal(e.code, ERR_TOO_BUSY);
-	c.read_only = true;
+	c.shared = &(const struct call_shared){ .read_only = true };
 	assert_int_equal(call_may_change(&c, &e), -1);
 	assert_int_equal(e.code, ERR_READ_ONLY);
 }
@@ -204,16 +205,16 @@ static void a_cut_text_is_described_as_the_wire_demands(void **state)
 	static char line[60000];
 	AUTO_BUF b = { .max = 4096 };
 	struct jw w = jw_to(&b);
-	const struct call c = { .out = &w };
+	const struct way way = { .members = &w };
 	struct text t;
 
 	(void)state;
 	memset(line, 'x', sizeof line);
 	jw_object(&w, NULL);
 	text_cut_head(STR("src/main.c\nsrc/util.c"), 1, 51200, &t);
-	call_write_truncation(&c, &t, 1, 51200);
+	way_write_truncation(&way, &t, 1, 51200);
 	text_cut_head((struct str){ line, sizeof line }, 2000, 51200, &t);
-	call_write_truncation(&c, &t, 2000, 51200);
+	way_write_truncation(&way, &t, 2000, 51200);
 	jw_end(&w);
 	assert_str(buf_str(&b),
 		   "{\"truncation\":{\"content\":\"src/main.c\",\"truncated\":true,"

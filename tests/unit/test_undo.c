@@ -419,7 +419,7 @@ static void an_undo_that_dies_is_taken_back_or_complete(void **state)
 		(void)waitpid(pid, NULL, 0);
 		pending_sweep(pending_fd(ws_pending(w.ws))); /* as the keeper does */
 		open_journal(&w);
-		(void)recording_recover(w.j);
+		(void)settle_all(w.j);
 		struct change_entry entry;
 		struct err e;
 		assert_int_equal(journal_find(w.j, id, &entry, &e), 0);

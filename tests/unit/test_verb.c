@@ -4,7 +4,7 @@
 #include "unit.h"
 
 #include "base/own.h"
-#include "cli/verb.h"
+#include "cli/cli.h"
 
 struct args {
 	bool all;

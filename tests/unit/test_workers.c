@@ -7,7 +7,7 @@
 
 #include "api/workers.h"
 
-enum { SIZE = 4 };
+enum { SIZE = 4, REFUSED = 2 };
 
 static struct slots *new_slots(void)
 {
@@ -15,7 +15,7 @@ static struct slots *new_slots(void)
 	struct err e;
 
 	s = (struct slots){ 0 };
-	assert_int_equal(slots_init(&s, SIZE, SIZE - 1, &e), 0);
+	assert_int_equal(slots_init(&s, SIZE, SIZE - 1, REFUSED, &e), 0);
 	return &s;
 }
 
@@ -39,13 +39,37 @@ static void there_are_as_many_as_asked_for(void **state)
 	for (int i = 0; i < SIZE; i++) {
 		all[i] = slots_take(s, false);
 		assert_non_null(all[i]);
+		assert_false(all[i]->over);
 		assert_true(slot_is_busy(all[i]));
 	}
 	assert_int_equal(s->used, SIZE);
-	assert_null(slots_take(s, false));
 	slots_give(s, all[2]);
 	assert_false(slot_is_busy(all[2]));
 	assert_ptr_equal(slots_take(s, false), all[2]);
+	slots_done(s);
+}
+
+static void others_get_one_to_be_refused(void **state)
+{
+	struct slots *s = new_slots();
+	struct slot *served = NULL, *over = NULL;
+
+	(void)state;
+	for (int i = 0; i < SIZE; i++)
+		assert_non_null(served = slots_take(s, false));
+	for (int i = 0; i < REFUSED; i++) {
+		assert_non_null(over = slots_take(s, false));
+		assert_true(over->over);
+	}
+	assert_null(slots_take(s, false));
+	/* Each is for its own kind, whichever slot it is. */
+	slots_give(s, served);
+	assert_ptr_equal(slots_take(s, false), served);
+	assert_false(served->over);
+	slots_give(s, over);
+	assert_ptr_equal(slots_take(s, true), over);
+	assert_true(over->over);
+	assert_null(slots_take(s, true));
 	slots_done(s);
 }
 
@@ -57,14 +81,14 @@ static void tcp_leaves_some_to_unix_sockets(void **state)
 	(void)state;
 	for (int i = 0; i < SIZE - 1; i++)
 		assert_non_null(tcp = slots_take(s, true));
-	assert_null(slots_take(s, true));
+	assert_true(slots_take(s, true)->over);
 	struct slot *local = slots_take(s, false);
-	assert_non_null(local);
+	assert_false(local->over);
 	/* What a Unix socket gives back is not for TCP, what TCP gives back is for both. */
 	slots_give(s, local);
-	assert_null(slots_take(s, true));
+	assert_true(slots_take(s, true)->over);
 	slots_give(s, tcp);
-	assert_non_null(slots_take(s, true));
+	assert_false(slots_take(s, true)->over);
 	slots_done(s);
 }
 
@@ -186,6 +210,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(there_are_as_many_as_asked_for),
+		cmocka_unit_test(others_get_one_to_be_refused),
 		cmocka_unit_test(tcp_leaves_some_to_unix_sockets),
 		cmocka_unit_test(an_event_makes_one_owner),
 		cmocka_unit_test(an_event_of_an_old_connection_is_nobodys),

@@ -416,7 +416,7 @@ static const char *later(const struct workspace *ws, enum path_base base, const 
 static void replaced_directories_are_held_anew(void **state)
 {
 	struct fixture *f = *state;
-	char gone[PATH_MAX + 64];
+	char gone[PATH_MAX + 64], blocked[PATH_MAX + 128];
 	pthread_t thread;
 
 	f->o.data_dir = f->data;
@@ -434,14 +434,19 @@ static void replaced_directories_are_held_anew(void **state)
 	/* A link in its place, or above it, is not followed, even to a directory that was held. */
 	assert_int_equal(rename(f->root, in(&f->s, "second")), 0);
 	put_link(&f->s, "projects/ws", "@/out");
-	assert_string_equal(later(ws, PATH_WORKSPACE, "secret"), gone);
+	(void)snprintf(
+		blocked, sizeof blocked,
+		"The workspace %s cannot be reached any more: a link or a file has taken its "
+		"place, or that of a directory above it",
+		f->root);
+	assert_string_equal(later(ws, PATH_WORKSPACE, "secret"), blocked);
 	assert_int_equal(unlink(f->root), 0);
 	assert_int_equal(rename(in(&f->s, "second"), f->root), 0);
 	assert_string_equal(later(ws, PATH_WORKSPACE, "f"), "second");
 	assert_int_equal(ws_generation(ws), 1);
 	assert_int_equal(rename(f->allowed, in(&f->s, "real")), 0);
 	put_link(&f->s, "projects", "real");
-	assert_string_equal(later(ws, PATH_WORKSPACE, "f"), gone);
+	assert_string_equal(later(ws, PATH_WORKSPACE, "f"), blocked);
 	atomic_store(&o.stop, true);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_int_equal(o.wrong, 0);

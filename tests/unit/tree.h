@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/io.h"
 #include "base/own.h"
-#include "search/find.h"
+#include "search/glob.h"
 
 struct tree {
 	char path[32];

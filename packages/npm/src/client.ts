@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 import { Connection, type Answer, type CallOptions, type ConnectionOptions } from "./connection.js";
-import { SidecarError, errorOfAnswer } from "./errors.js";
+import { PathNotAllowedError, SidecarError, errorOfAnswer } from "./errors.js";
 import * as models from "./models.js";
 import {
   Operations,
   READ_ONLY_TOOLS,
   type BashArguments,
   type CallForm,
+  type SidecarEvent,
   type ToolArguments,
   type ToolOutputs,
 } from "./operations.js";
@@ -19,7 +20,7 @@ export interface SidecarClientOptions extends ConnectionOptions {
 /** A piece of a command's output, or its end. */
 export type BashEvent =
   | { type: "delta"; stream: "stdout" | "stderr"; data: string }
-  | { type: "done"; exitCode: number; timedOut?: boolean };
+  | { type: "done"; exitCode: number; timedOut?: boolean; stopped?: boolean; change?: number };
 
 export interface BashOptions extends CallOptions {
   onStdout?: (text: string) => void;
@@ -36,16 +37,8 @@ export interface BashResult {
   stderr: string;
   /** Whether there was more output than `maxOutput`. */
   truncated: boolean;
-}
-
-/** What happens in a sidecar; `docs/live.md` lists the types and their members. */
-export interface SidecarEvent {
-  type: "call.start" | "output" | "call.end" | "change" | "refused" | "job.start" | "job.end" | "gap" | (string & {});
-  /** Its number; give the last one as `since` to continue. Of a gap there is none. */
-  id?: number;
-  time?: string;
-  call?: number;
-  [member: string]: unknown;
+  /** The number of what it changed, for `undoChange`, as far as commands are observed. */
+  change?: number;
 }
 
 /** What a tool for models answers. */
@@ -103,6 +96,7 @@ export class SidecarClient extends Operations {
       if (event.type === "done") {
         result.exitCode = event.exitCode;
         result.timedOut = event.timedOut ?? false;
+        if (event.change !== undefined) result.change = event.change;
         continue;
       }
       (event.stream === "stdout" ? options.onStdout : options.onStderr)?.(event.data);
@@ -131,16 +125,35 @@ export class SidecarClient extends Operations {
     return this.call("POST", "/bash", { ...args, background: true }, options, {});
   }
 
-  /** What happens in the sidecar, as it happens: from now on, or after the event `since`. */
+  /**
+   * What happens in the sidecar, as it happens: from now on, or after the event `since`, which is `BOOT-ID` of an earlier
+   * stream. With `waitForReadyMs` it goes on after a restart; a `gap` says that events are missing.
+   */
   async *events(
     args: { since?: number | string } = {},
     options: CallOptions = {},
   ): AsyncGenerator<SidecarEvent, void, undefined> {
-    const query = args.since === undefined ? "" : `?since=${encodeURIComponent(args.since)}`;
     const headers = { Accept: "application/x-ndjson" };
-    const request = { method: "GET", path: `/events${query}`, headers, repeatable: true };
-    for await (const line of this.#connection.lines(request, options))
-      if (!line.startsWith(":")) yield parse(line) as SidecarEvent;
+    let { since } = args;
+    let boot: string | undefined;
+    for (;;) {
+      const request = { method: "GET", path: `/events${queryOf({ since })}`, headers, repeatable: true };
+      try {
+        for await (const line of this.#connection.lines(request, options)) {
+          if (line.startsWith(":")) continue;
+          const event = parse(line) as SidecarEvent;
+          if (event.type === "boot") boot = event.boot;
+          const id = event.type === "boot" ? event.event : "id" in event ? event.id : undefined;
+          if (boot !== undefined && id !== undefined) since = `${boot}-${id}`;
+          yield event;
+        }
+      } catch (error) {
+        const lost = error instanceof SidecarError && error.code === "CONNECTION_LOST";
+        if (!lost || !this.#connection.isPatient) throw error;
+      }
+      if (!this.#connection.isPatient) return;
+      await this.#connection.waitForReady(options.signal === undefined ? {} : { signal: options.signal });
+    }
   }
 
   /**
@@ -159,6 +172,33 @@ export class SidecarClient extends Operations {
       this.#observe(name, args, signal ? { signal } : {});
     const made = format === "ai-sdk" ? models.aiSdkTools(definitions as models.OpenAITool[], run) : definitions;
     return made as models.ToolDefinitions[Format];
+  }
+
+  /** The definition of one tool, of any set; `UNKNOWN_TOOL` if there is none. */
+  async getToolByName<Format extends "ollama" | "openai" | "anthropic" = "ollama">(
+    name: string,
+    options: CallOptions & { format?: Format } = {},
+  ): Promise<models.ToolDefinitions[Format][number]> {
+    const path = `/tools/${encodeURIComponent(name)}?format=${options.format ?? "ollama"}`;
+    const definition = contentOf(await this.#connection.ask({ method: "GET", path, repeatable: true }, options));
+    return definition as models.ToolDefinitions[Format][number];
+  }
+
+  /** Whether a path may be used, after its links are followed. It need not exist. */
+  async isPathAllowed(path: string, options: CallOptions = {}): Promise<boolean> {
+    try {
+      await this.validatePath({ path }, options);
+      return true;
+    } catch (error) {
+      const refused = error instanceof PathNotAllowedError || (error instanceof SidecarError && error.status === 400);
+      if (refused) return false;
+      throw error;
+    }
+  }
+
+  /** Whether the command policy refuses a command. It is not run. */
+  async isCommandBlocked(command: string, options: CallOptions = {}): Promise<boolean> {
+    return (await this.policy({ command }, options)).blocked;
   }
 
   /** Calls one tool as a model would. A tool that fails is an observation with `success: false`, not an error. */
@@ -208,7 +248,7 @@ export class SidecarClient extends Operations {
     this.#connection.close();
   }
 
-  /** @internal The operations are made of this. */
+  /** The operations are made of this. */
   protected async call<T>(method: string, path: string, args: object, options: CallOptions, form: CallForm): Promise<T> {
     const rest: Record<string, unknown> = { ...args };
     const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
@@ -221,7 +261,9 @@ export class SidecarClient extends Operations {
     const request = { method, path: filled + query, ...body, repeatable: form.repeatable ?? false };
     const answer = await this.#connection.ask(request, options);
     if (form.text && answer.status === 200) return answer.text as T;
-    return resultOf(contentOf(answer)) as T;
+    const result = resultOf(contentOf(answer)) as T;
+    const change = answer.headers["sidecar-change"];
+    return change === undefined ? result : { change: Number(change), ...result };
   }
 
   #observe<Output>(name: string, args: object, options: CallOptions): Promise<Observation<Output>> {

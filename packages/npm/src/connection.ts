@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // How requests reach a sidecar: over its Unix socket or TCP, again when that is safe, and never longer than allowed.
-import { stat } from "node:fs/promises";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, statSync, type Stats } from "node:fs";
 import * as http from "node:http";
 import * as https from "node:https";
+import { isIP } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { CLIENT, checkSection, mistake } from "./config.js";
 import { SidecarError, errorOfAnswer } from "./errors.js";
 
 export interface ConnectionOptions {
@@ -11,7 +13,7 @@ export interface ConnectionOptions {
   socketPath?: string;
   /** Address of a sidecar that listens on TCP, such as `http://127.0.0.1:8080`; with a path, if a proxy wants one. */
   url?: string;
-  /** Bearer token. */
+  /** Bearer token. Without it, one that a server at a numeric address has made for this user is found. */
   token?: string;
   /** The longest time an answer may take; of a stream, the longest silence. Default: no limit. */
   timeoutMs?: number;
@@ -37,7 +39,7 @@ export interface Request {
 
 export interface Answer {
   status: number;
-  headers: http.IncomingHttpHeaders;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
   text: string;
 }
 
@@ -100,33 +102,44 @@ export class Connection {
   readonly #prefix: string;
   readonly #transport: typeof http | typeof https;
   readonly #kept: http.Agent;
-  readonly #headers: Record<string, string>;
+  readonly #token: () => string | undefined;
   readonly #timeoutMs: number;
   readonly #waitForReadyMs: number;
   readonly #socketPath: string | undefined;
 
   constructor(options: ConnectionOptions) {
+    checkSection(options, CLIENT);
     const { socketPath, url, token } = options;
     if ((socketPath === undefined) === (url === undefined))
-      throw new SidecarError("INVALID_CONFIG", "Give either socketPath or url");
+      throw mistake(`Give socketPath or url${url === undefined ? "; neither is set" : ", not both"}`);
+    if (token !== undefined && !/^[!-~]+$/.test(token))
+      throw mistake("token must be visible ASCII characters without blanks");
     if (url !== undefined) {
       const address = parseUrl(url);
       const port = address.port || (address.protocol === "https:" ? "443" : "80");
-      this.#where = { host: address.hostname.replace(/^\[|\]$/g, ""), port };
+      const host = address.hostname.replace(/^\[|\]$/g, "");
+      this.#where = { host, port };
+      const isPlain = address.protocol === "http:" && isIP(host) !== 0;
+      this.#token = () => token ?? (isPlain ? madeToken(host, port) : undefined);
       this.#prefix = address.pathname.replace(/\/$/, "");
       this.#transport = address.protocol === "https:" ? https : http;
       this.endpoint = `tcp://${address.hostname}:${port}`;
     } else {
       this.#where = { socketPath: socketPath as string };
+      this.#token = () => token;
       this.#prefix = "";
       this.#transport = http;
       this.endpoint = `unix:${socketPath}`;
     }
     this.#socketPath = socketPath;
     this.#kept = new this.#transport.Agent({ keepAlive: true });
-    this.#headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
     this.#timeoutMs = options.timeoutMs ?? 0;
     this.#waitForReadyMs = options.waitForReadyMs ?? 0;
+  }
+
+  /** Whether a call waits for a sidecar that is not there. */
+  get isPatient(): boolean {
+    return this.#waitForReadyMs > 0;
   }
 
   /** One request and its whole answer, whatever its status. */
@@ -205,23 +218,30 @@ export class Connection {
   }
 
   async #ready(limit: Limit, end: number): Promise<void> {
+    let why = "";
     for (;;) {
       limit.signal.throwIfAborted();
-      if (this.#socketPath === undefined || (await isSocket(this.#socketPath))) {
-        const left = Math.max(end - Date.now(), POLL_MS);
-        const clock = new Limit(limit.signal, left);
-        try {
-          const answer = await this.#askOnce({ method: "GET", path: "/health" }, clock);
-          if (answer.status === 200) return;
-          if (answer.status === 401 || answer.status === 403) throw errorOfAnswer(answer.status, answer.text);
-        } catch (error) {
-          if (error instanceof SidecarError && error.code === "UNAUTHORIZED") throw error;
-        } finally {
-          clock.end();
-        }
+      const left = Math.max(end - Date.now(), POLL_MS);
+      const clock = new Limit(limit.signal, left);
+      try {
+        const answer = await this.#askOnce({ method: "GET", path: "/health" }, clock);
+        if (answer.status === 200) return;
+        if (answer.status === 401 || answer.status === 403) throw errorOfAnswer(answer.status, answer.text);
+        why = `GET /health is answered with status ${answer.status}`;
+      } catch (thrown) {
+        const error = clock.reason(thrown);
+        if (!(error instanceof SidecarError) || error.code === "UNAUTHORIZED") throw error;
+        if (error.cause instanceof NotASocket) throw error;
+        // The last attempt may only have run out of time; then the one before says why.
+        if (error.code !== "TIMED_OUT") why = whyNotReady(error, this.#socketPath);
+        else why ||= "it accepts connections and does not answer";
+      } finally {
+        clock.end();
       }
-      if (Date.now() >= end)
-        throw new SidecarError("NOT_READY", `Timed out waiting for coding sidecar at ${this.endpoint}`);
+      if (Date.now() >= end) {
+        const reason = why === "" ? "" : `: ${why}`;
+        throw new SidecarError("NOT_READY", `Timed out waiting for coding sidecar at ${this.endpoint}${reason}`);
+      }
       await sleep(POLL_MS, undefined, { signal: limit.signal });
     }
   }
@@ -238,7 +258,9 @@ export class Connection {
   #send(request: Request, limit: Limit): Promise<http.IncomingMessage> {
     return new Promise((resolve, reject) => {
       const body = request.body === undefined ? undefined : JSON.stringify(request.body);
-      const headers: Record<string, string> = { ...this.#headers, ...request.headers };
+      const token = this.#token();
+      const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+      Object.assign(headers, request.headers);
       if (body !== undefined) {
         headers["Content-Type"] = "application/json";
         headers["Content-Length"] = String(Buffer.byteLength(body));
@@ -255,13 +277,42 @@ export class Connection {
         if (!connected) socket.once("connect", () => (connected = true));
       });
       sent.on("error", (error) => {
-        const why = error instanceof Error ? error.message : String(error);
-        const notReady = `Cannot connect to the sidecar at ${this.endpoint}: ${why}`;
-        reject(connected ? lost(error) : new SidecarError("NOT_READY", notReady, { cause: error }));
+        reject(connected ? lost(error) : cannotConnect(error, this.endpoint, this.#socketPath));
       });
       sent.end(body);
     });
   }
+}
+
+/** The directories in which running sidecars of this user may be entered. */
+function runningPlaces(uid: number | undefined): string[] {
+  const runtime = process.env["XDG_RUNTIME_DIR"];
+  const usual = `/run/user/${uid}`;
+  if (runtime?.startsWith("/") && runtime !== usual) return [`${runtime}/sidecar`];
+  return [`${usual}/sidecar`, ...(uid === 0 ? ["/run/sidecar"] : []), `/tmp/sidecar-${uid}`];
+}
+
+/**
+ * The token in the file that a server keeps while it listens at this address. Another program that listens there later
+ * can do nothing with it, because each server makes its own.
+ */
+function madeToken(host: string, port: string): string | undefined {
+  const uid = process.geteuid?.();
+  for (const place of runningPlaces(uid)) {
+    let file: number | undefined;
+    try {
+      const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+      file = openSync(`${place}/tcp-${host}-${port}.token`, flags);
+      const found = fstatSync(file);
+      if (!found.isFile() || found.uid !== uid || lstatSync(place).uid !== uid) continue;
+      return /^[0-9a-f]{64}$/.exec(readFileSync(file, "ascii"))?.[0];
+    } catch {
+      // None is there.
+    } finally {
+      if (file !== undefined) closeSync(file);
+    }
+  }
+  return undefined;
 }
 
 function lost(cause: unknown): SidecarError {
@@ -273,22 +324,60 @@ function parseUrl(text: string): URL {
   try {
     url = new URL(text);
   } catch {
-    throw new SidecarError("INVALID_CONFIG", `Not a URL: ${text}`);
+    throw mistake(`url must be http://HOST:PORT or https://HOST:PORT, not ${text}`);
   }
   if (url.protocol !== "http:" && url.protocol !== "https:")
-    throw new SidecarError("INVALID_CONFIG", `The URL of a sidecar begins with http:// or https://, not ${url.protocol}`);
+    throw mistake(`url must begin with http:// or https://, not ${url.protocol}`);
   return url;
 }
 
-/** Whether a socket is at this path; false if nothing is. */
-async function isSocket(path: string): Promise<boolean> {
-  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return undefined;
-    throw new SidecarError("NOT_READY", `Cannot look at ${path}: ${error.message}`, { cause: error });
-  });
-  if (found !== undefined && !found.isSocket())
-    throw new SidecarError("NOT_READY", `Socket path exists and is not a socket: ${path}`);
-  return found !== undefined;
+/** The path names something else: there is no use in waiting. */
+class NotASocket extends Error {}
+
+function cannotConnect(error: NodeJS.ErrnoException, endpoint: string, path: string | undefined): SidecarError {
+  // The kernel answers the same for a socket without a server and for any other file.
+  if (path !== undefined && error.code !== "ENOENT" && statOf(path)?.isSocket() === false) {
+    const message = `Socket path exists and is not a socket: ${path}`;
+    return new SidecarError("NOT_READY", message, { cause: new NotASocket(message, { cause: error }) });
+  }
+  const why = reasonOf(error, path) || "there is no such socket";
+  return new SidecarError("NOT_READY", `Cannot connect to the sidecar at ${endpoint}: ${why}`, { cause: error });
+}
+
+/** Why a connection could not be made; "" if there is nothing at the path. */
+function reasonOf(error: NodeJS.ErrnoException, path: string | undefined): string {
+  switch (error.code) {
+    case "ENOENT":
+      return "";
+    case "ECONNREFUSED":
+      return `no server listens on the ${path === undefined ? "port" : "socket"}`;
+    case "EACCES": {
+      const found = path === undefined ? undefined : statOf(path);
+      if (found === undefined) return "permission denied: this user may not enter the socket's directory";
+      const mode = (found.mode & 0o7777).toString(8).padStart(4, "0");
+      return `permission denied: the socket is for user ${found.uid} and group ${found.gid} (mode ${mode})`;
+    }
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return `the name is not known (${error.code})`;
+    case "EAGAIN":
+      return "the socket takes no more connections";
+    default:
+      return error.message;
+  }
+}
+
+function whyNotReady(error: SidecarError, path: string | undefined): string {
+  if (error.code === "CONNECTION_LOST") return "it closes connections without an answer";
+  return error.cause instanceof Error ? reasonOf(error.cause, path) : error.message;
+}
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
 }
 
 async function wholeText(answer: http.IncomingMessage): Promise<string> {

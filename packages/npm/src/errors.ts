@@ -26,7 +26,7 @@ export type SidecarErrorCode =
 
 /** Every failure of this package. */
 export class SidecarError extends Error {
-  override readonly name = "SidecarError";
+  override readonly name: string = "SidecarError";
   readonly code: SidecarErrorCode;
   /** The status of the HTTP answer, if there was one. */
   readonly status?: number;
@@ -45,6 +45,13 @@ export class SidecarError extends Error {
   }
 }
 
+const NOT_ALLOWED = ["PATH_OUTSIDE_WORKSPACE", "SYMLINK_OUTSIDE_WORKSPACE", "PATH_NOT_ALLOWED"];
+
+/** The path leads out of the directories that may be used: `getAllowedPaths` lists them. `code` says in which way. */
+export class PathNotAllowedError extends SidecarError {
+  override readonly name: string = "PathNotAllowedError";
+}
+
 /** The error that an answer other than 2xx stands for. */
 export function errorOfAnswer(status: number, text: string): SidecarError {
   let body: Record<string, unknown> = {};
@@ -55,7 +62,9 @@ export function errorOfAnswer(status: number, text: string): SidecarError {
   }
   const { ok: _ok, error, code, ...details } = body;
   const message = typeof error === "string" ? error : `The server answered with status ${status}`;
-  return new SidecarError(typeof code === "string" ? code : codeOfStatus(status), message, { status, details });
+  const known = typeof code === "string" ? code : codeOfStatus(status);
+  const Kind = NOT_ALLOWED.includes(known) ? PathNotAllowedError : SidecarError;
+  return new Kind(known, message, { status, details });
 }
 
 function codeOfStatus(status: number): SidecarErrorCode {

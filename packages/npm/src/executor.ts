@@ -2,6 +2,7 @@
 // The executor that hosts of the Node sidecar know: seven operations, on a sidecar that others run or on one of our own.
 import { isAbsolute, posix } from "node:path";
 import { SidecarClient } from "./client.js";
+import { CODING, EXECUTOR, LOCAL, SIDECAR, checkMembers, checkPresent, checkSection, mistake } from "./config.js";
 import { DEFAULT_WAIT_MS } from "./connection.js";
 import { SidecarError } from "./errors.js";
 import type { EditResult, FindResult, GrepResult, LsResult, Truncation, WriteResult } from "./operations.js";
@@ -18,8 +19,13 @@ export interface BashRunResult {
   ok: boolean;
   /** Standard output and error as they came. */
   output: string;
+  /** -1 after a timeout, and of a `LocalExecutor` after an abort. */
   exitCode: number;
   timedOut?: boolean;
+  /** The number of what it changed, for `undoChange` of a client, as far as commands are observed. */
+  change?: number;
+  /** What a `LocalExecutor` left out of the output; `onData` gets everything. */
+  truncation?: Truncation;
 }
 
 export interface ReadFileResult {
@@ -87,22 +93,36 @@ abstract class ClientExecutor implements ToolExecutor {
     return path;
   }
 
+  /** What collects the output of a command. */
+  protected output(): { add(text: string): void; taken(): { output: string; truncation?: Truncation } } {
+    let output = "";
+    return { add: (text) => (output += text), taken: () => ({ output }) };
+  }
+
+  /** What `runBash` gives if the call failed. */
+  protected unfinished(error: unknown): { exitCode: number; timedOut: boolean; change?: number } {
+    throw error;
+  }
+
   async runBash(command: string, options: BashRunOptions = {}): Promise<BashRunResult> {
     const { timeoutSeconds, onData, abortSignal } = options;
     const client = await this.connect();
     const args = timeoutSeconds === undefined ? { command } : { command, timeoutSeconds };
-    let output = "";
+    const output = this.output();
     const take = (source: "stdout" | "stderr") => (text: string) => {
-      output += text;
+      output.add(text);
       onData?.(text, source);
     };
     const callbacks = { onStdout: take("stdout"), onStderr: take("stderr"), maxOutput: 0 };
-    const { exitCode, timedOut } = await client.bash(args, { ...callbacks, ...signalOf(abortSignal) });
-    return { ok: exitCode === 0, output, exitCode, ...(timedOut ? { timedOut } : {}) };
+    const { exitCode, timedOut, change } = await client
+      .bash(args, { ...callbacks, ...signalOf(abortSignal) })
+      .catch((error: unknown) => this.unfinished(error));
+    const more = { ...(timedOut ? { timedOut } : {}), ...(change === undefined ? {} : { change }) };
+    return { ok: exitCode === 0, exitCode, ...more, ...output.taken() };
   }
 
   async readFile(path: string, options: { offset?: number; limit?: number } = {}): Promise<ReadFileResult> {
-    return (await this.connect()).read({ ...options, path: this.toContainerPath(path) });
+    return (await this.connect()).read({ ...options, path: this.toContainerPath(path) }) as Promise<ReadFileResult>;
   }
 
   async writeFile(path: string, content: string): Promise<WriteResult> {
@@ -131,6 +151,40 @@ abstract class ClientExecutor implements ToolExecutor {
   }
 }
 
+/** The end of a text that may be long: its last lines, as many as fit. A line that is too long alone loses its beginning. */
+class Tail {
+  static readonly #LINES = 2000;
+  static readonly #BYTES = 50 * 1024;
+  #kept = "";
+  #bytes = 0;
+  #lines = 1;
+
+  add(text: string): void {
+    this.#bytes += Buffer.byteLength(text);
+    this.#lines += text.split("\n").length - 1;
+    this.#kept += text;
+    // A character has at least one byte, so more than this cannot be shown.
+    if (this.#kept.length > 4 * Tail.#BYTES) this.#kept = this.#kept.slice(-2 * Tail.#BYTES);
+  }
+
+  taken(): { output: string; truncation?: Truncation } {
+    const [maxLines, maxBytes] = [Tail.#LINES, Tail.#BYTES];
+    if (this.#lines <= maxLines && this.#bytes <= maxBytes) return { output: this.#kept };
+    const byLines = Buffer.from(this.#kept.split("\n").slice(-maxLines).join("\n"));
+    let start = Math.max(byLines.length - maxBytes, 0);
+    const truncatedBy = start > 0 ? "bytes" : "lines";
+    const next = start > 0 ? byLines.indexOf("\n", start - 1) + 1 : 0;
+    const lastLinePartial = start > 0 && (next === 0 || next === byLines.length);
+    if (start > 0 && !lastLinePartial) start = next;
+    while (((byLines[start] ?? 0) & 0xc0) === 0x80) start++; // the rest of a character
+    const content = byLines.toString("utf8", start);
+    const counts = { totalLines: this.#lines, totalBytes: this.#bytes, maxLines, maxBytes };
+    const left = { outputLines: content.split("\n").length, outputBytes: byLines.length - start };
+    const how = { truncated: true, truncatedBy, lastLinePartial, firstLineExceedsLimit: false } as const;
+    return { output: content, truncation: { content, ...how, ...counts, ...left } };
+  }
+}
+
 /** Connects to a sidecar that others run, and never starts, stops or manages it. */
 export class SidecarSocketExecutor extends ClientExecutor {
   readonly client: SidecarClient;
@@ -139,9 +193,12 @@ export class SidecarSocketExecutor extends ClientExecutor {
 
   constructor(options: SidecarSocketExecutorOptions) {
     super();
-    const { socketPath, tcp, authToken, timeoutMs, session } = options;
+    checkSection(options, EXECUTOR);
+    const { socketPath, tcp, authToken, timeoutMs, session, workspace } = options;
+    if (tcp) checkPresent(tcp, ["host", "port"], "tcp");
+    if (workspace) checkPresent(workspace, ["host", "container"], "workspace");
     if ((socketPath === undefined) === (tcp === undefined))
-      throw new SidecarError("INVALID_CONFIG", "The sidecar must have socketPath or tcp, not both");
+      throw mistake(`Give socketPath or tcp${tcp === undefined ? "; neither is set" : ", not both"}`);
     const host = tcp?.host.includes(":") ? `[${tcp.host}]` : tcp?.host;
     this.client = new SidecarClient({
       ...(tcp ? { url: `http://${host}:${tcp.port}` } : { socketPath: socketPath as string }),
@@ -150,7 +207,7 @@ export class SidecarSocketExecutor extends ClientExecutor {
       ...(session === undefined ? {} : { session }),
       waitForReadyMs: options.waitForReadyMs || DEFAULT_WAIT_MS,
     });
-    this.#workspace = options.workspace;
+    this.#workspace = workspace;
   }
 
   async ensureReady(): Promise<void> {
@@ -199,6 +256,16 @@ export class LocalExecutor extends ClientExecutor {
     await (await sidecar?.catch(() => undefined))?.stop();
   }
 
+  protected override output(): Tail {
+    return new Tail();
+  }
+
+  /** An aborted command has ended, with the output that came until then. */
+  protected override unfinished(error: unknown): { exitCode: number; timedOut: boolean } {
+    if (error instanceof SidecarError && error.code === "CANCELLED") return { exitCode: -1, timedOut: false };
+    throw error;
+  }
+
   protected override async connect(): Promise<SidecarClient> {
     const { workspaceRoot, allowOutsideWorkspaceRoot: allowOutside = false } = this.options;
     const starting = (this.#sidecar ??= PrivateSidecar.start(workspaceRoot, { allowOutside }));
@@ -240,19 +307,29 @@ export interface CodingConfig {
 export function createToolExecutor(
   config: CodingConfig | { plugins: { coding: CodingConfig } },
 ): SidecarSocketExecutor | LocalExecutor {
+  if ("plugins" in config) checkPresent(config.plugins, ["coding"], "plugins");
   const coding: CodingConfig = "plugins" in config ? config.plugins.coding : config;
+  checkMembers(coding, CODING, "plugins.coding");
   if (coding.enabled === false) throw new SidecarError("DISABLED", "plugins.coding.enabled is false");
   const mode = coding.mode ?? (coding.localRoot === undefined ? undefined : "local");
   if (mode === "local") {
-    const workspaceRoot = coding.localRoot ?? coding.local?.workspaceRoot;
-    if (!workspaceRoot) throw new SidecarError("INVALID_CONFIG", "A local executor needs local.workspaceRoot");
-    return new LocalExecutor({ ...coding.local, workspaceRoot });
+    const local = { ...coding.local, ...(coding.localRoot === undefined ? {} : { workspaceRoot: coding.localRoot }) };
+    checkSection(local, LOCAL, "plugins.coding.local");
+    checkPresent(local, ["workspaceRoot"], "plugins.coding.local");
+    return new LocalExecutor(local as { workspaceRoot: string });
   }
-  if (mode !== "sidecar")
-    throw new SidecarError("INVALID_CONFIG", `plugins.coding.mode must be "sidecar" or "local", not ${JSON.stringify(mode)}`);
+  if (mode !== "sidecar") {
+    const is = mode === undefined ? "; it is missing" : `, not ${JSON.stringify(mode)}`;
+    throw mistake(`plugins.coding.mode must be "sidecar" or "local"${is}`);
+  }
+  const name = "plugins.coding.sidecar";
+  checkSection(coding.sidecar ?? {}, SIDECAR, name);
   const { auth, ...sidecar } = coding.sidecar ?? {};
-  if (auth?.required && !auth.token)
-    throw new SidecarError("INVALID_CONFIG", "sidecar.auth.required is true and sidecar.auth.token is missing");
+  if (sidecar.tcp) checkPresent(sidecar.tcp, ["host", "port"], `${name}.tcp`);
+  if (sidecar.workspace) checkPresent(sidecar.workspace, ["host", "container"], `${name}.workspace`);
+  if (sidecar.tcp && sidecar.socketPath) throw mistake(`${name} must have socketPath or tcp, not both`);
+  if (!sidecar.tcp && !sidecar.socketPath) throw mistake(`${name} must have socketPath or tcp; it has neither`);
+  if (auth?.required && !auth.token) throw mistake(`${name}.auth.required is true and ${name}.auth.token is missing`);
   return new SidecarSocketExecutor({ ...sidecar, ...(auth?.token === undefined ? {} : { authToken: auth.token }) });
 }
 

@@ -5,6 +5,7 @@ export {
   LocalExecutor,
   PrivateSidecar,
   SidecarClient,
+  PathNotAllowedError,
   SidecarError,
   SidecarSocketExecutor,
   createToolExecutor,

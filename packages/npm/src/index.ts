@@ -8,10 +8,9 @@ export type {
   McpOptions,
   Observation,
   SidecarClientOptions,
-  SidecarEvent,
 } from "./client.js";
 export type { CallOptions } from "./connection.js";
-export { SidecarError } from "./errors.js";
+export { PathNotAllowedError, SidecarError } from "./errors.js";
 export type { SidecarErrorCode } from "./errors.js";
 export { LocalExecutor, SidecarSocketExecutor, createToolExecutor } from "./executor.js";
 export type {

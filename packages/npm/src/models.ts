@@ -32,6 +32,29 @@ export interface AnthropicTool {
   input_schema: ObjectSchema;
 }
 
+/** One of OpenAI's own tools, for its responses. */
+export type OpenAINativeTool = { type: "apply_patch" } | { type: "shell"; environment: { type: "local" } };
+
+/** One of Anthropic's own tools. */
+export type AnthropicNativeTool =
+  | { type: "text_editor_20250728"; name: "str_replace_based_edit_tool" }
+  | { type: "bash_20250124"; name: "bash" }
+  | { type: "memory_20250818"; name: "memory" };
+
+/** The tools of Gemini, in one object. */
+export interface GeminiTools {
+  functionDeclarations: { name: string; description: string; parameters: Record<string, unknown> }[];
+}
+
+/** A tool of the Model Context Protocol, as `tools/list` gives it. */
+export interface McpTool {
+  name: string;
+  title?: string;
+  description: string;
+  inputSchema: ObjectSchema;
+  [member: string]: unknown;
+}
+
 /** A tool of the Vercel AI SDK: `execute` calls the sidecar. */
 export interface AiSdkTool {
   description: string;
@@ -53,14 +76,18 @@ export interface StandardSchema {
 }
 
 /** What `tools(format)` gives. */
-export type ToolDefinitions = { [Format in ToolFormat]: Record<string, unknown>[] } & {
+export interface ToolDefinitions extends Record<ToolFormat, unknown> {
   ollama: OpenAITool[];
   openai: OpenAITool[];
   "openai-strict": OpenAITool[];
   "openai-responses": OpenAIResponsesTool[];
   anthropic: AnthropicTool[];
+  gemini: GeminiTools[];
+  mcp: McpTool[];
+  "anthropic-native": AnthropicNativeTool[];
+  "openai-native": OpenAINativeTool[];
   "ai-sdk": Record<string, AiSdkTool>;
-};
+}
 
 /** An element of `tool_calls` in OpenAI's chat completions. */
 export interface OpenAIToolCall {

@@ -14,10 +14,13 @@ export type ServerErrorCode =
   | "SYMLINK_OUTSIDE_WORKSPACE"
   | "SYMLINK_LOOP"
   | "PATH_NOT_ALLOWED"
+  | "PROTECTED_PATH"
+  | "PATH_HIDDEN"
   | "FILE_NOT_FOUND"
   | "FILE_EXISTS"
   | "NOT_A_DIRECTORY"
   | "NOT_A_FILE"
+  | "DIRECTORY_NOT_EMPTY"
   | "PERMISSION_DENIED"
   | "FILE_TOO_LARGE"
   | "BINARY_FILE"
@@ -33,6 +36,8 @@ export type ServerErrorCode =
   | "REDACTED_CONTENT"
   | "SEARCH_TIMEOUT"
   | "CHANGE_NOT_FOUND"
+  | "JOB_NOT_FOUND"
+  | "CALL_NOT_FOUND"
   | "CONFLICT"
   | "NOT_SAVED"
   | "AUDIT_FAILED"
@@ -91,6 +96,15 @@ export interface ReadImage {
   mimeType: string;
 }
 
+export interface ReadBytes {
+  /** All bytes of a file, for encoding base64. */
+  type: "bytes";
+  /** The file in base64. */
+  data: string;
+  /** Its size. */
+  bytes: number;
+}
+
 export interface WriteResult {
   /** It is written. */
   ok: boolean;
@@ -98,6 +112,8 @@ export interface WriteResult {
   path: string;
   /** Its size now. */
   bytes: number;
+  /** The number of the change, for undo, if changes are kept. */
+  change?: number;
 }
 
 export interface EditResult {
@@ -109,6 +125,8 @@ export interface EditResult {
   diff: string;
   /** How many places were replaced; with replaceAll. */
   replacements?: number;
+  /** The number of the change, for undo, if changes are kept. */
+  change?: number;
 }
 
 export interface PatchResult {
@@ -116,6 +134,8 @@ export interface PatchResult {
   files: PatchFile[];
   /** What did not fit exactly and was accepted. */
   fuzz: string[];
+  /** The number of the change, for undo, if changes are kept. */
+  change?: number;
 }
 
 export interface PatchFile {
@@ -220,6 +240,63 @@ export interface SearchSkipped {
   longLines: number;
 }
 
+export interface StatResult {
+  /** Relative to the workspace. */
+  path: string;
+  /** What it is. */
+  type: "file" | "directory" | "other";
+  /** Its size in bytes. */
+  size: number;
+  /** Its permissions, as in 0644. */
+  mode: string;
+  /** When it was last changed, in milliseconds since 1970. */
+  modifiedMs: number;
+}
+
+export interface ExistsResult {
+  /** As it was asked for. */
+  path: string;
+  /** Whether there is such a file or directory. */
+  exists: boolean;
+}
+
+export interface MkdirResult {
+  /** It is done. */
+  ok: boolean;
+  /** Relative to the workspace. */
+  path: string;
+  /** The number of the change, for undo, if changes are kept. */
+  change?: number;
+}
+
+export interface RenameResult {
+  /** It is done. */
+  ok: boolean;
+  /** Where it is now, relative to the workspace. */
+  path: string;
+  /** Where it was, relative to the workspace. */
+  from: string;
+  /** The number of the change, for undo, if changes are kept. */
+  change?: number;
+}
+
+export interface ValidatePathResult {
+  /** The absolute path that it leads to, without links. */
+  path: string;
+}
+
+export interface GetAllowedPathsResult {
+  /** The directories whose contents may be used. */
+  paths: string[];
+}
+
+export interface PolicyResult {
+  /** Whether the command policy refuses it. */
+  blocked: boolean;
+  /** Which word, by which rule. */
+  reason?: string;
+}
+
 export interface HealthResult {
   ok: true;
   version: string;
@@ -232,14 +309,254 @@ export interface HealthResult {
   event?: number;
   audit?: "on" | "failing";
   workspace: string;
+  socket: string | null;
+  /** In octal digits. */
+  socketMode: string | null;
+  /** HOST:PORT. */
+  tcp: string | null;
+  auth: "required" | "optional" | "none";
+  absolutePaths: "shorthand" | "strict" | "outside";
+  allowedRoot: string | null;
+  dataDir: string | null;
+  resolver: "openat2" | "walk";
+  readOnly: boolean;
+  commandPolicy: "default" | "strict" | "off";
+  survivors: "adopt" | "keep" | "end";
+  readBeforeWrite: boolean;
+  scrub: boolean;
+  sandbox: HealthSandbox;
+  /** Where the git directory of the workspace lies, if commands are sandboxed and it lies outside: linked worktree of ../main; and whether they cannot write it. */
+  git?: string;
+  /** How what a person's programs run later is kept from agents, in words. */
+  sinks?: string;
+  /** What is hidden from agents, in words. */
+  hidden?: string;
+  journal: HealthJournal;
+  limits: HealthLimits;
+  observed: HealthObserved;
+  [member: string]: unknown;
+}
+
+export interface HealthSandbox {
+  mode: "off" | "workspace" | "strict";
+  why: string;
+  namespaces: boolean;
+  protections: HealthSandboxProtection[];
+}
+
+export interface HealthSandboxProtection {
+  name: string;
+  inForce: boolean;
+  note?: string;
+}
+
+export interface HealthJournal {
+  on: boolean;
+  /** Why it is not on. */
+  why?: string;
+  /** How many bytes of old content it may copy. */
+  bytes?: number;
+  days?: number;
+  /** How many it has copied. */
+  used?: number;
+  /** Bytes of removed files that it keeps without a copy. */
+  linked?: number;
+  /** Why it could not be written at the last attempt. */
+  failing?: string;
+}
+
+export interface HealthLimits {
+  bodyBytes: number;
+  connections: number;
+  commands: number;
+  searchSeconds: number;
+  memoryMb?: number;
+  processes?: number;
+  fileMb?: number;
+  cpuSeconds?: number;
+}
+
+export interface HealthObserved {
+  commands: "all" | "models" | "none";
+  /** Why none. */
+  why?: string;
+}
+
+export interface WatchedCall {
+  call: number;
+  running: boolean;
+  events: SidecarEvent[];
+  /** Long texts are cut. */
+  arguments: Record<string, unknown> | null;
+  /** What its caller got, at most the first 4 KB: members or, by MCP, a text; the sentence of a failure; null while it runs. */
+  result: Record<string, unknown> | null;
+  /** Whether the result was longer. */
+  cut: boolean;
+  /** Whether its change can be taken back, if it made one. */
+  undoable?: boolean;
+  /** The change that took it back. */
+  undone_by?: number | null;
+  /** What it changed, as long as that is kept. */
+  diff?: string | null;
+  [member: string]: unknown;
+}
+
+export interface BootEvent {
+  /** The first of the lines: BOOT-ID is a place in the stream. */
+  type: "boot";
+  /** A name for this run of the server. */
+  boot: string;
+  /** After which one the stream begins. */
+  event: number;
+}
+
+export interface CallStartEvent {
+  /** A call has begun. */
+  type: "call.start";
+  id: number;
+  /** RFC 3339. */
+  time: string;
+  call: number;
+  tool: string;
+  /** A path, a command, a pattern. */
+  subject: string;
+  session: string;
+  client: string;
+  front: "http" | "mcp";
+}
+
+export interface OutputEvent {
+  /** A command has written. */
+  type: "output";
+  id: number;
+  /** RFC 3339. */
+  time: string;
+  call: number;
+  job?: number;
+  stream: "stdout" | "stderr";
+  /** Bytes of output before it that are in no event. */
+  dropped?: number;
+  text: string;
+}
+
+export interface CallEndEvent {
+  /** A call has ended. */
+  type: "call.end";
+  id: number;
+  /** RFC 3339. */
+  time: string;
+  call: number;
+  ok: boolean;
+  /** As in Error. */
+  code: string | null;
+  exit_code: number | null;
+  signal: string | null;
+  timed_out: boolean;
+  cpu_ms?: number;
+  peak_memory_bytes?: number;
+  /** How many processes it left. */
+  survivors?: number;
+  ms: number;
+  bytes: number;
+  /** Bytes of output that are in no event. */
+  dropped?: number;
+  change?: number;
+}
+
+export interface ChangeEvent {
+  /** Files have changed. */
+  type: "change";
+  id: number;
+  /** RFC 3339. */
+  time: string;
+  call?: number;
+  change: number;
+  files: EventFile[];
+  /** How many files there are. */
+  count: number;
+}
+
+export interface EventFile {
+  path: string;
+  kind: string;
+  /** A person's programs run it later, outside. */
+  runs_later?: boolean;
+  added: number | null;
+  removed: number | null;
+}
+
+export interface RefusedEvent {
+  /** Something was refused; or a guarded path has changed. */
+  type: "refused" | "guard.changed";
+  id: number;
+  /** RFC 3339. */
+  time: string;
+  call?: number;
+  what: "path" | "command" | "sandbox" | "guard" | "network" | "auth";
+  /** A path, a command, a pattern. */
+  subject: string;
+  why: string;
+}
+
+export interface JobStartEvent {
+  /** A job has begun. */
+  type: "job.start";
+  id: number;
+  /** RFC 3339. */
+  time: string;
+  call?: number;
+  job: number;
+  tool?: string;
+  /** A path, a command, a pattern. */
+  subject: string;
+  session: string;
+  client: string;
+  front: "http" | "mcp";
+}
+
+export interface JobEndEvent {
+  /** A job has ended. */
+  type: "job.end";
+  id: number;
+  /** RFC 3339. */
+  time: string;
+  call?: number;
+  job: number;
+  ok: boolean;
+  /** As in Error. */
+  code: string | null;
+  exit_code: number | null;
+  signal: string | null;
+  timed_out: boolean;
+  ms: number;
+  bytes: number;
+  /** Bytes of output that are in no event. */
+  dropped?: number;
+  change?: number;
+}
+
+export interface GapEvent {
+  /** Events are missing here. */
+  type: "gap";
+  /** How many; null if that is not known. */
+  lost: number | null;
+}
+
+export interface StopCallResult {
+  call: number;
+  stopping: boolean;
   [member: string]: unknown;
 }
 
 export interface ChangesResult {
   /** Oldest first. */
   changes: Change[];
-  /** Whether there are newer ones. */
+  /** Whether there are newer ones: ask for those since the last id. */
   more: boolean;
+  /** How many there are of those that were asked for. */
+  total: number;
+  /** If there are older ones: ask for those before this id; else null. */
+  older: number | null;
 }
 
 export interface Change {
@@ -317,6 +634,8 @@ export interface ChangePath {
   after: PathState | null;
   /** Whether what was there can be restored. */
   saved: boolean;
+  /** It is hidden from agents: what it was and is is not shown. */
+  hidden?: boolean;
 }
 
 export interface PathState {
@@ -420,7 +739,7 @@ export interface ReadFileOutput {
   path: string;
   /** Lines in the file. */
   total_lines: number;
-  /** Whether the selected lines did not fit into the answer. */
+  /** Whether the selected lines did not fit into the answer. Whether the file has more than the selected lines: compare start_line + lines - 1 with total_lines. */
   truncated: boolean;
   /** If they did not: start_line for the next call. */
   next_start_line?: number;
@@ -446,6 +765,8 @@ export interface ListDirectoryOutput {
   truncated: boolean;
   /** What was left out, if anything. */
   skipped?: ListDirectorySkipped;
+  /** Where there are more, if the entries are spread over all directories. */
+  more_in?: string[];
   /** Give this as cursor to continue. */
   next_cursor?: string;
 }
@@ -466,6 +787,21 @@ export interface ListDirectorySkipped {
   hidden: number;
   /** Entries that could not be read. */
   unreadable: number;
+  /** Directories that tools fill. */
+  directories?: ListDirectorySkippedDirectory[];
+}
+
+export interface ListDirectorySkippedDirectory {
+  /** Its name, as node_modules. */
+  name: string;
+  /** Give this as path to include it; of several the first. */
+  path: string;
+  /** How many there are. */
+  count: number;
+  /** Files in them. */
+  files: number;
+  /** True: there are more files than that. */
+  more?: boolean;
 }
 
 export interface RunCommandOutput {
@@ -493,6 +829,8 @@ export interface RunCommandOutput {
   survivors?: RunCommandSurvivor[];
   /** Advice, if there is any. */
   hint?: string;
+  /** That timeout_ms was more than calls may have here, if so. */
+  note?: string;
   /** With background: the job, and nothing else. */
   job_id?: string;
 }
@@ -532,6 +870,8 @@ export interface SearchFilesOutput {
   stopped_because?: "complete" | "limit" | "timeout" | "cancelled";
   /** What was not searched. */
   skipped: SearchFilesSkipped;
+  /** Where there are more, if the matches are spread over all directories. */
+  more_in?: string[];
   /** Give this as cursor to continue. */
   next_cursor?: string;
   /** Why nothing was found, if that is known. */
@@ -566,6 +906,8 @@ export interface SearchFilesSkipped {
   unreadable: number;
   /** Lines over 8 KB, when the pattern needs look-around or the like. */
   long_lines?: number;
+  /** Directories that tools fill. */
+  directories?: ListDirectorySkippedDirectory[];
 }
 
 export interface EditFileOutput {
@@ -593,10 +935,19 @@ export interface FindFilesOutput {
   total: number;
   /** Whether there may be more. */
   truncated: boolean;
+  /** What was left out, if anything. */
+  skipped?: FindFilesSkipped;
+  /** Where there are more, if the paths are spread over all directories. */
+  more_in?: string[];
   /** Give this as cursor to continue. */
   next_cursor?: string;
   /** Why nothing was found, if that is known. */
   note?: string;
+}
+
+export interface FindFilesSkipped {
+  /** Directories that tools fill. */
+  directories: ListDirectorySkippedDirectory[];
 }
 
 export interface JobListOutput {
@@ -646,7 +997,9 @@ export interface JobOutputOutput {
   dropped: number;
 }
 
-export type ReadResult = ReadText | ReadImage;
+export type ReadResult = ReadText | ReadImage | ReadBytes;
+
+export type SidecarEvent = BootEvent | CallStartEvent | OutputEvent | CallEndEvent | ChangeEvent | RefusedEvent | JobStartEvent | JobEndEvent | GapEvent;
 
 export interface ReadArguments {
   /** File to read. */
@@ -655,6 +1008,8 @@ export interface ReadArguments {
   offset?: number;
   /** Number of lines; 0 for all. */
   limit?: number;
+  /** How the answer has the content; base64 for all bytes of any file. */
+  encoding?: "utf-8" | "base64";
   /** A name for the log and the read tracker. */
   sessionId?: string;
 }
@@ -692,6 +1047,8 @@ export interface PatchArguments {
   patch: string;
   /** Its format. */
   format?: "auto" | "v4a" | "unified" | "blocks";
+  /** Directory in which its relative paths start; the workspace if absent. */
+  cwd?: string;
   /** Only show what would change. */
   dryRun?: boolean;
   /** Directories to take off the paths of a unified patch; -1: "a/" and "b/". */
@@ -718,6 +1075,8 @@ export interface FindArguments {
   path?: string;
   /** Most results. */
   limit?: number;
+  /** Only entries of this type. */
+  type?: "any" | "file" | "directory" | "link";
   /** Answer in pages: empty for the first, then nextCursor of the one before. */
   cursor?: string;
   /** A name for the log and the read tracker. */
@@ -760,8 +1119,10 @@ export interface SearchArguments {
   multiline?: boolean;
   /** Also what ignore files hide. */
   noIgnore?: boolean;
-  /** Matching lines, files with a match, or the number of matching lines of each. */
-  mode?: "lines" | "files" | "counts";
+  /** Lines that do not match. */
+  invert?: boolean;
+  /** Matching lines, files with a match, the number of matching lines of each, or files without a match. */
+  mode?: "lines" | "files" | "counts" | "without";
   /** Lines to show before each match. */
   before?: number;
   /** Lines to show after each match. */
@@ -770,6 +1131,72 @@ export interface SearchArguments {
   limit?: number;
   /** nextCursor of the answer before. */
   cursor?: string;
+  /** A name for the log and the read tracker. */
+  sessionId?: string;
+}
+
+export interface StatArguments {
+  /** File or directory; links are followed. */
+  path: string;
+  /** A name for the log and the read tracker. */
+  sessionId?: string;
+}
+
+export interface ExistsArguments {
+  /** Which file or directory. */
+  path: string;
+  /** A name for the log and the read tracker. */
+  sessionId?: string;
+}
+
+export interface MkdirArguments {
+  /** Directory to make. */
+  path: string;
+  /** Make missing parents, and accept one that exists. */
+  recursive?: boolean;
+  /** A name for the log and the read tracker. */
+  sessionId?: string;
+}
+
+export interface RenameArguments {
+  /** What is there. */
+  from: string;
+  /** Its new path; missing directories are made. */
+  to: string;
+  /** A name for the log and the read tracker. */
+  sessionId?: string;
+}
+
+export interface RemoveArguments {
+  /** File or directory to remove; of a link the link. */
+  path: string;
+  /** With everything in it. */
+  recursive?: boolean;
+  /** A name for the log and the read tracker. */
+  sessionId?: string;
+}
+
+export interface CopyArguments {
+  /** What is there. */
+  from: string;
+  /** Its new path; missing directories are made. */
+  to: string;
+  /** Replace the file that is there. */
+  overwrite?: boolean;
+  /** A name for the log and the read tracker. */
+  sessionId?: string;
+}
+
+export interface ValidatePathArguments {
+  /** An absolute path, or one below the workspace. */
+  path: string;
+  /** A name for the log and the read tracker. */
+  sessionId?: string;
+}
+
+export interface PolicyArguments {
+  /** A shell command. */
+  command: string;
   /** A name for the log and the read tracker. */
   sessionId?: string;
 }
@@ -787,16 +1214,24 @@ export interface StopCallArguments {
 export interface ChangesArguments {
   /** Only after this number; default: the newest. */
   since?: number;
+  /** Only before this number. */
+  before?: number;
   /** Most changes. */
   limit?: number;
+  /** Only of this session. */
+  session?: string;
+  /** Only by this tool. */
+  tool?: string;
+  /** Only of this path, or what is below it. */
+  path?: string;
 }
 
 export interface ChangeArguments {
   /** Which change. */
   id: number;
-  /** Leave out so many paths. */
+  /** Leave out this many paths. */
   offset?: number;
-  /** At most so many paths. */
+  /** At most this many paths. */
   limit?: number;
 }
 
@@ -1010,8 +1445,16 @@ export interface JobStopToolArguments {
 export interface ListChangesToolArguments {
   /** Only after this number; default: the newest. */
   since?: number;
+  /** Only before this number. */
+  before?: number;
   /** Most changes. */
   limit?: number;
+  /** Only of this session. */
+  session?: string;
+  /** Only by this tool. */
+  tool?: string;
+  /** Only of this path, or what is below it. */
+  path?: string;
 }
 
 export interface UndoChangeToolArguments {
@@ -1128,6 +1571,51 @@ export abstract class Operations {
     return this.call("POST", "/search", args, options, { repeatable: true });
   }
 
+  /** What a path leads to. */
+  stat(args: StatArguments, options: CallOptions = {}): Promise<StatResult> {
+    return this.call("POST", "/stat", args, options, { repeatable: true });
+  }
+
+  /** Whether there is such a file or directory. */
+  exists(args: ExistsArguments, options: CallOptions = {}): Promise<ExistsResult> {
+    return this.call("POST", "/exists", args, options, { repeatable: true });
+  }
+
+  /** Make a directory. */
+  mkdir(args: MkdirArguments, options: CallOptions = {}): Promise<MkdirResult> {
+    return this.call("POST", "/mkdir", args, options, {});
+  }
+
+  /** Give a file or directory another path. */
+  rename(args: RenameArguments, options: CallOptions = {}): Promise<RenameResult> {
+    return this.call("POST", "/rename", args, options, {});
+  }
+
+  /** Remove a file or directory. */
+  remove(args: RemoveArguments, options: CallOptions = {}): Promise<MkdirResult> {
+    return this.call("POST", "/remove", args, options, {});
+  }
+
+  /** Copy a file, with its permissions. */
+  copy(args: CopyArguments, options: CallOptions = {}): Promise<RenameResult> {
+    return this.call("POST", "/copy", args, options, {});
+  }
+
+  /** Where a path leads, if it may be used. */
+  validatePath(args: ValidatePathArguments, options: CallOptions = {}): Promise<ValidatePathResult> {
+    return this.call("POST", "/paths", args, options, { repeatable: true });
+  }
+
+  /** The directories whose contents may be used. */
+  getAllowedPaths(options: CallOptions = {}): Promise<GetAllowedPathsResult> {
+    return this.call("GET", "/paths", {}, options, { repeatable: true });
+  }
+
+  /** Whether the command policy refuses a command of a model. */
+  policy(args: PolicyArguments, options: CallOptions = {}): Promise<PolicyResult> {
+    return this.call("POST", "/policy", args, options, { repeatable: true });
+  }
+
   /** What is in force. */
   health(options: CallOptions = {}): Promise<HealthResult> {
     return this.call("GET", "/health", {}, options, { repeatable: true });
@@ -1144,12 +1632,12 @@ export abstract class Operations {
   }
 
   /** One call: its arguments, events, result and diff. */
-  watchedCall(args: WatchedCallArguments, options: CallOptions = {}): Promise<Record<string, unknown>> {
+  watchedCall(args: WatchedCallArguments, options: CallOptions = {}): Promise<WatchedCall> {
     return this.call("GET", "/calls/{id}", args, options, { repeatable: true });
   }
 
   /** End a running call, with everything that it started. */
-  stopCall(args: StopCallArguments, options: CallOptions = {}): Promise<Record<string, unknown>> {
+  stopCall(args: StopCallArguments, options: CallOptions = {}): Promise<StopCallResult> {
     return this.call("POST", "/calls/{id}/stop", args, options, {});
   }
 

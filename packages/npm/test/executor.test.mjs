@@ -12,7 +12,7 @@ import { freePort, place, serve } from "./sidecar.mjs";
 
 /** The seven operations, as a host calls them. */
 async function work(executor, workspace) {
-  assert.deepEqual(await executor.writeFile("src/a.txt", "one\ntwo\n"), { ok: true, path: "src/a.txt", bytes: 8 });
+  assert.deepEqual(await executor.writeFile("src/a.txt", "one\ntwo\n"), { ok: true, path: "src/a.txt", bytes: 8, change: 1 });
   assert.deepEqual(await executor.readFile("src/a.txt", { offset: 2, limit: 1 }),
     { type: "text", content: "two", totalLines: 3, hasMore: true });
   assert.match((await executor.editFile("src/a.txt", "two", "zwei")).diff, /^\+2 zwei$/m);
@@ -26,7 +26,6 @@ async function work(executor, workspace) {
   assert.deepEqual(run.output.split("\n").sort(), ["", "err", "out"]);
   assert.deepEqual(chunks.sort(), [["stderr", "err\n"], ["stdout", "out\n"]]);
   assert.deepEqual(await executor.runBash("sleep 1000", { timeoutSeconds: 0.2 }), { ok: false, output: "", exitCode: -1, timedOut: true });
-  await assert.rejects(executor.runBash("sleep 1000", { abortSignal: AbortSignal.timeout(50) }), { code: "CANCELLED" });
   await assert.rejects(executor.find({ pattern: "*" }, AbortSignal.abort()), { code: "CANCELLED" });
   assert.equal(readFileSync(join(workspace, "src/a.txt"), "utf8"), "one\nzwei\n");
 }
@@ -40,6 +39,8 @@ test("connect only: late, restarted, and left alone", async (t) => {
   let server = serve(t, here);
   await waiting;
   await work(executor, here.workspace);
+  await assert.rejects(executor.runBash("sleep 1000", { abortSignal: AbortSignal.timeout(50) }), { code: "CANCELLED" });
+  assert.equal((await executor.runBash("seq 1 2500")).output.split("\n").length, 2501);
   await server.stop("SIGKILL");
   server = serve(t, here);
   assert.equal((await executor.readFile("src/a.txt")).totalLines, 3);
@@ -70,15 +71,33 @@ test("TCP, a token, and a workspace with two names", async (t) => {
 test("configurations that cannot be", () => {
   const tcp = { host: "localhost", port: 1 };
   for (const [config, code, message] of [
-    [{ mode: "sidecar" }, "INVALID_CONFIG", /socketPath or tcp/],
-    [{ mode: "sidecar", sidecar: { socketPath: "/s", tcp } }, "INVALID_CONFIG", /not both/],
-    [{ mode: "sidecar", sidecar: { tcp, auth: { required: true } } }, "INVALID_CONFIG", /token is missing/],
-    [{ mode: "local" }, "INVALID_CONFIG", /workspaceRoot/],
+    [{ mode: "sidecar" }, "INVALID_CONFIG", /^plugins\.coding\.sidecar must have socketPath or tcp; it has neither$/],
+    [{ mode: "sidecar", sidecar: { socketPath: "/s", tcp } }, "INVALID_CONFIG", /^plugins\.coding\.sidecar must have .*not both$/],
+    [{ mode: "sidecar", sidecar: { tcp: { host: "h" } } }, "INVALID_CONFIG", /^plugins\.coding\.sidecar\.tcp\.port is missing$/],
+    [{ mode: "sidecar", sidecar: { tcp: { ...tcp, port: 0 } } }, "INVALID_CONFIG", /sidecar\.tcp\.port must be a whole number from 1 to 65535, not 0$/],
+    [{ mode: "sidecar", sidecar: { tcp: "h:1" } }, "INVALID_CONFIG", /sidecar\.tcp must be an object, not "h:1"$/],
+    [{ mode: "sidecar", sidecar: { socketpath: "/s" } }, "INVALID_CONFIG", /^plugins\.coding\.sidecar has no member "socketpath"; it may have: socketPath /],
+    [{ mode: "sidecar", sidecar: { socketPath: "" } }, "INVALID_CONFIG", /sidecar\.socketPath must be a string that is not empty, not ""$/],
+    [{ mode: "sidecar", sidecar: { socketPath: "/s", waitForReadyMs: -1 } }, "INVALID_CONFIG", /sidecar\.waitForReadyMs must be/],
+    [{ mode: "sidecar", sidecar: { socketPath: "/s", workspace: { host: "/a" } } }, "INVALID_CONFIG", /sidecar\.workspace\.container is missing/],
+    [{ mode: "sidecar", sidecar: { tcp, auth: { required: true } } }, "INVALID_CONFIG", /^plugins\.coding\.sidecar\.auth\.required .*auth\.token is missing$/],
+    [{ mode: "sidecar", sidecar: { tcp, auth: { required: "yes" } } }, "INVALID_CONFIG", /sidecar\.auth\.required must be true or false, not "yes"$/],
+    [{ mode: "local" }, "INVALID_CONFIG", /^plugins\.coding\.local\.workspaceRoot is missing$/],
+    [{ mode: "local", local: { workspaceRoot: 5 } }, "INVALID_CONFIG", /^plugins\.coding\.local\.workspaceRoot must be/],
     [{ mode: "container" }, "INVALID_CONFIG", /must be "sidecar" or "local", not "container"/],
-    [{}, "INVALID_CONFIG", /mode/],
+    [{}, "INVALID_CONFIG", /mode must be "sidecar" or "local"; it is missing$/],
     [{ plugins: { coding: { enabled: false } } }, "DISABLED", /false/],
+    [{ plugins: {} }, "INVALID_CONFIG", /^plugins\.coding is missing$/],
+    [{ mode: "sidecar", enabled: "no", sidecar: { tcp } }, "INVALID_CONFIG", /^plugins\.coding\.enabled must be true or false, not "no"$/],
   ])
     assert.throws(() => createToolExecutor(config), (error) => error.code === code && message.test(error.message), message);
+  for (const [options, message] of [
+    [{ tcp: { host: "h" } }, "tcp.port is missing"],
+    [{ socketPath: "/s", workspace: { host: "/a" } }, "workspace.container is missing"],
+    [{ socketPath: "/s", waitForReadyMS: 5 }, /^options has no member "waitForReadyMS"; it may have: socketPath tcp authToken /],
+    [{ socketPath: "/s", authToken: 5 }, "authToken must be a string that is not empty, not 5"],
+  ])
+    assert.throws(() => new SidecarSocketExecutor(options), { code: "INVALID_CONFIG", message });
 });
 
 test("a private sidecar on a directory", async (t) => {
@@ -95,6 +114,41 @@ test("a private sidecar on a directory", async (t) => {
   await outside.ensureReady();
   assert.equal((await outside.readFile("/etc/hostname")).type, "text");
   await outside.shutdown();
+});
+
+test("a private sidecar: an aborted command has a result, and long output is cut to its end", async (t) => {
+  const here = place(t);
+  const executor = new LocalExecutor({ workspaceRoot: here.workspace });
+  t.after(() => executor.shutdown());
+  const controller = new AbortController();
+  const options = { abortSignal: controller.signal, onData: () => controller.abort() };
+  const aborted = await executor.runBash("echo begun; exec sleep 1000", options);
+  assert.deepEqual(aborted, { ok: false, output: "begun\n", exitCode: -1 });
+  assert.deepEqual(await executor.runBash("touch never", options), { ok: false, output: "", exitCode: -1 });
+  assert.ok(!existsSync(join(here.workspace, "never")));
+  await assert.rejects(executor.grep({ pattern: "x" }, controller.signal), { code: "CANCELLED" });
+
+  const pieces = [];
+  const long = await executor.runBash("seq 1 2500", { onData: (text) => pieces.push(text) });
+  const numbers = (first) => Array.from({ length: 2501 - first }, (_, at) => `${first + at}\n`).join("");
+  assert.equal(pieces.join(""), numbers(1));
+  assert.equal(long.output, numbers(502)); // 1999 lines, and the empty one after the last newline
+  const { content, ...counts } = long.truncation;
+  assert.equal(content, long.output);
+  assert.deepEqual(counts, { truncated: true, truncatedBy: "lines", totalLines: 2501, totalBytes: 11_393, outputLines: 2000,
+    outputBytes: 9497, lastLinePartial: false, firstLineExceedsLimit: false, maxLines: 2000, maxBytes: 51_200 });
+
+  const wide = await executor.runBash("yes 123456789 | head -n 10000");
+  assert.deepEqual([wide.output.length, wide.truncation.truncatedBy, wide.truncation.outputLines], [19_990, "lines", 2000]);
+  const lines = await executor.runBash(`yes ${"x".repeat(99)} | head -n 1000`);
+  assert.deepEqual([lines.output.length, lines.truncation.truncatedBy, lines.truncation.totalBytes], [51_200, "bytes", 100_000]);
+  const one = await executor.runBash("head -c 300000 /dev/zero | tr '\\0' x; printf é");
+  assert.equal(one.output, `${"x".repeat(51_198)}é`);
+  assert.deepEqual([one.truncation.lastLinePartial, one.truncation.totalLines], [true, 1]);
+  const ended = await executor.runBash("head -c 60000 /dev/zero | tr '\\0' x; echo");
+  assert.deepEqual([ended.output.length, ended.truncation.lastLinePartial], [51_200, true]);
+  const whole = await executor.runBash("seq 1 1999");
+  assert.deepEqual([whole.output.split("\n").length, whole.truncation], [2000, undefined]);
 });
 
 test("a private sidecar that cannot start says why", async (t) => {

@@ -6,12 +6,12 @@
 
 from .aio import AsyncClient
 from .client import Client, Stream
-from .errors import SidecarError
+from .errors import PathNotAllowedError, SidecarError
 from .models import Observation, ToolError, ToolFunction
 from .program import PrivateSidecar, program_path
 from .wire import BashDone, BashEvent, BashOutput, BashResult, McpAnswer
 
 __all__ = [
     "AsyncClient", "BashDone", "BashEvent", "BashOutput", "BashResult", "Client", "McpAnswer", "Observation",
-    "PrivateSidecar", "SidecarError", "Stream", "ToolError", "ToolFunction", "program_path",
+    "PathNotAllowedError", "PrivateSidecar", "SidecarError", "Stream", "ToolError", "ToolFunction", "program_path",
 ]

@@ -5,10 +5,11 @@ import asyncio
 import json
 import ssl
 from typing import Any, AsyncIterator, Awaitable, Callable, Dict, List, Mapping, Optional, Sequence, TypeVar, Union
+from urllib.parse import quote
 
 from . import models, wire
 from .errors import SidecarError, error_of_answer
-from .operations import READ_ONLY_TOOLS, AsyncOperations
+from .operations import READ_ONLY_TOOLS, AsyncOperations, SidecarEvent
 from .wire import Address, Answer, BashDone, BashEvent, BashResult, McpAnswer, OnText, Request
 
 T = TypeVar("T")
@@ -127,11 +128,15 @@ class AsyncClient(AsyncOperations):
 
     def __init__(self, socket_path: Optional[str] = None, *, url: Optional[str] = None, token: Optional[str] = None,
                  timeout: Optional[float] = None, wait_for_ready: float = 0, session: Optional[str] = None) -> None:
+        wire.check_options(token, session, timeout=timeout, wait_for_ready=wait_for_ready)
         self._address = Address.of(socket_path, url)
-        self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        self._token = token
         self._timeout = timeout
         self._wait = wait_for_ready
         self._session = session
+
+    def _headers(self) -> Dict[str, str]:
+        return wire.token_header(self._token, self._address)
 
     @property
     def endpoint(self) -> str:
@@ -142,18 +147,17 @@ class AsyncClient(AsyncOperations):
         """Wait until the sidecar answers; one that starts late, or again, is waited for. NOT_READY after ``timeout``."""
         loop = asyncio.get_running_loop()
         end = loop.time() + timeout
+        readiness = wire.Readiness(self._address)
         while True:
-            if self._address.exists():
-                try:
-                    answer = await self._exchange(wire.HEALTH, max(end - loop.time(), wire.POLL_SECONDS))
-                except SidecarError:
-                    answer = None
-                if answer is not None and answer.status == 200:
+            try:
+                if readiness.is_ready(await self._exchange(wire.HEALTH, max(end - loop.time(), wire.POLL_SECONDS))):
                     return
-                if answer is not None and answer.status in (401, 403):
-                    raise error_of_answer(answer.status, answer.body)
+            except SidecarError as error:
+                if error.status is not None:
+                    raise
+                readiness.failed(error)
             if loop.time() >= end:
-                raise self._address.not_ready()
+                raise readiness.timed_out()
             await asyncio.sleep(wire.POLL_SECONDS)
 
     async def bash(self, command: Union[str, Sequence[str]], *, timeout_seconds: Optional[float] = None,
@@ -197,14 +201,26 @@ class AsyncClient(AsyncOperations):
         return str(started["jobId"])
 
     async def events(self, *, since: Union[int, str, None] = None,
-                     timeout: Optional[float] = None) -> AsyncIterator[Dict[str, Any]]:
-        """What happens in the sidecar, as it happens: from now on, or after the event ``since`` (docs/live.md)."""
-        exchange = await self._begin(wire.events_request(since), timeout)
-        try:
-            async for line in exchange.lines():
-                yield wire.parse(line)
-        finally:
-            exchange.close()
+                     timeout: Optional[float] = None) -> AsyncIterator[SidecarEvent]:
+        """What happens in the sidecar, as it happens: from now on, or after the event ``since``.
+
+        That is ``BOOT-ID`` of an earlier stream (docs/live.md). With ``wait_for_ready`` the stream goes on after a
+        restart; a GapEvent says that events are missing.
+        """
+        reader = wire.EventReader(since)
+        while True:
+            exchange = await self._begin(reader.request(), timeout)
+            try:
+                async for line in exchange.lines():
+                    yield reader(line)
+            except SidecarError as error:
+                if error.code != "CONNECTION_LOST" or self._wait <= 0:
+                    raise
+            finally:
+                exchange.close()
+            if self._wait <= 0:
+                return
+            await self.wait_for_ready(self._wait)
 
     async def tools(self, format: str = "openai", *, set: str = "core", timeout: Optional[float] = None) -> List[Any]:
         """Definitions of the tools in the form that a provider's request takes; "langchain": coroutine functions."""
@@ -217,6 +233,27 @@ class AsyncClient(AsyncOperations):
         async def run(name: str, args: Dict[str, Any]) -> str:
             return json.dumps(await self._observe(name, args, None))
         return [models.ToolFunction(one, run) for one in definitions]
+
+    async def get_tool_by_name(self, name: str, format: str = "openai", *,
+                         timeout: Optional[float] = None) -> Dict[str, Any]:
+        """The definition of one tool, of any set; UNKNOWN_TOOL if there is none."""
+        request = wire.make_request("GET", f"/tools/{quote(name, safe='')}", {"format": format}, repeatable=True)
+        definition: Dict[str, Any] = wire.content_of(await self._ask(request, timeout))
+        return definition
+
+    async def is_path_allowed(self, path: str, *, timeout: Optional[float] = None) -> bool:
+        """Whether a path may be used, after its links are followed. It need not exist."""
+        try:
+            await self.validate_path(path, timeout=timeout)
+        except SidecarError as error:
+            if error.status != 400:
+                raise
+            return False
+        return True
+
+    async def is_command_blocked(self, command: str, *, timeout: Optional[float] = None) -> bool:
+        """Whether the command policy refuses a command. It is not run."""
+        return (await self.policy(command, timeout=timeout)).blocked
 
     async def tool(self, name: str, timeout: Optional[float] = None, **args: Any) -> models.Observation:
         """Call one tool as a model would."""
@@ -268,7 +305,7 @@ class AsyncClient(AsyncOperations):
     async def _begin(self, request: Request, timeout: Optional[float]) -> _Exchange:
         """The beginning of a stream."""
         async def begin() -> _Exchange:
-            exchange = await _Exchange.begin(self._address, request, self._headers, self._limit(timeout))
+            exchange = await _Exchange.begin(self._address, request, self._headers(), self._limit(timeout))
             if exchange.status == 200:
                 return exchange
             try:
@@ -294,7 +331,7 @@ class AsyncClient(AsyncOperations):
         raise AssertionError("the last attempt returns or raises")
 
     async def _exchange(self, request: Request, timeout: Optional[float]) -> Answer:
-        exchange = await _Exchange.begin(self._address, request, self._headers, timeout)
+        exchange = await _Exchange.begin(self._address, request, self._headers(), timeout)
         try:
             return Answer(exchange.status, exchange.headers, await exchange.body())
         finally:

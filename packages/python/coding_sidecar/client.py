@@ -6,11 +6,12 @@ import json
 import socket
 import threading
 import time
-from typing import Any, Callable, Dict, Generic, Iterator, List, Mapping, Optional, Sequence, TypeVar, Union
+from typing import Any, Callable, Dict, Generic, Iterator, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union
+from urllib.parse import quote
 
 from . import models, wire
 from .errors import SidecarError, error_of_answer
-from .operations import READ_ONLY_TOOLS, Operations
+from .operations import READ_ONLY_TOOLS, Operations, SidecarEvent
 from .wire import Address, Answer, BashDone, BashEvent, BashResult, McpAnswer, OnText, Request
 
 T = TypeVar("T")
@@ -40,15 +41,18 @@ class _Connection(http.client.HTTPConnection):
             raise self._address.cannot_connect(error) from error
 
 
+_Begun = Tuple[_Connection, http.client.HTTPResponse]
+
+
 class Stream(Generic[T], Iterator[T]):
     """What comes, as it comes. ``close``, from any thread, ends the call; so does leaving its ``with`` block."""
 
-    def __init__(self, connection: _Connection, answer: http.client.HTTPResponse, make: Callable[[bytes], T],
-                 timeout: Optional[float]) -> None:
-        self._connection = connection
-        self._answer = answer
+    def __init__(self, begun: _Begun, make: Callable[[bytes], T], timeout: Optional[float],
+                 again: Optional[Callable[[], _Begun]] = None) -> None:
+        self._connection, self._answer = begun
         self._make = make
         self._timeout = timeout
+        self._again = again  # goes on where it has ended
         self._closed = False
         self._last: Optional[T] = None
 
@@ -62,8 +66,12 @@ class Stream(Generic[T], Iterator[T]):
             try:
                 line = self._answer.readline()
             except (OSError, ValueError, AttributeError, http.client.HTTPException) as error:
-                raise self._failed(error) from error
+                if isinstance(error, socket.timeout) or not self._resume():
+                    raise self._failed(error) from error
+                continue
             if not line:
+                if self._resume():
+                    continue
                 self._end()
                 raise StopIteration
             if line.strip() and not line.startswith(b":"):
@@ -89,6 +97,15 @@ class Stream(Generic[T], Iterator[T]):
     def __del__(self) -> None:
         self.close()
 
+    def _resume(self) -> bool:
+        if self._again is None or self._closed:
+            return False
+        self._connection.close()
+        self._connection, self._answer = self._again()
+        if self._closed:
+            self._connection.close()  # meanwhile; reading finds it
+        return True
+
     def _end(self) -> None:
         cancelled = self._closed
         self.close()
@@ -108,7 +125,7 @@ class Client(Operations):
     """A sidecar that is already running. The client never starts or stops one. Threads may share it.
 
     socket_path, url: where the sidecar listens; give one of them.
-    token: the bearer token.
+    token: the bearer token. Without it, one that a server at a numeric address has made for this user is found.
     timeout: the longest silence in seconds, for every call that has no timeout of its own. Default: no limit.
     wait_for_ready: how many seconds a call waits for a sidecar that is not there (yet, or because it restarts).
     session: a name for this client in the log and in the read tracker.
@@ -116,8 +133,9 @@ class Client(Operations):
 
     def __init__(self, socket_path: Optional[str] = None, *, url: Optional[str] = None, token: Optional[str] = None,
                  timeout: Optional[float] = None, wait_for_ready: float = 0, session: Optional[str] = None) -> None:
+        wire.check_options(token, session, timeout=timeout, wait_for_ready=wait_for_ready)
         self._address = Address.of(socket_path, url)
-        self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        self._token = token
         self._timeout = timeout
         self._wait = wait_for_ready
         self._session = session
@@ -132,18 +150,17 @@ class Client(Operations):
     def wait_for_ready(self, timeout: float = wire.WAIT_SECONDS) -> None:
         """Wait until the sidecar answers; one that starts late, or again, is waited for. NOT_READY after ``timeout``."""
         end = time.monotonic() + timeout
+        readiness = wire.Readiness(self._address)
         while True:
-            if self._address.exists():
-                try:
-                    answer = self._exchange(wire.HEALTH, max(end - time.monotonic(), wire.POLL_SECONDS))
-                except SidecarError:
-                    answer = None
-                if answer is not None and answer.status == 200:
+            try:
+                if readiness.is_ready(self._exchange(wire.HEALTH, max(end - time.monotonic(), wire.POLL_SECONDS))):
                     return
-                if answer is not None and answer.status in (401, 403):
-                    raise error_of_answer(answer.status, answer.body)
+            except SidecarError as error:
+                if error.status is not None:
+                    raise
+                readiness.failed(error)
             if time.monotonic() >= end:
-                raise self._address.not_ready()
+                raise readiness.timed_out()
             time.sleep(wire.POLL_SECONDS)
 
     def bash(self, command: Union[str, Sequence[str]], *, timeout_seconds: Optional[float] = None,
@@ -166,7 +183,9 @@ class Client(Operations):
                     stdin: Union[str, bytes, None] = None, timeout: Optional[float] = None) -> Stream[BashEvent]:
         """Run a command: its output as it comes, then BashDone. Closing the stream ends the command."""
         args = wire.bash_arguments(command, timeout_seconds=timeout_seconds, cwd=cwd, env=env, stdin=stdin)
-        return self._stream(wire.make_request("POST", "/bash", args, self._session), wire.bash_event, timeout)
+        limit = self._limit(timeout)
+        request = wire.make_request("POST", "/bash", args, self._session)
+        return Stream(self._begin(request, limit), wire.bash_event, limit)
 
     def start_job(self, command: Union[str, Sequence[str]], *, cwd: Optional[str] = None,
                   env: Optional[Mapping[str, str]] = None, stdin: Union[str, bytes, None] = None,
@@ -176,9 +195,18 @@ class Client(Operations):
         started = self._call(dict, "POST", "/bash", {**args, "background": True}, timeout, repeatable=False)
         return str(started["jobId"])
 
-    def events(self, *, since: Union[int, str, None] = None, timeout: Optional[float] = None) -> Stream[Dict[str, Any]]:
-        """What happens in the sidecar, as it happens: from now on, or after the event ``since`` (docs/live.md)."""
-        return self._stream(wire.events_request(since), wire.parse, timeout)
+    def events(self, *, since: Union[int, str, None] = None, timeout: Optional[float] = None) -> Stream[SidecarEvent]:
+        """What happens in the sidecar, as it happens: from now on, or after the event ``since``.
+
+        That is ``BOOT-ID`` of an earlier stream (docs/live.md). With ``wait_for_ready`` the stream goes on after a
+        restart; a GapEvent says that events are missing.
+        """
+        reader, limit = wire.EventReader(since), self._limit(timeout)
+
+        def again() -> _Begun:
+            self.wait_for_ready(self._wait)
+            return self._begin(reader.request(), limit)
+        return Stream(self._begin(reader.request(), limit), reader, limit, again if self._wait > 0 else None)
 
     def tools(self, format: str = "openai", *, set: str = "core", timeout: Optional[float] = None) -> List[Any]:
         """Definitions of the tools in the form that a provider's request takes; "langchain": functions."""
@@ -189,6 +217,27 @@ class Client(Operations):
             return definitions
         return [models.ToolFunction(one, lambda name, args: json.dumps(self._observe(name, args, None)))
                 for one in definitions]
+
+    def get_tool_by_name(self, name: str, format: str = "openai", *,
+                         timeout: Optional[float] = None) -> Dict[str, Any]:
+        """The definition of one tool, of any set; UNKNOWN_TOOL if there is none."""
+        request = wire.make_request("GET", f"/tools/{quote(name, safe='')}", {"format": format}, repeatable=True)
+        definition: Dict[str, Any] = wire.content_of(self._ask(request, timeout))
+        return definition
+
+    def is_path_allowed(self, path: str, *, timeout: Optional[float] = None) -> bool:
+        """Whether a path may be used, after its links are followed. It need not exist."""
+        try:
+            self.validate_path(path, timeout=timeout)
+        except SidecarError as error:
+            if error.status != 400:
+                raise
+            return False
+        return True
+
+    def is_command_blocked(self, command: str, *, timeout: Optional[float] = None) -> bool:
+        """Whether the command policy refuses a command. It is not run."""
+        return (self.policy(command, timeout=timeout)).blocked
 
     def tool(self, name: str, timeout: Optional[float] = None, **args: Any) -> models.Observation:
         """Call one tool as a model would."""
@@ -240,17 +289,16 @@ class Client(Operations):
     def _ask(self, request: Request, timeout: Optional[float]) -> Answer:
         return self._patiently(request, lambda: self._exchange(request, self._limit(timeout)))
 
-    def _stream(self, request: Request, make: Callable[[bytes], T], timeout: Optional[float]) -> Stream[T]:
-        limit = self._limit(timeout)
-
-        def begin() -> Stream[T]:
+    def _begin(self, request: Request, limit: Optional[float]) -> _Begun:
+        """The beginning of a stream."""
+        def begin() -> _Begun:
             connection = _Connection(self._address, limit)
             answer = self._send(connection, request, limit)
             if answer.status != 200:
                 body = answer.read()
                 connection.close()
                 raise error_of_answer(answer.status, body)
-            return Stream(connection, answer, make, limit)
+            return connection, answer
         return self._patiently(request, begin)
 
     def _limit(self, timeout: Optional[float]) -> Optional[float]:
@@ -273,13 +321,21 @@ class Client(Operations):
         """One request and its whole answer, whatever its status.
 
         A kept connection may have been closed by a server that restarted, and then it is not known whether the request
-        arrived. So what must not be repeated goes over a connection of its own.
+        arrived. So what must not be repeated goes over a connection of its own; for the rest that was no attempt.
         """
         connection = self._kept() if request.repeatable else None
-        if connection is None:
-            connection = _Connection(self._address, timeout)
-        elif connection.sock is not None:
-            connection.sock.settimeout(timeout)
+        if connection is not None:
+            if connection.sock is not None:
+                connection.sock.settimeout(timeout)
+            try:
+                return self._exchange_on(connection, request, timeout)
+            except SidecarError as error:
+                if error.code != "CONNECTION_LOST":
+                    raise
+            self.close()  # the others are as old
+        return self._exchange_on(_Connection(self._address, timeout), request, timeout)
+
+    def _exchange_on(self, connection: _Connection, request: Request, timeout: Optional[float]) -> Answer:
         try:
             answer = self._send(connection, request, timeout)
             body = answer.read()
@@ -306,7 +362,7 @@ class Client(Operations):
     def _send(self, connection: _Connection, request: Request, timeout: Optional[float]) -> http.client.HTTPResponse:
         try:
             connection.request(request.method, self._address.prefix + request.path, request.body,
-                               {**self._headers, **request.headers})
+                               {**wire.token_header(self._token, self._address), **request.headers})
             return connection.getresponse()
         except socket.timeout as error:
             connection.close()

@@ -31,6 +31,10 @@ class SidecarError(Exception):
         self.details = details or {}
 
 
+class PathNotAllowedError(SidecarError):
+    """The path leads out of the directories that may be used; ``get_allowed_paths`` lists them. ``code`` says in which way."""
+
+
 def error_of_answer(status: int, body: bytes) -> SidecarError:
     """The error that an answer other than 2xx stands for."""
     try:
@@ -40,8 +44,10 @@ def error_of_answer(status: int, body: bytes) -> SidecarError:
     details.pop("ok", None)
     message = details.pop("error", f"The server answered with status {status}")
     code = details.pop("code", None) or _CODES.get(status, "BAD_ANSWER")
-    return SidecarError(str(code), str(message), status=status, details=details)
+    kind = PathNotAllowedError if code in _NOT_ALLOWED else SidecarError
+    return kind(str(code), str(message), status=status, details=details)
 
 
+_NOT_ALLOWED = ("PATH_OUTSIDE_WORKSPACE", "SYMLINK_OUTSIDE_WORKSPACE", "PATH_NOT_ALLOWED")
 _CODES = {401: "UNAUTHORIZED", 403: "UNAUTHORIZED", 400: "INVALID_ARGUMENTS", 404: "INVALID_ARGUMENTS",
           405: "INVALID_ARGUMENTS", 413: "FILE_TOO_LARGE", 408: "TOO_BUSY", 503: "TOO_BUSY"}

@@ -19,10 +19,13 @@ ERROR_CODES: FrozenSet[str] = frozenset((
     "SYMLINK_OUTSIDE_WORKSPACE",
     "SYMLINK_LOOP",
     "PATH_NOT_ALLOWED",
+    "PROTECTED_PATH",
+    "PATH_HIDDEN",
     "FILE_NOT_FOUND",
     "FILE_EXISTS",
     "NOT_A_DIRECTORY",
     "NOT_A_FILE",
+    "DIRECTORY_NOT_EMPTY",
     "PERMISSION_DENIED",
     "FILE_TOO_LARGE",
     "BINARY_FILE",
@@ -38,6 +41,8 @@ ERROR_CODES: FrozenSet[str] = frozenset((
     "REDACTED_CONTENT",
     "SEARCH_TIMEOUT",
     "CHANGE_NOT_FOUND",
+    "JOB_NOT_FOUND",
+    "CALL_NOT_FOUND",
     "CONFLICT",
     "NOT_SAVED",
     "AUDIT_FAILED",
@@ -135,6 +140,16 @@ class ReadImage:
 
 
 @dataclass(frozen=True)
+class ReadBytes:
+    type: Literal['bytes']
+    """All bytes of a file, for encoding base64."""
+    data: str
+    """The file in base64."""
+    bytes: int
+    """Its size."""
+
+
+@dataclass(frozen=True)
 class WriteResult:
     ok: bool
     """It is written."""
@@ -142,6 +157,8 @@ class WriteResult:
     """The file, relative to the workspace."""
     bytes: int
     """Its size now."""
+    change: Optional[int] = None
+    """The number of the change, for undo, if changes are kept."""
 
 
 @dataclass(frozen=True)
@@ -154,6 +171,8 @@ class EditResult:
     """What changed, with line numbers and four lines of context."""
     replacements: Optional[int] = None
     """How many places were replaced; with replaceAll."""
+    change: Optional[int] = None
+    """The number of the change, for undo, if changes are kept."""
 
 
 @dataclass(frozen=True)
@@ -178,6 +197,8 @@ class PatchResult:
     """In the order of the patch."""
     fuzz: List[str]
     """What did not fit exactly and was accepted."""
+    change: Optional[int] = None
+    """The number of the change, for undo, if changes are kept."""
 
 
 @dataclass(frozen=True)
@@ -275,6 +296,120 @@ class SearchResult:
 
 
 @dataclass(frozen=True)
+class StatResult:
+    path: str
+    """Relative to the workspace."""
+    type: Literal['file', 'directory', 'other']
+    """What it is."""
+    size: int
+    """Its size in bytes."""
+    mode: str
+    """Its permissions, as in 0644."""
+    modified_ms: int
+    """When it was last changed, in milliseconds since 1970."""
+
+
+@dataclass(frozen=True)
+class ExistsResult:
+    path: str
+    """As it was asked for."""
+    exists: bool
+    """Whether there is such a file or directory."""
+
+
+@dataclass(frozen=True)
+class MkdirResult:
+    ok: bool
+    """It is done."""
+    path: str
+    """Relative to the workspace."""
+    change: Optional[int] = None
+    """The number of the change, for undo, if changes are kept."""
+
+
+@dataclass(frozen=True)
+class RenameResult:
+    ok: bool
+    """It is done."""
+    path: str
+    """Where it is now, relative to the workspace."""
+    from_: str
+    """Where it was, relative to the workspace."""
+    change: Optional[int] = None
+    """The number of the change, for undo, if changes are kept."""
+
+
+@dataclass(frozen=True)
+class ValidatePathResult:
+    path: str
+    """The absolute path that it leads to, without links."""
+
+
+@dataclass(frozen=True)
+class GetAllowedPathsResult:
+    paths: List[str]
+    """The directories whose contents may be used."""
+
+
+@dataclass(frozen=True)
+class PolicyResult:
+    blocked: bool
+    """Whether the command policy refuses it."""
+    reason: Optional[str] = None
+    """Which word, by which rule."""
+
+
+@dataclass(frozen=True)
+class HealthSandboxProtection:
+    name: str
+    in_force: bool
+    note: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class HealthSandbox:
+    mode: Literal['off', 'workspace', 'strict']
+    why: str
+    namespaces: bool
+    protections: List[HealthSandboxProtection]
+
+
+@dataclass(frozen=True)
+class HealthJournal:
+    on: bool
+    why: Optional[str] = None
+    """Why it is not on."""
+    bytes: Optional[int] = None
+    """How many bytes of old content it may copy."""
+    days: Optional[int] = None
+    used: Optional[int] = None
+    """How many it has copied."""
+    linked: Optional[int] = None
+    """Bytes of removed files that it keeps without a copy."""
+    failing: Optional[str] = None
+    """Why it could not be written at the last attempt."""
+
+
+@dataclass(frozen=True)
+class HealthLimits:
+    body_bytes: int
+    connections: int
+    commands: int
+    search_seconds: int
+    memory_mb: Optional[int] = None
+    processes: Optional[int] = None
+    file_mb: Optional[int] = None
+    cpu_seconds: Optional[int] = None
+
+
+@dataclass(frozen=True)
+class HealthObserved:
+    commands: Literal['all', 'models', 'none']
+    why: Optional[str] = None
+    """Why none."""
+
+
+@dataclass(frozen=True)
 class HealthResult:
     ok: bool
     version: str
@@ -284,9 +419,217 @@ class HealthResult:
     calls: int
     running: int
     workspace: str
+    socket: Optional[str]
+    socket_mode: Optional[str]
+    """In octal digits."""
+    tcp: Optional[str]
+    """HOST:PORT."""
+    auth: Literal['required', 'optional', 'none']
+    absolute_paths: Literal['shorthand', 'strict', 'outside']
+    allowed_root: Optional[str]
+    data_dir: Optional[str]
+    resolver: Literal['openat2', 'walk']
+    read_only: bool
+    command_policy: Literal['default', 'strict', 'off']
+    survivors: Literal['adopt', 'keep', 'end']
+    read_before_write: bool
+    scrub: bool
+    sandbox: HealthSandbox
+    journal: HealthJournal
+    limits: HealthLimits
+    observed: HealthObserved
     client: Optional[str] = None
     event: Optional[int] = None
     audit: Optional[Literal['on', 'failing']] = None
+    git: Optional[str] = None
+    """Where the git directory of the workspace lies, if commands are sandboxed and it lies outside: linked worktree of ../main; and whether they cannot write it."""
+    sinks: Optional[str] = None
+    """How what a person's programs run later is kept from agents, in words."""
+    hidden: Optional[str] = None
+    """What is hidden from agents, in words."""
+    more: Dict[str, Any] = field(default_factory=dict)
+    """What else the server says."""
+
+
+@dataclass(frozen=True)
+class BootEvent:
+    type: Literal['boot']
+    """The first of the lines: BOOT-ID is a place in the stream."""
+    boot: str
+    """A name for this run of the server."""
+    event: int
+    """After which one the stream begins."""
+
+
+@dataclass(frozen=True)
+class CallStartEvent:
+    type: Literal['call.start']
+    """A call has begun."""
+    id: int
+    time: str
+    """RFC 3339."""
+    call: int
+    tool: str
+    subject: str
+    """A path, a command, a pattern."""
+    session: str
+    client: str
+    front: Literal['http', 'mcp']
+
+
+@dataclass(frozen=True)
+class OutputEvent:
+    type: Literal['output']
+    """A command has written."""
+    id: int
+    time: str
+    """RFC 3339."""
+    call: int
+    stream: Literal['stdout', 'stderr']
+    text: str
+    job: Optional[int] = None
+    dropped: Optional[int] = None
+    """Bytes of output before it that are in no event."""
+
+
+@dataclass(frozen=True)
+class CallEndEvent:
+    type: Literal['call.end']
+    """A call has ended."""
+    id: int
+    time: str
+    """RFC 3339."""
+    call: int
+    ok: bool
+    code: Optional[str]
+    """As in Error."""
+    exit_code: Optional[int]
+    signal: Optional[str]
+    timed_out: bool
+    ms: int
+    bytes: int
+    cpu_ms: Optional[int] = None
+    peak_memory_bytes: Optional[int] = None
+    survivors: Optional[int] = None
+    """How many processes it left."""
+    dropped: Optional[int] = None
+    """Bytes of output that are in no event."""
+    change: Optional[int] = None
+
+
+@dataclass(frozen=True)
+class EventFile:
+    path: str
+    kind: str
+    added: Optional[int]
+    removed: Optional[int]
+    runs_later: Optional[bool] = None
+    """A person's programs run it later, outside."""
+
+
+@dataclass(frozen=True)
+class ChangeEvent:
+    type: Literal['change']
+    """Files have changed."""
+    id: int
+    time: str
+    """RFC 3339."""
+    change: int
+    files: List[EventFile]
+    count: int
+    """How many files there are."""
+    call: Optional[int] = None
+
+
+@dataclass(frozen=True)
+class RefusedEvent:
+    type: Literal['refused', 'guard.changed']
+    """Something was refused; or a guarded path has changed."""
+    id: int
+    time: str
+    """RFC 3339."""
+    what: Literal['path', 'command', 'sandbox', 'guard', 'network', 'auth']
+    subject: str
+    """A path, a command, a pattern."""
+    why: str
+    call: Optional[int] = None
+
+
+@dataclass(frozen=True)
+class JobStartEvent:
+    type: Literal['job.start']
+    """A job has begun."""
+    id: int
+    time: str
+    """RFC 3339."""
+    job: int
+    subject: str
+    """A path, a command, a pattern."""
+    session: str
+    client: str
+    front: Literal['http', 'mcp']
+    call: Optional[int] = None
+    tool: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class JobEndEvent:
+    type: Literal['job.end']
+    """A job has ended."""
+    id: int
+    time: str
+    """RFC 3339."""
+    job: int
+    ok: bool
+    code: Optional[str]
+    """As in Error."""
+    exit_code: Optional[int]
+    signal: Optional[str]
+    timed_out: bool
+    ms: int
+    bytes: int
+    call: Optional[int] = None
+    dropped: Optional[int] = None
+    """Bytes of output that are in no event."""
+    change: Optional[int] = None
+
+
+@dataclass(frozen=True)
+class GapEvent:
+    type: Literal['gap']
+    """Events are missing here."""
+    lost: Optional[int]
+    """How many; null if that is not known."""
+
+
+SidecarEvent = Union[BootEvent, CallStartEvent, OutputEvent, CallEndEvent, ChangeEvent, RefusedEvent, JobStartEvent, JobEndEvent, GapEvent]
+
+
+@dataclass(frozen=True)
+class WatchedCall:
+    call: int
+    running: bool
+    events: List[SidecarEvent]
+    arguments: Optional[Dict[str, Any]]
+    """Long texts are cut."""
+    result: Optional[Dict[str, Any]]
+    """What its caller got, at most the first 4 KB: members or, by MCP, a text; the sentence of a failure; null while it runs."""
+    cut: bool
+    """Whether the result was longer."""
+    undoable: Optional[bool] = None
+    """Whether its change can be taken back, if it made one."""
+    undone_by: Optional[int] = None
+    """The change that took it back."""
+    diff: Optional[str] = None
+    """What it changed, as long as that is kept."""
+    more: Dict[str, Any] = field(default_factory=dict)
+    """What else the server says."""
+
+
+@dataclass(frozen=True)
+class StopCallResult:
+    call: int
+    stopping: bool
     more: Dict[str, Any] = field(default_factory=dict)
     """What else the server says."""
 
@@ -326,7 +669,11 @@ class ChangesResult:
     changes: List[Change]
     """Oldest first."""
     more: bool
-    """Whether there are newer ones."""
+    """Whether there are newer ones: ask for those since the last id."""
+    total: int
+    """How many there are of those that were asked for."""
+    older: Optional[int]
+    """If there are older ones: ask for those before this id; else null."""
 
 
 @dataclass(frozen=True)
@@ -355,6 +702,8 @@ class ChangePath:
     """Whether what was there can be restored."""
     from_: Optional[str] = None
     """Where it was before, if that is another path."""
+    hidden: Optional[bool] = None
+    """It is hidden from agents: what it was and is is not shown."""
 
 
 @dataclass(frozen=True)
@@ -479,7 +828,7 @@ class StopJobResult:
     """It is being ended; its state tells when it has."""
 
 
-ReadResult = Union[ReadText, ReadImage]
+ReadResult = Union[ReadText, ReadImage, ReadBytes]
 
 
 class Operations:
@@ -490,16 +839,18 @@ class Operations:
         raise NotImplementedError
 
     def read(self, path: str, *, offset: Optional[int] = None, limit: Optional[int] = None,
-            session_id: Optional[str] = None, timeout: Optional[float] = None) -> ReadResult:
+            encoding: Optional[Literal['utf-8', 'base64']] = None, session_id: Optional[str] = None,
+            timeout: Optional[float] = None) -> ReadResult:
         """Read a text file, whole or by lines, or an image.
 
         path: File to read.
         offset: First line, from 1.
         limit: Number of lines; 0 for all.
+        encoding: How the answer has the content; base64 for all bytes of any file.
         session_id: A name for the log and the read tracker.
         """
         return self._call(ReadResult, "POST", "/read", {"path": path, "offset": offset, "limit": limit,
-            "sessionId": session_id}, timeout, repeatable=True)
+            "encoding": encoding, "sessionId": session_id}, timeout, repeatable=True)
 
     def write(self, path: str, content: str, *, encoding: Optional[Literal['utf-8', 'base64']] = None,
             session_id: Optional[str] = None, timeout: Optional[float] = None) -> WriteResult:
@@ -531,18 +882,19 @@ class Operations:
             timeout, repeatable=False)
 
     def patch(self, patch: str, *, format: Optional[Literal['auto', 'v4a', 'unified', 'blocks']] = None,
-            dry_run: Optional[bool] = None, strip: Optional[int] = None, session_id: Optional[str] = None,
-            timeout: Optional[float] = None) -> PatchResult:
+            cwd: Optional[str] = None, dry_run: Optional[bool] = None, strip: Optional[int] = None,
+            session_id: Optional[str] = None, timeout: Optional[float] = None) -> PatchResult:
         """Apply a patch of several files, all of it or nothing.
 
         patch: The patch.
         format: Its format.
+        cwd: Directory in which its relative paths start; the workspace if absent.
         dry_run: Only show what would change.
         strip: Directories to take off the paths of a unified patch; -1: "a/" and "b/".
         session_id: A name for the log and the read tracker.
         """
-        return self._call(PatchResult, "POST", "/patch", {"patch": patch, "format": format, "dryRun": dry_run,
-            "strip": strip, "sessionId": session_id}, timeout, repeatable=False)
+        return self._call(PatchResult, "POST", "/patch", {"patch": patch, "format": format, "cwd": cwd,
+            "dryRun": dry_run, "strip": strip, "sessionId": session_id}, timeout, repeatable=False)
 
     def ls(self, path: Optional[str] = None, *, limit: Optional[int] = None, offset: Optional[int] = None,
             session_id: Optional[str] = None, timeout: Optional[float] = None) -> LsResult:
@@ -557,18 +909,19 @@ class Operations:
             "sessionId": session_id}, timeout, repeatable=True)
 
     def find(self, pattern: str, *, path: Optional[str] = None, limit: Optional[int] = None,
-            cursor: Optional[str] = None, session_id: Optional[str] = None,
-            timeout: Optional[float] = None) -> FindResult:
+            type: Optional[Literal['any', 'file', 'directory', 'link']] = None, cursor: Optional[str] = None,
+            session_id: Optional[str] = None, timeout: Optional[float] = None) -> FindResult:
         """Find files and directories by a glob.
 
         pattern: Glob to match.
         path: Directory to search; the root if absent.
         limit: Most results.
+        type: Only entries of this type.
         cursor: Answer in pages: empty for the first, then nextCursor of the one before.
         session_id: A name for the log and the read tracker.
         """
         return self._call(FindResult, "POST", "/find", {"pattern": pattern, "path": path, "limit": limit,
-            "cursor": cursor, "sessionId": session_id}, timeout, repeatable=True)
+            "type": type, "cursor": cursor, "sessionId": session_id}, timeout, repeatable=True)
 
     def grep(self, pattern: str, *, path: Optional[str] = None, glob: Optional[str] = None,
             ignore_case: Optional[bool] = None, literal: Optional[bool] = None, context: Optional[int] = None,
@@ -591,8 +944,8 @@ class Operations:
 
     def search(self, pattern: str, *, path: Optional[str] = None, globs: Optional[List[str]] = None,
             types: Optional[List[str]] = None, ignore_case: Optional[bool] = None, literal: Optional[bool] = None,
-            multiline: Optional[bool] = None, no_ignore: Optional[bool] = None,
-            mode: Optional[Literal['lines', 'files', 'counts']] = None, before: Optional[int] = None,
+            multiline: Optional[bool] = None, no_ignore: Optional[bool] = None, invert: Optional[bool] = None,
+            mode: Optional[Literal['lines', 'files', 'counts', 'without']] = None, before: Optional[int] = None,
             after: Optional[int] = None, limit: Optional[int] = None, cursor: Optional[str] = None,
             session_id: Optional[str] = None, timeout: Optional[float] = None) -> SearchResult:
         """Search the contents of files; page by page, without a limit in all.
@@ -605,7 +958,8 @@ class Operations:
         literal: The pattern is plain text.
         multiline: A match may cross lines.
         no_ignore: Also what ignore files hide.
-        mode: Matching lines, files with a match, or the number of matching lines of each.
+        invert: Lines that do not match.
+        mode: Matching lines, files with a match, the number of matching lines of each, or files without a match.
         before: Lines to show before each match.
         after: Lines to show after each match.
         limit: Most matches in this answer.
@@ -614,8 +968,96 @@ class Operations:
         """
         return self._call(SearchResult, "POST", "/search", {"pattern": pattern, "path": path, "globs": globs,
             "types": types, "ignoreCase": ignore_case, "literal": literal, "multiline": multiline,
-            "noIgnore": no_ignore, "mode": mode, "before": before, "after": after, "limit": limit, "cursor": cursor,
-            "sessionId": session_id}, timeout, repeatable=True)
+            "noIgnore": no_ignore, "invert": invert, "mode": mode, "before": before, "after": after, "limit": limit,
+            "cursor": cursor, "sessionId": session_id}, timeout, repeatable=True)
+
+    def stat(self, path: str, *, session_id: Optional[str] = None, timeout: Optional[float] = None) -> StatResult:
+        """What a path leads to.
+
+        path: File or directory; links are followed.
+        session_id: A name for the log and the read tracker.
+        """
+        return self._call(StatResult, "POST", "/stat", {"path": path, "sessionId": session_id},
+            timeout, repeatable=True)
+
+    def exists(self, path: str, *, session_id: Optional[str] = None,
+            timeout: Optional[float] = None) -> ExistsResult:
+        """Whether there is such a file or directory.
+
+        path: Which file or directory.
+        session_id: A name for the log and the read tracker.
+        """
+        return self._call(ExistsResult, "POST", "/exists", {"path": path, "sessionId": session_id},
+            timeout, repeatable=True)
+
+    def mkdir(self, path: str, *, recursive: Optional[bool] = None, session_id: Optional[str] = None,
+            timeout: Optional[float] = None) -> MkdirResult:
+        """Make a directory.
+
+        path: Directory to make.
+        recursive: Make missing parents, and accept one that exists.
+        session_id: A name for the log and the read tracker.
+        """
+        return self._call(MkdirResult, "POST", "/mkdir", {"path": path, "recursive": recursive,
+            "sessionId": session_id}, timeout, repeatable=False)
+
+    def rename(self, from_: str, to: str, *, session_id: Optional[str] = None,
+            timeout: Optional[float] = None) -> RenameResult:
+        """Give a file or directory another path.
+
+        from_: What is there.
+        to: Its new path; missing directories are made.
+        session_id: A name for the log and the read tracker.
+        """
+        return self._call(RenameResult, "POST", "/rename", {"from": from_, "to": to, "sessionId": session_id},
+            timeout, repeatable=False)
+
+    def remove(self, path: str, *, recursive: Optional[bool] = None, session_id: Optional[str] = None,
+            timeout: Optional[float] = None) -> MkdirResult:
+        """Remove a file or directory.
+
+        path: File or directory to remove; of a link the link.
+        recursive: With everything in it.
+        session_id: A name for the log and the read tracker.
+        """
+        return self._call(MkdirResult, "POST", "/remove", {"path": path, "recursive": recursive,
+            "sessionId": session_id}, timeout, repeatable=False)
+
+    def copy(self, from_: str, to: str, *, overwrite: Optional[bool] = None, session_id: Optional[str] = None,
+            timeout: Optional[float] = None) -> RenameResult:
+        """Copy a file, with its permissions.
+
+        from_: What is there.
+        to: Its new path; missing directories are made.
+        overwrite: Replace the file that is there.
+        session_id: A name for the log and the read tracker.
+        """
+        return self._call(RenameResult, "POST", "/copy", {"from": from_, "to": to, "overwrite": overwrite,
+            "sessionId": session_id}, timeout, repeatable=False)
+
+    def validate_path(self, path: str, *, session_id: Optional[str] = None,
+            timeout: Optional[float] = None) -> ValidatePathResult:
+        """Where a path leads, if it may be used.
+
+        path: An absolute path, or one below the workspace.
+        session_id: A name for the log and the read tracker.
+        """
+        return self._call(ValidatePathResult, "POST", "/paths", {"path": path, "sessionId": session_id},
+            timeout, repeatable=True)
+
+    def get_allowed_paths(self, *, timeout: Optional[float] = None) -> GetAllowedPathsResult:
+        """The directories whose contents may be used."""
+        return self._call(GetAllowedPathsResult, "GET", "/paths", {}, timeout, repeatable=True)
+
+    def policy(self, command: str, *, session_id: Optional[str] = None,
+            timeout: Optional[float] = None) -> PolicyResult:
+        """Whether the command policy refuses a command of a model.
+
+        command: A shell command.
+        session_id: A name for the log and the read tracker.
+        """
+        return self._call(PolicyResult, "POST", "/policy", {"command": command, "sessionId": session_id},
+            timeout, repeatable=True)
 
     def health(self, *, timeout: Optional[float] = None) -> HealthResult:
         """What is in force."""
@@ -629,41 +1071,46 @@ class Operations:
         """This document."""
         return self._call(Dict[str, Any], "GET", "/openapi.json", {}, timeout, repeatable=True)
 
-    def watched_call(self, id: int, *, timeout: Optional[float] = None) -> Dict[str, Any]:
+    def watched_call(self, id: int, *, timeout: Optional[float] = None) -> WatchedCall:
         """One call: its arguments, events, result and diff.
 
         id: Which call.
         """
-        return self._call(Dict[str, Any], "GET", "/calls/{id}", {"id": id}, timeout, repeatable=True)
+        return self._call(WatchedCall, "GET", "/calls/{id}", {"id": id}, timeout, repeatable=True)
 
-    def stop_call(self, id: int, *, timeout: Optional[float] = None) -> Dict[str, Any]:
+    def stop_call(self, id: int, *, timeout: Optional[float] = None) -> StopCallResult:
         """End a running call, with everything that it started.
 
         id: Which call.
         """
-        return self._call(Dict[str, Any], "POST", "/calls/{id}/stop", {"id": id}, timeout, repeatable=False)
+        return self._call(StopCallResult, "POST", "/calls/{id}/stop", {"id": id}, timeout, repeatable=False)
 
     def ui(self, *, timeout: Optional[float] = None) -> str:
         """The page that shows this in a browser."""
         return self._call(str, "GET", "/ui", {}, timeout, repeatable=True)
 
-    def changes(self, since: Optional[int] = None, *, limit: Optional[int] = None,
+    def changes(self, since: Optional[int] = None, *, before: Optional[int] = None, limit: Optional[int] = None,
+            session: Optional[str] = None, tool: Optional[str] = None, path: Optional[str] = None,
             timeout: Optional[float] = None) -> ChangesResult:
         """List the changes that calls have made.
 
         since: Only after this number; default: the newest.
+        before: Only before this number.
         limit: Most changes.
+        session: Only of this session.
+        tool: Only by this tool.
+        path: Only of this path, or what is below it.
         """
-        return self._call(ChangesResult, "GET", "/changes", {"since": since, "limit": limit},
-            timeout, repeatable=True)
+        return self._call(ChangesResult, "GET", "/changes", {"since": since, "before": before, "limit": limit,
+            "session": session, "tool": tool, "path": path}, timeout, repeatable=True)
 
     def change(self, id: int, *, offset: Optional[int] = None, limit: Optional[int] = None,
             timeout: Optional[float] = None) -> ChangeResult:
         """One change with the paths that it changed.
 
         id: Which change.
-        offset: Leave out so many paths.
-        limit: At most so many paths.
+        offset: Leave out this many paths.
+        limit: At most this many paths.
         """
         return self._call(ChangeResult, "GET", "/changes/{id}", {"id": id, "offset": offset, "limit": limit},
             timeout, repeatable=True)
@@ -736,16 +1183,18 @@ class AsyncOperations:
         raise NotImplementedError
 
     async def read(self, path: str, *, offset: Optional[int] = None, limit: Optional[int] = None,
-            session_id: Optional[str] = None, timeout: Optional[float] = None) -> ReadResult:
+            encoding: Optional[Literal['utf-8', 'base64']] = None, session_id: Optional[str] = None,
+            timeout: Optional[float] = None) -> ReadResult:
         """Read a text file, whole or by lines, or an image.
 
         path: File to read.
         offset: First line, from 1.
         limit: Number of lines; 0 for all.
+        encoding: How the answer has the content; base64 for all bytes of any file.
         session_id: A name for the log and the read tracker.
         """
         return await self._call(ReadResult, "POST", "/read", {"path": path, "offset": offset, "limit": limit,
-            "sessionId": session_id}, timeout, repeatable=True)
+            "encoding": encoding, "sessionId": session_id}, timeout, repeatable=True)
 
     async def write(self, path: str, content: str, *, encoding: Optional[Literal['utf-8', 'base64']] = None,
             session_id: Optional[str] = None, timeout: Optional[float] = None) -> WriteResult:
@@ -777,18 +1226,19 @@ class AsyncOperations:
             "sessionId": session_id}, timeout, repeatable=False)
 
     async def patch(self, patch: str, *, format: Optional[Literal['auto', 'v4a', 'unified', 'blocks']] = None,
-            dry_run: Optional[bool] = None, strip: Optional[int] = None, session_id: Optional[str] = None,
-            timeout: Optional[float] = None) -> PatchResult:
+            cwd: Optional[str] = None, dry_run: Optional[bool] = None, strip: Optional[int] = None,
+            session_id: Optional[str] = None, timeout: Optional[float] = None) -> PatchResult:
         """Apply a patch of several files, all of it or nothing.
 
         patch: The patch.
         format: Its format.
+        cwd: Directory in which its relative paths start; the workspace if absent.
         dry_run: Only show what would change.
         strip: Directories to take off the paths of a unified patch; -1: "a/" and "b/".
         session_id: A name for the log and the read tracker.
         """
-        return await self._call(PatchResult, "POST", "/patch", {"patch": patch, "format": format, "dryRun": dry_run,
-            "strip": strip, "sessionId": session_id}, timeout, repeatable=False)
+        return await self._call(PatchResult, "POST", "/patch", {"patch": patch, "format": format, "cwd": cwd,
+            "dryRun": dry_run, "strip": strip, "sessionId": session_id}, timeout, repeatable=False)
 
     async def ls(self, path: Optional[str] = None, *, limit: Optional[int] = None, offset: Optional[int] = None,
             session_id: Optional[str] = None, timeout: Optional[float] = None) -> LsResult:
@@ -803,18 +1253,19 @@ class AsyncOperations:
             "sessionId": session_id}, timeout, repeatable=True)
 
     async def find(self, pattern: str, *, path: Optional[str] = None, limit: Optional[int] = None,
-            cursor: Optional[str] = None, session_id: Optional[str] = None,
-            timeout: Optional[float] = None) -> FindResult:
+            type: Optional[Literal['any', 'file', 'directory', 'link']] = None, cursor: Optional[str] = None,
+            session_id: Optional[str] = None, timeout: Optional[float] = None) -> FindResult:
         """Find files and directories by a glob.
 
         pattern: Glob to match.
         path: Directory to search; the root if absent.
         limit: Most results.
+        type: Only entries of this type.
         cursor: Answer in pages: empty for the first, then nextCursor of the one before.
         session_id: A name for the log and the read tracker.
         """
         return await self._call(FindResult, "POST", "/find", {"pattern": pattern, "path": path, "limit": limit,
-            "cursor": cursor, "sessionId": session_id}, timeout, repeatable=True)
+            "type": type, "cursor": cursor, "sessionId": session_id}, timeout, repeatable=True)
 
     async def grep(self, pattern: str, *, path: Optional[str] = None, glob: Optional[str] = None,
             ignore_case: Optional[bool] = None, literal: Optional[bool] = None, context: Optional[int] = None,
@@ -837,8 +1288,8 @@ class AsyncOperations:
 
     async def search(self, pattern: str, *, path: Optional[str] = None, globs: Optional[List[str]] = None,
             types: Optional[List[str]] = None, ignore_case: Optional[bool] = None, literal: Optional[bool] = None,
-            multiline: Optional[bool] = None, no_ignore: Optional[bool] = None,
-            mode: Optional[Literal['lines', 'files', 'counts']] = None, before: Optional[int] = None,
+            multiline: Optional[bool] = None, no_ignore: Optional[bool] = None, invert: Optional[bool] = None,
+            mode: Optional[Literal['lines', 'files', 'counts', 'without']] = None, before: Optional[int] = None,
             after: Optional[int] = None, limit: Optional[int] = None, cursor: Optional[str] = None,
             session_id: Optional[str] = None, timeout: Optional[float] = None) -> SearchResult:
         """Search the contents of files; page by page, without a limit in all.
@@ -851,7 +1302,8 @@ class AsyncOperations:
         literal: The pattern is plain text.
         multiline: A match may cross lines.
         no_ignore: Also what ignore files hide.
-        mode: Matching lines, files with a match, or the number of matching lines of each.
+        invert: Lines that do not match.
+        mode: Matching lines, files with a match, the number of matching lines of each, or files without a match.
         before: Lines to show before each match.
         after: Lines to show after each match.
         limit: Most matches in this answer.
@@ -860,8 +1312,97 @@ class AsyncOperations:
         """
         return await self._call(SearchResult, "POST", "/search", {"pattern": pattern, "path": path, "globs": globs,
             "types": types, "ignoreCase": ignore_case, "literal": literal, "multiline": multiline,
-            "noIgnore": no_ignore, "mode": mode, "before": before, "after": after, "limit": limit, "cursor": cursor,
-            "sessionId": session_id}, timeout, repeatable=True)
+            "noIgnore": no_ignore, "invert": invert, "mode": mode, "before": before, "after": after, "limit": limit,
+            "cursor": cursor, "sessionId": session_id}, timeout, repeatable=True)
+
+    async def stat(self, path: str, *, session_id: Optional[str] = None,
+            timeout: Optional[float] = None) -> StatResult:
+        """What a path leads to.
+
+        path: File or directory; links are followed.
+        session_id: A name for the log and the read tracker.
+        """
+        return await self._call(StatResult, "POST", "/stat", {"path": path, "sessionId": session_id},
+            timeout, repeatable=True)
+
+    async def exists(self, path: str, *, session_id: Optional[str] = None,
+            timeout: Optional[float] = None) -> ExistsResult:
+        """Whether there is such a file or directory.
+
+        path: Which file or directory.
+        session_id: A name for the log and the read tracker.
+        """
+        return await self._call(ExistsResult, "POST", "/exists", {"path": path, "sessionId": session_id},
+            timeout, repeatable=True)
+
+    async def mkdir(self, path: str, *, recursive: Optional[bool] = None, session_id: Optional[str] = None,
+            timeout: Optional[float] = None) -> MkdirResult:
+        """Make a directory.
+
+        path: Directory to make.
+        recursive: Make missing parents, and accept one that exists.
+        session_id: A name for the log and the read tracker.
+        """
+        return await self._call(MkdirResult, "POST", "/mkdir", {"path": path, "recursive": recursive,
+            "sessionId": session_id}, timeout, repeatable=False)
+
+    async def rename(self, from_: str, to: str, *, session_id: Optional[str] = None,
+            timeout: Optional[float] = None) -> RenameResult:
+        """Give a file or directory another path.
+
+        from_: What is there.
+        to: Its new path; missing directories are made.
+        session_id: A name for the log and the read tracker.
+        """
+        return await self._call(RenameResult, "POST", "/rename", {"from": from_, "to": to, "sessionId": session_id},
+            timeout, repeatable=False)
+
+    async def remove(self, path: str, *, recursive: Optional[bool] = None, session_id: Optional[str] = None,
+            timeout: Optional[float] = None) -> MkdirResult:
+        """Remove a file or directory.
+
+        path: File or directory to remove; of a link the link.
+        recursive: With everything in it.
+        session_id: A name for the log and the read tracker.
+        """
+        return await self._call(MkdirResult, "POST", "/remove", {"path": path, "recursive": recursive,
+            "sessionId": session_id}, timeout, repeatable=False)
+
+    async def copy(self, from_: str, to: str, *, overwrite: Optional[bool] = None, session_id: Optional[str] = None,
+            timeout: Optional[float] = None) -> RenameResult:
+        """Copy a file, with its permissions.
+
+        from_: What is there.
+        to: Its new path; missing directories are made.
+        overwrite: Replace the file that is there.
+        session_id: A name for the log and the read tracker.
+        """
+        return await self._call(RenameResult, "POST", "/copy", {"from": from_, "to": to, "overwrite": overwrite,
+            "sessionId": session_id}, timeout, repeatable=False)
+
+    async def validate_path(self, path: str, *, session_id: Optional[str] = None,
+            timeout: Optional[float] = None) -> ValidatePathResult:
+        """Where a path leads, if it may be used.
+
+        path: An absolute path, or one below the workspace.
+        session_id: A name for the log and the read tracker.
+        """
+        return await self._call(ValidatePathResult, "POST", "/paths", {"path": path, "sessionId": session_id},
+            timeout, repeatable=True)
+
+    async def get_allowed_paths(self, *, timeout: Optional[float] = None) -> GetAllowedPathsResult:
+        """The directories whose contents may be used."""
+        return await self._call(GetAllowedPathsResult, "GET", "/paths", {}, timeout, repeatable=True)
+
+    async def policy(self, command: str, *, session_id: Optional[str] = None,
+            timeout: Optional[float] = None) -> PolicyResult:
+        """Whether the command policy refuses a command of a model.
+
+        command: A shell command.
+        session_id: A name for the log and the read tracker.
+        """
+        return await self._call(PolicyResult, "POST", "/policy", {"command": command, "sessionId": session_id},
+            timeout, repeatable=True)
 
     async def health(self, *, timeout: Optional[float] = None) -> HealthResult:
         """What is in force."""
@@ -875,41 +1416,46 @@ class AsyncOperations:
         """This document."""
         return await self._call(Dict[str, Any], "GET", "/openapi.json", {}, timeout, repeatable=True)
 
-    async def watched_call(self, id: int, *, timeout: Optional[float] = None) -> Dict[str, Any]:
+    async def watched_call(self, id: int, *, timeout: Optional[float] = None) -> WatchedCall:
         """One call: its arguments, events, result and diff.
 
         id: Which call.
         """
-        return await self._call(Dict[str, Any], "GET", "/calls/{id}", {"id": id}, timeout, repeatable=True)
+        return await self._call(WatchedCall, "GET", "/calls/{id}", {"id": id}, timeout, repeatable=True)
 
-    async def stop_call(self, id: int, *, timeout: Optional[float] = None) -> Dict[str, Any]:
+    async def stop_call(self, id: int, *, timeout: Optional[float] = None) -> StopCallResult:
         """End a running call, with everything that it started.
 
         id: Which call.
         """
-        return await self._call(Dict[str, Any], "POST", "/calls/{id}/stop", {"id": id}, timeout, repeatable=False)
+        return await self._call(StopCallResult, "POST", "/calls/{id}/stop", {"id": id}, timeout, repeatable=False)
 
     async def ui(self, *, timeout: Optional[float] = None) -> str:
         """The page that shows this in a browser."""
         return await self._call(str, "GET", "/ui", {}, timeout, repeatable=True)
 
-    async def changes(self, since: Optional[int] = None, *, limit: Optional[int] = None,
-            timeout: Optional[float] = None) -> ChangesResult:
+    async def changes(self, since: Optional[int] = None, *, before: Optional[int] = None,
+            limit: Optional[int] = None, session: Optional[str] = None, tool: Optional[str] = None,
+            path: Optional[str] = None, timeout: Optional[float] = None) -> ChangesResult:
         """List the changes that calls have made.
 
         since: Only after this number; default: the newest.
+        before: Only before this number.
         limit: Most changes.
+        session: Only of this session.
+        tool: Only by this tool.
+        path: Only of this path, or what is below it.
         """
-        return await self._call(ChangesResult, "GET", "/changes", {"since": since, "limit": limit},
-            timeout, repeatable=True)
+        return await self._call(ChangesResult, "GET", "/changes", {"since": since, "before": before, "limit": limit,
+            "session": session, "tool": tool, "path": path}, timeout, repeatable=True)
 
     async def change(self, id: int, *, offset: Optional[int] = None, limit: Optional[int] = None,
             timeout: Optional[float] = None) -> ChangeResult:
         """One change with the paths that it changed.
 
         id: Which change.
-        offset: Leave out so many paths.
-        limit: At most so many paths.
+        offset: Leave out this many paths.
+        limit: At most this many paths.
         """
         return await self._call(ChangeResult, "GET", "/changes/{id}", {"id": id, "offset": offset, "limit": limit},
             timeout, repeatable=True)

@@ -4,9 +4,12 @@
 import base64
 import dataclasses
 import functools
+import ipaddress
 import json
+import math
 import os
 import re
+import socket
 import stat
 import typing
 import urllib.parse
@@ -14,11 +17,21 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence, Union
 
 from .errors import SidecarError, error_of_answer
+from .operations import BootEvent, SidecarEvent
 
 POLL_SECONDS = 0.1
 ATTEMPTS = 3
 WAIT_SECONDS = 10.0
 MAX_OUTPUT = 16 * 1024 * 1024
+
+
+def _running_places() -> List[str]:
+    """The directories in which running sidecars of this user may be entered."""
+    runtime, uid = os.environ.get("XDG_RUNTIME_DIR", ""), os.geteuid()
+    usual = f"/run/user/{uid}"
+    if runtime.startswith("/") and runtime != usual:
+        return [f"{runtime}/sidecar"]
+    return [f"{usual}/sidecar", *(["/run/sidecar"] if uid == 0 else []), f"/tmp/sidecar-{uid}"]
 
 
 @dataclass(frozen=True)
@@ -35,38 +48,103 @@ class Address:
     @classmethod
     def of(cls, socket_path: Optional[str], url: Optional[str]) -> "Address":
         if (socket_path is None) == (url is None):
-            raise SidecarError("INVALID_CONFIG", "Give either socket_path or url")
+            raise mistake(f"Give socket_path or url{'; neither is set' if url is None else ', not both'}")
         if url is None:
-            return cls(os.fspath(socket_path or ""))
-        parts = urllib.parse.urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise SidecarError("INVALID_CONFIG", f"The URL of a sidecar is http://HOST:PORT or https://…, not {url}")
+            if not isinstance(socket_path, (str, os.PathLike)) or not os.fspath(socket_path):
+                raise mistake(f"socket_path must be a path that is not empty, not {socket_path!r}")
+            return cls(os.fspath(socket_path))
+        try:
+            parts = urllib.parse.urlsplit(url)
+            host, port = parts.hostname, parts.port
+            (host or "").encode("idna")
+        except (ValueError, AttributeError, TypeError):
+            host, port = None, None
+        if not host or parts.scheme not in ("http", "https"):
+            raise mistake(f"url must be http://HOST:PORT or https://HOST:PORT, not {url!r}")
         tls = parts.scheme == "https"
-        return cls(None, parts.hostname, parts.port or (443 if tls else 80), tls, parts.path.rstrip("/"))
+        try:
+            host = str(ipaddress.ip_address(host))
+        except ValueError:
+            pass
+        return cls(None, host, port or (443 if tls else 80), tls, parts.path.rstrip("/"))
 
     @property
     def endpoint(self) -> str:
         return f"unix:{self.socket_path}" if self.socket_path is not None else f"tcp://{self.host}:{self.port}"
 
-    def exists(self) -> bool:
-        """Whether there may be a listener. NOT_READY if something else has the socket's name."""
-        if self.socket_path is None:
-            return True
-        try:
-            mode = os.stat(self.socket_path).st_mode
-        except FileNotFoundError:
-            return False
-        except OSError as error:
-            raise SidecarError("NOT_READY", f"Cannot look at {self.socket_path}: {error.strerror}") from error
-        if not stat.S_ISSOCK(mode):
-            raise SidecarError("NOT_READY", f"Socket path exists and is not a socket: {self.socket_path}")
-        return True
-
-    def not_ready(self) -> SidecarError:
-        return SidecarError("NOT_READY", f"Timed out waiting for coding sidecar at {self.endpoint}")
+    def made_token(self) -> Optional[str]:
+        """The token in the file that a server keeps while it listens at this address. Another program that listens there
+        later can do nothing with it, because each server makes its own."""
+        if self.socket_path is not None or self.tls:
+            return None
+        for place in _running_places():
+            path = f"{place}/tcp-{self.host}-{self.port}.token"
+            try:
+                with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), encoding="ascii") as file:
+                    at = os.fstat(file.fileno())
+                    if stat.S_ISREG(at.st_mode) and at.st_uid == os.lstat(place).st_uid == os.geteuid():
+                        found = re.fullmatch("[0-9a-f]{64}", file.read(65))
+                        return found[0] if found else None
+            except (OSError, ValueError):
+                pass
+        return None
 
     def cannot_connect(self, error: OSError) -> SidecarError:
-        return SidecarError("NOT_READY", f"Cannot connect to the sidecar at {self.endpoint}: {error}")
+        found = self.found()
+        # The kernel answers the same for a socket without a server and for any other file.
+        if found is not None and not stat.S_ISSOCK(found.st_mode):
+            return SidecarError("NOT_READY", f"Socket path exists and is not a socket: {self.socket_path}")
+        why = self.reason(error) or "there is no such socket"
+        return SidecarError("NOT_READY", f"Cannot connect to the sidecar at {self.endpoint}: {why}")
+
+    def found(self) -> Optional[os.stat_result]:
+        """What is at the path of the socket; None if that cannot be seen."""
+        try:
+            return None if self.socket_path is None else os.stat(self.socket_path)
+        except OSError:
+            return None
+
+    def reason(self, error: OSError) -> str:
+        """Why a connection could not be made; "" if there is nothing at the path."""
+        if isinstance(error, socket.gaierror):
+            return f"the name is not known ({error.strerror})"
+        numbers = set(re.findall(r"\[Errno (\d+)\]", str(error)))
+        if error.errno is None and len(numbers) == 1:  # asyncio's words for several addresses that all fail so
+            error = OSError(int(min(numbers)), os.strerror(int(min(numbers))))
+        if isinstance(error, FileNotFoundError):
+            return ""
+        if isinstance(error, ConnectionRefusedError):
+            return f"no server listens on the {'port' if self.socket_path is None else 'socket'}"
+        if isinstance(error, PermissionError) and self.socket_path is not None:
+            found = self.found()
+            if found is None:
+                return "permission denied: this user may not enter the socket's directory"
+            return (f"permission denied: the socket is for user {found.st_uid} and group {found.st_gid} "
+                    f"(mode {stat.S_IMODE(found.st_mode):04o})")
+        if isinstance(error, BlockingIOError):
+            return "the socket takes no more connections"
+        return error.strerror or str(error)
+
+
+def mistake(message: str) -> SidecarError:
+    return SidecarError("INVALID_CONFIG", message)
+
+
+def check_options(token: Any, session: Any, **seconds: Any) -> None:
+    """That the options of a client are what they must be."""
+    if token is not None and not (isinstance(token, str) and re.fullmatch("[!-~]+", token)):
+        raise mistake("token must be visible ASCII characters without blanks")
+    if session is not None and not isinstance(session, str):
+        raise mistake(f"session must be a string, not {session!r}")
+    for name, value in seconds.items():
+        if value is not None and not (type(value) in (int, float) and 0 <= value < math.inf):
+            raise mistake(f"{name} must be a number of seconds, 0 or more, not {value!r}")
+
+
+def token_header(token: Optional[str], address: Address) -> Dict[str, str]:
+    """The token that was given, else the one that the server has made for this user."""
+    token = address.made_token() if token is None else token
+    return {} if token is None else {"Authorization": f"Bearer {token}"}
 
 
 @dataclass(frozen=True)
@@ -89,6 +167,36 @@ class Answer:
 HEALTH = Request("GET", "/health")
 
 
+class Readiness:
+    """What is known while a client waits for a sidecar."""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+        self._why = ""
+
+    def is_ready(self, answer: Answer) -> bool:
+        if answer.status in (401, 403):
+            raise error_of_answer(answer.status, answer.body)
+        self._why = f"GET /health is answered with status {answer.status}"
+        return answer.status == 200
+
+    def failed(self, error: SidecarError) -> None:
+        """Nothing has answered. Raises the error if there is no use in waiting."""
+        cause, found = error.__cause__, self._address.found()
+        if found is not None and not stat.S_ISSOCK(found.st_mode):
+            raise error
+        if error.code == "CONNECTION_LOST":
+            self._why = "it closes connections without an answer"
+        elif error.code == "TIMED_OUT":  # maybe it had no time left; then the attempt before says why
+            self._why = self._why or "it accepts connections and does not answer"
+        else:
+            self._why = self._address.reason(cause) if isinstance(cause, OSError) else error.message
+
+    def timed_out(self) -> SidecarError:
+        reason = f": {self._why}" if self._why else ""
+        return SidecarError("NOT_READY", f"Timed out waiting for coding sidecar at {self._address.endpoint}{reason}")
+
+
 def make_request(method: str, path: str, args: Mapping[str, Any], session: Optional[str] = None,
                  repeatable: bool = False) -> Request:
     """The request for an operation: its arguments become path, query or body. None means absent."""
@@ -104,9 +212,25 @@ def make_request(method: str, path: str, args: Mapping[str, Any], session: Optio
     return Request(method, path, body_of(rest, session), JSON, repeatable)
 
 
-def events_request(since: Union[int, str, None]) -> Request:
-    request = make_request("GET", "/events", {"since": since}, repeatable=True)
-    return dataclasses.replace(request, headers={"Accept": "application/x-ndjson"})
+class EventReader:
+    """Makes events of lines, and knows where to go on when the stream ends."""
+
+    def __init__(self, since: Union[int, str, None]) -> None:
+        self._since = since
+        self._boot: Optional[str] = None
+
+    def request(self) -> Request:
+        request = make_request("GET", "/events", {"since": self._since}, repeatable=True)
+        return dataclasses.replace(request, headers={"Accept": "application/x-ndjson"})
+
+    def __call__(self, line: bytes) -> SidecarEvent:
+        event: SidecarEvent = decode(SidecarEvent, parse(line))
+        if isinstance(event, BootEvent):
+            self._boot = event.boot
+        number = event.event if isinstance(event, BootEvent) else getattr(event, "id", None)
+        if self._boot is not None and number is not None:
+            self._since = f"{self._boot}-{number}"
+        return event
 
 
 JSON = {"Content-Type": "application/json"}
@@ -149,7 +273,8 @@ def result_of(want: Any, answer: Answer) -> Any:
     content = content_of(answer)
     if isinstance(content, dict) and content.get("ok") is True and "result" in content:
         content = content["result"]
-    return decode(want, content)
+    change = answer.headers.get("sidecar-change")
+    return decode(want, content if change is None else {"change": int(change), **content})
 
 
 def decode(want: Any, value: Any) -> Any:
@@ -158,7 +283,8 @@ def decode(want: Any, value: Any) -> Any:
     if origin is list and isinstance(value, list):
         return [decode(typing.get_args(want)[0], one) for one in value]
     if origin is Union:
-        return None if value is None else decode(_variant(typing.get_args(want), value), value)
+        variant = None if value is None else _variant(typing.get_args(want), value)
+        return value if variant is None else decode(variant, value)
     if not dataclasses.is_dataclass(want) or not isinstance(value, dict):
         return value
     hints = _hints(want)
@@ -178,13 +304,13 @@ def _hints(want: Any) -> Dict[str, Any]:
 
 
 def _variant(options: Sequence[Any], value: Any) -> Any:
-    """Of the variants of a union the one whose ``type`` the value has."""
+    """Of the variants of a union the one whose ``type`` the value has; None if that is a newer one."""
     options = [one for one in options if one is not type(None)]
     for one in options:
         if dataclasses.is_dataclass(one) and isinstance(value, dict) and "type" in value and \
                 value["type"] in typing.get_args(_hints(one).get("type")):
             return one
-    return options[0]
+    return options[0] if len(options) == 1 else None
 
 
 def _python_name(name: str) -> str:
@@ -209,6 +335,8 @@ class BashDone:
 
     exit_code: int
     timed_out: bool = False
+    #: The number of what it changed, for ``undo_change``, as far as commands are observed.
+    change: Optional[int] = None
 
 
 BashEvent = Union[BashOutput, BashDone]
@@ -222,6 +350,8 @@ class BashResult:
     stderr: str = ""
     #: Whether there was more output than ``max_output``.
     truncated: bool = False
+    #: The number of what it changed, for ``undo_change``, as far as commands are observed.
+    change: Optional[int] = None
 
 
 OnText = Optional[Callable[[str], None]]
@@ -238,7 +368,7 @@ class Collector:
 
     def take(self, event: BashEvent) -> None:
         if isinstance(event, BashDone):
-            self.result.exit_code, self.result.timed_out = event.exit_code, event.timed_out
+            self.result.exit_code, self.result.timed_out, self.result.change = event.exit_code, event.timed_out, event.change
             self.result.stdout, self.result.stderr = ("".join(self._kept[name]) for name in ("stdout", "stderr"))
             return
         tell = self._told[event.stream]
@@ -269,7 +399,7 @@ def bash_event(line: bytes) -> BashEvent:
     if event["type"] == "delta":
         return BashOutput(event["stream"], event["data"])
     if event["type"] == "done":
-        return BashDone(event["exitCode"], event.get("timedOut", False))
+        return BashDone(event["exitCode"], event.get("timedOut", False), event.get("change"))
     raise SidecarError(event.get("code", "EXECUTION_ERROR"), event["message"], status=200)
 
 

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import unittest.mock
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
 os.environ.setdefault("SIDECAR_BIN", str(TOP / "build/sidecar"))
@@ -23,6 +24,22 @@ def free_port():
 def running(text):
     """Whether a process has this text in its command line."""
     return subprocess.run(["pgrep", "-f", text], check=False, capture_output=True).stdout != b""
+
+
+class MadeToken:
+    """The token that a server keeps in a file while it listens at that port, as tests/api/test_tcp.py sees it do."""
+
+    def __init__(self, test, port):
+        folder = tempfile.TemporaryDirectory(prefix="sidecar-python-")
+        test.addCleanup(folder.cleanup)
+        changed = unittest.mock.patch.dict(os.environ, XDG_RUNTIME_DIR=folder.name)
+        changed.start()
+        test.addCleanup(changed.stop)
+        self.file = pathlib.Path(folder.name, "sidecar", f"tcp-127.0.0.1-{port}.token")
+        self.file.parent.mkdir(mode=0o700)
+
+    def write(self, text):
+        self.file.write_text(text, encoding="ascii")
 
 
 class Place:

@@ -7,9 +7,9 @@ import os
 import signal
 import unittest
 
-from server import Place, Recorder, free_port, running
+from server import MadeToken, Place, Recorder, free_port, running
 from coding_sidecar import AsyncClient, BashDone, BashOutput, Client, SidecarError
-from coding_sidecar.operations import ReadText
+from coding_sidecar.operations import BootEvent, CallEndEvent, CallStartEvent, GapEvent, ReadText
 
 CALLED = Recorder(AsyncClient)
 
@@ -45,6 +45,19 @@ class Operations(AsyncTest):
         self.assertEqual((await client.find("*.txt")).files, ["src/a.txt"])
         self.assertEqual((await client.grep("zw")).content, "src/a.txt:2: zwei")
         self.assertEqual([one.path for one in (await client.search("one")).matches], ["src/a.txt"])
+        await client.mkdir("names")
+        await client.write("names/a", "a")
+        await client.copy("names/a", "names/b")
+        await client.rename("names/b", "names/c")
+        self.assertEqual((await client.stat("names/c")).size, 1)
+        self.assertTrue((await client.exists("names/c")).exists)
+        await client.remove("names", recursive=True)
+        root = (await client.get_allowed_paths()).paths[0]
+        self.assertEqual((await client.validate_path("x")).path, root + "/x")
+        self.assertFalse(await client.is_path_allowed("/etc/passwd"))
+        self.assertTrue(await client.is_command_blocked("sudo ls"))
+        self.assertFalse((await client.policy("ls")).blocked)
+        self.assertEqual((await client.get_tool_by_name("read_file"))["function"]["name"], "read_file")
         patched = await client.patch("*** Begin Patch\n*** Add File: new.txt\n+one\n*** End Patch\n")
         self.assertEqual(patched.files[0].path, "new.txt")
         many = await asyncio.gather(*(client.read("src/a.txt") for _ in range(20)))
@@ -131,13 +144,32 @@ class Commands(AsyncTest):
         events = self.client.events(since=0)
         task = asyncio.create_task(self.client.bash(command))
         async for event in events:
-            if event["type"] == "call.start" and event["subject"] == command:
-                self.assertTrue((await self.client.watched_call(event["call"]))["running"])
-                await self.client.stop_call(event["call"])
+            if isinstance(event, CallStartEvent) and event.subject == command:
+                self.assertTrue((await self.client.watched_call(event.call)).running)
+                await self.client.stop_call(event.call)
                 break
         await events.aclose()
         await asyncio.wait([task])
         task.exception()
+
+
+    async def test_events_go_on_after_a_restart(self):
+        events = self.client.events(since=0)
+        first = await events.__anext__()
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            await self.client.write("a", "one")
+            while not isinstance(end := await events.__anext__(), CallEndEvent):
+                pass
+            self.place.stop(self.server, number)
+            self.server = self.place.serve()
+            while (await self.client.health()).event < end.id:  # as many events as before
+                await self.client.write("a", "again")
+            second, gap, start = [await events.__anext__() for _ in range(3)]
+            self.assertEqual((type(second), gap, start.id), (BootEvent, GapEvent("gap", None), 1))
+            self.assertNotEqual(second.boot, first.boot)
+            while not isinstance(await events.__anext__(), CallEndEvent):
+                pass
+        await events.aclose()
 
 
 class Models(AsyncTest):
@@ -166,6 +198,14 @@ class Connections(unittest.IsolatedAsyncioTestCase):
         stranger = AsyncClient(url=f"http://127.0.0.1:{port}")
         await self.fails("UNAUTHORIZED", 401, stranger.read("a"))
         await self.fails("UNAUTHORIZED", 401, stranger.wait_for_ready())
+
+    async def test_a_token_that_the_server_has_made(self):
+        port, token = free_port(), "0123456789abcdef" * 4
+        made, place = MadeToken(self, port), Place(self)
+        place.serve("--tcp", f"127.0.0.1:{port}", SIDECAR_AUTH_TOKEN=token)
+        await AsyncClient(place.socket_path).wait_for_ready(60)
+        made.write(token)
+        self.assertEqual((await AsyncClient(url=f"http://127.0.0.1:{port}").ls()).output, "(empty directory)")
 
     async def test_late_and_again(self):
         place = Place(self)

@@ -1,24 +1,29 @@
 # SPDX-License-Identifier: MIT
 """Every operation of the client that blocks, against the real program."""
 
+import asyncio
+import contextlib
 import inspect
 import json
 import os
 import pathlib
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 import typing
 import unittest
+import unittest.mock
 
-from server import Place, Recorder, free_port, running
+from server import MadeToken, Place, Recorder, free_port, running
 import coding_sidecar
-from coding_sidecar import BashDone, BashOutput, Client, PrivateSidecar, SidecarError, program_path
+from coding_sidecar import PathNotAllowedError, AsyncClient, BashDone, BashOutput, Client, PrivateSidecar, SidecarError, program_path
 from coding_sidecar.wire import Address
-from coding_sidecar.operations import TOOL_NAMES, ReadImage, ReadText
+from coding_sidecar.operations import (
+    TOOL_NAMES, BootEvent, CallEndEvent, CallStartEvent, GapEvent, ReadImage, ReadText, WriteResult)
 
 CALLED = Recorder(Client)
 
@@ -68,6 +73,29 @@ class Operations(ClientTest):
         client.write("dot.gif", "R0lGODlhAQABAAAAACw=", encoding="base64")
         self.assertIsInstance(client.read("dot.gif"), ReadImage)
 
+    def test_names_and_what_is_allowed(self):
+        c = self.client
+        c.mkdir("names/deep", recursive=True)
+        c.write("names/a.bin", "AAEC", encoding="base64")
+        self.assertEqual(c.read("names/a.bin", encoding="base64").data, "AAEC")
+        self.assertEqual(c.copy("names/a.bin", "names/b.bin").path, "names/b.bin")
+        self.assertIsNotNone(c.rename("names/b.bin", "names/c.bin").path)
+        self.assertEqual((c.stat("names/c.bin").type, c.stat("names/c.bin").size), ("file", 3))
+        self.assertFalse(c.exists("names/b.bin").exists)
+        self.fails("DIRECTORY_NOT_EMPTY", 400, c.remove, "names")
+        c.remove("names", recursive=True)
+        root = c.get_allowed_paths().paths[0]
+        self.assertEqual(c.validate_path("x").path, root + "/x")
+        with self.assertRaises(PathNotAllowedError) as caught:
+            c.validate_path("/etc/passwd")
+        self.assertEqual(caught.exception.code, "PATH_OUTSIDE_WORKSPACE")
+        self.assertRaises(PathNotAllowedError, c.read, "../x")
+        self.assertEqual((c.is_path_allowed("x"), c.is_path_allowed("/etc/passwd")), (True, False))
+        self.assertEqual((c.is_command_blocked("ls"), c.is_command_blocked("sudo ls")), (False, True))
+        self.assertFalse(c.policy("ls").blocked)
+        self.assertEqual(c.get_tool_by_name("edit_file")["function"]["name"], "edit_file")
+        self.fails("UNKNOWN_TOOL", 404, c.get_tool_by_name, "none")
+
     def test_patch(self):
         patch = "*** Begin Patch\n*** Add File: new.txt\n+one\n*** End Patch\n"
         self.assertEqual([(one.path, one.kind) for one in self.client.patch(patch).files], [("new.txt", "created")])
@@ -79,13 +107,25 @@ class Operations(ClientTest):
         self.fails("INVALID_REGEX", 400, self.client.grep, "(")
         self.fails("INVALID_ARGUMENTS", 400, self.client.bash, [])
         self.fails("NOT_READY", None, Client("/nowhere/s").health)
-        for options in ({}, {"socket_path": "/a", "url": "http://b"}, {"url": "ftp://b"}):
-            self.fails("INVALID_CONFIG", None, Client, **options)
+        for options, message in (
+                ({}, "Give socket_path or url; neither is set"),
+                ({"socket_path": "/a", "url": "http://b"}, "Give socket_path or url, not both"),
+                ({"url": "ftp://b"}, "url must be http://HOST:PORT or https://HOST:PORT, not 'ftp://b'"),
+                ({"url": "http://b:x"}, "url must be http://HOST:PORT or https://HOST:PORT, not 'http://b:x'"),
+                ({"url": "http://" + "x" * 64}, "url must be http://HOST:PORT or https://HOST:PORT, not 'http://" + "x" * 64 + "'"),
+                ({"socket_path": 5}, "socket_path must be a path that is not empty, not 5"),
+                ({"socket_path": "/a", "token": "a b"}, "token must be visible ASCII characters without blanks"),
+                ({"socket_path": "/a", "token": 5}, "token must be visible ASCII characters without blanks"),
+                ({"socket_path": "/a", "session": 5}, "session must be a string, not 5"),
+                ({"socket_path": "/a", "timeout": "5"}, "timeout must be a number of seconds, 0 or more, not '5'"),
+                ({"socket_path": "/a", "wait_for_ready": -1}, "wait_for_ready must be a number of seconds, 0 or more, not -1")):
+            for kind in (Client, AsyncClient):
+                self.assertEqual(str(self.fails("INVALID_CONFIG", None, kind, **options)), message)
 
     def test_server(self):
         health = self.client.health()
         self.assertEqual((health.ok, health.workspace), (True, str(self.place.workspace)))
-        self.assertIn("sandbox", health.more)
+        self.assertEqual((health.sandbox.mode in ("off", "workspace"), health.journal.on, health.more), (True, True, {}))
         self.assertTrue(self.client.ui().lower().startswith("<!doctype html>"))
         self.assertIn("sidecar_build_info", self.client.metrics())
         self.assertEqual(self.client.endpoint, f"unix:{self.place.socket_path}")
@@ -174,13 +214,16 @@ class Commands(ClientTest):
         with self.client.events(since=0) as events:
             runner = threading.Thread(target=self.client.bash, args=(command,))
             runner.start()
-            call = next(event["call"] for event in events
-                        if event["type"] == "call.start" and event["subject"] == command)
-            self.assertTrue(self.client.watched_call(call)["running"])
-            self.client.stop_call(call)
-            end = next(event for event in events if event["type"] == "call.end" and event["call"] == call)
-            self.assertFalse(end["ok"])
+            call = next(event.call for event in events if isinstance(event, CallStartEvent) and event.subject == command)
+            watched = self.client.watched_call(call)
+            self.assertEqual((watched.running, watched.events[0].type, watched.arguments["command"]),
+                             (True, "call.start", command))
+            self.assertTrue(self.client.stop_call(call).stopping)
+            end = next(event for event in events if isinstance(event, CallEndEvent) and event.call == call)
+            self.assertFalse(end.ok)
             runner.join()
+        self.fails("CALL_NOT_FOUND", 404, self.client.watched_call, 9999)
+        self.fails("JOB_NOT_FOUND", 404, self.client.job, "9999")
 
 
 class Models(ClientTest):
@@ -247,6 +290,26 @@ class Connections(unittest.TestCase):
                 self.fails("UNAUTHORIZED", 401, stranger.read, "a")
                 self.fails("UNAUTHORIZED", 401, stranger.wait_for_ready)
 
+    def test_a_token_that_the_server_has_made(self):
+        port, token = free_port(), "0123456789abcdef" * 4
+        made, place = MadeToken(self, port), Place(self)
+        place.serve("--tcp", f"127.0.0.1:{port}", SIDECAR_AUTH_TOKEN=token)
+        with Client(place.socket_path, wait_for_ready=60) as local:
+            local.wait_for_ready(60)
+        with Client(url=f"http://127.0.0.1:{port}") as client:
+            for text in (None, token[:-1], token + "0", "x" * 64):
+                if text:
+                    made.write(text)
+                self.fails("UNAUTHORIZED", 401, client.ls)
+            made.write(token)
+            self.assertEqual(client.ls().output, "(empty directory)")
+        with Client(url=f"http://127.0.0.1:{port}", token="wrong") as given:
+            self.fails("UNAUTHORIZED", 401, given.ls)
+        made.file.rename(made.file.with_name("elsewhere"))
+        made.file.symlink_to("elsewhere")
+        with Client(url=f"http://127.0.0.1:{port}") as linked:
+            self.fails("UNAUTHORIZED", 401, linked.ls)
+
     def test_late_and_again(self):
         place = Place(self)
         client = Client(place.socket_path, wait_for_ready=60, session="me")
@@ -265,7 +328,7 @@ class Connections(unittest.TestCase):
         servers.append(server)
 
         def kill():
-            while not count.exists():
+            while not count.exists() or not count.stat().st_size:
                 time.sleep(0.01)
             place.stop(servers[-1], signal.SIGKILL)
             servers.append(place.serve())
@@ -278,6 +341,74 @@ class Connections(unittest.TestCase):
             self.assertEqual(client.read("count").content, "x\n")
             count.unlink()
 
+    def test_again_with_many_kept_connections(self):
+        place = Place(self)
+        server = place.serve()
+        client = Client(place.socket_path, wait_for_ready=60)
+        self.addCleanup(client.close)
+        job = client.start_job("while ! test -e go; do sleep 0.01; done; echo gone")
+        waiting = [threading.Thread(target=client.job, args=(job,), kwargs={"since": 0, "wait_ms": 60000})
+                   for _ in range(5)]
+        for thread in waiting:
+            thread.start()
+        while client.health().running < len(waiting):
+            time.sleep(0.01)
+        client.write("go", "")
+        for thread in waiting:
+            thread.join()
+        place.stop(server, signal.SIGKILL)
+        place.serve()
+        self.assertEqual(client.read("go").content, "")
+
+    def test_what_changes_something_says_by_which_number_it_is_undone(self):
+        place = Place(self)
+        place.serve("--observe", "on")
+        client = Client(place.socket_path, wait_for_ready=60)
+        self.addCleanup(client.close)
+        self.assertEqual(client.write("a", "1\n"), WriteResult(True, "a", 2, 1))
+        self.assertEqual(client.edit("a", "1", "2").change, 2)
+        patch = "*** Begin Patch\n*** Update File: a\n@@\n-2\n+3\n*** End Patch\n"
+        self.assertEqual(client.patch(patch).change, 3)
+        observed = client.health().observed.commands != "none"
+        removed = client.bash("rm a")
+        self.assertEqual(removed.change, 4 if observed else None)
+        if observed:
+            client.undo_change(removed.change)
+            self.assertEqual(client.read("a").content, "3\n")
+        self.assertIsNone(client.bash("true").change)
+
+    def test_events_go_on_after_a_restart(self):
+        place = Place(self)
+        server = place.serve()
+        client = Client(place.socket_path, wait_for_ready=60)
+        self.addCleanup(client.close)
+        with client.events(since=0) as events:
+            first = next(events)
+            self.assertEqual((type(first), first.event), (BootEvent, 0))
+            for number in (signal.SIGTERM, signal.SIGKILL):
+                client.write("a", "one")
+                end = next(event for event in events if isinstance(event, CallEndEvent))
+                place.stop(server, number)
+                server = place.serve()
+                while client.health().event < end.id:  # as many events as before
+                    client.write("a", "again")
+                second, gap, start = (next(events) for _ in range(3))
+                self.assertNotEqual(second.boot, first.boot)
+                self.assertEqual((gap, start.id), (GapEvent("gap", None), 1))
+                next(event for event in events if isinstance(event, CallEndEvent))
+        newest = client.health().event
+        client.write("a", "more")
+        with client.events(since=f"{second.boot}-{newest}") as events:
+            self.assertEqual([next(events), next(events).id], [BootEvent("boot", second.boot, newest), newest + 1])
+        place.stop(server)
+        with Client(place.socket_path) as impatient:
+            server = place.serve()
+            impatient.wait_for_ready(60)
+            with impatient.events() as events:
+                next(events)
+                place.stop(server)
+                self.assertEqual(list(events), [])
+
     def test_addresses(self):
         for url, place in (("http://h", ("h", 80, False, "")), ("https://h/box/", ("h", 443, True, "/box")),
                            ("http://[::1]:8080", ("::1", 8080, False, ""))):
@@ -288,8 +419,61 @@ class Connections(unittest.TestCase):
         place = Place(self)
         error = self.fails("NOT_READY", None, Client(place.socket_path, wait_for_ready=0.2).health)
         self.assertEqual(str(error), f"Timed out waiting for coding sidecar at unix:{place.socket_path}")
+        error = self.fails("NOT_READY", None, Client(place.socket_path).health)
+        self.assertEqual(str(error), f"Cannot connect to the sidecar at unix:{place.socket_path}: there is no such socket")
         pathlib.Path(place.socket_path).touch()
-        self.fails("NOT_READY", None, Client(place.socket_path).wait_for_ready, 60)
+        error = self.fails("NOT_READY", None, Client(place.socket_path).wait_for_ready, 60)
+        self.assertIn("is not a socket", str(error))
+
+    def test_why_it_does_not_come(self):
+        place = Place(self)
+        server = place.serve()
+
+        def waiting(message, **options):
+            """Both clients say it."""
+            client, after = Client(**options), AsyncClient(**options)
+            wanted = f"Timed out waiting for coding sidecar at {client.endpoint}: {message}"
+            self.assertEqual(str(self.fails("NOT_READY", None, client.wait_for_ready, 0.15)), wanted)
+            self.assertEqual(str(self.fails("NOT_READY", None, asyncio.run, after.wait_for_ready(0.15))), wanted)
+        here = {"socket_path": place.socket_path}
+        Client(**here).wait_for_ready(60)
+        folder, user, group = place.workspace.parent, os.geteuid(), os.getegid()
+        # Files of root are for root: another user then, and otherwise a mode that shuts the owner out.
+        other = 65534 if user == 0 else user
+        os.chmod(place.socket_path, 0)
+        for mode, message in ((0o755, f"the socket is for user {user} and group {group} (mode 0000)"),
+                              (0, "this user may not enter the socket's directory")):
+            os.chmod(folder, mode)
+            try:
+                os.seteuid(other)
+                waiting(f"permission denied: {message}", **here)
+            finally:
+                os.seteuid(user)
+                os.chmod(folder, 0o755)
+        place.stop(server, signal.SIGKILL)
+        os.chmod(place.socket_path, 0o600)
+        waiting("no server listens on the socket", **here)
+        waiting("no server listens on the port", url=f"http://127.0.0.1:{free_port()}")
+        waiting("no server listens on the port", url=f"http://localhost:{free_port()}")
+        with unittest.mock.patch("socket.getaddrinfo", side_effect=socket.gaierror(socket.EAI_NONAME, "no such name")):
+            waiting("the name is not known (no such name)", url="http://nowhere.invalid:1")
+        for answer, message in ((b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n", "GET /health is answered with status 500"),
+                                (b"", "it closes connections without an answer")):
+            with socket.create_server(("127.0.0.1", 0)) as sick:
+                def serve():
+                    with contextlib.suppress(OSError):
+                        while True:
+                            connection, _ = sick.accept()
+                            connection.recv(65536)
+                            connection.sendall(answer)
+                            connection.close()
+                thread = threading.Thread(target=serve)
+                thread.start()
+                waiting(message, url=f"http://127.0.0.1:{sick.getsockname()[1]}")
+                sick.shutdown(socket.SHUT_RDWR)
+                thread.join()
+        with socket.create_server(("127.0.0.1", 0)) as mute:
+            waiting("it accepts connections and does not answer", url=f"http://127.0.0.1:{mute.getsockname()[1]}")
 
     def test_private(self):
         place = Place(self)

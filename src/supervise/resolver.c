@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: MIT */
+/* resolver: /proc for what is relative to the caller, openat2 in its root for the rest. */
+
+#include "supervise/resolver.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "base/own.h"
+#include "supervise/limits.h"
+
+bool resolver_name(int fd, char name[PATH_MAX])
+{
+	char self[32];
+
+	(void)snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+	const ssize_t n = readlink(self, name, PATH_MAX - 1);
+	if (n <= 0)
+		return false;
+	name[n] = '\0';
+	return name[0] == '/';
+}
+
+/* What a link of the caller in /proc leads to, if that has a name. */
+static int read_link(int proc, const char *what, char to[PATH_MAX])
+{
+	const ssize_t n = readlinkat(proc, what, to, PATH_MAX - 1);
+
+	if (n < 0) {
+		if (errno == ENOENT)
+			errno = EBADF;
+		return -1;
+	}
+	to[n] = '\0';
+	if (to[0] == '/')
+		return 0;
+	errno = ENOTDIR;
+	return -1;
+}
+
+static int join(struct caller_path *ret, struct str start, struct str rest)
+{
+	if (str_eq(start, STR("/")))
+		start.n = 0;
+	if (start.n + rest.n + 2 > sizeof ret->text) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	if (start.n)
+		memmove(ret->text, start.p, start.n); /* it may be its own beginning */
+	ret->text[start.n] = '/';
+	if (rest.n)
+		memcpy(ret->text + start.n + 1, rest.p, rest.n);
+	ret->n = start.n + 1 + rest.n;
+	ret->text[ret->n] = '\0';
+	return 0;
+}
+
+static struct str without_slashes(struct str s)
+{
+	while (s.n && s.p[0] == '/')
+		s = str_from(s, 1);
+	return s;
+}
+
+/* The names in /proc and /dev by which a process reaches what it has itself. */
+static int replace_magic(int proc, struct caller_path *p)
+{
+	static const struct {
+		struct str start;
+		const char *what;
+		bool numbered;
+	} magic[] = {
+		{ STR("/proc/self/fd/"), "fd/", true },
+		{ STR("/proc/thread-self/fd/"), "fd/", true },
+		{ STR("/dev/fd/"), "fd/", true },
+		{ STR("/dev/stdin"), "fd/0", false },
+		{ STR("/dev/stdout"), "fd/1", false },
+		{ STR("/dev/stderr"), "fd/2", false },
+		{ STR("/proc/self/cwd"), "cwd", false },
+		{ STR("/proc/thread-self/cwd"), "cwd", false },
+		{ STR("/proc/self/root"), "root", false },
+		{ STR("/proc/thread-self/root"), "root", false },
+	};
+	const struct str all = { p->text, p->n };
+
+	if (!str_starts(all, STR("/proc/")) && !str_starts(all, STR("/dev/")))
+		return 0;
+	for (size_t i = 0; i < ARRAY_LEN(magic); i++) {
+		struct str number = STR(""), rest = str_from(all, magic[i].start.n);
+		char target[PATH_MAX] UNINITIALISED, what[32];
+		if (!str_starts(all, magic[i].start))
+			continue;
+		if (magic[i].numbered)
+			(void)str_cut(rest, '/', &number, &rest);
+		else if (rest.n && rest.p[0] != '/')
+			continue;
+		rest = without_slashes(rest);
+		(void)snprintf(what, sizeof what, "%s%.*s", magic[i].what,
+			       STR_FMT(str_upto(number, 10)));
+		if (read_link(proc, what, target) < 0)
+			return -1;
+		struct caller_path new UNINITIALISED;
+		if (join(&new, str_of(target), rest) < 0)
+			return -1;
+		if (rest.n == 0 && new.n > 1) /* without the slash between them */
+			new.text[--new.n] = '\0';
+		*p = new;
+		return 0;
+	}
+	return 0;
+}
+
+/* Where a path or a link leads that is relative to a directory, which is an absolute path. */
+static int go_to(int proc, struct str dir, const char *target, struct caller_path *ret)
+{
+	const struct str start = *target == '/' ? STR("") : dir;
+
+	return join(ret, start, without_slashes(str_of(target))) < 0 ? -1
+								     : replace_magic(proc, ret);
+}
+
+/* Make a path absolute, relative to a directory descriptor of the caller or AT_FDCWD. Links are not
+ * followed, except those in /proc by which a process reaches its own descriptors and directories:
+ * only the process itself could follow them. */
+static int make_absolute(int proc, int dirfd, const char *path, struct caller_path *ret)
+{
+	char base[PATH_MAX] UNINITIALISED, what[32] = "cwd";
+
+	if (*path == '/')
+		return go_to(proc, STR(""), path, ret);
+	if (dirfd != AT_FDCWD)
+		(void)snprintf(what, sizeof what, "fd/%d", dirfd);
+	return read_link(proc, what, base) < 0 ? -1 : join(ret, str_of(base), str_of(path));
+}
+
+/* Open what an absolute path means in that root and its mounts, with these flags and O_PATH: links
+ * are followed (the last one unless O_NOFOLLOW is given), magic ones are refused. */
+static int open_in(int root, const char *absolute, int flags)
+{
+	struct open_how how = { .flags = (uint64_t)(unsigned)(O_PATH | O_CLOEXEC | flags),
+				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+
+	int fd;
+
+	/* EAGAIN: a rename elsewhere made the kernel unsure about a "..". */
+	for (int i = 0; i < LIMIT_OPEN_TRIES; i++) {
+		fd = (int)syscall(SYS_openat2, root, absolute, &how, sizeof how);
+		if (fd >= 0 || errno != EAGAIN)
+			break;
+	}
+	return fd;
+}
+
+bool resolver_is_possible(void)
+{
+	AUTO_FD root = open("/proc/self/root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD found = root < 0 ? -1 : open_in(root, "/", O_DIRECTORY);
+
+	return found >= 0;
+}
+
+/* It is large, and most of it is never used. */
+void resolver_init(struct resolver *r, const struct resolver_home *home)
+{
+	r->call = NULL;
+	r->home = home;
+	r->read = 0;
+	r->proc = r->root = -1;
+	r->proc_of = 0;
+	r->next = 0;
+	r->removes = r->moves = false;
+	for (size_t i = 0; i < RESOLVER_DIRS; i++)
+		r->dirs[i] = (struct caller_dir){ .fd = -1 };
+}
+
+void resolver_done(struct resolver *r)
+{
+	for (size_t i = 0; i < RESOLVER_DIRS; i++) {
+		mem_free(r->dirs[i].text);
+		fd_closep(&r->dirs[i].fd);
+	}
+	fd_closep(&r->proc);
+	fd_closep(&r->root);
+}
+
+enum { NOT_READ = 2 };
+
+void resolver_begin(struct resolver *r, const struct stopped_call *s)
+{
+	r->call = s;
+	r->read = NOT_READ;
+	r->blind = r->renewed = r->certain = false;
+	for (size_t i = 0; i < ARRAY_LEN(r->place); i++) {
+		struct caller_place *p = &r->place[i];
+		p->found = PLACE_UNKNOWN;
+		p->dir = NULL;
+		p->ended = false;
+		p->links = 0;
+		p->way.n = 0;
+		p->moves = -1;
+	}
+}
+
+/* A text with links means something else when a link goes or gets another object, any text when a
+ * directory does: but not before the call is carried out, and when that is nobody says. */
+void resolver_end(struct resolver *r)
+{
+	const enum intent_verb verb = r->intent.verb;
+	const bool changes = r->read == 1 && (verb == INTENT_UNLINK || verb == INTENT_RENAME ||
+					      verb == INTENT_RMDIR);
+
+	for (size_t i = 0; verb == INTENT_RENAME && changes && i < r->intent.count; i++)
+		r->moves |= r->place[i].found == PLACE_FOUND && resolver_moves(r, &r->place[i]);
+	r->removes |= changes;
+	fd_closep(&r->root);
+}
+
+int resolver_intent(struct resolver *r)
+{
+	if (r->read == NOT_READ) {
+		r->read = intent_read(r->call, &r->intent);
+		r->read_error = errno;
+	}
+	if (r->read < 0)
+		errno = r->read_error;
+	return r->read;
+}
+
+void resolver_give(struct resolver *r, enum intent_verb verb, const char *path)
+{
+	struct intent *i = &r->intent;
+
+	r->read = 1;
+	i->verb = verb;
+	i->creates = i->exclusive = i->exchange = i->in_place = false;
+	i->count = 1;
+	i->path[0].dir = AT_FDCWD;
+	i->path[0].follow = true;
+	(void)snprintf(i->path[0].text, sizeof i->path[0].text, "%s", path);
+}
+
+static int renew_proc(struct resolver *r)
+{
+	fd_closep(&r->proc);
+	r->proc = stopped_proc(r->call);
+	r->proc_of = r->proc < 0 ? 0 : r->call->pid;
+	r->renewed = true;
+	r->certain = false;
+	return r->proc < 0 ? -1 : 0;
+}
+
+/* The path as the caller sees it. The caller's directory in /proc is held, because most calls come
+ * from the process that made the last one; it may also have ended. */
+static int see_way(struct resolver *r, size_t which)
+{
+	const struct intent_path *path = &r->intent.path[which];
+	struct caller_path *way = &r->place[which].way;
+
+	bool held = r->proc_of == r->call->pid;
+
+	if (way->n)
+		return 0;
+	while (!held || make_absolute(r->proc, path->dir, path->text, way) < 0) {
+		way->n = 0;
+		way->text[0] = '\0';
+		if (r->renewed && !held)
+			errno = EACCES;
+		if (r->renewed || renew_proc(r) < 0)
+			return -1;
+		held = true;
+	}
+	return 0;
+}
+
+static int see_root(struct resolver *r)
+{
+	const int flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+
+	if (r->root < 0)
+		r->root = openat(r->proc, "root", flags);
+	if (r->root < 0 && !r->renewed && renew_proc(r) == 0)
+		r->root = openat(r->proc, "root", flags);
+	return r->root;
+}
+
+/* Until here the caller's number could have become another process's. */
+static bool is_certain(struct resolver *r)
+{
+	if (!r->certain)
+		r->certain = stopped_is_waiting(r->call);
+	return r->certain;
+}
+
+static bool is_home(const struct resolver *r, struct str path, struct str *below)
+{
+	const struct str home = r->home ? r->home->path : STR("");
+
+	if (home.n == 0 || !str_starts(path, home))
+		return false;
+	*below = str_from(path, home.n);
+	/* "/" ends in the separator that must follow every other directory. */
+	if (home.n > 1 && below->n && below->p[0] != '/')
+		return false;
+	*below = without_slashes(*below);
+	return true;
+}
+
+/* Open a directory by the path that the caller sees, in which there may be links and dots. */
+static int open_dir(struct resolver *r, struct str dir, struct caller_dir *ret)
+{
+	char text[PATH_MAX] UNINITIALISED;
+	struct str below;
+
+	ret->linked = false;
+	ret->in_home = is_home(r, dir, &below);
+	if (ret->in_home) {
+		const int fd = r->home->open(r->home->root, below);
+		if (fd >= 0 || errno == ENOENT)
+			return fd;
+	}
+	if (dir.n >= sizeof text) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	(void)snprintf(text, sizeof text, "%.*s", STR_FMT(dir));
+	if (see_root(r) < 0 || !is_certain(r)) {
+		r->blind = true;
+		errno = EACCES;
+		return -1;
+	}
+	AUTO_FD found = open_in(r->root, *text ? text : "/", O_DIRECTORY);
+	if (found < 0)
+		return -1;
+	const bool named = resolver_name(found, text);
+	ret->linked = !named || !str_eq(str_of(text), dir.n ? dir : STR("/"));
+	ret->in_home = named && is_home(r, str_of(text), &below);
+	return ret->in_home ? r->home->open(r->home->root, below) : TAKE(found, -1);
+}
+
+/* A place for one more, which no path of the call uses. */
+static struct caller_dir *next_dir(struct resolver *r)
+{
+	for (;;) {
+		struct caller_dir *d = &r->dirs[r->next++ % RESOLVER_DIRS];
+		if (d != r->place[0].dir && d != r->place[1].dir)
+			return d;
+	}
+}
+
+/* Whether the text still means this directory. */
+static bool is_current(const struct resolver *r, const struct caller_dir *d)
+{
+	char text[PATH_MAX] UNINITIALISED;
+	struct stat st;
+
+	if (d->linked || !r->removes)
+		return !r->removes;
+	if (!r->moves) /* asking for the name takes five times as long */
+		return fstat(d->fd, &st) == 0 && st.st_nlink > 0;
+	return resolver_name(d->fd, text) && str_eq(str_of(text), (struct str){ d->text, d->n });
+}
+
+/* The directory of that path, or NULL with errno. */
+static struct caller_dir *see_dir(struct resolver *r, struct str dir)
+{
+	for (size_t i = 0; i < RESOLVER_DIRS; i++) {
+		struct caller_dir *d = &r->dirs[i];
+		if (d->text && str_eq((struct str){ d->text, d->n }, dir) && is_current(r, d))
+			return d;
+	}
+	struct caller_dir new = { .n = dir.n };
+	AUTO_FD fd = open_dir(r, dir, &new);
+	if (fd < 0)
+		return NULL;
+	new.text = mem_new(dir.n + 1, 1);
+	if (!new.text) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	memcpy(new.text, dir.p, dir.n);
+	struct caller_dir *place = next_dir(r);
+	mem_free(place->text);
+	fd_closep(&place->fd);
+	*place = new;
+	place->fd = TAKE(fd, -1);
+	return place;
+}
+
+/* Cut off the last component; slashes after it mean nothing here. */
+static struct str cut_last(struct caller_path *w, struct str *last)
+{
+	while (w->n > 1 && w->text[w->n - 1] == '/')
+		w->text[--w->n] = '\0';
+	const char *slash = memrchr(w->text, '/', w->n);
+	const size_t n = (size_t)(slash - w->text);
+
+	*last = (struct str){ w->text + n + 1, w->n - n - 1 };
+	return (struct str){ w->text, n };
+}
+
+static bool is_dots(struct str s)
+{
+	return str_eq(s, STR(".")) || str_eq(s, STR(".."));
+}
+
+/* A path that ends in dots names a directory: find out by which name, in the home. */
+static bool name_dots(struct resolver *r, struct caller_path *w)
+{
+	char text[PATH_MAX] UNINITIALISED;
+	struct caller_dir found;
+	struct str below;
+	AUTO_FD fd = open_dir(r, (struct str){ w->text, w->n }, &found);
+
+	return fd >= 0 && found.in_home && resolver_name(fd, text) &&
+	       is_home(r, str_of(text), &below) &&
+	       join(w, STR(""), without_slashes(str_of(text))) == 0;
+}
+
+/* Find the directory of p->at, and the name in it. */
+static enum place_found find(struct resolver *r, struct caller_place *p)
+{
+	struct str last, below, dir = cut_last(&p->at, &last);
+
+	p->dir = NULL;
+	if (is_dots(last)) {
+		if (!name_dots(r, &p->at))
+			return PLACE_NOWHERE;
+		dir = cut_last(&p->at, &last);
+	}
+	/* The home is "." in itself. */
+	if (is_home(r, (struct str){ p->at.text, p->at.n }, &below) && below.n == 0) {
+		dir = r->home->path;
+		last = STR(".");
+	}
+	p->dir_n = dir.n;
+	if (last.n == 0 || last.n > NAME_MAX)
+		return PLACE_NOWHERE;
+	memcpy(p->name, last.p, last.n);
+	p->name[last.n] = '\0';
+	p->dir = see_dir(r, dir);
+	if (p->dir)
+		return PLACE_FOUND;
+	r->blind |= errno == ENAMETOOLONG;
+	return errno == ENOENT ? PLACE_NO_DIRECTORY : PLACE_NOWHERE;
+}
+
+/* Most of what is opened for writing by an absolute path is a device. */
+static bool is_elsewhere(const struct resolver *r, const char *path)
+{
+	return r->home && (strcmp(path, "/dev/null") == 0 || strcmp(path, "/dev/tty") == 0) &&
+	       !str_starts(r->home->path, STR("/dev"));
+}
+
+struct caller_place *resolver_path(struct resolver *r, size_t which)
+{
+	struct caller_place *p = &r->place[which];
+	const struct intent_path *path = &r->intent.path[which];
+
+	if (p->found != PLACE_UNKNOWN)
+		return p;
+	p->found = PLACE_NOWHERE;
+	p->ended = true;
+	if (!*path->text || is_elsewhere(r, path->text))
+		return p;
+	if (see_way(r, which) < 0) {
+		r->blind |= errno == ENAMETOOLONG;
+		return p;
+	}
+	if (!is_certain(r))
+		return p;
+	memcpy(p->at.text, p->way.text, p->way.n + 1);
+	p->at.n = p->way.n;
+	p->found = find(r, p);
+	p->ended = p->found != PLACE_FOUND || !path->follow;
+	return p;
+}
+
+bool resolver_follow(struct resolver *r, struct caller_place *p)
+{
+	char target[PATH_MAX] UNINITIALISED;
+	const ssize_t n =
+		p->ended ? -1 : readlinkat(p->dir->fd, p->name, target, sizeof target - 1);
+
+	p->ended = true;
+	if (n <= 0)
+		return false;
+	target[n] = '\0';
+	p->found = PLACE_NOWHERE;
+	if (++p->links >= LIMIT_LINK_HOPS ||
+	    go_to(r->proc, (struct str){ p->at.text, p->dir_n }, target, &p->at) < 0)
+		return false;
+	p->found = find(r, p);
+	p->ended = p->found != PLACE_FOUND;
+	return true;
+}
+
+struct caller_place *resolver_place(struct resolver *r, size_t which)
+{
+	struct caller_place *p = resolver_path(r, which);
+
+	while (resolver_follow(r, p))
+		;
+	return p;
+}
+
+bool resolver_moves(struct resolver *r, struct caller_place *p)
+{
+	const enum intent_verb verb = r->intent.verb;
+	struct stat st;
+
+	if (p->moves < 0)
+		p->moves = verb == INTENT_RMDIR ||
+			   (verb == INTENT_RENAME &&
+			    fstatat(p->dir->fd, p->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+			    S_ISDIR(st.st_mode));
+	return p->moves;
+}
+
+int resolver_open(struct resolver *r, const struct bounds *b, struct caller_file *ret)
+{
+	const char *way = r->place[0].way.text;
+
+	ret->file = -1;
+	ret->listed = false;
+	if (see_way(r, 0) < 0 || see_root(r) < 0)
+		return errno;
+	const struct bounds_rights rights = bounds_lower(b);
+	if (!rights.failed && r->intent.verb == INTENT_CONNECT)
+		ret->file = bounds_open_listed(b, way);
+	ret->listed = ret->file >= 0;
+	if (!rights.failed && !ret->listed)
+		ret->file = open_in(r->root, way, r->intent.path[0].follow ? 0 : O_NOFOLLOW);
+	const int error = rights.failed ? EACCES : errno;
+	bounds_raise(&rights);
+	if (ret->file < 0)
+		return error;
+	if (fstat(ret->file, &ret->is) < 0 || !resolver_name(ret->file, ret->name))
+		return EACCES;
+	return stopped_is_waiting(r->call) ? 0 : EINTR;
+}
