@@ -517,14 +517,12 @@ void entry_release(const struct entry_store *s, int dir, const char *name,
 int entry_restore(const struct entry_store *s, int dir, const char *name,
 		  const struct path_state *st)
 {
-	struct arena scratch = { .max = LIMIT_XATTRS + PATH_MAX };
+	AUTO_ARENA scratch = { .max = LIMIT_XATTRS + PATH_MAX };
 	struct path_state now;
 
 	if (st->type == STATE_NONE)
 		return remove_any(dir, name);
-	const int rc = entry_look(dir, name, &scratch, &now);
-	arena_done(&scratch);
-	if (rc < 0)
+	if (entry_look(dir, name, &scratch, &now) < 0)
 		return -1;
 	/* A rename cannot put a file in the place of a directory. */
 	if (now.type == STATE_DIR && st->type != STATE_DIR && remove_any(dir, name) < 0)
@@ -537,8 +535,9 @@ int entry_restore(const struct entry_store *s, int dir, const char *name,
 	}
 	if (st->type == STATE_FILE || st->kept == KEPT_LINK)
 		return restore_file(s, dir, name, st, &now);
-	/* A step that is taken back before this one may ask for the same object. */
-	if (entry_same_object(st, &now))
+	/* A step that is taken back before this one may ask for the same object. But a link that
+	 * was made again may have the number of the one that is to come back. */
+	if (entry_same_object(st, &now) && entry_same_content(st, &now))
 		return entry_set_meta(dir, name, st);
 	return replace(s, dir, name, st, &now);
 }
