@@ -202,14 +202,14 @@ function draw() {
 	at.none.textContent = filter.active ? 'No call matches.' : 'No calls yet.';
 	at.start.hidden = all > 0;
 	at.detail.hidden = all === 0;
+	if (wanted)
+		showWanted();
 	at.follow.setAttribute('aria-pressed', !pinned);
 	at.timeline.classList.toggle('one', [...options.session].filter(one => !one.startsWith('uid ')).length < 2);
 	showNow(at.now, calls, now, act);
 	showChange(at.changed, calls, journal, act);
 	showRefused(at.refused, calls, act);
 	at.cards.hidden = at.now.hidden && at.changed.hidden && at.refused.hidden;
-	if (wanted)
-		showWanted();
 	if (!pinned)
 		follow(now);
 	detail.draw();
