@@ -27,6 +27,7 @@ enum {
 	 * Larger ones are read in pieces. */
 	LIMIT_JOURNAL_SMALL = 32 << 10,
 	LIMIT_JOURNAL_PIECE = 256 << 10,
+	LIMIT_JOURNAL_GLANCE = 4 << 10,
 
 	/* Changes whose entries are kept in memory, about 100 bytes each. */
 	LIMIT_CHANGES = 20000,

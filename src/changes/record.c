@@ -144,9 +144,13 @@ struct window {
 /* The bytes there, at least n; { NULL, 0 } if the segment ends before, or there is no memory. */
 static struct str look(struct window *w, uint64_t at, uint64_t n)
 {
-	if (at >= w->at && at + n <= w->at + w->bytes.n)
+	const uint64_t end = w->at + w->bytes.n;
+
+	if (at >= w->at && at + n <= end)
 		return str_from(buf_str(&w->bytes), (size_t)(at - w->at));
-	const size_t want = n < LIMIT_JOURNAL_PIECE ? LIMIT_JOURNAL_PIECE : (size_t)n;
+	/* Where a large blob was passed over, perhaps the next record is one, too. */
+	const size_t piece = at > end ? LIMIT_JOURNAL_GLANCE : LIMIT_JOURNAL_PIECE;
+	const size_t want = n < piece ? piece : (size_t)n;
 	buf_reset(&w->bytes, SIZE_MAX);
 	char *to = buf_room(&w->bytes, want);
 	const ssize_t got = to ? io_pread_full(w->fd, to, want, (off_t)at) : -1;

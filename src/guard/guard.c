@@ -26,6 +26,7 @@ struct guard {
 	struct present *now, *covered, *spare;
 	size_t running;		     /* commands */
 	bool orphan;		     /* the last of them frees it */
+	bool fresh;		     /* `now` is what a command found that starts alone */
 	uint64_t accepted[ACCEPTED]; /* hashes of names that allowed calls have changed */
 	size_t next;
 };
@@ -352,7 +353,8 @@ int guard_permits(struct guard *g, int dir, const char *name, struct err *e)
 void guard_enter(struct guard *g)
 {
 	(void)pthread_mutex_lock(&g->lock);
-	if (g->running++ == 0)
+	g->fresh = g->running++ == 0;
+	if (g->fresh)
 		scan(g, g->now);
 	(void)pthread_mutex_unlock(&g->lock);
 }
@@ -360,6 +362,7 @@ void guard_enter(struct guard *g)
 void guard_leave(struct guard *g)
 {
 	(void)pthread_mutex_lock(&g->lock);
+	g->fresh = false;
 	const bool last = --g->running == 0 && g->orphan;
 	(void)pthread_mutex_unlock(&g->lock);
 	if (last)
@@ -491,8 +494,10 @@ static bool has_all(const struct present *in, const struct present *of)
 bool guard_has_changed(struct guard *g)
 {
 	(void)pthread_mutex_lock(&g->lock);
-	scan(g, g->spare);
-	const bool same = has_all(g->covered, g->spare);
+	if (!g->fresh)
+		scan(g, g->spare);
+	const bool same = has_all(g->covered, g->fresh ? g->now : g->spare);
+	g->fresh = false;
 	(void)pthread_mutex_unlock(&g->lock);
 	return !same;
 }

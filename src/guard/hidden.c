@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -55,11 +56,13 @@ struct hidden {
 	char root[PATH_MAX];
 	struct buf here_text, away_text;
 	struct patterns here, away; /* about the workspace; absolute */
+	bool away_reaches;	    /* one of `away` could be about a name in the workspace */
 	pthread_mutex_t lock;	    /* protects the rest */
 	struct hidden_item items[HIDDEN_MOST];
 	size_t count, covered;	    /* those after `covered` are not covered yet */
 	int64_t walked_ms, took_ms; /* the last search of the workspace */
 	bool partial;		    /* there was more than that search can find, or keep */
+	atomic_bool by_file;	    /* a name is not enough to tell: one of the items has others */
 };
 
 /* One line of the operator's goes to one of the two lists. */
@@ -111,6 +114,8 @@ static void add_item(struct hidden *h, const char *name, bool by_link, const str
 	}
 	memcpy(copy, name, n);
 	h->items[h->count++] = (struct hidden_item){ copy, by_link, *st };
+	if (by_link || S_ISREG(st->st_mode))
+		atomic_store(&h->by_file, true);
 }
 
 /* Has a file that is hidden several names, and these are of one of them? */
@@ -231,6 +236,18 @@ static int fail_partial(struct err *e)
 		HIDDEN_MOST, WALK_MOST);
 }
 
+/* Could an absolute pattern be about a name in the workspace? */
+static bool reaches(struct str pattern, const char *root)
+{
+	const size_t n = strlen(root);
+	size_t fixed = 0;
+
+	while (fixed < pattern.n && !strchr("*?[\\", pattern.p[fixed]))
+		fixed++;
+	return strncmp(pattern.p, root, fixed < n ? fixed : n) == 0 &&
+	       (fixed < pattern.n || fixed > n);
+}
+
 int hidden_new(const struct hidden_options *o, struct hidden **ret, struct err *e)
 {
 	AUTO_BUF ignore = { .max = SIZE_MAX / 2 };
@@ -258,6 +275,8 @@ int hidden_new(const struct hidden_options *o, struct hidden **ret, struct err *
 		return err_set(e, ERR_INVALID_ARGUMENTS, "More than %d patterns are hidden",
 			       PATTERNS_MOST);
 	}
+	for (size_t i = 0; i < h->away.count; i++)
+		h->away_reaches |= reaches(h->away.text[i], h->root);
 	search(h);
 	if (h->partial) {
 		hidden_free(h);
@@ -283,14 +302,11 @@ void hidden_free(struct hidden *h)
 
 bool hidden_is_here(const struct hidden *h, bool outside)
 {
-	bool here = h->here.count > 0 || (outside && h->away.count > 0);
+	bool here = h->here.count > 0 || h->away_reaches || (outside && h->away.count > 0);
 
-	/* The workspace may be the home directory, or contain it. */
-	for (size_t i = 0; i < h->away.count && !here; i++)
-		here = h->away.text[i].n > strlen(h->root) &&
-		       (strcmp(h->root, "/") == 0 || canonical_is_in(h->away.text[i].p, h->root));
 	for (size_t i = 0; i < h->count && !here; i++)
-		here = canonical_is_in(h->items[i].name, h->root) || h->items[i].st.st_nlink > 1;
+		here = canonical_is_in(h->items[i].name, h->root) ||
+		       (S_ISREG(h->items[i].st.st_mode) && h->items[i].st.st_nlink > 1);
 	return here;
 }
 
@@ -305,18 +321,28 @@ static bool is_item(struct hidden *h, const char *name, const struct stat *st)
 	return same;
 }
 
+static bool is_named(const struct hidden *h, const char *name, bool is_dir)
+{
+	const size_t n = strcmp(h->root, "/") == 0 ? 0 : strlen(h->root);
+	const bool below = canonical_is_in(name, h->root) && name[n];
+
+	if (below && patterns_match(&h->here, str_of(name + n + 1), is_dir) >= 0)
+		return true;
+	return name[0] == '/' && (!below || h->away_reaches) &&
+	       patterns_match(&h->away, str_of(name + 1), is_dir) >= 0;
+}
+
 bool hidden_has(struct hidden *h, const char *name)
 {
-	const size_t n = strlen(h->root);
+	const bool as_file = is_named(h, name, false), as_dir = is_named(h, name, true);
 	struct stat st;
 
-	const bool exists = lstat(name, &st) == 0;
-	const bool is_dir = exists && S_ISDIR(st.st_mode);
-	if (canonical_is_in(name, h->root) && name[n] &&
-	    patterns_match(&h->here, str_of(name + n + 1), is_dir) >= 0)
-		return true;
-	return (name[0] == '/' && patterns_match(&h->away, str_of(name + 1), is_dir) >= 0) ||
-	       (exists && is_item(h, name, &st));
+	/* Most names are about nothing hidden: then no file need be looked at. */
+	if (as_file == as_dir && (as_file || !atomic_load(&h->by_file)))
+		return as_file;
+	if (lstat(name, &st) < 0)
+		return as_file;
+	return (S_ISDIR(st.st_mode) ? as_dir : as_file) || is_item(h, name, &st);
 }
 
 bool hidden_is(struct hidden *h, int fd)

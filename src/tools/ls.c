@@ -107,13 +107,27 @@ static void sort(struct listing *l)
 		qsort(l->entries, l->count, sizeof *l->entries, by_name);
 }
 
-static bool is_hidden(const struct call *c, const struct path *dir, struct str name)
+/* The names from `first` on, a line each. */
+static void add_names(struct call *c, const struct listing *l, const struct path *dir,
+		      size_t first, size_t end, struct buf *out)
 {
 	char at[3 * PATH_MAX];
-	const struct str above = ws_absolute(c->shared->ws, dir, at);
+	const bool hides = c->shared->hidden && ws_hides_any(c->shared->ws);
+	const size_t n = hides ? ws_absolute(c->shared->ws, dir, at).n : 0;
 
-	(void)snprintf(at + above.n, sizeof at - above.n, "/%.*s", STR_FMT(name));
-	return hidden_has(c->shared->hidden, at);
+	for (size_t i = first; i < end; i++) {
+		const struct ls_entry *one = &l->entries[i];
+		if (i > first)
+			buf_addc(out, '\n');
+		buf_add(out, one->name);
+		if (one->directory)
+			buf_addc(out, '/');
+		if (!hides)
+			continue;
+		(void)snprintf(at + n, sizeof at - n, "/%.*s", STR_FMT(one->name));
+		if (hidden_has(c->shared->hidden, at))
+			buf_add(out, STR(" (hidden)"));
+	}
 }
 
 static int ls_run(struct call *c, const void *args, struct result *ret, struct err *e)
@@ -135,15 +149,9 @@ static int ls_run(struct call *c, const void *args, struct result *ret, struct e
 	const size_t first = a->offset < 0		    ? 0
 			     : a->offset < (int64_t)l.count ? (size_t)a->offset
 							    : l.count;
-	for (size_t i = first; i < l.count && (int64_t)(i - first) < limit; i++) {
-		if (i > first)
-			buf_addc(&text, '\n');
-		buf_add(&text, l.entries[i].name);
-		if (l.entries[i].directory)
-			buf_addc(&text, '/');
-		if (c->shared->hidden && is_hidden(c, &path, l.entries[i].name))
-			buf_add(&text, STR(" (hidden)"));
-	}
+	const size_t left = l.count - first;
+	add_names(c, &l, &path, first, (int64_t)left < limit ? l.count : first + (size_t)limit,
+		  &text);
 	if (l.count == 0)
 		buf_add(&text, STR("(empty directory)"));
 	ret->kind = RESULT_NAMES;

@@ -11,6 +11,7 @@ enum {
 
 	/* How long a held directory is used before each part of its path is looked at again. */
 	LIMIT_ROOT_LOOK_MS = 250,
+	LIMIT_ROOT_SEEN_US = 50,
 	/* Content that it keeps to show what changed: of one file, and of all files. */
 	LIMIT_TRACKED_CONTENT = 128 << 10,
 	LIMIT_TRACKED_BYTES = 8 << 20,

@@ -23,7 +23,7 @@
 /* When the path of a base was last looked at, and what was found. */
 struct base_watch {
 	pthread_mutex_t lock; /* held by the thread that looks */
-	_Atomic int64_t looked_ms;
+	_Atomic int64_t looked_ms, seen_us;
 	_Atomic uint64_t device, inode; /* of the held directory */
 	_Atomic enum root_news news;
 };
@@ -248,25 +248,34 @@ static void look_at_base(struct workspace *ws, enum path_base base, bool make)
 	(void)pthread_mutex_unlock(&w->lock);
 }
 
-/* Whether the base is what its path leads to, as far as one system call can tell. Links above it are
- * noticed when it is looked at, which is done now and then. */
-static bool is_same(const struct workspace *ws, enum path_base base)
+/* Whether the base is what its path leads to, as far as one system call can tell; or could tell a
+ * moment ago, which is shorter than a request takes. Links above it are noticed when it is looked
+ * at, which is done now and then. */
+static bool is_same(struct workspace *ws, enum path_base base)
 {
-	const struct base_watch *w = &ws->watches[base];
+	struct base_watch *w = &ws->watches[base];
 	const enum root_news news = atomic_load(&w->news);
+	const int64_t now = io_now_us();
 	struct stat st;
 
-	return news != ROOT_GONE && news != ROOT_BLOCKED &&
-	       io_now_ms() - atomic_load(&w->looked_ms) < LIMIT_ROOT_LOOK_MS &&
-	       lstat(ws->roots[base].path, &st) == 0 && st.st_dev == atomic_load(&w->device) &&
-	       st.st_ino == atomic_load(&w->inode);
+	if (news == ROOT_GONE || news == ROOT_BLOCKED ||
+	    now / 1000 - atomic_load(&w->looked_ms) >= LIMIT_ROOT_LOOK_MS)
+		return false;
+	if (now - atomic_load(&w->seen_us) < LIMIT_ROOT_SEEN_US)
+		return true;
+	if (lstat(ws->roots[base].path, &st) < 0 || st.st_dev != atomic_load(&w->device) ||
+	    st.st_ino != atomic_load(&w->inode))
+		return false;
+	atomic_store(&w->seen_us, now);
+	return true;
 }
 
 /* The base of p for opening something below it; NULL with *e if it is gone. With `make` a workspace
  * that is gone is made again. */
-static const struct beneath *held_base(const struct workspace *ws, const struct path *p, bool make,
-				       struct err *e)
+static const struct beneath *held_base(const struct workspace *workspace, const struct path *p,
+				       bool make, struct err *e)
 {
+	struct workspace *ws = (struct workspace *)workspace; /* what was seen when is not its state */
 	static const char *const names[PATH_BASES] = {
 		[PATH_WORKSPACE] = "workspace",
 		[PATH_DATA] = "data directory",
@@ -276,7 +285,7 @@ static const struct beneath *held_base(const struct workspace *ws, const struct 
 	const struct str path = base_of(ws, p)->path;
 
 	if (!is_same(ws, p->base))
-		look_at_base((struct workspace *)ws, p->base, make && p->base == PATH_WORKSPACE);
+		look_at_base(ws, p->base, make && p->base == PATH_WORKSPACE);
 	switch (atomic_load(&w->news)) {
 	case ROOT_SAME:
 	case ROOT_REPLACED:
