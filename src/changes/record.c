@@ -149,7 +149,7 @@ static struct str look(struct window *w, uint64_t at, uint64_t n)
 	if (at >= w->at && at + n <= end)
 		return str_from(buf_str(&w->bytes), (size_t)(at - w->at));
 	/* Where a large blob was passed over, perhaps the next record is one, too. */
-	const size_t piece = at > end ? LIMIT_JOURNAL_GLANCE : LIMIT_JOURNAL_PIECE;
+	const size_t piece = at > end || !end ? LIMIT_JOURNAL_GLANCE : LIMIT_JOURNAL_PIECE;
 	const size_t want = n < piece ? piece : (size_t)n;
 	buf_reset(&w->bytes, SIZE_MAX);
 	char *to = buf_room(&w->bytes, want);
