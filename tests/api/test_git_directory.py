@@ -15,6 +15,7 @@ from harness import BIN, Sidecar, needs_namespaces, needs_sandbox
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 FLOOR = [sys.executable, str(PROGRAMS / "without_namespaces.py")]
+BECOME = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
 WHO = {"GIT_AUTHOR_NAME": "A", "GIT_AUTHOR_EMAIL": "a@example.org", "GIT_COMMITTER_NAME": "A",
        "GIT_COMMITTER_EMAIL": "a@example.org", "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}
@@ -63,7 +64,7 @@ WORKFLOWS = [
 
 
 def git(*arguments, at=None):
-    return subprocess.run(["git", "-c", "protocol.file.allow=always", *arguments], cwd=at, env={**os.environ, **WHO},
+    return subprocess.run(["git", "-c", "protocol.file.allow=always", "-c", "safe.directory=*", *arguments], cwd=at, env={**os.environ, **WHO},
                           check=True, capture_output=True, text=True).stdout
 
 
@@ -128,6 +129,15 @@ class GitTest(unittest.TestCase):
     def setUp(self):
         self.repositories = Repositories(self)
 
+    def serve_ordinary(self, workspace):
+        """The server of an ordinary user, to whom the repositories belong."""
+        home = self.repositories.dir / "home"
+        home.mkdir()
+        for path in (self.repositories.dir, *self.repositories.dir.rglob("*")):
+            os.chown(path, 65534, 65534, follow_symlinks=False)
+        places = {name: str(home) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR")}
+        return self.serve(workspace, [*self.prefix, *BECOME], SOCKET_PATH=str(home / "s"), **places)
+
     def serve(self, workspace, prefix=None, **env):
         server = Sidecar(workspace=str(workspace), prefix=self.prefix if prefix is None else prefix,
                          env={"SIDECAR_SANDBOX": "workspace", "SIDECAR_SANDBOX_WRITE": str(self.repositories.origin), **env})
@@ -139,11 +149,11 @@ class GitTest(unittest.TestCase):
 
 
 class Work:
-    """What the strengths have in common."""
+    """What the strengths have in common. Each kind of workspace is root's with the one, an ordinary user's with the other."""
 
-    def try_workflows(self, workspace):
+    def try_workflows(self, workspace, ordinary):
         before = self.repositories.siblings()
-        server = self.serve(workspace)
+        server = self.serve_ordinary(workspace) if ordinary and os.geteuid() == 0 else self.serve(workspace)
         for name, command in WORKFLOWS:
             with self.subTest(name):
                 out = server.observe("run_command", command=EXPORTS + "export ORIGIN=%s; " % self.repositories.origin + command)
@@ -155,19 +165,19 @@ class Work:
         return server
 
     def test_a_plain_repository(self):
-        server = self.try_workflows(self.repositories.plain())
+        server = self.try_workflows(self.repositories.plain(), ordinary=not self.prefix)
         self.assertNotIn("git", server.request("GET", "/health").json())
 
     def test_a_linked_worktree(self):
-        server = self.try_workflows(self.repositories.worktree())
+        server = self.try_workflows(self.repositories.worktree(), ordinary=self.prefix)
         self.assertEqual(server.request("GET", "/health").json()["git"], "linked worktree of ../main")
 
     def test_a_worktree_of_a_bare_repository(self):
-        server = self.try_workflows(self.repositories.bare_worktree())
+        server = self.try_workflows(self.repositories.bare_worktree(), ordinary=self.prefix)
         self.assertEqual(server.request("GET", "/health").json()["git"], "linked worktree of ../bare.git")
 
     def test_a_submodule(self):
-        server = self.try_workflows(self.repositories.submodule())
+        server = self.try_workflows(self.repositories.submodule(), ordinary=not self.prefix)
         self.assertEqual(server.request("GET", "/health").json()["git"], "submodule of ..")
 
     def test_what_is_never_written(self):
