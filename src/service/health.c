@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/own.h"
 #include "exec/tree.h"
+#include "guard/hidden.h"
 #include "policy/policy.h"
 #include "service/commands.h"
 #include "workspace/workspace.h"
@@ -173,7 +174,11 @@ static const char *hidden_word(const struct service *s, const struct config *c)
 	if (commands && s->sandbox.mode == SANDBOX_OFF)
 		return "nothing from commands: they have no sandbox";
 	if (commands && !s->sandbox.namespaces)
-		return "from tools only: commands can read ~/.ssh, no user namespaces here";
+		return hidden_is_here(s->hidden, false)
+			       ? "from tools only: commands can read what .sidecarignore names, "
+				 "and ~/.ssh, no user namespaces here"
+			       : "from tools only: commands can read ~/.ssh, no user namespaces "
+				 "here";
 	return c->hide ? "what --hide names, and keys and credentials in the home directory"
 		       : "keys and credentials in the home directory";
 }

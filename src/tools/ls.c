@@ -108,8 +108,8 @@ static void sort(struct listing *l)
 }
 
 /* The names from `first` on, a line each. */
-static void add_names(struct call *c, const struct listing *l, const struct path *dir,
-		      size_t first, size_t end, struct buf *out)
+static void add_names(struct call *c, const struct listing *l, const struct path *dir, size_t first,
+		      size_t end, struct buf *out)
 {
 	char at[3 * PATH_MAX];
 	const bool hides = c->shared->hidden && ws_hides_any(c->shared->ws);

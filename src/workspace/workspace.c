@@ -275,7 +275,8 @@ static bool is_same(struct workspace *ws, enum path_base base)
 static const struct beneath *held_base(const struct workspace *workspace, const struct path *p,
 				       bool make, struct err *e)
 {
-	struct workspace *ws = (struct workspace *)workspace; /* what was seen when is not its state */
+	struct workspace *ws =
+		(struct workspace *)workspace; /* what was seen when is not its state */
 	static const char *const names[PATH_BASES] = {
 		[PATH_WORKSPACE] = "workspace",
 		[PATH_DATA] = "data directory",

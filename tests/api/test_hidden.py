@@ -240,6 +240,13 @@ class WithoutNamespaces(Hidden):
         self.assertEqual(server.failure("read_file", path=".ssh/id_ed25519")[0], "PATH_HIDDEN")
         self.assertIn(CANARY, str(server.output("read_file", path=".ssh/known_hosts")))
 
+    @needs_sandbox
+    def test_a_file_of_patterns_holds_for_file_tools(self):
+        (self.workspace / ".sidecarignore").write_text(".env\n")
+        server = self.start(workspace=self.workspace, prefix=FLOOR, env={"SIDECAR_SANDBOX": "workspace", "HOME": str(self.home)})
+        self.assertEqual(server.failure("read_file", path=".env")[0], "PATH_HIDDEN")
+        self.assertIn("commands can read what .sidecarignore names", server.request("GET", "/health").json()["hidden"])
+
 
 del Hidden
 
