@@ -45,6 +45,8 @@ static const struct {
 	{ ERR_PERMISSION_DENIED, 403, "PERMISSION_DENIED" },
 	{ ERR_COMMAND_BLOCKED, 403, "PERMISSION_DENIED" },
 	{ ERR_READ_ONLY, 403, "PERMISSION_DENIED" },
+	{ ERR_FILE_NOT_READ, 403, "PERMISSION_DENIED" },
+	{ ERR_FILE_CHANGED, 409, "CONFLICT" },
 	{ ERR_TOO_BUSY, 503, "UNAVAILABLE" },
 	{ ERR_DISK_FULL, 500, "INTERNAL" },
 	{ ERR_IO_ERROR, 500, "INTERNAL" },
@@ -157,7 +159,7 @@ static void answer(struct exchange *x, const struct http_request *r, struct str 
 
 	if (call(&v, r, raw, t, take, &e) == 0)
 		send_result(&v);
-	else if (t == &tool_delete_file && e.code == ERR_DIRECTORY_NOT_EMPTY)
+	else if (t == &tool_remove && e.code == ERR_DIRECTORY_NOT_EMPTY)
 		refuse(x, 409, "CONFLICT",
 		       "The directory is not empty: pass recursive=true to remove it");
 	else
@@ -283,7 +285,7 @@ static int take_delete(struct visit *v, const struct http_request *r, struct str
 
 void surface_delete(struct exchange *x, const struct http_request *r, struct str path)
 {
-	answer(x, r, path, &tool_delete_file, take_delete);
+	answer(x, r, path, &tool_remove, take_delete);
 }
 
 /* A program that cannot be started is an answer, as a shell would give it. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* files: whole files as bytes, for the routes of agent-sandbox: upload, download, list, remove. */
+/* files: whole files as bytes, for the routes of agent-sandbox: upload, download, list. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 
 #include "tools/limits.h"
 #include "tools/result.h"
+#include "tools/seen.h"
 #include "tools/tool.h"
 #include "workspace/replace.h"
 #include "workspace/workspace.h"
@@ -15,7 +16,6 @@ struct files_args {
 	struct str path;
 	struct str content; /* bytes of any kind */
 	int64_t mode;	    /* permissions; -1: the file keeps its own */
-	bool recursive;
 };
 
 static const struct arg path_table[] = {
@@ -41,12 +41,6 @@ static const struct arg put_table[] = {
 	A_END,
 };
 
-static const struct arg remove_table[] = {
-	A_STR(struct files_args, path, "path", 0, "Which file or directory"),
-	A_BOOL(struct files_args, recursive, "recursive", false, "With everything in it"),
-	A_END,
-};
-
 static int put(const struct call *c, const struct files_args *a, struct err *e)
 {
 	const unsigned flags = REPLACE_MAKE_DIRS | (c->shared->sync ? REPLACE_SYNC : 0) |
@@ -55,10 +49,14 @@ static int put(const struct call *c, const struct files_args *a, struct err *e)
 	struct path p;
 
 	if (call_may_change(c, e) < 0 || call_path(c, a->path, &p, e) < 0 ||
-	    replace_begin(c->shared->ws, c->witness, &p, flags, &r, e) < 0)
+	    replace_begin(c->shared->ws, c->witness, &p, flags, &r, e) < 0 ||
+	    seen_may_overwrite(c, &p, &r, e) < 0)
 		return -1;
 	r.mode = (mode_t)a->mode;
-	return replace_commit(&r, a->content, e);
+	if (replace_commit(&r, a->content, e) < 0)
+		return -1;
+	seen_wrote(c, &p, a->content, true);
+	return 0;
 }
 
 static int upload_run(struct call *c, const void *args, struct result *ret, struct err *e)
@@ -200,19 +198,6 @@ static int get_run(struct call *c, const void *args, struct result *ret, struct 
 	return 0;
 }
 
-static int delete_run(struct call *c, const void *args, struct result *ret, struct err *e)
-{
-	(void)ret;
-	const struct files_args *a = args;
-	const struct removal how = { c->witness, a->recursive, call_may_go_on, c };
-	struct path p;
-
-	if (call_may_change(c, e) < 0 || call_path(c, a->path, &p, e) < 0 ||
-	    (a->recursive && call_before_work(c, e) < 0))
-		return -1;
-	return ws_remove(c->shared->ws, &how, &p, e);
-}
-
 #define FILE_TOOL(id, text, table, function, more)                                                 \
 	{                                                                                          \
 		.name = (id), .about = (text), .args = (table),                                    \
@@ -241,6 +226,3 @@ const struct tool tool_get_file =
 		  get_run, TOOL_READ_ONLY);
 const struct tool tool_put_file = FILE_TOOL(
 	"put_file", "Replace a file, or make it with its directories.", put_table, put_run, 0);
-/* DIRECTORY_NOT_EMPTY for a directory that is not empty, unless `recursive` is set. */
-const struct tool tool_delete_file =
-	FILE_TOOL("delete_file", "Remove a file or directory.", remove_table, delete_run, 0);

@@ -19,8 +19,7 @@
 #include "workspace/workspace.h"
 
 extern const struct tool tool_read, tool_write, tool_edit, tool_ls, tool_find, tool_grep,
-	tool_search, tool_bash, tool_patch, tool_stat, tool_mkdir, tool_rename, tool_remove,
-	tool_copy;
+	tool_search, tool_bash, tool_patch, tool_stat, tool_mkdir, tool_rename, tool_copy;
 extern const struct tool tool_read_file, tool_write_file, tool_list_directory, tool_run_command,
 	tool_search_files, tool_edit_file, tool_multi_edit, tool_find_files, tool_job_list,
 	tool_job_output, tool_job_stop, tool_list_changes, tool_undo_change, tool_apply_patch;
@@ -47,7 +46,6 @@ static const struct tool *const tools[] = {
 	&tool_changes, &tool_change, &tool_change_diff, &tool_undo,
 	&tool_jobs, &tool_job, &tool_stop_job, &tool_execute,
 	&tool_upload, &tool_download, &tool_list, &tool_get_file, &tool_put_file,
-	&tool_delete_file,
 	&tool_validate_path, &tool_allowed_paths, &tool_policy,
 	&tool_text_editor, &tool_shell_session, &tool_memory, &tool_shell, &tool_local_shell,
 	&tool_patch_operation,

@@ -312,7 +312,7 @@ struct tool {
 /* Tools with routes of their own (TOOL_ROUTE), for the front end that serves these. */
 extern const struct tool tool_changes, tool_change, tool_change_diff, tool_undo, tool_jobs,
 	tool_job, tool_stop_job, tool_execute, tool_upload, tool_download, tool_list, tool_exists,
-	tool_get_file, tool_put_file, tool_delete_file, tool_validate_path, tool_allowed_paths,
+	tool_get_file, tool_put_file, tool_remove, tool_validate_path, tool_allowed_paths,
 	tool_policy;
 
 /* Providers' own tools (TOOL_NATIVE). */

@@ -171,6 +171,12 @@ class Surface(SidecarTest):
         os.mkdir(self.server.path("hollow"))
         self.ask("DELETE", "/v1/files/hollow", 204)
 
+    def test_the_workspace_itself_is_not_removed(self):
+        self.server.put("kept", "k")
+        for path in ("", ".", "./", "a/..", "%2e"):
+            self.ask("DELETE", "/v1/files/%s?recursive=true" % path, 400)
+        self.assertEqual(self.server.get("kept"), b"k")
+
     def test_of_a_link_the_link_is_removed(self):
         self.server.put("target", "t")
         os.symlink("target", self.server.path("to-target"))
@@ -292,6 +298,20 @@ class Guards(SidecarTest):
             answer = self.server.request(method, url, content, {**self.token, **more})
             self.assertEqual(answer.status, 403, (method, answer.body))
         self.assertEqual(self.server.get("kept"), b"k")
+
+
+class ReadBeforeWrite(SidecarTest):
+    env = {"SIDECAR_SURFACE": "agent-sandbox", "SIDECAR_READ_BEFORE_WRITE": "on"}
+
+    def test_what_was_not_read_is_not_replaced_or_removed(self):
+        self.server.put("kept", "k")
+        for method, content in (("PUT", b"x"), ("DELETE", None)):
+            answer = self.server.request(method, "/v1/files/kept", content)
+            self.assertEqual((answer.status, answer.json()["code"]), (403, "PERMISSION_DENIED"), method)
+        self.assertEqual(self.server.get("kept"), b"k")
+        self.assertEqual(self.server.request("PUT", "/v1/files/new", b"1").status, 204)
+        self.assertEqual(self.server.request("PUT", "/v1/files/new", b"2").status, 204)
+        self.assertEqual(self.server.request("DELETE", "/v1/files/new").status, 204)
 
 
 class Default(SidecarTest):
