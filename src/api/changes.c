@@ -11,31 +11,11 @@
 #include "net/http_parse.h"
 #include "tools/tool.h"
 
-/* Add a number of the query. One that is not a number is refused. */
-static bool query_number(const struct http_request *r, struct str name, struct json *members,
-			 size_t *count)
-{
-	const int given = exchange_query_number(r, name, &members[*count]);
-
-	if (given < 0 || (given && members[*count].integer < 0))
-		return false;
-	*count += (size_t)given;
-	return true;
-}
-
 static void answer(struct exchange *x, const struct tool *t, const struct json *arguments)
 {
 	struct dispatch d = exchange_call(x, CALL_WIRE, t, arguments);
 
 	exchange_answer(x, &d);
-}
-
-static void refuse(struct exchange *x, const char *what)
-{
-	char text[64];
-
-	(void)snprintf(text, sizeof text, "Missing or invalid %s", what);
-	exchange_error(x, 400, NULL, text, ERR_INVALID_ARGUMENTS);
 }
 
 void changes_list(struct exchange *x, const struct http_request *r, struct str rest)
@@ -48,16 +28,14 @@ void changes_list(struct exchange *x, const struct http_request *r, struct str r
 
 	(void)rest;
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
-		if (!query_number(r, str_of(numbers[i]), members, &n)) {
-			refuse(x, numbers[i]);
+		if (!exchange_take_number(x, r, numbers[i], members, &n))
 			return;
-		}
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		struct str text;
 		const int given =
 			http_query(r->head.query, str_of(texts[i]), room[i], sizeof room[i], &text);
 		if (given < 0) {
-			refuse(x, texts[i]);
+			exchange_refuse_query(x, texts[i]);
 			return;
 		}
 		if (given)
@@ -85,16 +63,9 @@ void changes_show(struct exchange *x, const struct http_request *r, struct str i
 	struct json members[3];
 	size_t n = 1;
 
-	if (!read_id(x, id, &members[0]))
+	if (!read_id(x, id, &members[0]) || !exchange_take_number(x, r, "offset", members, &n) ||
+	    !exchange_take_number(x, r, "limit", members, &n))
 		return;
-	if (!query_number(r, STR("offset"), members, &n)) {
-		refuse(x, "offset");
-		return;
-	}
-	if (!query_number(r, STR("limit"), members, &n)) {
-		refuse(x, "limit");
-		return;
-	}
 	const struct json object = json_of_members(members, n);
 	answer(x, &tool_change, &object);
 }

@@ -306,17 +306,28 @@ void exchange_answer(struct exchange *x, struct dispatch *d)
 	exchange_send(x, 200, exchange_change_header(change.id, header));
 }
 
-int exchange_query_number(const struct http_request *r, struct str name, struct json *to)
+bool exchange_take_number(struct exchange *x, const struct http_request *r, const char *name,
+			  struct json *members, size_t *count)
 {
 	char room[32];
 	struct str text;
 	int64_t number;
-	const int given = http_query(r->head.query, name, room, sizeof room, &text);
+	const int given = http_query(r->head.query, str_of(name), room, sizeof room, &text);
 
 	if (given == 0)
-		return 0;
-	if (given < 0 || !str_int(text, &number))
-		return -1;
-	*to = json_of_int(name, number);
-	return 1;
+		return true;
+	if (given < 0 || !str_int(text, &number) || number < 0) {
+		exchange_refuse_query(x, name);
+		return false;
+	}
+	members[(*count)++] = json_of_int(str_of(name), number);
+	return true;
+}
+
+void exchange_refuse_query(struct exchange *x, const char *name)
+{
+	char text[64];
+
+	(void)snprintf(text, sizeof text, "Missing or invalid %s", name);
+	exchange_error(x, 400, NULL, text, ERR_INVALID_ARGUMENTS);
 }

@@ -130,8 +130,13 @@ const char *exchange_sentence(const struct err *e);
 /* The header that names a change; NULL if it is 0. */
 const char *exchange_change_header(uint64_t change, char out[48]);
 
-/* A number of the query as a member. Returns 1; 0 if it is not given; -1 if it is not a number. */
-int exchange_query_number(const struct http_request *r, struct str name, struct json *to);
+/* Answer that what the query says of that name is missing or wrong. */
+void exchange_refuse_query(struct exchange *x, const char *name);
+
+/* Add a number of the query to the arguments of a call, if it is there. False after the answer that
+ * refuses it: it is no number, or a negative one. */
+bool exchange_take_number(struct exchange *x, const struct http_request *r, const char *name,
+			  struct json *members, size_t *count);
 
 /* {"ok":false,"error":sentence,"code":…}; `code` may be ERR_NONE. */
 void exchange_error_body(struct buf *out, const char *sentence, enum err_code code);

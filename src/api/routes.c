@@ -191,9 +191,9 @@ static void show_job(struct exchange *x, const struct http_request *r, struct st
 	struct json members[3] = { json_of_str(STR("id"), id) };
 	size_t n = 1;
 
-	/* What is not a number is left out. */
-	n += exchange_query_number(r, STR("since"), &members[n]) > 0;
-	n += exchange_query_number(r, STR("waitMs"), &members[n]) > 0;
+	if (!exchange_take_number(x, r, "since", members, &n) ||
+	    !exchange_take_number(x, r, "waitMs", members, &n))
+		return;
 	const struct json object = json_of_members(members, n);
 	struct dispatch d = exchange_call(x, CALL_WIRE, &tool_job, &object);
 	exchange_answer(x, &d);

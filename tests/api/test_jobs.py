@@ -44,6 +44,12 @@ class Jobs(JobTest):
         self.assertEqual(text, "é1\né2\né3\n")
         self.assertEqual((last["exitCode"], last["dropped"]), (5, 0))
 
+    def test_numbers_of_the_query_are_numbers(self):
+        job = self.begin("true")
+        for query in ("since=x", "since=-1", "waitMs=1.5", "waitMs=-5", "since=99999999999999999999"):
+            answer = self.server.request("GET", "/jobs/%s?%s" % (job, query))
+            self.assertEqual((answer.status, answer.json()["code"]), (400, "INVALID_ARGUMENTS"), query)
+
     def test_stop_ends_the_tree(self):
         job = self.begin("setsid sleep 60 & sleep 60", env={MARK: "job"})
         self.assertEqual(self.look(job)["state"], "running")
