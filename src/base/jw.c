@@ -321,6 +321,50 @@ void jw_raw(struct jw *w, const char *name, struct str json)
 	buf_add(w->out, json);
 }
 
+static void write_value(struct jw *w, const struct json *v, bool named, int depth)
+{
+	enum { DEEPEST = 16 };
+	char room[256] UNINITIALISED;
+	const char *name = NULL;
+
+	if (named) {
+		const struct str cut = str_upto(v->name, sizeof room - 1);
+		if (cut.n)
+			memcpy(room, cut.p, cut.n);
+		room[cut.n] = '\0';
+		name = room;
+	}
+	switch (v->type) {
+	case JSON_STRING:
+		jw_str(w, name, v->string);
+		return;
+	case JSON_BOOL:
+		jw_bool(w, name, v->boolean);
+		return;
+	case JSON_NUMBER:
+		if (v->whole)
+			jw_int(w, name, v->integer);
+		else
+			jw_num(w, name, v->number);
+		return;
+	case JSON_NULL:
+		jw_null(w, name);
+		return;
+	case JSON_ARRAY:
+	case JSON_OBJECT:
+		break;
+	}
+	open_container(w, name, v->type == JSON_OBJECT);
+	for (const struct json *item = depth < DEEPEST ? v->first : NULL; item; item = item->next)
+		write_value(w, item, v->type == JSON_OBJECT, depth + 1);
+	jw_end(w);
+}
+
+void jw_value(struct jw *w, const struct json *value, bool named)
+{
+	write_value(w, value, named, 0);
+}
+
 void jw_base64(struct jw *w, const char *name, struct str bytes)
 {
 	const size_t length = base64_length(bytes.n);

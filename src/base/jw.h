@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/json.h"
 #include "base/str.h"
 
 struct jw_filter {
@@ -94,6 +95,9 @@ void jw_int(struct jw *w, const char *name, int64_t value);
 void jw_num(struct jw *w, const char *name, double value); /* not finite: null */
 void jw_bool(struct jw *w, const char *name, bool value);
 void jw_null(struct jw *w, const char *name);
+
+/* A parsed value, with its own name if `named`. What is deeper than 16 levels is left out. */
+void jw_value(struct jw *w, const struct json *value, bool named);
 
 /* A value that is already JSON. */
 void jw_raw(struct jw *w, const char *name, struct str json);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* entries: the files of a directory, as the routes of agent-sandbox describe them and as du shows
- * them; and what host programs ask of single paths. */
+ * them; and answers of a few named values. */
 
 #include <limits.h>
 #include <stdio.h>
@@ -93,63 +93,10 @@ int entries_text(const struct way *out, struct result *r, struct err *e)
 	return 0;
 }
 
-int exists_wire(const struct way *out, struct result *r, struct err *e)
+int members_wire(const struct way *out, struct result *r, struct err *e)
 {
 	(void)e;
-	jw_str(out->members, "path", r->exists.path);
-	jw_bool(out->members, "exists", r->exists.found);
-	return 0;
-}
-
-int status_wire(const struct way *out, struct result *r, struct err *e)
-{
-	const struct stat *st = &r->file.st;
-	char mode[8];
-	const int type = S_ISREG(st->st_mode) ? 0 : S_ISDIR(st->st_mode) ? 1 : 2;
-
-	(void)e;
-	jw_str(out->members, "path", r->placed.path);
-	jw_str(out->members, "type", str_of(status_types[type]));
-	jw_int(out->members, "size", st->st_size);
-	(void)snprintf(mode, sizeof mode, "%04o", st->st_mode & 07777);
-	jw_str(out->members, "mode", str_of(mode));
-	jw_int(out->members, "modifiedMs",
-	       (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000);
-	return 0;
-}
-
-int placed_wire(const struct way *out, struct result *r, struct err *e)
-{
-	(void)e;
-	jw_bool(out->members, "ok", true);
-	jw_str(out->members, "path", r->placed.path);
-	if (r->placed.from.n)
-		jw_str(out->members, "from", r->placed.from);
-	return 0;
-}
-
-int resolved_wire(const struct way *out, struct result *r, struct err *e)
-{
-	(void)e;
-	jw_str(out->members, "path", r->placed.path);
-	return 0;
-}
-
-int allowed_wire(const struct way *out, struct result *r, struct err *e)
-{
-	(void)e;
-	jw_array(out->members, "paths");
-	for (size_t i = 0; r->allowed[i]; i++)
-		jw_str(out->members, NULL, str_of(r->allowed[i]));
-	jw_end(out->members);
-	return 0;
-}
-
-int judged_wire(const struct way *out, struct result *r, struct err *e)
-{
-	(void)e;
-	jw_bool(out->members, "blocked", r->judged.blocked);
-	if (r->judged.blocked)
-		jw_str(out->members, "reason", r->judged.reason);
+	for (size_t i = 0; i < r->members.count; i++)
+		jw_value(out->members, &r->members.list[i], true);
 	return 0;
 }

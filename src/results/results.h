@@ -42,7 +42,7 @@ results_function page_wire, page_observation, page_text;
 results_function image_wire, image_text;
 results_function names_wire;
 results_function entries_wire, entries_text;
-results_function exists_wire, status_wire, placed_wire, resolved_wire, allowed_wire, judged_wire;
+results_function members_wire;
 results_function found_wire, found_observation, found_text;
 results_function edits_members, edits_text;
 results_function receipt_observation, receipt_text;

@@ -161,45 +161,6 @@ struct str account_clean_value(void *cleaner, struct str value)
 	return clean;
 }
 
-static void write_value(struct jw *w, const struct json *v, bool named, int depth)
-{
-	enum { DEEPEST = 16 };
-	char room[256] UNINITIALISED;
-	const char *name = NULL;
-
-	if (named) {
-		const struct str cut = str_upto(v->name, sizeof room - 1);
-		if (cut.n)
-			memcpy(room, cut.p, cut.n);
-		room[cut.n] = '\0';
-		name = room;
-	}
-	switch (v->type) {
-	case JSON_STRING:
-		jw_str(w, name, v->string);
-		return;
-	case JSON_BOOL:
-		jw_bool(w, name, v->boolean);
-		return;
-	case JSON_NUMBER:
-		if (v->whole)
-			jw_int(w, name, v->integer);
-		else
-			jw_num(w, name, v->number);
-		return;
-	case JSON_NULL:
-		jw_null(w, name);
-		return;
-	case JSON_ARRAY:
-	case JSON_OBJECT:
-		break;
-	}
-	(v->type == JSON_OBJECT ? jw_object : jw_array)(w, name);
-	for (const struct json *item = depth < DEEPEST ? v->first : NULL; item; item = item->next)
-		write_value(w, item, v->type == JSON_OBJECT, depth + 1);
-	jw_end(w);
-}
-
 /* Write it; texts longer than `longest` are cut. False: it does not fit. */
 static bool try_write(const struct scrub *secrets, const struct json *value, struct str clean,
 		      size_t longest, struct buf *out)
@@ -213,7 +174,7 @@ static bool try_write(const struct scrub *secrets, const struct json *value, str
 
 	buf_reset(out, SIZE_MAX);
 	jw_set_filter(&w, &filter);
-	write_value(&w, value, false, 0);
+	jw_value(&w, value, false);
 	buf_done(&c.aside);
 	return !out->failed && !c.failed;
 }

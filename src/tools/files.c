@@ -177,9 +177,10 @@ static int exists_run(struct call *c, const void *args, struct result *ret, stru
 		*e = why;
 		return -1;
 	}
-	ret->kind = RESULT_EXISTS;
-	ret->exists = (struct existence){ a->path, found };
-	return 0;
+	return result_say(ret,
+			  (struct json[]){ json_of_str(STR("path"), a->path),
+					   json_of_bool(STR("exists"), found) },
+			  2);
 }
 
 static int get_run(struct call *c, const void *args, struct result *ret, struct err *e)

@@ -54,7 +54,7 @@ static const struct arg policy_table[] = {
 };
 static const struct arg no_table[] = { A_END };
 
-const char *const status_types[] = { "file", "directory", "other", NULL };
+static const char *const status_types[] = { "file", "directory", "other", NULL };
 
 static const struct field stat_fields[] = {
 	{ "path", "Relative to the workspace", FIELD_STR },
@@ -97,24 +97,39 @@ static struct str shown(const struct call *c, const struct path *p)
 	return arena_dup(c->arena, ws_relative(c->shared->ws, p, room));
 }
 
+/* A name was made, moved, copied or removed. */
 static int answer_placed(const struct call *c, const struct path *p, const struct path *from,
 			 struct result *ret)
 {
-	ret->kind = RESULT_PLACED;
-	ret->placed = (struct placed){ shown(c, p), from ? shown(c, from) : STR("") };
-	return 0;
+	const struct json members[] = {
+		json_of_bool(STR("ok"), true),
+		json_of_str(STR("path"), shown(c, p)),
+		json_of_str(STR("from"), from ? shown(c, from) : STR("")),
+	};
+
+	return result_say(ret, members, from ? 3 : 2);
 }
 
 static int stat_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
 	const struct paths_args *a = args;
+	char mode[8];
 	struct path p;
+	struct stat st;
 
-	if (call_path(c, a->path, &p, e) < 0 || ws_stat(c->shared->ws, &p, &ret->file.st, e) < 0)
+	if (call_path(c, a->path, &p, e) < 0 || ws_stat(c->shared->ws, &p, &st, e) < 0)
 		return -1;
-	ret->kind = RESULT_STATUS;
-	ret->placed = (struct placed){ .path = shown(c, &p) };
-	return 0;
+	const int type = S_ISREG(st.st_mode) ? 0 : S_ISDIR(st.st_mode) ? 1 : 2;
+	(void)snprintf(mode, sizeof mode, "%04o", st.st_mode & 07777);
+	const struct json members[] = {
+		json_of_str(STR("path"), shown(c, &p)),
+		json_of_str(STR("type"), str_of(status_types[type])),
+		json_of_int(STR("size"), st.st_size),
+		json_of_str(STR("mode"), arena_dup(c->arena, str_of(mode))),
+		json_of_int(STR("modifiedMs"), (int64_t)st.st_mtim.tv_sec * 1000 +
+						       st.st_mtim.tv_nsec / 1000000),
+	};
+	return result_say(ret, members, ARRAY_LEN(members));
 }
 
 static int mkdir_run(struct call *c, const void *args, struct result *ret, struct err *e)
@@ -228,31 +243,40 @@ static int validate_run(struct call *c, const void *args, struct result *ret, st
 
 	if (ws_resolve(ws, a->path, PATH_STRICT, &p, e) < 0 || ws_canonical(ws, &p, &p, e) < 0)
 		return -1;
-	ret->kind = RESULT_RESOLVED;
-	ret->placed = (struct placed){ .path = arena_dup(c->arena, ws_absolute(ws, &p, room)) };
-	return 0;
+	const struct json path =
+		json_of_str(STR("path"), arena_dup(c->arena, ws_absolute(ws, &p, room)));
+	return result_say(ret, &path, 1);
 }
 
 static int allowed_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
+	struct json *items = arena_array(c->arena, WS_TREES, sizeof *items);
+	const char *trees[WS_TREES];
+	size_t n = 0;
+
 	(void)args;
-	(void)e;
-	ret->kind = RESULT_ALLOWED;
-	ws_trees(c->shared->ws, ret->allowed);
-	return 0;
+	if (!items)
+		return err_set(e, ERR_TOO_BUSY, "Not enough memory for this call, try again");
+	for (ws_trees(c->shared->ws, trees); trees[n]; n++)
+		items[n] = json_of_str(STR(""), str_of(trees[n]));
+	struct json paths = json_of_members(items, n);
+	paths.type = JSON_ARRAY;
+	paths.name = STR("paths");
+	return result_say(ret, &paths, 1);
 }
 
 static int policy_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
 	const struct paths_args *a = args;
-	struct err why;
+	struct err why = { .msg = "" };
 
 	(void)e;
-	ret->kind = RESULT_JUDGED;
-	ret->judged.blocked = c->rules && policy_check(c->rules, a->command, false, &why) < 0;
-	if (ret->judged.blocked)
-		ret->judged.reason = arena_dup(c->arena, str_of(why.msg));
-	return 0;
+	const bool blocked = c->rules && policy_check(c->rules, a->command, false, &why) < 0;
+	const struct json members[] = {
+		json_of_bool(STR("blocked"), blocked),
+		json_of_str(STR("reason"), arena_dup(c->arena, str_of(why.msg))),
+	};
+	return result_say(ret, members, blocked ? 2 : 1);
 }
 
 #define PATHS_TOOL(id, text, table, out, function, more)                                           \

@@ -19,6 +19,15 @@ void result_done(struct result *r)
 		buf_done(&r->job.piece.text);
 }
 
+int result_say(struct result *r, const struct json *members, size_t count)
+{
+	r->kind = RESULT_MEMBERS;
+	r->members.count = count;
+	for (size_t i = 0; i < count; i++)
+		r->members.list[i] = members[i];
+	return 0;
+}
+
 void call_limit(struct call *c, int64_t bytes)
 {
 	if (bytes > 0)

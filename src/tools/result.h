@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "base/json.h"
 #include "base/own.h"
 #include "base/str.h"
 #include "changes/journal.h"
@@ -34,12 +35,7 @@ enum result_kind {
 	RESULT_NAMES,	 /* the names in a directory */
 	RESULT_ENTRIES,	 /* the files in a directory, with what is known of them */
 	RESULT_FILE,	 /* a file as it is: its descriptor, and its size */
-	RESULT_EXISTS,	 /* whether there is such a file */
-	RESULT_STATUS,	 /* what a path leads to: `file.st` */
-	RESULT_PLACED,	 /* a name was made, moved, copied or removed */
-	RESULT_RESOLVED, /* where a path leads */
-	RESULT_ALLOWED,	 /* the directories whose contents may be used */
-	RESULT_JUDGED,	 /* what the command policy says of a command */
+	RESULT_MEMBERS,	 /* a few named values, for programs */
 	RESULT_EDITS,	 /* what was changed in files */
 	RESULT_RECEIPT,	 /* what became of a model's commands */
 	RESULT_EXIT,	 /* how a command ended whose output was passed on as it came */
@@ -130,22 +126,12 @@ struct entries {
 	struct str path; /* of the directory, as it was asked for */
 };
 
-struct existence {
-	struct str path;
-	bool found;
+/* By the names that they have on the wire. */
+enum { RESULT_MEMBERS_MOST = 6 };
+struct member_list {
+	struct json list[RESULT_MEMBERS_MOST];
+	size_t count;
 };
-
-struct placed {
-	struct str path, from; /* as they are shown; `from` may be empty */
-};
-
-struct judged {
-	bool blocked;
-	struct str reason;
-};
-
-/* The words for what a path leads to; NULL after the last. */
-extern const char *const status_types[];
 
 /* What was changed in a file. */
 struct edited {
@@ -251,10 +237,7 @@ struct result {
 		struct found_result found;
 		struct name_list names;
 		struct entries entries;
-		struct existence exists;
-		struct placed placed;
-		struct judged judged;
-		const char *allowed[WS_TREES];
+		struct member_list members;
 		struct edits edits;
 		struct receipt_list receipts;
 		struct exit_result exit;
@@ -280,5 +263,8 @@ static inline void result_init(struct result *r)
 }
 
 void result_done(struct result *r);
+
+/* A few named values are the result. Returns 0. */
+int result_say(struct result *r, const struct json *members, size_t count);
 
 #endif
