@@ -181,7 +181,7 @@ static struct segment *next_by_age(const struct segments *s, const struct segmen
 	return next;
 }
 
-void segments_trim(struct segments *s)
+void segments_trim(struct segments *s, uint32_t keep)
 {
 	const int64_t now = wall_ms(), max_linked = segments_most_linked(s);
 	struct segment last = { .newest_ms = INT64_MIN };
@@ -192,7 +192,8 @@ void segments_trim(struct segments *s)
 		last = *g;
 		const bool old = s->max_age_ms && now - g->newest_ms > s->max_age_ms;
 		const bool much = bytes > s->max_bytes || (linked > max_linked && g->linked);
-		if (g->owner || (!old && !much) || !remove_segment(s, g))
+		const bool stays = g->number == keep || !next_by_age(s, g);
+		if (g->owner || (!old && (!much || stays)) || !remove_segment(s, g))
 			continue;
 		bytes -= last.bytes;
 		linked -= last.linked;
@@ -293,7 +294,7 @@ struct segment *segments_current(struct segments *s)
 	if (g && g->changes == 0)
 		segments_retire(s, g);
 	segments_look(s);
-	segments_trim(s);
+	segments_trim(s, 0);
 	g = reuse(s);
 	if (!g)
 		g = make(s);

@@ -52,8 +52,8 @@ void segments_sum(const struct segments *s, int64_t *bytes, int64_t *linked);
 int64_t segments_most_linked(const struct segments *s);
 
 /* Remove what is too much or too old, first those whose last change is the oldest. What has an owner
- * stays. */
-void segments_trim(struct segments *s);
+ * stays; and, unless they are too old, the one of that number (0: none) and the newest of all. */
+void segments_trim(struct segments *s, uint32_t keep);
 
 /* The one in which a change can begin, ours; or NULL with errno. */
 struct segment *segments_current(struct segments *s);

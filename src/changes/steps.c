@@ -62,6 +62,8 @@ static int add(struct steps *s, enum record_type type, int dir, const struct buf
 		errno = ENOMEM;
 		return -1;
 	}
+	/* The end of the change names it once more. */
+	s->part.written += 2 * (int64_t)out.n;
 	return store_append(journal_store(s->journal), &s->part, buf_str(&out), false, &at);
 }
 

@@ -69,10 +69,17 @@ void store_end(struct store *s, struct store_part *p)
 	if (bytes > s->segments.max_bytes ||
 	    (linked && linked > segments_most_linked(&s->segments))) {
 		segments_look(&s->segments);
-		segments_trim(&s->segments);
+		segments_trim(&s->segments, p->segment);
 	}
 	(void)pthread_mutex_unlock(&s->lock);
 	*p = (struct store_part){ .segment = 0 };
+}
+
+/* What a change may have of a bound. What was in its segment before it has the rest, so that both
+ * fit (segments_is_full). */
+static int64_t most_of(int64_t bound)
+{
+	return bound - bound / LIMIT_JOURNAL_SHARES;
 }
 
 static int reserve(struct store *s, const struct store_part *p, uint64_t need, struct reserved *ret)
@@ -95,13 +102,18 @@ static int reserve(struct store *s, const struct store_part *p, uint64_t need, s
 
 int store_reserve(struct store *s, struct store_part *p, uint64_t need, struct reserved *ret)
 {
-	if (p->copied + (int64_t)need > s->segments.max_bytes) {
+	const int64_t most = s->segments.max_bytes;
+
+	(void)pthread_mutex_lock(&s->lock);
+	const struct segment *g = segments_find(&s->segments, p->segment);
+	const bool fits = g && p->written + (int64_t)need <= most_of(most) &&
+			  g->bytes + (int64_t)need <= most;
+	(void)pthread_mutex_unlock(&s->lock);
+	if (!fits)
 		errno = ENOSPC;
+	if (!fits || reserve(s, p, need, ret) < 0)
 		return -1;
-	}
-	if (reserve(s, p, need, ret) < 0)
-		return -1;
-	p->copied += (int64_t)need;
+	p->written += (int64_t)need;
 	return 0;
 }
 
@@ -178,7 +190,8 @@ uint64_t store_next_link(struct store *s, const struct store_part *p, int64_t si
 
 	(void)pthread_mutex_lock(&s->lock);
 	struct segment *g = segments_find(&s->segments, p->segment);
-	if (g && p->linked + size <= segments_most_linked(&s->segments))
+	const int64_t most = segments_most_linked(&s->segments);
+	if (g && p->linked + size <= most_of(most) && g->linked + size <= most)
 		at = store_at(g->number, ++g->links);
 	else
 		errno = ENOSPC;
@@ -494,7 +507,7 @@ int store_open(const struct store_options *o, struct store **ret, struct err *e)
 	(void)home_sweep(&s->segments.home);
 	home_remove_lost_links(&s->segments.home);
 	segments_look(&s->segments);
-	segments_trim(&s->segments);
+	segments_trim(&s->segments, 0);
 	*ret = s;
 	return 0;
 }

@@ -9,9 +9,10 @@
  *
  * The store is bounded, by bytes that were copied, by bytes that are linked (a tenth of what is
  * free on the file system, and nothing while less than a twentieth is), and by age. While a change
- * is made nothing is removed for it. When it is over, the oldest segments go until the rest fits. A
- * change that alone is larger than that is refused on the way (ENOSPC) and gives back what it has:
- * nothing is lost for what cannot be kept.
+ * is made nothing is removed for it. When it is over, the oldest segments go until the rest fits, but
+ * never its own. A change that alone is larger than 15/16 of that is refused on the way (ENOSPC) and
+ * gives back what it has: nothing is lost for what cannot be kept. The last sixteenth is for what
+ * its segment has already.
  *
  * A position (`at`) is the number of a segment, and an offset in it or the number of a link. All
  * functions may be called from several threads; a part belongs to one.
@@ -70,8 +71,8 @@ static inline uint32_t store_segment(uint64_t at)
 /* What one change has in the store. Zero: nothing yet. */
 struct store_part {
 	uint32_t segment;
-	uint64_t change;	/* its number */
-	int64_t copied, linked; /* bytes of contents */
+	uint64_t change;	 /* its number */
+	int64_t written, linked; /* bytes of its contents, and what its steps need; of its links */
 };
 
 /* Choose the segment of a change. 0, or -1 with errno. */

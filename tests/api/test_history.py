@@ -568,6 +568,24 @@ class KeptTest(HistoryTest):
         send(server, "POST", "/changes/%d/undo" % second, {})
         self.assertEqual(pathlib.Path(server.workspace, "first").read_text(encoding="ascii"), "old")
 
+    def test_what_a_receipt_offers_can_be_undone(self):
+        for size, fits in (90000, True), (104700, False):
+            with self.subTest(size):
+                server = self.serve(flags=["--undo-bytes", "1M"], env={"SIDECAR_OBSERVE": "on"})
+                earlier = [self.write(server, "old", str(i)) for i in range(5)]
+                for i in range(10):
+                    server.put("d/f%d" % i, ("%d" % i) * size)
+                before = tree(os.path.join(server.workspace, "d"))
+                command = "for f in d/*; do echo more >> $f; done"
+                receipt = send(server, "POST", "/tools/run_command", {"command": command}).json()["changes"]
+                self.assertEqual(all(path.get("saved", True) for path in receipt["paths"]), fits)
+                listed = {c["id"]: c["undoable"] for c in self.changes(server)}
+                self.assertEqual(listed, {**{i: True for i in earlier}, receipt["id"]: fits})
+                answer = send(server, "POST", "/changes/%d/undo" % receipt["id"], {})
+                self.assertEqual(answer.status, 200 if fits else 400, answer.body)
+                self.assertEqual(tree(os.path.join(server.workspace, "d")) == before, fits)
+                server.close()
+
     def test_a_journal_that_cannot_be_written_is_said_to_fail(self):
         server = self.serve()
         self.assertNotIn("failing", server.request("GET", "/health").json()["journal"])

@@ -334,6 +334,98 @@ static uint64_t commit_bytes(struct journal *j, size_t n)
 	return c.id;
 }
 
+/* A change that keeps ten contents of that size. Whether it could keep all of them; if not, it has
+ * given back those that it kept, and says so. */
+static bool commit_ten(struct journal *j, size_t n, uint64_t *id)
+{
+	static char text[1 << 17];
+	uint8_t hash[10][RECORD_HASH];
+	struct store_part p;
+	uint64_t at[10];
+	struct change c = { .id = begin(j, &p)->change, .counts = { 1 } };
+	size_t kept = 0;
+
+	for (; kept < 10; kept++) {
+		memset(text, (int)(c.id * 10 + kept), sizeof text);
+		if (blobs_keep(journal_blobs(j), &p, (struct str){ text, n }, hash[kept],
+			       &at[kept]) < 0)
+			break;
+	}
+	for (size_t i = 0; kept < 10 && i < kept; i++)
+		blobs_drop(journal_blobs(j), hash[i], at[i]);
+	c.flags = kept < 10 ? CHANGE_UNSAVED : 0;
+	assert_int_equal(journal_commit(j, &p, &c), 0);
+	store_end(journal_store(j), &p);
+	*id = c.id;
+	return kept == 10;
+}
+
+static void a_change_never_drops_itself(void **state)
+{
+	const size_t bound = 1 << 20;
+	struct change_entry entry;
+	struct err e;
+	size_t kept = 0, refused = 0;
+
+	(void)state;
+	/* From what fits easily to what alone is larger than the bound. */
+	for (size_t n = bound / 10 * 17 / 20; n < bound / 10 * 21 / 20; n += bound / 10 / 40) {
+		struct scratch s = scratch_in_memory();
+		struct journal *j = open_with(s.path, (int64_t)bound);
+		uint64_t id;
+		for (int i = 0; i < 5; i++)
+			(void)commit_bytes(j, 10000);
+		const bool whole = commit_ten(j, n, &id);
+		kept += whole;
+		refused += !whole;
+		assert_int_equal(journal_find(j, id, &entry, &e), 0);
+		for (uint64_t i = 1; !whole && i < id; i++)
+			assert_int_equal(journal_find(j, i, &entry, &e), 0);
+		/* The next one, and the next program, find it. */
+		(void)commit_bytes(j, 10);
+		assert_int_equal(journal_find(j, id, &entry, &e), 0);
+		journal_free(j);
+		j = open_with(s.path, (int64_t)bound);
+		assert_int_equal(journal_find(j, id, &entry, &e), 0);
+		journal_free(j);
+		scratch_free(&s);
+	}
+	assert_true(kept && refused);
+}
+
+static void two_at_once_do_not_drop_each_other(void **state)
+{
+	static char text[600000];
+	struct scratch s = scratch_in_memory();
+	struct journal *j = open_with(s.path, 1 << 20);
+	struct store_part p[2];
+	uint8_t hash[RECORD_HASH];
+	struct change_entry entry;
+	uint64_t at;
+	int rc[2];
+	struct err e;
+
+	(void)state;
+	(void)begin(j, &p[0]);
+	(void)begin(j, &p[1]);
+	for (int i = 0; i < 2; i++) {
+		memset(text, i, sizeof text);
+		rc[i] = blobs_keep(journal_blobs(j), &p[i], (struct str){ text, sizeof text }, hash,
+				   &at);
+	}
+	assert_int_equal(rc[0], 0);
+	assert_int_equal(rc[1], -1); /* they lie in one segment */
+	for (int i = 0; i < 2; i++) {
+		const struct change c = { .id = p[i].change, .counts = { 1 } };
+		assert_int_equal(journal_commit(j, &p[i], &c), 0);
+		store_end(journal_store(j), &p[i]);
+		assert_int_equal(journal_find(j, c.id, &entry, &e), 0);
+	}
+	assert_int_equal(journal_find(j, 1, &entry, &e), 0);
+	journal_free(j);
+	scratch_free(&s);
+}
+
 /* Until then what is written has the same time. */
 static void wait_for_the_next_tick(void)
 {
@@ -874,6 +966,8 @@ int main(void)
 		cmocka_unit_test(so_many_are_known_and_no_more),
 		cmocka_unit_test(a_long_chain_of_undos_is_followed_to_its_end),
 		cmocka_unit_test(the_oldest_go_first_and_the_same_is_kept_once),
+		cmocka_unit_test(a_change_never_drops_itself),
+		cmocka_unit_test(two_at_once_do_not_drop_each_other),
 		cmocka_unit_test(whose_last_change_is_the_oldest_goes_first),
 		cmocka_unit_test(a_program_that_lives_gives_links_back),
 		cmocka_unit_test(a_program_that_lives_does_not_keep_old_changes_with_new_ones),
