@@ -65,6 +65,14 @@ static int open_place(const char *path)
 	return TAKE(fd, -1);
 }
 
+/* The same, after it was made if it is missing. */
+static int make_and_open(const char *path)
+{
+	const mode_t mode = strcmp(path, "/run/sidecar") == 0 ? 0755 : 0700;
+
+	return *path && (mkdir(path, mode) == 0 || errno == EEXIST) ? open_place(path) : -1;
+}
+
 /* The place of this process; it is made if it is missing. Without the variable it is the first that
  * can be used of those that do not end with a login. */
 static int make_place(char path[REGISTRY_PATH], struct err *e)
@@ -75,9 +83,7 @@ static int make_place(char path[REGISTRY_PATH], struct err *e)
 	char first[REGISTRY_PATH] = "";
 
 	for (size_t i = !has_runtime; place_at(i, path); i++) {
-		const mode_t mode = strcmp(path, "/run/sidecar") == 0 ? 0755 : 0700;
-		const bool made = *path && (mkdir(path, mode) == 0 || errno == EEXIST);
-		const int fd = made ? open_place(path) : -1;
+		const int fd = make_and_open(path);
 		if (fd >= 0)
 			return fd;
 		if (!*first) {
@@ -116,6 +122,24 @@ int registry_keep(const char *name, struct str text, struct registry_entry *ret,
 	entry.lock = TAKE(fd, -1);
 	*ret = entry;
 	return 0;
+}
+
+int registry_open_turns(void)
+{
+	char dir[REGISTRY_PATH];
+
+	for (size_t i = 0; place_at(i, dir); i++) {
+		AUTO_FD place = make_and_open(dir);
+		AUTO_FD fd =
+			place < 0 ? -1
+				  : openat(place, "turns",
+					   O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+					   0600);
+		/* What removes old files from /tmp leaves those that are locked. */
+		if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0)
+			return TAKE(fd, -1);
+	}
+	return -1;
 }
 
 /* Who looks at all of them removes what the dead have left. */

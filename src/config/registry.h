@@ -12,7 +12,8 @@
  *	tcp-<ip>-<port>.token	the token that a server has made for itself, for its clients,
  *	mcp-<pid>.sock		the socket on which an MCP server can be watched,
  *	<workspace>.sock	that of a server which found the usual one taken,
- *	ui-<pid>.html		a page that leads a browser to `sidecar ui`.
+ *	ui-<pid>.html		a page that leads a browser to `sidecar ui`,
+ *	turns			who changes files takes turns (workspace/locks.h).
  *
  * A process holds locks on its files while it runs. All appear complete, under another name first.
  * What dead processes have left is recognised, by the lock and by connecting, and removed by the
@@ -44,6 +45,10 @@ int registry_keep(const char *name, struct str text, struct registry_entry *ret,
 /* Enter this process with an object that says where it listens. */
 int registry_enter(struct str object, struct registry_entry *ret, struct err *e);
 void registry_leave(struct registry_entry *entry);
+
+/* Open `turns`, which all processes of this user share whether they have the variable or not: in the
+ * first of the directories that can be used. -1: none can. */
+int registry_open_turns(void);
 
 /* Make a token for the server of this process, which listens at that numeric address. The entry is
  * the file that has it, for this user alone. */

@@ -14,6 +14,7 @@
 #include "changes/limits.h"
 #include "changes/settle.h"
 #include "changes/home.h"
+#include "config/registry.h"
 #include "sandbox/canonical.h"
 #include "sandbox/scratch.h"
 #include "workspace/locks.h"
@@ -221,6 +222,8 @@ int history_open(const struct config *c, const struct workspace *ws, struct hist
 	const bool is_auto = str_eq(asked, STR("auto"));
 
 	*h = (struct history){ .journal = NULL };
+	if (!c->read_only)
+		locks_share_with_user(ws_locks(ws), registry_open_turns());
 	if (str_eq(asked, STR("off")) || c->read_only) {
 		(void)snprintf(h->why, sizeof h->why, "%s",
 			       c->read_only ? "nothing can be changed" : "it is turned off");

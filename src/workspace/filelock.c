@@ -18,6 +18,7 @@
 
 #include "base/io.h"
 #include "base/own.h"
+#include "base/str.h"
 
 static int set(int fd, struct lock_range r, short type)
 {
@@ -55,8 +56,23 @@ void filelock_release(int fd, struct lock_range r)
 	(void)set(fd, r, F_UNLCK);
 }
 
-/* Whether one of the process's descriptors has a lock on the file: the kernel lists them. */
-static bool has_lock(const char *pid, const char *file)
+/* Whether one of these lines, "lock: 1: OFDLCK ADVISORY WRITE -1 08:01:1234 5 EOF", is a lock on that
+ * range of the file. */
+static bool is_locked(const char *text, const char *file, struct lock_range r)
+{
+	for (const char *at = text; (at = strstr(at, file)); at++) {
+		char *end;
+		const long long from = strtoll(at + strlen(file), &end, 10);
+		const long long to =
+			str_starts(str_of(end), STR(" EOF")) ? INT64_MAX : strtoll(end, NULL, 10);
+		if (to >= r.from && (!r.count || from < r.from + r.count))
+			return true;
+	}
+	return false;
+}
+
+/* Whether one of the process's descriptors has that lock: the kernel lists them. */
+static bool has_lock(const char *pid, const char *file, struct lock_range r)
 {
 	char path[64 + NAME_MAX], text[4096];
 	(void)snprintf(path, sizeof path, "/proc/%.20s/fdinfo", pid);
@@ -68,7 +84,7 @@ static bool has_lock(const char *pid, const char *file)
 		AUTO_FD fd = openat(dirfd(d), f->d_name, O_RDONLY | O_CLOEXEC);
 		const ssize_t n = fd < 0 ? -1 : io_read_full(fd, text, sizeof text - 1);
 		text[n > 0 ? n : 0] = '\0';
-		found = strstr(text, "OFDLCK") && strstr(text, file);
+		found = strstr(text, "OFDLCK") && is_locked(text, file, r);
 	}
 	if (d)
 		(void)closedir(d);
@@ -92,7 +108,7 @@ static void describe(const char *pid, char out[FILELOCK_HOLDER])
 		       stopped ? ", which is stopped" : "");
 }
 
-const char *filelock_holder(int fd, char out[FILELOCK_HOLDER])
+const char *filelock_holder(int fd, struct lock_range r, char out[FILELOCK_HOLDER])
 {
 	char file[64], self[16];
 	struct stat st;
@@ -107,7 +123,7 @@ const char *filelock_holder(int fd, char out[FILELOCK_HOLDER])
 		       (unsigned long long)st.st_ino);
 	while ((f = readdir(d))) {
 		if (!isdigit((unsigned char)f->d_name[0]) || strcmp(f->d_name, self) == 0 ||
-		    !has_lock(f->d_name, file))
+		    !has_lock(f->d_name, file, r))
 			continue;
 		describe(f->d_name, out);
 		break;

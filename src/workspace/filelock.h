@@ -26,9 +26,9 @@ int filelock_take(int fd, struct lock_range r, enum filelock_kind kind, int64_t 
 
 void filelock_release(int fd, struct lock_range r);
 
-/* Who has a lock on that file, as far as this user may see it: "pid 41 (claude), which is stopped".
+/* Who has a lock on that range, as far as this user may see it: "pid 41 (claude), which is stopped".
  * "another program" if nobody is found. */
 enum { FILELOCK_HOLDER = 96 };
-const char *filelock_holder(int fd, char out[FILELOCK_HOLDER]);
+const char *filelock_holder(int fd, struct lock_range r, char out[FILELOCK_HOLDER]);
 
 #endif

@@ -39,7 +39,7 @@ void locks_init(struct file_locks *l)
 		(void)pthread_mutex_init(&l->places[i], NULL);
 		(void)pthread_mutex_init(&l->files[i], NULL);
 	}
-	l->shared = -1;
+	l->shared = l->user = -1;
 }
 
 void locks_done(struct file_locks *l)
@@ -49,6 +49,7 @@ void locks_done(struct file_locks *l)
 		(void)pthread_mutex_destroy(&l->places[i]);
 		(void)pthread_mutex_destroy(&l->files[i]);
 	}
+	fd_closep(&l->user);
 }
 
 void locks_share(struct file_locks *l, int fd)
@@ -56,7 +57,12 @@ void locks_share(struct file_locks *l, int fd)
 	l->shared = fd;
 }
 
-static int fail(const struct file_locks *l, struct err *e)
+void locks_share_with_user(struct file_locks *l, int fd)
+{
+	l->user = fd;
+}
+
+static int fail(int fd, struct lock_range r, struct err *e)
 {
 	char holder[FILELOCK_HOLDER];
 
@@ -66,7 +72,7 @@ static int fail(const struct file_locks *l, struct err *e)
 	(void)err_set(e, ERR_TOO_BUSY,
 		      "Another program is changing files of this workspace and has not finished "
 		      "within %d seconds: %s.",
-		      LIMIT_SHARED_LOCK_MS / 1000, filelock_holder(l->shared, holder));
+		      LIMIT_SHARED_LOCK_MS / 1000, filelock_holder(fd, r, holder));
 	return err_advise(e, "Let it continue, or end it; then try again.");
 }
 
@@ -79,29 +85,39 @@ static int64_t deadline_of(int64_t came_ms)
 	return came_ms + LIMIT_SHARED_LOCK_MS > least ? came_ms + LIMIT_SHARED_LOCK_MS : least;
 }
 
-/* Lock one byte of the shared file, if there is one. */
-static int take_byte(const struct file_locks *l, int64_t at, bool by_gate, int64_t deadline,
-		     struct err *e)
+/* Lock one byte of a shared file, if there is one. */
+static int take_byte(int fd, int64_t at, bool by_gate, int64_t deadline, struct err *e)
 {
-	if (l->shared < 0)
+	const struct lock_range byte = { at, 1 };
+
+	if (fd < 0)
 		return 0;
-	if (by_gate && filelock_take(l->shared, gate, FILELOCK_SHARED, deadline) < 0)
-		return fail(l, e);
-	const int rc =
-		filelock_take(l->shared, (struct lock_range){ at, 1 }, FILELOCK_ALONE, deadline);
+	if (by_gate && filelock_take(fd, gate, FILELOCK_SHARED, deadline) < 0)
+		return fail(fd, gate, e);
+	const int rc = filelock_take(fd, byte, FILELOCK_ALONE, deadline);
 	const int error = errno;
 	if (by_gate)
-		filelock_release(l->shared, gate);
+		filelock_release(fd, gate);
 	errno = error;
-	return rc < 0 ? fail(l, e) : 0;
+	return rc < 0 ? fail(fd, byte, e) : 0;
+}
+
+static void release_byte(int fd, int64_t at)
+{
+	if (fd >= 0)
+		filelock_release(fd, (struct lock_range){ at, 1 });
 }
 
 static int take(const struct file_locks *l, const struct file_lock *lock, bool by_gate,
 		int64_t came_ms, struct err *e)
 {
 	(void)pthread_mutex_lock(lock->mutex);
-	if (take_byte(l, lock->at, by_gate, deadline_of(came_ms), e) == 0)
-		return 0;
+	const int64_t deadline = deadline_of(came_ms);
+	if (take_byte(l->shared, lock->at, by_gate, deadline, e) == 0) {
+		if (take_byte(l->user, lock->at, false, deadline, e) == 0)
+			return 0;
+		release_byte(l->shared, lock->at);
+	}
 	(void)pthread_mutex_unlock(lock->mutex);
 	return -1;
 }
@@ -150,8 +166,8 @@ void locks_release_file(struct file_locks *l, struct file_lock *lock)
 {
 	if (!lock->mutex)
 		return;
-	if (l->shared >= 0)
-		filelock_release(l->shared, (struct lock_range){ lock->at, 1 });
+	release_byte(l->user, lock->at);
+	release_byte(l->shared, lock->at);
 	(void)pthread_mutex_unlock(TAKE(lock->mutex, NULL));
 }
 
@@ -163,7 +179,7 @@ int locks_take_all(struct file_locks *l, struct err *e)
 	if (l->shared < 0 || (filelock_take(l->shared, gate, FILELOCK_ALONE, deadline) == 0 &&
 			      filelock_take(l->shared, all_files, FILELOCK_ALONE, deadline) == 0))
 		return 0;
-	const int rc = fail(l, e);
+	const int rc = fail(l->shared, (struct lock_range){ 0, 0 }, e);
 	locks_release_all(l);
 	return rc;
 }

@@ -108,27 +108,42 @@ class WritersTest(HistoryTest):
             self.assertEqual(undone.status, 200, undone.body)
             self.assertEqual((one.get(name), one.get("of-" + name)), (name.encode(), name.encode()))
 
-    def test_edits_of_one_file_are_made_one_after_the_other(self):
-        one = self.serve()
-        two = self.serve(one)
+    def edit_at_once(self, *servers):
+        """Two servers edit one file, which each knows by a path of its own."""
         count = 40
-        one.put("list", "".join("a%d\nb%d\n" % (i, i) for i in range(count)))
+        (one, path), _ = servers
+        one.put(path, "".join("a%d\nb%d\n" % (i, i) for i in range(count)))
         failed = []
 
-        def edit(server, letter):
+        def edit(server, path, letter):
             for i in range(count):
-                answer = send(server, "POST", "/edit", {"path": "list", "oldText": "%s%d\n" % (letter, i),
+                answer = send(server, "POST", "/edit", {"path": path, "oldText": "%s%d\n" % (letter, i),
                                                         "newText": "%s%d done\n" % (letter, i)})
                 if answer.status != 200:
                     failed.append(answer.body)
-        threads = [threading.Thread(target=edit, args=pair) for pair in ((one, "a"), (two, "b"))]
+        threads = [threading.Thread(target=edit, args=(*pair, letter)) for pair, letter in zip(servers, "ab")]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
         self.assertEqual(failed, [])
-        lines = pathlib.Path(one.workspace, "list").read_text(encoding="ascii").splitlines()
+        lines = pathlib.Path(one.workspace, path).read_text(encoding="ascii").splitlines()
         self.assertEqual([line for line in lines if not line.endswith(" done")], [])
+
+    def test_edits_of_one_file_are_made_one_after_the_other(self):
+        one = self.serve()
+        self.edit_at_once((one, "list"), (self.serve(one), "list"))
+
+    def test_also_of_workspaces_that_lie_in_each_other(self):
+        one = self.serve()
+        one.put("d/list", "")
+        self.edit_at_once((one, "d/list"), (self.serve(workspace=os.path.join(one.workspace, "d")), "list"))
+
+    def test_also_without_a_journal_or_with_another_one(self):
+        for flags in ("off", "off"), ("off", "auto"), ("auto", "auto"):
+            with self.subTest(flags):
+                one = self.serve(flags=["--journal", flags[0]])
+                self.edit_at_once((one, "list"), (self.serve(workspace=one.workspace, flags=["--journal", flags[1]]), "list"))
 
     def test_who_holds_a_lock_is_named(self):
         server = self.serve()
@@ -154,6 +169,32 @@ class WritersTest(HistoryTest):
             finally:
                 holder.kill()
         self.write(server, "a", "2")
+
+    def test_who_holds_a_lock_of_another_workspace_is_named(self):
+        with tempfile.TemporaryDirectory() as runtime:
+            server = self.serve(env={"XDG_RUNTIME_DIR": runtime}, flags=["--journal", "off"])
+            script = """if True:
+                import fcntl, os, struct, sys
+                fd = os.open(sys.argv[1], os.O_RDWR)
+                fcntl.fcntl(fd, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, int(sys.argv[2]), int(sys.argv[3]), 0))
+                print("locked", flush=True)
+                sys.stdin.read()"""
+            holders = []
+            try:
+                # Bystanders, who have other bytes of that file, and between them the holder.
+                for byte, count in (0, 1), (1, 1 << 61), ((1 << 61) + 1, 1):
+                    holders.append(subprocess.Popen(
+                        [sys.executable, "-c", script, os.path.join(runtime, "sidecar", "turns"), str(byte), str(count)],
+                        stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+                    self.assertEqual(holders[-1].stdout.readline(), b"locked\n")
+                answer = send(server, "POST", "/write", {"path": "a", "content": "2"})
+                self.assertEqual(answer.json()["code"], "TOO_BUSY")
+                self.assertIn("pid %d (python" % holders[1].pid, answer.json()["error"])
+            finally:
+                for holder in holders:
+                    holder.communicate()
+            self.assertEqual(send(server, "POST", "/write", {"path": "a", "content": "2"}).status, 200)
+            server.close()
 
     def test_all_of_them_die(self):
         rounds = 3 if is_sanitized() else 12

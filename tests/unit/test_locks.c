@@ -91,9 +91,59 @@ static void all_who_wait_for_another_program_wait_together(void **state)
 	scratch_free(&s);
 }
 
+static int open_file(const struct scratch *s, const char *name)
+{
+	const int fd = open(in(s, name), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
+/* Programs of two workspaces, of which one may lie in the other, or without a file of a workspace. */
+static void programs_of_one_user_wait_for_each_other_at_one_place(void **state)
+{
+	struct scratch s = scratch_new();
+	struct file_locks one, two, *const both[] = { &one, &two };
+	struct file_lock held, other, failed = { .mutex = NULL };
+	const struct stat file = { .st_ino = 41, .st_dev = 1 };
+	struct err e;
+	AUTO_FD dir = open(s.path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD inner = open_file(&s, "inner");
+	const struct file_place a = { .dir = dir, .name = "a" }, b = { .dir = dir, .name = "b" };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		locks_init(both[i]);
+		locks_share_with_user(both[i], open_file(&s, "user"));
+	}
+	locks_share(&two, inner);
+	assert_int_equal(locks_take_place(&one, &a, &held, &e), 0);
+	assert_int_equal(locks_take_place(&two, &a, &failed, &e), -1);
+	assert_int_equal(e.code, ERR_TOO_BUSY);
+	/* Another place is free, and so are all files of another workspace. */
+	assert_int_equal(locks_take_place(&two, &b, &other, &e), 0);
+	locks_release_place(&two, &other);
+	assert_int_equal(locks_take_all(&two, &e), 0);
+	locks_release_all(&two);
+	locks_release_place(&one, &held);
+	assert_int_equal(locks_take_place(&two, &a, &held, &e), 0);
+	/* A file with several names is locked as well. */
+	assert_int_equal(locks_take_file(&two, &file, &other, &e), 0);
+	assert_int_equal(locks_take_file(&one, &file, &failed, &e), -1);
+	locks_release_file(&two, &other);
+	locks_release_place(&two, &held);
+	/* What could not be had is not held in the file of the workspace either. */
+	assert_int_equal(locks_take_all(&two, &e), 0);
+	locks_release_all(&two);
+	locks_done(&one);
+	locks_done(&two);
+	scratch_free(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(programs_of_one_user_wait_for_each_other_at_one_place),
 		cmocka_unit_test(all_who_wait_for_another_program_wait_together),
 	};
 
