@@ -144,16 +144,11 @@ void homes_visit(const char *parent, homes_visitor *visit, void *arg)
 	}
 }
 
-/* When it is, and how old a home may be. */
-struct tidying {
-	int64_t now_s, max_age_s;
-};
-
 static bool is_stale(void *arg, const struct home_facts *f)
 {
-	const struct tidying *t = arg;
+	const int64_t *since_s = arg;
 
-	return t->now_s - f->newest_s > (f->is_gone ? 24 * 3600 : t->max_age_s);
+	return f->newest_s < *since_s;
 }
 
 void homes_tidy(const char *parent, int64_t max_age_ms)
@@ -161,7 +156,7 @@ void homes_tidy(const char *parent, int64_t max_age_ms)
 	struct timespec now;
 
 	(void)clock_gettime(CLOCK_REALTIME, &now);
-	struct tidying t = { .now_s = now.tv_sec, .max_age_s = max_age_ms / 1000 };
+	int64_t since_s = now.tv_sec - max_age_ms / 1000;
 	if (max_age_ms)
-		homes_visit(parent, is_stale, &t);
+		homes_visit(parent, is_stale, &since_s);
 }

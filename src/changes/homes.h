@@ -28,8 +28,8 @@ void homes_visit(const char *parent, homes_visitor *visit, void *arg);
 /* Whether that is the path of a home. */
 bool homes_is_one(const char *path);
 
-/* Remove homes that nobody uses, whose newest record is older than that; those whose workspace does
- * not exist any more, if they are a day old. */
+/* Remove homes that nobody uses, whose newest record is older than that, whether their workspace is
+ * there or not: it may be on a disk that comes back. */
 void homes_tidy(const char *parent, int64_t max_age_ms);
 
 #endif

@@ -408,7 +408,7 @@ class StoreTest(unittest.TestCase):
                 self.assertFalse(os.path.exists(os.path.join(journal, "lock")), journal)
 
     def old_journal(self, top):
-        """A journal of a workspace that has gone, all of it ten days old: its directory."""
+        """A journal of a workspace that has gone, its directory."""
         server = Sidecar(flags=["--journal", top])
         server.put("a", "old")
         send(server, "POST", "/bash", {"command": "rm a"})
@@ -417,16 +417,24 @@ class StoreTest(unittest.TestCase):
         (found,) = (os.path.join(top, name) for name in os.listdir(top))
         return found
 
-    def age(self, *directories):
-        for top in directories:
-            for path in [*(os.path.join(d, f) for d, _, files in os.walk(top) for f in files), top]:
-                os.utime(path, (time.time() - 864000,) * 2, follow_symlinks=False)
+    def age(self, top, hours=240):
+        for path in [*(os.path.join(d, f) for d, _, files in os.walk(top) for f in files), top]:
+            os.utime(path, (time.time() - 3600 * hours,) * 2, follow_symlinks=False)
 
     def test_an_old_journal_is_removed(self):
         with tempfile.TemporaryDirectory() as top:
             self.age(self.old_journal(top))
             Sidecar(flags=["--journal", top]).close()
             self.assertEqual(os.listdir(top), [])
+
+    def test_that_of_a_workspace_that_is_missing_stays_as_long(self):
+        """The workspace may be on a disk that comes back."""
+        with tempfile.TemporaryDirectory() as top:
+            journal = self.old_journal(top)
+            for hours, left in (26, [os.path.basename(journal)]), (8 * 24, []):
+                self.age(journal, hours)
+                Sidecar(flags=["--journal", top]).close()
+                self.assertEqual(os.listdir(top), left)
 
     def test_what_is_not_a_journal_stays(self):
         """Each directory lacks one thing that a journal has, or has one that no journal has."""
