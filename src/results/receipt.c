@@ -199,7 +199,7 @@ static void note_rest(const struct way *out, const struct receipt *r)
 	const char *const hint = hint_of(out, r);
 	char room[96];
 
-	if (time_note(out, r, room) && !out->native)
+	if (time_note(out, r, room))
 		way_note(out, "%s", room);
 	note_survivors(out, &r->end);
 	if (hint && !r->end.survivor_count)
@@ -425,6 +425,8 @@ int exit_wire(const struct way *out, struct result *r, struct err *e)
 		jw_bool(out->members, "timedOut", true);
 	if (r->exit.stopped)
 		jw_bool(out->members, "stopped", true);
+	if (r->exit.cut_ms)
+		jw_int(out->members, "timeoutSeconds", r->exit.cut_ms / 1000);
 	return 0;
 }
 

@@ -218,6 +218,7 @@ struct receipt_list {
 struct exit_result {
 	int exit_code; /* as in struct proc_result */
 	bool timed_out, stopped;
+	int64_t cut_ms;	  /* the time it had, if that was less than asked for; else 0 */
 	int64_t streamed; /* bytes of output that were passed on */
 };
 

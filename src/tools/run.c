@@ -45,6 +45,8 @@ static const struct field bash_fields[] = {
 	{ "exitCode", "-1 after a timeout, 128+n when signal n ended it", FIELD_INT },
 	{ "timedOut", "Its time was up", FIELD_BOOL, FIELD_OPTIONAL },
 	{ "stopped", "It was stopped by a person", FIELD_BOOL, FIELD_OPTIONAL },
+	{ "timeoutSeconds", "The time it had, if the server allows no more", FIELD_INT,
+	  FIELD_OPTIONAL },
 	F_END,
 };
 
@@ -124,6 +126,12 @@ static int64_t timeout_of(double seconds)
 	if (!(seconds > 0))
 		return LIMIT_BASH_MS;
 	return seconds * 1000 < LIMIT_COMMAND_MS ? (int64_t)ceil(seconds * 1000) : LIMIT_COMMAND_MS;
+}
+
+/* Not longer than the operator allows. */
+static int64_t bounded(const struct call *c, int64_t ms)
+{
+	return ms < c->times.most_ms ? ms : c->times.most_ms;
 }
 
 static int open_cwd(struct call *c, struct str requested, struct err *e)
@@ -242,13 +250,17 @@ static int bash_run(struct call *c, const void *args, struct result *ret, struct
 		return -1;
 	q.cwd_fd = cwd;
 	q.command = a->command;
-	q.timeout_ms = timeout_of(a->timeout_seconds);
+	const int64_t asked_ms = timeout_of(a->timeout_seconds);
 	if (a->background) {
 		/* No client waits for it: only a time that was asked for ends it. */
-		q.timeout_ms = a->timeout_seconds > 0 ? timeout_of(a->timeout_seconds) : 0;
+		q.timeout_ms = a->timeout_seconds > 0 ? asked_ms : 0;
 		return start_job(c, &q, ret, e);
 	}
-	return stream(c, &q, &sink, ret, e);
+	q.timeout_ms = bounded(c, asked_ms);
+	if (stream(c, &q, &sink, ret, e) < 0)
+		return -1;
+	ret->exit.cut_ms = q.timeout_ms < asked_ms ? q.timeout_ms : 0;
+	return 0;
 }
 
 const struct tool tool_bash = {
@@ -330,9 +342,7 @@ static int bind_order(struct call *c, const struct run_order *o, struct proc_req
 	q->one_pipe = c->for_reader;
 	if (bind_what(c, o, q, e) < 0 || bind_env(c, o->env, true, q, e) < 0)
 		return -1;
-	q->timeout_ms = !o->timeout_ms			   ? c->times.usual_ms
-			: o->timeout_ms > c->times.most_ms ? c->times.most_ms
-							   : o->timeout_ms;
+	q->timeout_ms = bounded(c, o->timeout_ms ? o->timeout_ms : c->times.usual_ms);
 	q->cwd_fd = open_cwd(c, o->cwd, e);
 	return q->cwd_fd;
 }
@@ -346,7 +356,7 @@ int run_order(struct call *c, const struct run_order *o, struct receipt *receipt
 	if (cwd < 0 || run_now(c, &q, &to, &receipt->end, e) < 0)
 		return -1;
 	receipt->denied = c->denied;
-	receipt->time_cut = o->timeout_ms > c->times.most_ms;
+	receipt->time_cut |= o->timeout_ms > c->times.most_ms;
 	return sink_end(&receipt->sink, e);
 }
 
@@ -439,7 +449,7 @@ static int execute_run(struct call *c, const void *args, struct result *ret, str
 	struct str *words;
 
 	sink_init(&sink, c, SINK_CHARACTERS, &keep);
-	q.timeout_ms = LIMIT_BASH_MS;
+	q.timeout_ms = bounded(c, LIMIT_BASH_MS);
 	if (call_may_run(c, e) < 0 || shword_split(a->command, c->arena, &words, &q.argc, e) < 0)
 		return -1;
 	q.argv = words;

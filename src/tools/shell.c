@@ -178,6 +178,7 @@ static int shell_run(struct call *c, const void *args, struct result *ret, struc
 		struct receipt *r = add_receipt(c, ret, room / left, e);
 		if (!r)
 			return -1;
+		r->time_cut = v == a->commands->first && a->timeout_ms > c->times.most_ms;
 		if (order.timeout_ms <= 0 || cancel_asked(c->cancel))
 			not_run(r, c->cancel);
 		else if (run_order(c, &order, r, e) < 0)
@@ -218,10 +219,9 @@ static const struct arg local_table[] = {
 static int local_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
 	const struct local_args *a = args;
-	const struct run_order order = { .argv = a->command,
-					 .env = a->env,
-					 .cwd = a->cwd,
-					 .timeout_ms = time_of(c, a->timeout_ms) };
+	const struct run_order order = {
+		.argv = a->command, .env = a->env, .cwd = a->cwd, .timeout_ms = a->timeout_ms
+	};
 
 	if (a->user.n)
 		return err_set(e, ERR_INVALID_ARGUMENTS,

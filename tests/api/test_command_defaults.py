@@ -125,6 +125,32 @@ class Times(SidecarTest):
         self.assertTrue(out["timed_out"])
         self.assertIn("No call has more time here", out["hint"])
 
+    def test_the_tools_of_providers_say_so_too(self):
+        server = self.start(flags=("--command-timeout-max", "600"))
+        note = "[timeout_ms was cut to 600000, the most that a call may have here]\n"
+        for asked_ms, said in ((600001, [note, ""]), (600000, ["", ""])):
+            action = {"commands": ["echo a", "echo b"], "timeout_ms": asked_ms}
+            answer = server.call("tools", type="shell_call", call_id="c", action=action).json()
+            self.assertEqual([o["stderr"] for o in answer["output"]], said, answer)
+            action = {"type": "exec", "command": ["true"], "env": {}, "timeout_ms": asked_ms}
+            answer = server.call("tools", type="local_shell_call", call_id="c", action=action).json()
+            self.assertEqual(note.strip() in answer["output"], asked_ms > 600000, answer)
+
+    def end_of_bash(self, server, **asked):
+        return json.loads(server.call("bash", **asked).body.splitlines()[-1])
+
+    def test_bash_has_no_more_either(self):
+        server = self.start(flags=("--command-timeout-max", "1"))
+        for asked in ({"timeoutSeconds": 3600}, {}):
+            done = self.end_of_bash(server, command="sleep 60; echo done", **asked)
+            self.assertEqual((done["exitCode"], done["timedOut"], done["timeoutSeconds"]), (-1, True, 1))
+        self.assertNotIn("timeoutSeconds", self.end_of_bash(server, command="true", timeoutSeconds=1))
+
+    def test_without_a_most_bash_is_as_it_was(self):
+        server = self.start()
+        for asked in ({}, {"timeoutSeconds": 10**6}):
+            self.assertEqual(self.end_of_bash(server, command="true", **asked), {"type": "done", "exitCode": 0})
+
     def test_a_job_has_none(self):
         server = self.start(flags=("--command-timeout", "1"))
         job = server.output("run_command", command="sleep 2; echo through", background=True)["job_id"]
