@@ -272,8 +272,9 @@ static int try_listener(int server, unsigned calls)
  * no server were there. */
 static bool refuses(enum sandbox_stop what, bool (*attempt)(void))
 {
-	const unsigned calls =
-		what == SANDBOX_STOPS_EMPTYING ? LISTENER_EMPTYING : LISTENER_SOCKETS;
+	const unsigned calls = what == SANDBOX_STOPS_EMPTYING	   ? LISTENER_EMPTYING
+			       : what == SANDBOX_STOPS_CONNECTIONS ? LISTENER_SOCKETS
+								   : LISTENER_INTERNET;
 	AUTO_FD listener = listener_install(calls);
 	const pid_t pid = listener < 0 ? -1 : fork();
 
@@ -297,6 +298,7 @@ static unsigned stopped_calls(const struct sandbox_config *c, bool namespaces)
 	return (c->listens ? LISTENER_CHANGES | (c->guarded ? LISTENER_GUARDED : 0) : 0) |
 	       (c->supervised ? LISTENER_UNRULED : 0) | (empties ? LISTENER_EMPTYING : 0) |
 	       (c->brokered ? LISTENER_SOCKETS : 0) |
+	       (sandbox_stops_internet(c, namespaces) ? LISTENER_INTERNET : 0) |
 	       (c->brokered && c->no_network && namespaces ? LISTENER_SENDS : 0);
 }
 

@@ -150,13 +150,22 @@ static bool cannot_reach_abstract(const struct attempt *a)
 		errno == EPERM);
 }
 
+static bool is_internet_refused(void)
+{
+	AUTO_FD fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	return fd < 0;
+}
+
 /* The address is reserved for documentation, and connecting a datagram socket sends nothing. */
 static bool cannot_reach_network(const struct attempt *a)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(9) };
+
+	if (sandbox_stops_internet(a->config, a->namespaces))
+		return a->config->refuses(SANDBOX_STOPS_INTERNET, is_internet_refused);
 	AUTO_FD fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-	(void)a;
 	to.sin_addr.s_addr = htonl(0xc0000201);
 	return fd < 0 || connect(fd, (const struct sockaddr *)&to, sizeof(to)) < 0;
 }

@@ -371,7 +371,9 @@ static int load_filter(struct setup *s)
 {
 	unsigned flags = 0;
 
-	if ((s->config->no_network && !s->sandbox->namespaces) || !sandbox_knows_ports(s->config))
+	/* What this filter refuses is never stopped. */
+	if ((s->config->no_network && !s->config->brokered && !s->sandbox->namespaces) ||
+	    !sandbox_knows_ports(s->config))
 		flags |= SECCOMP_NO_INTERNET;
 	if (s->config->no_network || !sandbox_knows_sockets(s->config))
 		flags |= SECCOMP_NO_UNIX;

@@ -57,7 +57,7 @@ struct path_list {
 enum { SANDBOX_PORTS = 16 };
 
 /* Calls that no rule of the sandbox holds, and that stop therefore. */
-enum sandbox_stop { SANDBOX_STOPS_EMPTYING, SANDBOX_STOPS_CONNECTIONS };
+enum sandbox_stop { SANDBOX_STOPS_EMPTYING, SANDBOX_STOPS_CONNECTIONS, SANDBOX_STOPS_INTERNET };
 
 /* What the operator asked for. All paths are canonical (sandbox/canonical.h), except in the lists
  * given to runner_new, which makes them canonical. */
@@ -159,6 +159,10 @@ bool sandbox_knows_sockets(const struct sandbox_config *config);
 /* Are commands kept from the server's own ports, and from nothing else? Otherwise they have no
  * Internet sockets: no process could judge where a connection leads. */
 bool sandbox_knows_ports(const struct sandbox_config *config);
+
+/* Are Internet sockets stopped and refused by the server, which can then name them? Without
+ * namespaces, if there is to be no network. */
+bool sandbox_stops_internet(const struct sandbox_config *config, bool namespaces);
 
 /* The devices that every command may write, and whether it is one of them. */
 struct path_list sandbox_devices(void);

@@ -279,6 +279,11 @@ bool sandbox_knows_ports(const struct sandbox_config *c)
 	return c->brokered || c->no_network || !c->ports[0];
 }
 
+bool sandbox_stops_internet(const struct sandbox_config *c, bool namespaces)
+{
+	return c->brokered && c->no_network && !namespaces;
+}
+
 struct path_list sandbox_devices(void)
 {
 	return (struct path_list){ devices, ARRAY_LEN(devices) };

@@ -463,14 +463,15 @@ static bool give(struct broker *k, const struct stopped_call *s)
 }
 
 /* The kind of socket is in the call itself: nothing can be exchanged. */
-static int refuse_socket(const struct broker *k)
+static int refuse_socket(const struct broker *k, const struct stopped_call *s)
 {
+	const bool local = (int)s->args[0] == AF_UNIX;
 	const struct denial d = { .verb = INTENT_SOCKET,
-				  .by = DENIED_BY_SECCOMP,
-				  .path = "a datagram Unix socket" };
+				  .by = local ? DENIED_BY_SECCOMP : DENIED_BY_NETWORK,
+				  .path = local ? "a datagram Unix socket" : "an Internet socket" };
 
 	denials_add(k->denials, &d);
-	return EACCES;
+	return local ? EACCES : EPERM;
 }
 
 static int judge(void *arg, struct resolver *r)
@@ -480,7 +481,7 @@ static int judge(void *arg, struct resolver *r)
 	switch (r->call->number) {
 	case SYS_socket:
 	case SYS_socketpair:
-		return refuse_socket(k);
+		return refuse_socket(k, r->call);
 	case SYS_sendto:
 		/* There is no network, so it need not be held; only the address is noted. */
 		note_send(k->denials, r->call);

@@ -127,6 +127,17 @@ static void answer_datagrams(struct program *p, uint32_t number)
 	answer(p, SECCOMP_RET_ALLOW);
 }
 
+/* If it makes an Internet socket: stop it. */
+static void answer_internet(struct program *p)
+{
+	add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 5));
+	load(p, low_half(0));
+	add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 1, 0));
+	add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 0, 1));
+	answer(p, SECCOMP_RET_USER_NOTIF);
+	load(p, offsetof(struct seccomp_data, nr));
+}
+
 /* If it is that call: stop it, unless that argument is a null pointer. */
 static void answer_pointer(struct program *p, uint32_t number, unsigned argument)
 {
@@ -148,6 +159,8 @@ static void build(struct program *p, unsigned calls)
 	/* The x32 calls of x86-64 have other numbers. */
 	add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1));
 	answer(p, SECCOMP_RET_ERRNO | ENOSYS);
+	if (calls & LISTENER_INTERNET)
+		answer_internet(p);
 	if (calls & LISTENER_SOCKETS) {
 		answer_call(p, SYS_connect, SECCOMP_RET_USER_NOTIF);
 		answer_datagrams(p, SYS_socket);

@@ -29,6 +29,7 @@ enum listener_calls {
 	LISTENER_EMPTYING = 1 << 4,
 	/* Not more calls: what changes a file is judged (guardian.c), and never happens unjudged. */
 	LISTENER_GUARDED = 1 << 5,
+	LISTENER_INTERNET = 1 << 6, /* making Internet sockets, which there are not to be */
 };
 
 /* Load the filter into the calling process, which has one thread and no_new_privs (or is

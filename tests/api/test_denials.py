@@ -97,6 +97,23 @@ class Denials(unittest.TestCase):
         _, _, seen = world.run("echo x > %s/old" % world.outside)
         self.assertRegex(seen["denied"][0]["rule"], "^writable: the workspace, /.*/sidecar-")
 
+    def test_no_network_without_namespaces(self):
+        world = World(self, FLOOR, SIDECAR_NETWORK="none")
+        text, denied, seen = world.python("""import errno, socket
+for family in socket.AF_INET, socket.AF_INET6, socket.AF_PACKET:
+    for kind in socket.SOCK_STREAM, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC:
+        try:
+            socket.socket(family, kind)
+        except OSError as e:
+            print(errno.errorcode[e.errno])
+""")
+        self.assertEqual(text, "EPERM\n" * 6)
+        self.assertEqual(denied, [("socket", "an Internet socket", "network")])
+        self.assertEqual(seen["denied"][0]["rule"], "network: none")
+        world = World(self, FLOOR, SIDECAR_NETWORK="none", SIDECAR_OBSERVE="off", SIDECAR_JOURNAL="off")
+        text, _, _ = world.python("import socket; socket.socket(socket.AF_INET)")
+        self.assertIn("PermissionError", text)
+
     def test_without_a_journal(self):
         world = World(self, SIDECAR_JOURNAL="off")
         self.assertEqual(world.run("echo x > %s/old; echo y > mine; cat mine" % world.outside)[1][0][:2],

@@ -625,6 +625,7 @@ static void what_may_go_on_is_what_the_rules_hold(void **state)
 	const int go_on[] = { SYS_openat, SYS_unlinkat, SYS_fchmodat, SYS_truncate };
 	const int must_not[] = { SYS_connect, SYS_socket, SYS_socketpair };
 
+	assert_false(listener_may_go_on(LISTENER_INTERNET, SYS_socket, args));
 	for (size_t i = 0; i < ARRAY_LEN(go_on); i++)
 		assert_true(listener_may_go_on(all, go_on[i], args));
 	for (size_t i = 0; i < ARRAY_LEN(must_not); i++)
