@@ -61,20 +61,6 @@ static void aim_done(struct aim *a)
 	scope_done(&a->scope);
 }
 
-/* The path of the pattern's leading components: below the searched directory, if not absolute. */
-static struct str join_lead(struct call *c, struct str path, struct str lead)
-{
-	const bool alone = str_starts(lead, STR("/")) || path.n == 0;
-	char *text = arena_alloc(c->arena, path.n + 1 + lead.n);
-
-	if (alone || !text)
-		return text ? lead : (struct str){ NULL, 0 };
-	memcpy(text, path.p, path.n);
-	text[path.n] = '/';
-	memcpy(text + path.n + 1, lead.p, lead.n);
-	return (struct str){ text, path.n + 1 + lead.n };
-}
-
 /* The path to the entered directory as it is shown before each result. False if an absolute pattern
  * does not lead below the searched directory. */
 static bool show_lead(const struct scope *searched, const struct scope *entered, struct str lead,
@@ -116,27 +102,17 @@ static int take_aim(struct call *c, struct str path, struct str cursor, struct s
 {
 	AUTO_SCOPE searched = SCOPE_NONE;
 	AUTO_SCOPE entered = SCOPE_NONE;
-	AUTO_BUF text = { .max = LIMIT_GLOB_BYTES };
 	struct aim aim = { .pattern = pattern };
-	struct err why;
+	struct str lead;
 
 	if (scope_open(c, path, cursor, true, &searched, e) < 0)
 		return -1;
-	const size_t length = glob_lead(pattern, &text);
-	const struct str lead = arena_dup(c->arena, buf_str(&text));
-	const struct str where = join_lead(c, path, lead);
-	if (text.failed || c->arena->failed)
-		return err_set(e, ERR_INVALID_GLOB, "Invalid glob: longer than %d bytes",
-			       LIMIT_GLOB_BYTES);
-	if (length && scope_open(c, where, cursor, true, &entered, &why) < 0 &&
-	    why.code != ERR_FILE_NOT_FOUND && why.code != ERR_NOT_A_DIRECTORY &&
-	    !str_starts(lead, STR("/"))) {
-		*e = why;
+	const int length = scope_enter(c, path, cursor, pattern, &lead, &entered, e);
+	if (length < 0)
 		return -1;
-	}
-	if (entered.dir >= 0 && show_lead(&searched, &entered, lead, &aim.shown)) {
+	if (length && show_lead(&searched, &entered, lead, &aim.shown)) {
 		/* With its slash: that ties the rest to the top of the entered directory. */
-		aim.pattern = str_from(pattern, length - 1);
+		aim.pattern = str_from(pattern, (size_t)length - 1);
 		if (names_root(c, lead))
 			aim.named = lead;
 		aim.exact_case = glob_has_upper(lead);

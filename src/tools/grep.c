@@ -184,10 +184,29 @@ static const struct field search_fields[] = {
 	F_END,
 };
 
+/* Enter the directory that a glob names at its beginning, as find_files does. */
+static int enter_named(struct call *c, const struct search_args *a, struct str *glob,
+		       struct scope *scope, struct err *e)
+{
+	AUTO_SCOPE entered = SCOPE_NONE;
+	struct str lead;
+
+	if (scope->dir < 0 || str_starts(a->glob, STR("!")))
+		return 0;
+	const int length = scope_enter(c, a->path, a->cursor, a->glob, &lead, &entered, e);
+	if (length <= 0 || !str_starts(entered.prefix, scope->prefix))
+		return length < 0 ? -1 : 0;
+	/* With its slash: that ties the rest to the top of the entered directory. */
+	*glob = str_from(a->glob, (size_t)length - 1);
+	scope_done(scope);
+	*scope = TAKE(entered, ((struct scope)SCOPE_NONE));
+	return 0;
+}
+
 static int search_run(struct call *c, const void *args, struct result *ret, struct err *e)
 {
 	const struct search_args *a = args;
-	struct str globs[2];
+	struct str globs[2], glob = a->glob;
 	AUTO_SCOPE scope = SCOPE_NONE;
 
 	call_limit(c, a->max_bytes);
@@ -196,7 +215,8 @@ static int search_run(struct call *c, const void *args, struct result *ret, stru
 		return err_set(e, ERR_INVALID_ARGUMENTS,
 			       "Invalid arguments for search_files: pattern must be a non-empty "
 			       "string, not \"\"");
-	if (scope_open(c, a->path, a->cursor, false, &scope, e) < 0)
+	if (scope_open(c, a->path, a->cursor, false, &scope, e) < 0 ||
+	    enter_named(c, a, &glob, &scope, e) < 0)
 		return -1;
 	/* One more than is wanted, to know whether there are more. */
 	struct grep_request request = {
@@ -207,7 +227,7 @@ static int search_run(struct call *c, const void *args, struct result *ret, stru
 		.pattern = a->pattern,
 		.options = { a->literal, a->ignore_case, a->multiline },
 		.globs = globs,
-		.glob_count = scope_globs(c, &scope, a->glob, globs),
+		.glob_count = scope_globs(c, &scope, glob, globs),
 		.types = &a->type,
 		.type_count = a->type.n ? 1 : 0,
 		.mode = (enum scan_mode)a->mode,

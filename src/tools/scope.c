@@ -9,6 +9,7 @@
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "search/glob.h"
 #include "search/scan.h"
 #include "tools/kept.h"
 #include "workspace/workspace.h"
@@ -186,6 +187,41 @@ int scope_open(struct call *c, struct str path, struct str cursor, bool only_dir
 		return -1;
 	*ret = TAKE(s, ((struct scope)SCOPE_NONE));
 	return 0;
+}
+
+/* The path of the pattern's leading components: below the searched directory, if not absolute. */
+static struct str join_lead(struct call *c, struct str path, struct str lead)
+{
+	const bool alone = str_starts(lead, STR("/")) || path.n == 0;
+	char *text = arena_alloc(c->arena, path.n + 1 + lead.n);
+
+	if (alone || !text)
+		return text ? lead : (struct str){ NULL, 0 };
+	memcpy(text, path.p, path.n);
+	text[path.n] = '/';
+	memcpy(text + path.n + 1, lead.p, lead.n);
+	return (struct str){ text, path.n + 1 + lead.n };
+}
+
+int scope_enter(struct call *c, struct str path, struct str cursor, struct str pattern,
+		struct str *lead, struct scope *ret, struct err *e)
+{
+	AUTO_BUF text = { .max = LIMIT_GLOB_BYTES };
+	const int length = (int)glob_lead(pattern, &text);
+	struct err why;
+
+	*lead = arena_dup(c->arena, buf_str(&text));
+	const struct str where = join_lead(c, path, *lead);
+	if (text.failed || c->arena->failed)
+		return err_set(e, ERR_INVALID_GLOB, "Invalid glob: longer than %d bytes",
+			       LIMIT_GLOB_BYTES);
+	if (!length || scope_open(c, where, cursor, true, ret, &why) == 0)
+		return length;
+	if (why.code == ERR_FILE_NOT_FOUND || why.code == ERR_NOT_A_DIRECTORY ||
+	    str_starts(*lead, STR("/")))
+		return 0;
+	*e = why;
+	return -1;
 }
 
 static bool hides_file(void *ws, int fd)

@@ -62,6 +62,12 @@ int scope_open(struct call *c, struct str path, struct str cursor, bool only_dir
 	       struct scope *ret, struct err *e);
 void scope_done(struct scope *s);
 
+/* Open the directory that the leading components of a pattern name, if they are plain text, below
+ * `path`: as if it had been given as the path. Then *ret is open, *lead that path as it was written,
+ * and the result how many bytes of the pattern it was. 0: there is none. -1: it may not be used. */
+int scope_enter(struct call *c, struct str path, struct str cursor, struct str pattern,
+		struct str *lead, struct scope *ret, struct err *e);
+
 /* The walk through the scope from its cursor on, with the call's threads, deadline and rules. */
 struct walk_request scope_walk(const struct call *c, const struct scope *s, size_t limit);
 

@@ -293,6 +293,24 @@ class Filled(SidecarTest):
         self.assertEqual(out["files"], ["app/node_modules/p1/dist/deep.js", "app/node_modules/p1/index.js"])
         self.assertEqual(self.server.output("list_directory", path="app/node_modules", recursive=True)["total"], 123)
 
+    def test_what_a_glob_names_is_searched_as_it_is_found(self):
+        package = {"app/node_modules/p1/dist/deep.js", "app/node_modules/p1/index.js"}
+        for where in ({"file_pattern": "app/node_modules/p1/**"}, {"file_pattern": "app/node_modules/p1/**/*.js"},
+                      {"path": "app", "file_pattern": "node_modules/p1/**"},
+                      {"file_pattern": "./app/node_modules/p1/**"}):
+            found = {f for f in self.server.output("find_files", pattern=where["file_pattern"], path=where.get("path", "."))["files"]
+                     if f.endswith(".js")}
+            self.assertEqual(self.files(**where), package, where)
+            self.assertEqual({"app/" + f if not f.startswith("app") else f for f in found}, package, where)
+        first = self.server.output("search_files", pattern="needle", file_pattern="app/node_modules/p1/**", max_results=1)
+        rest = self.files(file_pattern="app/node_modules/p1/**", cursor=first["next_cursor"])
+        self.assertEqual({first["matches"][0]["file"]} | rest, package)
+        self.assertEqual(self.files(path="app", file_pattern="src/*.js"), {"app/src/app.js"})
+        self.assertEqual(self.files(file_pattern="!app/node_modules/**", path="app"), {"app/server.js", "app/src/app.js"})
+        self.assertEqual(self.files(file_pattern="nowhere/**"), set())
+        self.assertEqual(self.server.failure("search_files", pattern="x", file_pattern="../x/**")[0],
+                         self.server.failure("find_files", pattern="../x/**")[0])
+
     def test_nothing_found_is_no_silent_zero(self):
         self.server.put("app/node_modules/p2/more.js", "only_there\n")
         try:
