@@ -165,13 +165,54 @@ static struct tally tally(struct str v)
 	return t;
 }
 
-static bool is_placeholder(struct str v)
+/* Where a reference ends that begins at i: ${x}, $(x), $x, {{x}}, #{x}, <x>. i: there is none. */
+static size_t reference_end(struct str v, size_t i)
 {
-	for (size_t i = 0; i < ARRAY_LEN(placeholders); i++)
-		if (str_find_nocase(v, str_of(placeholders[i])) >= 0)
+	static const char open[] = "({<", close[] = ")}>";
+	const size_t mark = i + (v.p[i] == '$' || v.p[i] == '#');
+	const char *kind = mark < v.n ? memchr(open, v.p[mark], sizeof open - 1) : NULL;
+	size_t end = mark, depth = 0;
+
+	if (!kind && v.p[i] == '$')
+		while (end < v.n && byteset_has(&bytes_dashed, v.p[end]) && v.p[end] != '-')
+			end++;
+	if (!kind)
+		return end > i + 1 ? end : i;
+	for (; end < v.n; end++) {
+		depth += v.p[end] == *kind;
+		depth -= v.p[end] == close[kind - open];
+		if (depth == 0)
+			return end + 1;
+	}
+	return i;
+}
+
+/* Whether something in the value looks generated that is no reference to what is elsewhere. */
+static bool has_random(struct str v)
+{
+	enum { LEAST = 8 };
+
+	for (size_t i = 0, end; i < v.n; i = end) {
+		const size_t from = i;
+		while (i < v.n && v.p[i] != ' ' && reference_end(v, i) == i)
+			i++;
+		const struct tally t = tally((struct str){ v.p + from, i - from });
+		if (i - from >= LEAST && t.upper && t.lower && t.digits >= 2 && !t.joins)
 			return true;
-	return memchr("$<{%@/.&*!#,+", v.p[0], sizeof "$<{%@/.&*!#,+" - 1) ||
-	       str_find_nocase(v, STR("example")) == 0;
+		end = i < v.n && v.p[i] != ' ' ? reference_end(v, i) : i + 1;
+	}
+	return false;
+}
+
+static bool is_placeholder(const struct value *v)
+{
+	const struct str text = v->text;
+	bool is = memchr("$<{%@/.&*!#,+", text.p[0], sizeof "$<{%@/.&*!#,+" - 1) ||
+		  str_find_nocase(text, STR("example")) == 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(placeholders); i++)
+		is |= str_find_nocase(text, str_of(placeholders[i])) >= 0;
+	return is && !(v->shell && has_random(text));
 }
 
 /* Names and numbers of programs: snake_case, Module.Name, 0x10. A name rarely switches between
@@ -193,7 +234,7 @@ static bool looks_secret(const struct value *v, bool bare_name)
 	const struct tally t = tally(v->text);
 	const size_t letters = t.lower + t.upper;
 
-	if (v->text.n < LEAST || t.turns < 4 || is_placeholder(v->text))
+	if (v->text.n < LEAST || t.turns < 4 || is_placeholder(v))
 		return false;
 	if (v->shell && bare_name && letters && !(t.upper && !t.lower && !t.digits))
 		return true;
@@ -227,34 +268,39 @@ static bool is_expression(struct str v)
 	return n > 0 && n < v.n && strchr("([{", v.p[n]) && strchr(")]};,", v.p[v.n - 1]);
 }
 
-/* Whether "NAME=" is all that its line has before the value. What searches print before a line ends
- * in a colon, which in programs rarely comes before a name in capitals. */
-static bool begins_line(const struct shape_place *at, const struct value *v)
+/* Whether "NAME=" is all that its line has before the value. In programs a name in capitals rarely
+ * comes after a colon or blanks. */
+static bool begins_line(const struct shape_place *at, bool capitals)
 {
-	return !at->lead || strchr("\n\r\t", at->lead) || (at->lead == ':' && v->shell);
+	return at->lead >= LEAD_LINE || (at->lead != LEAD_OTHER && capitals);
 }
 
 enum shape_verdict shape_assignment(const struct shape *s, const struct shape_place *at,
 				    struct redaction *ret)
 {
-	struct rest r = rest_from(at, s->begins.n);
+	const size_t name_n = s->begins.n - str_ends(s->begins, STR("="));
+	const char *name = at->text.p + (at->text.p[0] == '_');
+	struct rest r = rest_from(at, name_n);
 	struct value v = { 0 };
 	bool tight = false;
 
 	if (!rest_of_name(&r))
 		return rest_verdict(&r, NO);
-	const bool bare_name = r.i == s->begins.n, aws = s->kind == SCRUB_AWS_SECRET;
+	const bool bare_name = r.i == name_n, aws = s->kind == SCRUB_AWS_SECRET;
 	if (!assigns(&r, &tight))
 		return rest_verdict(&r, NO);
 	const size_t from = r.i;
 	bool found = read_value(&r, &v);
-	v.setting = tight && !v.quoted && is_upper(at->text.p[0]);
-	v.shell = v.setting && is_upper(at->text.p[1]);
+	const bool capital = tight && is_upper(name[0]), shell = capital && is_upper(name[1]);
+	v.setting = capital && !v.quoted;
+	v.shell = shell && !v.quoted;
 	found = found && (aws ? looks_aws(v.text) : looks_secret(&v, bare_name));
-	if (tight && !v.quoted && !aws && begins_line(at, &v)) {
+	if (tight && !aws && begins_line(at, shell) &&
+	    (!v.quoted || (!found && at->lead == LEAD_DECLARED))) {
 		r.i = from;
-		v.set = &line_value;
-		v.setting = true;
+		v = (struct value){ .set = &line_value,
+				    .setting = true,
+				    .shell = shell && at->lead != LEAD_INDENTED };
 		v.text = (struct str){ at->text.p + from, rest_run(&r, v.set, LIMIT_SCRUB_VALUE) };
 		found |= looks_secret(&v, bare_name) && !is_expression(v.text);
 	}

@@ -53,6 +53,18 @@ static bool is_placeholder(struct str v)
 	       str_eq(v, STR("..."));
 }
 
+/* What ends an address in a text. Before the @ a password may contain it; after a port it ends. */
+static bool ends_authority(struct str text, size_t colon, size_t host, size_t i)
+{
+	size_t port = colon + 1;
+
+	if (!strchr(",;|", text.p[i]))
+		return strchr("/?#\"'<>`\\()[]", text.p[i]);
+	while (port < i && text.p[port] >= '0' && text.p[port] <= '9')
+		port++;
+	return !colon || host || port == i;
+}
+
 /* scheme://user:password@host, from the "://" on; only the password is replaced. A password may
  * contain an unencoded @ if another one follows before the host. */
 enum shape_verdict shape_url(const struct shape *s, const struct shape_place *at,
@@ -63,7 +75,7 @@ enum shape_verdict shape_url(const struct shape *s, const struct shape_place *at
 
 	for (; r.i < s->begins.n + LIMIT_SCRUB_AUTHORITY; r.i++) {
 		const int b = rest_peek(&r);
-		if (b <= ' ' || b >= 0x7f || strchr("/?#\"'<>`\\,;|()[]", b))
+		if (b <= ' ' || b >= 0x7f || ends_authority(at->text, colon, host, r.i))
 			break;
 		if (b == '@')
 			host = r.i;

@@ -22,8 +22,11 @@ enum {
 	LIMIT_SCRUB_VALUE = 256,
 	LIMIT_SCRUB_JWT_HEAD = 1024,
 
-	/* The longest part of a name before its "password" that is looked at to find its line. */
+	/* The longest part of a name before its "password", and the most blanks at the beginning of a
+	 * line, that are looked at to find its line. With a word between them they fit into
+	 * SCRUB_BEFORE. */
 	LIMIT_SCRUB_NAME = 64,
+	LIMIT_SCRUB_INDENT = 32,
 
 	/* A private key: within how many bytes its body or its end must begin, and the longest body
 	 * (RSA with 16384 bits has 12.5 KB). */

@@ -59,37 +59,86 @@ void scrub_free(struct scrub *rules)
 	mem_free(rules);
 }
 
-/* The nth byte before i, counted from 1; at most two bytes before the text are known. */
+/* The nth byte before i, counted from 1. */
 static char byte_before(const struct pass *p, size_t i, size_t n)
 {
-	return i >= n ? p->text.p[i - n] : p->s->before[n - i - 1];
+	return i >= n ? p->text.p[i - n] : p->s->before[SCRUB_BEFORE - (n - i)];
 }
 
-static struct scrub_lead lead_at(const struct pass *p, size_t i)
+static bool ends_line(char c)
+{
+	return c == '\0' || c == '\n' || c == '\r';
+}
+
+/* Whether a line has nothing but blanks, the mark of a diff, or what a search prints before it in
+ * front of the nth byte before i. */
+static bool is_indent(const struct pass *p, size_t i, size_t n)
+{
+	const size_t from = n;
+
+	while (n - from < LIMIT_SCRUB_INDENT && strchr(" \t", byte_before(p, i, n)) &&
+	       byte_before(p, i, n))
+		n++;
+	const char byte = byte_before(p, i, n), next = byte_before(p, i, n + 1);
+	return ends_line(byte) || (strchr("+-", byte) && ends_line(next)) ||
+	       (byte == ':' && (n == from || (next >= '0' && next <= '9')));
+}
+
+/* The same when a word may be there that comes before NAME=value. */
+static enum shape_lead lead_word(const struct pass *p, size_t i, size_t n)
+{
+	static const struct {
+		struct str text;
+		enum shape_lead lead;
+	} words[] = {
+		{ STR("declare -x "), LEAD_DECLARED },
+		{ STR("export "), LEAD_LINE },
+		{ STR("ENV "), LEAD_LINE },
+		{ STR("set "), LEAD_LINE },
+		{ STR("Environment="), LEAD_LINE },
+		{ STR("Environment=\""), LEAD_LINE },
+		{ STR("- "), LEAD_INDENTED },
+		{ STR("# "), LEAD_INDENTED },
+	};
+
+	if (is_indent(p, i, n))
+		return LEAD_INDENTED;
+	for (size_t k = 0; k < ARRAY_LEN(words); k++) {
+		const struct str w = words[k].text;
+		size_t same = 0;
+		while (same < w.n && byte_before(p, i, n + same) == w.p[w.n - 1 - same])
+			same++;
+		if (same == w.n && is_indent(p, i, n + w.n))
+			return words[k].lead;
+	}
+	return LEAD_OTHER;
+}
+
+static enum shape_lead lead_at(const struct pass *p, size_t i)
 {
 	static const struct byteset name = { { BYTES_DIGIT, BYTES_LETTER | BYTE('_') } };
-	size_t n = 0;
+	size_t n = 1;
 
-	while (n < i && n < LIMIT_SCRUB_NAME && byteset_has(&name, p->text.p[i - n - 1]))
+	while (n <= LIMIT_SCRUB_NAME && byteset_has(&name, byte_before(p, i, n)))
 		n++;
-	i -= n;
-	char byte = i ? p->text.p[i - 1] : p->s->lead.byte;
-	n += i ? 0 : p->s->lead.names;
-	if (n >= LIMIT_SCRUB_NAME)
-		return (struct scrub_lead){ '_', LIMIT_SCRUB_NAME };
-	const char mark = i ? byte_before(p, i, 2) : 0;
-	if (i && strchr("+- ", byte) && (!mark || mark == '\n'))
-		byte = '\n';
-	return (struct scrub_lead){ byte, (uint8_t)n };
+	const char byte = byte_before(p, i, n);
+	if (n > LIMIT_SCRUB_NAME)
+		return LEAD_OTHER;
+	if (ends_line(byte) || byte == '\t' ||
+	    (strchr("+- ", byte) && ends_line(byte_before(p, i, n + 1))))
+		return LEAD_LINE;
+	if (byte == ':')
+		return LEAD_COLON;
+	return strchr(" =\"", byte) ? lead_word(p, i, n) : LEAD_OTHER;
 }
 
-static struct shape_place place_at(const struct pass *p, size_t i)
+static struct shape_place place_at(const struct pass *p, size_t i, bool names)
 {
 	return (struct shape_place){
 		.text = str_from(p->text, i),
 		.final = p->final,
 		.before = { byte_before(p, i, 1), byte_before(p, i, 2) },
-		.lead = lead_at(p, i).byte,
+		.lead = names ? lead_at(p, i) : LEAD_OTHER,
 	};
 }
 
@@ -97,7 +146,7 @@ static struct shape_place place_at(const struct pass *p, size_t i)
 static enum shape_verdict definite_at(const struct pass *p, size_t i)
 {
 	const struct scrub *r = p->s->rules;
-	const struct shape_place at = place_at(p, i);
+	const struct shape_place at = place_at(p, i, false);
 	struct redaction ignored;
 
 	for (size_t k = 0; k < r->count; k++) {
@@ -121,7 +170,7 @@ static enum shape_verdict try_shapes(const struct pass *p, size_t i, unsigned k,
 		if (i < p->done + s->key)
 			continue;
 		*ret = (struct shape_hit){ .shape = s, .start = i - s->key };
-		const struct shape_place at = place_at(p, ret->start);
+		const struct shape_place at = place_at(p, ret->start, s->rest == shape_assignment);
 		enum shape_verdict v = shape_at(s, &at, &ret->what);
 		if (v == HIT && (s->flags & SHAPE_WEAK)) {
 			const enum shape_verdict other =
@@ -163,6 +212,11 @@ static void redact(struct pass *p, const struct shape_hit *h)
 	const size_t from = h->start + h->what.from;
 
 	p->found = h->start;
+	/* What begins the line identifies it, too. */
+	if (h->shape->rest == shape_assignment && lead_at(p, h->start) != LEAD_OTHER)
+		while (p->found > p->done && h->start - p->found < SCRUB_BEFORE &&
+		       !ends_line(p->text.p[p->found - 1]))
+			p->found--;
 	buf_add(p->out, (struct str){ p->text.p + p->done, from - p->done });
 	buf_addf(p->out, "[REDACTED:%s]", h->shape->name ? h->shape->name : scrub_kind_name(kind));
 	if (s->counts)
@@ -224,11 +278,9 @@ static size_t pass(struct scrubber *s, struct str text, bool final, struct buf *
 	const size_t decided = scan(&p);
 
 	buf_add(out, str_from(str_upto(text, decided), p.done));
-	if (decided > 0) {
-		s->lead = lead_at(&p, decided);
-		s->before[1] = decided > 1 ? text.p[decided - 2] : s->before[0];
-		s->before[0] = text.p[decided - 1];
-	}
+	const size_t n = decided < SCRUB_BEFORE ? decided : SCRUB_BEFORE;
+	memmove(s->before, s->before + n, SCRUB_BEFORE - n);
+	memcpy(s->before + SCRUB_BEFORE - n, text.p + decided - n, n);
 	return decided;
 }
 
@@ -265,8 +317,7 @@ void scrubber_end(struct scrubber *s, struct buf *out)
 	buf_reset(&s->held, LIMIT_SCRUB_HELD);
 	s->swallow = NULL;
 	s->body_left = 0;
-	s->before[0] = s->before[1] = 0;
-	s->lead = (struct scrub_lead){ 0 };
+	memset(s->before, 0, sizeof s->before);
 }
 
 void scrubber_done(struct scrubber *s)

@@ -89,11 +89,8 @@ struct scrub_cut scrub_cut(const struct scrub *rules, struct str text, size_t at
 
 struct byteset;
 
-/* Where the name begins that a text ends in: the "DB_" of "DB_PASSWORD=x". */
-struct scrub_lead {
-	char byte;     /* before the name; a newline also for the mark of a diff's line */
-	uint8_t names; /* bytes of the name; LIMIT_SCRUB_NAME: too many, it is none */
-};
+/* What is known of a line before its "password": indentation, "declare -x", a name. */
+enum { SCRUB_BEFORE = 128 };
 
 /* One stream. Ready for use with rules set and the rest zero; everything below counts is private.
  */
@@ -103,8 +100,7 @@ struct scrubber {
 	struct buf held;
 	const struct byteset *swallow; /* bytes that still belong to the last find; or NULL */
 	size_t body_left;	       /* of a private key being swallowed; 0: not in one */
-	char before[2];		       /* the last two bytes that were decided, newest first */
-	struct scrub_lead lead;	       /* of what was decided */
+	char before[SCRUB_BEFORE]; /* the last bytes that were decided; NUL where there are none */
 };
 
 /* Add to out what is decided. When memory fails, out fails: nothing goes out unseen. */

@@ -32,7 +32,7 @@ const struct shape shapes_known[] = {
 	TOKEN("ASIA", upper, 16, SCRUB_AWS_KEY, .max = 16, .flags = SHAPE_APART),
 	TOKEN("AIza", bytes_dashed, 30, SCRUB_GOOGLE, .flags = SHAPE_APART),
 	TOKEN("ya29.", bytes_dashed, 20, SCRUB_GOOGLE, .flags = SHAPE_APART),
-	TOKEN("GOCSPX-", bytes_dashed, 20, SCRUB_GOOGLE),
+	TOKEN("GOCSPX-", bytes_dashed, 20, SCRUB_GOOGLE, .key = 2),
 	TOKEN("AccountKey=", bytes_base64, 40, SCRUB_AZURE, .key = 6, .flags = SHAPE_KEEP),
 	TOKEN("SharedAccessKey=", bytes_base64, 40, SCRUB_AZURE, .key = 10, .flags = SHAPE_KEEP),
 	TOKEN("SharedSecretKey=", bytes_base64, 40, SCRUB_AZURE, .key = 7, .flags = SHAPE_KEEP),
@@ -56,7 +56,7 @@ const struct shape shapes_known[] = {
 	TOKEN("sk-or-v1-", bytes_dashed, 20, SCRUB_MODEL, .flags = SHAPE_APART | SHAPE_DIGITS),
 	TOKEN("sk-", alnum, 20, SCRUB_MODEL, .flags = SHAPE_APART | SHAPE_DIGITS),
 	TOKEN("hf_", alnum, 30, SCRUB_MODEL, .flags = SHAPE_APART),
-	TOKEN("gsk_", alnum, 30, SCRUB_MODEL, .flags = SHAPE_APART | SHAPE_DIGITS),
+	TOKEN("gsk_", alnum, 30, SCRUB_MODEL, .key = 1, .flags = SHAPE_APART | SHAPE_DIGITS),
 	TOKEN("xoxa-", bytes_dashed, 10, SCRUB_SLACK, .flags = SHAPE_APART | SHAPE_DIGITS),
 	TOKEN("xoxb-", bytes_dashed, 10, SCRUB_SLACK, .flags = SHAPE_APART | SHAPE_DIGITS),
 	TOKEN("xoxc-", bytes_dashed, 10, SCRUB_SLACK, .flags = SHAPE_APART | SHAPE_DIGITS),
@@ -87,6 +87,9 @@ const struct shape shapes_known[] = {
 	NAMED("password", 2, SCRUB_ASSIGNED),
 	NAMED("passwd", 2, SCRUB_ASSIGNED),
 	NAMED("passphrase", 3, SCRUB_ASSIGNED),
+	NAMED("_pass", 1, SCRUB_ASSIGNED),
+	{ .begins = STR("_PWD="), .rest = shape_assignment, .key = 1, .kind = SCRUB_ASSIGNED,
+	  .flags = SHAPE_WEAK },
 	NAMED("secret", 1, SCRUB_ASSIGNED),
 	NAMED("token", 0, SCRUB_ASSIGNED),
 	NAMED("api_key", 2, SCRUB_ASSIGNED),
@@ -97,7 +100,7 @@ const struct shape shapes_known[] = {
 	NAMED("accesskey", 4, SCRUB_ASSIGNED),
 	NAMED("private_key", 6, SCRUB_ASSIGNED),
 	NAMED("private-key", 6, SCRUB_ASSIGNED),
-	NAMED("privatekey", 5, SCRUB_ASSIGNED),
+	NAMED("privatekey", 6, SCRUB_ASSIGNED),
 	/* clang-format on */
 };
 

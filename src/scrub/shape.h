@@ -35,12 +35,21 @@ extern const struct byteset bytes_base64, bytes_dashed;
 
 enum shape_verdict { NO, MORE, HIT };
 
+/* What is before the name that a place ends. */
+enum shape_lead {
+	LEAD_OTHER,    /* something else */
+	LEAD_COLON,    /* a colon, as after the name of a file that has the line */
+	LEAD_INDENTED, /* its line begins with blanks, "- " or "# " */
+	LEAD_LINE,     /* nothing, the mark of a diff's line, or "export", "ENV" and their like */
+	LEAD_DECLARED, /* "declare -x" begins its line: a value that needs quotes has them */
+};
+
 /* Where a shape is tried. */
 struct shape_place {
 	struct str text; /* from the beginning of the shape to the last byte known */
 	bool final;	 /* nothing follows text */
 	char before[2];	 /* the bytes before it, nearest first; NUL where there is no byte */
-	char lead;	 /* what is before the name that it ends; see struct scrub_lead */
+	enum shape_lead lead;
 };
 
 /* What is replaced, counted from the beginning of the shape. */

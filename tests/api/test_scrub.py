@@ -40,6 +40,13 @@ class Scrub(SidecarTest):
             out = self.server.output("run_command", command=command)["stdout"]
             self.assertIn("DB_PASSWORD=[REDACTED:secret]", out, command)
             self.assertNotIn("mQ2v", out, command)
+        self.server.put("env.sh", "".join(line + "\n" for line in (
+            "  export DB_PASSWORD=Xk9;mQ2vLp8w", "Environment=DB_PASSWORD=Xk9;mQ2vLp8w", "ENV DB_PASSWORD=Xk9;mQ2vLp8w",
+            "DB_PASSWORD=<Xk9mQ2vLp8w", "API_TOKEN=$'Xk9mQ2vLp8w\\nzz'", "DB_PASS=Xk9mQ2vLp8w", "MYSQL_PWD=Xk9;mQ2vLp8w",
+            "postgres://u:Xk9;mQ2v@h/db")))
+        out = self.server.output("run_command", command="cat env.sh; API_TOKEN=$'Xk9;mQ2vLp8w\nzz' bash -c 'export -p'")["stdout"]
+        self.assertNotIn("mQ2v", out)
+        self.assertEqual(out.count("[REDACTED:"), 9, out)
         out = self.server.output("run_command", command="echo 'connect(password=pw, user=bar7, PASSWORD=hunter2hunter2, x=1)'")
         self.assertEqual(out["stdout"], "connect(password=pw, user=bar7, PASSWORD=[REDACTED:secret], x=1)\n")
 
