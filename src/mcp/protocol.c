@@ -40,8 +40,12 @@ static const struct mcp_client clients[] = {
 	{ "codex-mcp-client", .bytes = 11500 },
 	/* Qwen Code 0.15: at 25,000 characters or 1,000 lines. It adds the server's name to its own. */
 	{ "qwen-cli-mcp-client", .bytes = 24000, .lines = 950, .plain_errors = true },
-	/* Gemini CLI 0.61. */
-	{ "gemini-cli-mcp-client", .plain_errors = true },
+	/* Gemini CLI 0.61: at 40,000 characters, with its own around the text. */
+	{ "gemini-cli-mcp-client", .bytes = 39000, .plain_errors = true },
+	/* Claude Code 2.1.197: shows only the first 2 KB of what is longer than 40,000 characters. */
+	{ "claude-code", .bytes = 39000 },
+	/* opencode 1.18: at 50 KB or 2,000 lines. */
+	{ "opencode", .bytes = 50000 },
 };
 
 const struct mcp_client *mcp_client_find(struct str name)

@@ -90,8 +90,9 @@ static struct call_size size_of(const struct service *s, const struct dispatch *
 
 	if (s->sized)
 		return size;
-	if (d->passed_on.bytes)
-		size.bytes = size.most = d->passed_on.bytes;
+	size.most = d->passed_on.bytes;
+	if (size.most && size.bytes > size.most)
+		size.bytes = size.most;
 	if (d->passed_on.lines)
 		size.lines = d->passed_on.lines;
 	return size;

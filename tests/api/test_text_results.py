@@ -284,7 +284,7 @@ class Clients(unittest.TestCase):
 
     def test_sizes(self):
         for client, flags, most, lines in (("codex-mcp-client", (), 11500, 1800), ("qwen-cli-mcp-client-sidecar", (), 24000, 950),
-                                           ("someone", (), 32000, 1800), ("codex-mcp-client", ("--result-bytes", "20000"), 20000, 1800)):
+                                           ("someone", (), 32000, 1800), ("claude-code", (), 32000, 1800), ("codex-mcp-client", ("--result-bytes", "20000"), 20000, 1800)):
             mcp = self.start(client, *flags)
             for tool, arguments in (("read_file", {"path": "a.txt"}), ("run_command", {"command": "cat a.txt; exit 2"}),
                                     ("search_files", {"pattern": "line", "max_results": 1000})):
@@ -296,6 +296,13 @@ class Clients(unittest.TestCase):
                     self.assertTrue(len(text.encode()) > most * 0.7 or text.count("\n") > lines * 0.7, (len(text), text.count("\n")))
 
     def test_no_model_asks_for_more_than_is_passed_on(self):
+        for client, most in (("claude-code", 39000), ("gemini-cli-mcp-client", 39000), ("opencode", 50000)):
+            with self.subTest(client):
+                mcp = self.start(client)
+                wanted = [mcp.call("read_file", path="a.txt", max_bytes=size)["result"]["content"][0]["text"] for size in (36000, 900000)]
+                self.assertLessEqual(len(wanted[1].encode()), most)
+                self.assertGreater(len(wanted[1].encode()), most * 0.9)
+                self.assertGreater(len(wanted[0].encode()), 32400, "what fits may be asked for")
         mcp = self.start("codex-mcp-client")
         text = mcp.call("read_file", path="a.txt", max_bytes=30000)["result"]["content"][0]["text"]
         self.assertLessEqual(len(text.encode()), 11500)
