@@ -25,9 +25,10 @@ static const struct {
 	{ IN_GIT,   SINK_GUARDED, "config.worktree",           config },
 	{ IN_GIT,   SINK_GUARDED, "info/attributes",           "it says which filters git runs" },
 	{ IN_GIT,   SINK_GUARDED, "commondir",                 "it says where git finds its hooks" },
-	/* Claude Code: servers; hooks, helpers and the status line. */
+	/* Claude Code: servers; hooks, helpers and the status line; agents bring servers and hooks. */
 	{ TOP,      SINK_GUARDED, "/.mcp.json",                agent },
 	{ TOP,      SINK_GUARDED, "/.claude/settings*.json",   agent },
+	{ TOP,      SINK_GUARDED, "/.claude/agents",           agent },
 	/* Codex: servers and notify; hooks. */
 	{ TOP,      SINK_GUARDED, "/.codex/config.toml",       agent },
 	{ TOP,      SINK_GUARDED, "/.codex/hooks*",            agent },
@@ -55,6 +56,7 @@ static const struct {
 	{ ANYWHERE, SINK_NOTED,   "**/.github/hooks/",         agent },
 	{ ANYWHERE, SINK_NOTED,   ".mcp.json",                 agent },
 	{ ANYWHERE, SINK_NOTED,   "**/.claude/settings*.json", agent },
+	{ ANYWHERE, SINK_NOTED,   "**/.claude/agents",         agent },
 	{ ANYWHERE, SINK_NOTED,   "**/.codex/config.toml",     agent },
 	{ ANYWHERE, SINK_NOTED,   "**/.codex/hooks*",          agent },
 	{ ANYWHERE, SINK_NOTED,   "**/.gemini/settings.json",  agent },

@@ -23,7 +23,7 @@ WHO = {"GIT_AUTHOR_NAME": "A", "GIT_AUTHOR_EMAIL": "a@example.org", "GIT_COMMITT
 EXPORTS = "export " + " ".join("%s=%s" % pair for pair in WHO.items()) + "; "
 
 SINKS = (".git/hooks/pre-commit", ".git/config", ".git/info/attributes", ".git/commondir", ".git/config.worktree", ".mcp.json",
-         ".claude/settings.json", ".claude/settings.local.json", ".codex/hooks.json", ".opencode/plugin/x.js", ".sidecarignore")
+         ".claude/settings.json", ".claude/settings.local.json", ".claude/agents/x.md", ".codex/hooks.json", ".opencode/plugin/x.js", ".sidecarignore")
 
 # %s is the sink, %d its directory, %n its name; $EVIL has what it shall contain.
 WRITERS = {

@@ -16,6 +16,8 @@ static const struct {
 	{ ".claude/settings.json", SINK_GUARDED },
 	{ ".claude/settings.local.json", SINK_GUARDED },
 	{ "deep/er/.claude/settings.json", SINK_NOTED },
+	{ ".claude/agents/x.md", SINK_GUARDED },
+	{ "deep/er/.claude/agents/x.md", SINK_NOTED },
 	{ ".claude/commands/x.md", SINK_NONE },
 	{ "CLAUDE.md", SINK_NONE },
 	{ ".codex/config.toml", SINK_GUARDED },
