@@ -38,29 +38,55 @@ static bool has(const struct selection *s, uint64_t id)
 	return bsearch(&id, s->ids, s->count, sizeof *s->ids, newest_first) != NULL;
 }
 
+static bool is_below(struct str path, struct str dir)
+{
+	return str_starts(path, dir) && path.n > dir.n && path.p[dir.n] == '/';
+}
+
 static bool is_asked_for(const struct undo_request *q, struct str path)
 {
 	for (size_t i = 0; i < q->path_count; i++) {
 		const struct str p = q->paths[i];
-		if (p.n == 0 || str_eq(path, p) || (str_starts(path, p) && path.p[p.n] == '/'))
+		if (p.n == 0 || str_eq(path, p) || is_below(path, p))
 			return true;
 	}
 	return q->path_count == 0;
 }
 
+static bool is_item_asked_for(const struct undo_request *q, const struct change_item *item)
+{
+	return is_asked_for(q, item->path) || (item->from.n && is_asked_for(q, item->from));
+}
+
+/* Whether it is a directory without which something that is asked for has no place to return to. */
+static bool is_needed(const struct undo_request *q, int root, const struct change *c,
+		      const struct change_item *dir)
+{
+	bool is_above = false, returns = false;
+
+	for (size_t i = 0; i < q->path_count && !is_above; i++)
+		is_above = is_below(q->paths[i], dir->path);
+	if (!is_above || dir->kind != ITEM_DELETED || dir->before.type != STATE_DIR)
+		return false;
+	AUTO_FD now = dirs_open(root, dir->path); /* it may have been made again */
+	for (size_t i = 0; i < c->item_count && now < 0 && !returns; i++)
+		returns = is_below(item_was(&c->items[i]), dir->path) &&
+			  is_item_asked_for(q, &c->items[i]);
+	return returns;
+}
+
 /* Leave out what is not asked for. */
-static void narrow(const struct undo_request *q, struct change *c)
+static void narrow(const struct undo_request *q, int root, struct change *c)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < c->item_count; i++)
-		if (is_asked_for(q, c->items[i].path) ||
-		    (c->items[i].from.n && is_asked_for(q, c->items[i].from)))
+		if (is_item_asked_for(q, &c->items[i]) || is_needed(q, root, c, &c->items[i]))
 			c->items[kept++] = c->items[i];
 	c->item_count = kept;
 }
 
-static int read_changes(struct journal *j, const struct undo_request *q, struct arena *a,
+static int read_changes(struct journal *j, const struct undo_request *q, int root, struct arena *a,
 			struct selection *s, struct err *e)
 {
 	struct change_entry entry;
@@ -81,13 +107,13 @@ static int read_changes(struct journal *j, const struct undo_request *q, struct 
 				       (unsigned long long)entry.undone_by);
 		if (journal_read(j, &entry, true, a, &s->changes[i], e) < 0)
 			return -1;
-		narrow(q, &s->changes[i]);
+		narrow(q, root, &s->changes[i]);
 	}
 	return 0;
 }
 
-static int select_changes(struct journal *j, const struct undo_request *q, struct arena *a,
-			  struct selection *s, struct err *e)
+static int select_changes(struct journal *j, const struct undo_request *q, int root,
+			  struct arena *a, struct selection *s, struct err *e)
 {
 	s->ids = arena_array(a, q->id_count + 1, sizeof *s->ids);
 	s->changes = arena_array(a, q->id_count + 1, sizeof *s->changes);
@@ -104,7 +130,7 @@ static int select_changes(struct journal *j, const struct undo_request *q, struc
 	for (size_t i = 0; i < q->id_count; i++)
 		if (s->count == 0 || s->ids[s->count - 1] != s->ids[i])
 			s->ids[s->count++] = s->ids[i];
-	return read_changes(j, q, a, s, e);
+	return read_changes(j, q, root, a, s, e);
 }
 
 static int judge(const struct undo_check *said, bool force, struct err *e)
@@ -552,7 +578,8 @@ static int undo(struct journal *j, const struct undo_request *q, struct arena *a
 	};
 	struct selection s = { .count = 0 };
 
-	if (root < 0 || select_changes(j, q, a, &s, e) < 0 || check_git(ws_rules(ws), &s, e) < 0 ||
+	if (root < 0 || select_changes(j, q, root, a, &s, e) < 0 ||
+	    check_git(ws_rules(ws), &s, e) < 0 ||
 	    check_changes(&store, root, s.changes, s.count, a, &ret->said, e) < 0 ||
 	    judge(&ret->said, q->force, e) < 0)
 		return -1;

@@ -168,6 +168,25 @@ class ChangesTest(unittest.TestCase):
         self.ask("POST", "/changes/%d/undo" % number, {"paths": ["y/z/b"]})
         self.assertEqual(sorted(self.state()), [".", "x", "x/a", "y", "y/z"])
 
+    def test_one_file_of_directories_that_are_gone(self):
+        for path in ("docs/a.md", "docs/in/deep/b.md", "docs/in/c.md"):
+            self.write(path, path)
+        os.chmod(os.path.join(self.sidecar.workspace, "docs"), 0o750)
+        before = self.state()
+        self.sidecar.call("bash", command="rm -rf docs")
+        number = self.ask("GET", "/changes")["changes"][-1]["id"]
+        undo = self.ask("POST", "/changes/%d/undo" % number, {"paths": ["docs/in/deep/b.md"]})
+        self.assertEqual(sorted(self.state()), [".", "docs", "docs/in", "docs/in/deep", "docs/in/deep/b.md"])
+        self.assertEqual(self.state()["docs"], before["docs"])
+        self.ask("POST", "/changes/%d/undo" % undo["change"], {})
+        self.assertEqual(sorted(self.state()), ["."])
+
+        os.mkdir(os.path.join(self.sidecar.workspace, "docs"))  # another program makes it again
+        self.ask("POST", "/changes/%d/undo" % number, {"paths": ["docs/in/c.md"]})
+        self.assertEqual(sorted(self.state()), [".", "docs", "docs/in", "docs/in/c.md"])
+        self.ask("POST", "/changes/%d/undo" % number, {"paths": ["docs/a.md", "docs/none"]})
+        self.assertEqual(sorted(self.state()), [".", "docs", "docs/a.md", "docs/in", "docs/in/c.md"])
+
     def test_changes_of_a_session(self):
         send(self.sidecar, "POST", "/write", {"path": "a", "content": "1", "sessionId": "one"})
         send(self.sidecar, "POST", "/write", {"path": "b", "content": "2", "sessionId": "two"})
