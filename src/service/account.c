@@ -83,8 +83,8 @@ static struct str patched_path(const struct json *arguments, struct str patch, s
 	return cwd.n && path.n && path.p[0] != '/' ? join(cwd, STR("/"), path, a) : path;
 }
 
-struct str account_subject(const struct account_paths *paths, const struct json *arguments,
-			   struct arena *a)
+static struct str subject_of(const struct account_paths *paths, const struct json *arguments,
+			     struct arena *a)
 {
 	static const struct str names[] = { STR("command"), STR("job_id"), STR("id") };
 	static const struct str lists[] = { STR("argv"), STR("commands"), STR("command") };
@@ -115,6 +115,16 @@ struct str account_subject(const struct account_paths *paths, const struct json 
 			return join_words(list, a);
 	}
 	return number_of(arguments, a);
+}
+
+struct str account_subject(const struct account_paths *paths, const struct json *arguments,
+			   struct arena *a)
+{
+	const struct str subject = subject_of(paths, arguments, a);
+
+	if (!json_is_true(arguments, STR("dryRun")) && !json_is_true(arguments, STR("dry_run")))
+		return subject;
+	return join(subject, subject.n ? STR(" ") : STR(""), STR("(dry run)"), a);
 }
 
 /* The first `count` characters. */

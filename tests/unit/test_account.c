@@ -58,6 +58,25 @@ static void values_are_written_without_secrets(void **state)
 	}
 }
 
+static void a_dry_run_is_called_that(void **state)
+{
+	static const char *const subjects[][2] = {
+		{ "{\"id\":2,\"dryRun\":true}", "2 (dry run)" },
+		{ "{\"path\":\"f\",\"dry_run\":true}", "f (dry run)" },
+		{ "{\"session\":\"s\",\"dryRun\":true}", "(dry run)" },
+		{ "{\"id\":2,\"dryRun\":false}", "2" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(subjects); i++) {
+		AUTO_ARENA a = { .max = 1 << 20 };
+		struct str path;
+		const struct json *v = parse(subjects[i][0], &a, &path);
+
+		assert_str(account_subject(NULL, v, &a), subjects[i][1]);
+	}
+}
+
 static int make_secrets(void **state)
 {
 	const struct scrub_options none = { .secret_count = 0 };
@@ -78,6 +97,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_are_written_without_secrets),
+		cmocka_unit_test(a_dry_run_is_called_that),
 	};
 
 	return cmocka_run_group_tests(tests, make_secrets, free_secrets);
