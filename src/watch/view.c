@@ -34,7 +34,7 @@ struct view {
 	char note[256];
 	char session[64];	 /* of the call that was printed last */
 	_Atomic int64_t running; /* the newest call that runs; or 0 */
-	pthread_mutex_t lock;	 /* of the line that was asked for */
+	pthread_mutex_t lock;	 /* of all of it: the thread of keys has the line asked for drawn */
 	char asked[256];
 };
 
@@ -113,6 +113,19 @@ static void add_text(struct view *v, struct str text, enum log_colour colour)
 	buf_addc(&v->out, '\n');
 }
 
+/* Say from which session on the calls below are. */
+static void add_session(struct view *v, struct str session)
+{
+	char text[sizeof v->session + 16];
+
+	session = str_upto(session, sizeof v->session - 1);
+	if (!session.n || str_eq(session, str_of(v->session)))
+		return;
+	(void)snprintf(v->session, sizeof v->session, "%.*s", STR_FMT(session));
+	(void)snprintf(text, sizeof text, "session %s", v->session);
+	add_text(v, str_of(text), LOG_DIM);
+}
+
 static void add_head(struct view *v, const struct followed *c)
 {
 	const struct log_line line = {
@@ -125,6 +138,7 @@ static void add_head(struct view *v, const struct followed *c)
 		.colour = c->outcome.n ? c->colour : LOG_CYAN,
 	};
 
+	add_session(v, c->session);
 	columns_line(&v->out, v->o.coloured, width_of_view(v), c->clock, &line);
 }
 
@@ -202,22 +216,8 @@ static void add_story(struct view *v, const struct followed *c)
 			  LOG_RED);
 }
 
-/* Say from which session on the calls below are. */
-static void add_session(struct view *v, struct str session)
-{
-	char text[sizeof v->session + 16];
-
-	session = str_upto(session, sizeof v->session - 1);
-	if (!session.n || str_eq(session, str_of(v->session)))
-		return;
-	(void)snprintf(v->session, sizeof v->session, "%.*s", STR_FMT(session));
-	(void)snprintf(text, sizeof text, "session %s", v->session);
-	add_text(v, str_of(text), LOG_DIM);
-}
-
 static void add_ended(struct view *v, const struct followed *c)
 {
-	add_session(v, c->session);
 	add_head(v, c);
 	add_lines(v, c->why, LOG_YELLOW);
 	if (v->o.terminal)
@@ -360,9 +360,8 @@ static void take_people(struct view *v, const struct json *event, struct str typ
 		take_end(v, c, event);
 }
 
-void view_event(void *view, const struct json *event, struct str text)
+static void take(struct view *v, const struct json *event, struct str text)
 {
-	struct view *v = view;
 	const struct str type = json_text(event, STR("type"));
 	const int64_t id = json_int(event, STR("id"), 0);
 
@@ -383,6 +382,15 @@ void view_event(void *view, const struct json *event, struct str text)
 	v->past = v->past && id < v->o.history;
 }
 
+void view_event(void *view, const struct json *event, struct str text)
+{
+	struct view *v = view;
+
+	(void)pthread_mutex_lock(&v->lock);
+	take(v, event, text);
+	(void)pthread_mutex_unlock(&v->lock);
+}
+
 /* How many lines the bottom may have: less than the terminal, or it could not be drawn again. */
 static size_t most_lines(void)
 {
@@ -398,13 +406,15 @@ static void draw(struct view *v)
 {
 	const size_t from = v->out.n, most = most_lines();
 	int64_t shown = 0, more = 0;
-	char text[64];
+	char text[64], session[sizeof v->session];
 
+	/* What is drawn here is not printed yet. */
+	memcpy(session, v->session, sizeof session);
 	for (const struct followed *c = v->first; c; c = c->next) {
 		if (c->ended || c->job || !is_wanted(v, c))
 			continue;
 		if (shown >= LIMIT_SHOWN_CALLS ||
-		    bytes_count(str_from(buf_str(&v->out), from), '\n') + LIMIT_SHOWN_RUNNING + 3 >
+		    bytes_count(str_from(buf_str(&v->out), from), '\n') + LIMIT_SHOWN_RUNNING + 4 >
 			    most) {
 			more++;
 			continue;
@@ -413,15 +423,14 @@ static void draw(struct view *v)
 		add_output(v, c, LIMIT_SHOWN_RUNNING);
 		shown++;
 	}
+	memcpy(v->session, session, sizeof session);
 	(void)snprintf(text, sizeof text, "… %" PRId64 " more running", more);
 	if (more)
 		add_text(v, str_of(text), LOG_DIM);
 	if (*v->note)
 		add_text(v, str_of(v->note), LOG_YELLOW);
-	(void)pthread_mutex_lock(&v->lock);
 	if (*v->asked)
 		add_text(v, str_of(v->asked), LOG_BOLD);
-	(void)pthread_mutex_unlock(&v->lock);
 	v->drawn = bytes_count(str_from(buf_str(&v->out), from), '\n');
 }
 
@@ -450,10 +459,8 @@ static void erase(struct view *v)
 	v->drawn = 0;
 }
 
-void view_pause(void *view)
+static void print(struct view *v)
 {
-	struct view *v = view;
-
 	if (v->past)
 		return;
 	AUTO_BUF early = TAKE(v->out, (struct buf){ .max = LIMIT_ANSWER });
@@ -484,6 +491,15 @@ void view_pause(void *view)
 	v->note[0] = '\0';
 }
 
+void view_pause(void *view)
+{
+	struct view *v = view;
+
+	(void)pthread_mutex_lock(&v->lock);
+	print(v);
+	(void)pthread_mutex_unlock(&v->lock);
+}
+
 void view_note(struct view *v, const char *sentence)
 {
 	(void)snprintf(v->note, sizeof v->note, "%s", sentence);
@@ -492,8 +508,11 @@ void view_note(struct view *v, const char *sentence)
 
 void view_end(struct view *v)
 {
+	(void)pthread_mutex_lock(&v->lock);
 	erase(v);
 	cli_print(buf_str(&v->out));
+	buf_reset(&v->out, 0);
+	(void)pthread_mutex_unlock(&v->lock);
 }
 
 int64_t view_running(struct view *v)
@@ -501,16 +520,10 @@ int64_t view_running(struct view *v)
 	return v->running;
 }
 
-/* It is shown at once, where the next line would begin; what is drawn then has it as well. */
 void view_ask(struct view *v, struct str line)
 {
-	char room[1024];
-	struct buf shown = buf_over(room, sizeof room);
-
 	(void)pthread_mutex_lock(&v->lock);
 	(void)snprintf(v->asked, sizeof v->asked, "%.*s", STR_FMT(line));
+	print(v);
 	(void)pthread_mutex_unlock(&v->lock);
-	buf_addf(&shown, "\r\033[K%*s", INDENT, "");
-	(void)columns_fit(&shown, line, columns_of(STDOUT_FILENO) - INDENT - 1);
-	cli_print(buf_str(&shown));
 }

@@ -35,6 +35,26 @@ except OSError as error:
 """
 
 
+def screen(said):
+    """What a terminal shows after that, in lines, as far as `sidecar watch` uses one."""
+    lines, row, column = [""], 0, 0
+    for word in re.findall(r"\x1b\[(\d*)([A-Za-z])|([\r\n])|([^\x1b\r\n]+)", said):
+        if word[1] == "A":
+            row -= int(word[0] or 1)
+        elif word[1] in ("J", "K"):
+            lines[row] = lines[row][:column]
+            lines = lines[:row + 1] + (lines[row + 1:] if word[1] == "K" else [])
+        elif word[2] == "\r":
+            column = 0
+        elif word[2] == "\n":
+            row += 1
+            lines += [""] * (row == len(lines))
+        elif word[3]:
+            lines[row] = lines[row][:column] + word[3] + lines[row][column + len(word[3]):]
+            column += len(word[3])
+    return lines
+
+
 class Running(SidecarTest):
     """Each test has a runtime directory of its own."""
 
@@ -505,6 +525,53 @@ class Watch(Running):
         self.assertNotIn(b"changes", got)
         os.write(ours, b"q")
         self.assertEqual(process.wait(PATIENCE), 0)
+
+    def test_a_question_that_is_not_agreed_to_goes(self):
+        server = self.serve(env={"XDG_STATE_HOME": str(self.run / "state")})
+        server.result("write", path="kept", content="x")
+        ours, _, process, _ = self.terminal(24, 100)
+        said = b""
+
+        def shows(*wanted, times=1):
+            nonlocal said
+            while [sum(word in line for line in screen(said.decode())) for word in wanted] != [times] * len(wanted):
+                self.assertTrue(select.select([ours], [], [], PATIENCE)[0], "\n".join(screen(said.decode())))
+                said += os.read(ours, 65536)
+        shows("q ends it", "write  ")
+        for _ in range(3):
+            os.write(ours, b"u")
+            shows("write  ", "Undo change 1 with y")
+            os.write(ours, b"n")
+            shows("Undo change 1 with y", times=0)
+        os.write(ours, b"s")
+        shows("q ends it", "write  ", "Nothing runs")
+        os.write(ours, b"q")
+        self.assertEqual(process.wait(PATIENCE), 0)
+
+    def test_a_session_is_named_while_its_call_runs(self):
+        server = self.serve()
+        command = {"command": "echo begun; until [ -e go ]; do sleep 0.05; done", "sessionId": "a-session"}
+        ours, _, process, _ = self.terminal(24, 100)
+        thread = threading.Thread(target=server.call, args=("bash",), kwargs=command)
+        thread.start()
+        got = self.read_until(ours, rb"    \x1b\[2mbegun")
+        self.assertRegex("\n".join(screen(got.decode())), "    session a-session\n.* bash .* running")
+        server.put("go", "")
+        thread.join()
+        got += self.read_until(ours, rb"\x1b\[32mok")
+        shown = screen(got.decode())
+        self.assertEqual(sum("session a-session" in line for line in shown), 1, shown)
+        os.write(ours, b"q")
+        self.assertEqual(process.wait(PATIENCE), 0)
+
+    def test_a_dry_run_is_not_shown_as_an_undo(self):
+        server = self.serve(env={"XDG_STATE_HOME": str(self.run / "state")})
+        server.result("write", path="kept", content="x")
+        server.request("POST", "/changes/1/undo", '{"dryRun":true}', {"Content-Type": "application/json"})
+        server.request("POST", "/changes/1/undo", "{}", {"Content-Type": "application/json"})
+        got = [line for line in self.lines(self.watch(), "-x") if " undo " in line]
+        self.assertRegex(got[0], r"undo +1 \(dry run\) +ok +%s$" % TOOK)
+        self.assertRegex(got[1], r"undo +1 +change 2 +%s$" % TOOK)
 
     def test_no_color(self):
         server = self.serve()
