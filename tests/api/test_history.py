@@ -60,6 +60,23 @@ class WritersTest(HistoryTest):
         answer = send(one, "POST", "/changes/4/undo", {})
         self.assertEqual((answer.status, answer.json()["code"]), (409, "CONFLICT"))
 
+    def test_nobody_takes_over_the_segment_of_a_program_that_runs(self):
+        one = self.serve()
+        self.write(one, "a", "1")
+        own = sorted(path.name for path in self.home(one).glob("*-*.log"))
+        self.assertEqual(len(own), 1)
+        two = self.serve(one)
+        self.write(two, "b", "2")
+        self.changes(two)
+        send(two, "POST", "/changes/1/undo", {})
+        left = sorted(path.name for path in self.home(one).glob("*-*.log"))
+        self.assertEqual([name for name in left if name in own], own)
+        # A third one appends to a segment of its own, too.
+        self.write(self.serve(one), "c", "3")
+        self.assertEqual(len(list(self.home(one).glob("*-*.log"))), 3)
+        self.write(one, "d", "4")
+        self.assertEqual([c["id"] for c in self.changes(two)], [1, 2, 3, 4, 5])
+
     def test_who_watches_one_sees_the_changes_of_all(self):
         one = self.serve()
         two = self.serve(one)

@@ -40,6 +40,7 @@ COMMANDS = {
                 "echo more >> src/hard",
     "through links": "echo x > way/0.c; echo y > /proc/self/cwd/src/1.c; cd src/deep; echo z > ../../docs/1.md; rm -r ../../docs",
     "times and attributes": "touch -d 2001-02-03 src/1.c src; chmod 600 src/2.c; setfattr -n user.x -v y src/0.c 2> /dev/null; true",
+    "the same size and time": "printf X 1<> src/0.c; touch -r src/1.c src/0.c",
     # The new link has the number of the old one, where that is free at once.
     "another link": "rm link; ln -s nowhere link",
     "special files": "rm pipe link; mkfifo src/other; mkdir pipe; ln -s nowhere link; python3 -c \"import socket\n"
