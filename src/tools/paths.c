@@ -126,8 +126,8 @@ static int stat_run(struct call *c, const void *args, struct result *ret, struct
 		json_of_str(STR("type"), str_of(status_types[type])),
 		json_of_int(STR("size"), st.st_size),
 		json_of_str(STR("mode"), arena_dup(c->arena, str_of(mode))),
-		json_of_int(STR("modifiedMs"), (int64_t)st.st_mtim.tv_sec * 1000 +
-						       st.st_mtim.tv_nsec / 1000000),
+		json_of_int(STR("modifiedMs"),
+			    (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000),
 	};
 	return result_say(ret, members, ARRAY_LEN(members));
 }
