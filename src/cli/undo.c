@@ -113,18 +113,16 @@ static const struct json *send_undo(struct cli *c, const struct undo_options *o,
 	return cli_request(c, "POST", "/changes/undo", &body, &c->memory, status);
 }
 
-/* A person sees the beginning of a long list, a program all of it. */
+/* A person sees the beginning of a long list, a program all that the server lists. */
 enum { SHOWN_PATHS = 20 };
 
 static void add_paths(const struct cli *c, struct buf *out, const char *word,
-		      enum log_colour colour, const struct json *first)
+		      enum log_colour colour, const struct json *first, int64_t count)
 {
-	const size_t most = isatty(STDOUT_FILENO) ? SHOWN_PATHS : SIZE_MAX;
-	size_t n = 0;
+	const int64_t most = isatty(STDOUT_FILENO) ? SHOWN_PATHS : INT64_MAX;
+	int64_t n = 0;
 
-	for (const struct json *p = first; p; p = p->next) {
-		if (n++ >= most)
-			continue;
+	for (const struct json *p = first; p && n < most; p = p->next, n++) {
 		columns_paint(out, cli_colour(c, STDOUT_FILENO), colour, str_of(word));
 		buf_addf(out, "%*s", (int)(9 - strlen(word)), "");
 		if (p->type == JSON_STRING) {
@@ -136,8 +134,15 @@ static void add_paths(const struct cli *c, struct buf *out, const char *word,
 		}
 		buf_addc(out, '\n');
 	}
-	if (n > most)
-		buf_addf(out, "%-9s… and %zu more (--json shows all)\n", word, n - most);
+	if (count > n)
+		buf_addf(out, "%-9s… and %" PRId64 " more\n", word, count - n);
+}
+
+static int64_t count_paths(const struct json *result)
+{
+	return json_int(result, STR("restored_count"), 0) +
+	       json_int(result, STR("removed_count"), 0) +
+	       json_int(result, STR("renamed_count"), 0);
 }
 
 static void print_result(const struct cli *c, const struct json *result)
@@ -148,28 +153,16 @@ static void print_result(const struct cli *c, const struct json *result)
 		cli_print_result(result);
 		return;
 	}
-	add_paths(c, &out, "restore", LOG_GREEN, json_items(result, STR("restored")));
-	add_paths(c, &out, "remove", LOG_RED, json_items(result, STR("removed")));
-	add_paths(c, &out, "rename", LOG_CYAN, json_items(result, STR("renamed")));
+	add_paths(c, &out, "restore", LOG_GREEN, json_items(result, STR("restored")),
+		  json_int(result, STR("restored_count"), 0));
+	add_paths(c, &out, "remove", LOG_RED, json_items(result, STR("removed")),
+		  json_int(result, STR("removed_count"), 0));
+	add_paths(c, &out, "rename", LOG_CYAN, json_items(result, STR("renamed")),
+		  json_int(result, STR("renamed_count"), 0));
 	cli_print(buf_str(&out));
 	const struct json *complete = json_get(result, STR("complete"));
 	if (complete && !complete->boolean)
 		cli_say(c, "this may be a part: not everything that was changed is known");
-}
-
-static int64_t count_items(const struct json *result, struct str name)
-{
-	int64_t n = 0;
-
-	for (const struct json *p = json_items(result, name); p; p = p->next)
-		n++;
-	return n;
-}
-
-static int64_t count_paths(const struct json *plan)
-{
-	return count_items(plan, STR("restored")) + count_items(plan, STR("removed")) +
-	       count_items(plan, STR("renamed"));
 }
 
 /* What was named is not among what was changed; it may have been meant as a number. */
@@ -264,7 +257,9 @@ static int take_back(struct cli *c, const struct undo_options *o, bool redo)
 		cli_say(c, "nothing is different: what was changed had been changed back");
 		return EXIT_OK;
 	}
-	cli_say(c, "undone; to do it again: sidecar %s%" PRId64, redo ? "undo " : "redo, or undo ",
+	const int64_t paths = count_paths(result);
+	cli_say(c, "undone (%" PRId64 " path%s); to do it again: sidecar %s%" PRId64, paths,
+		paths == 1 ? "" : "s", redo ? "undo " : "redo, or undo ",
 		json_int(result, STR("change"), 0));
 	return EXIT_OK;
 }

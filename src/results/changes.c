@@ -269,12 +269,14 @@ int change_text(const struct way *out, struct result *r, struct err *e)
 	return 0;
 }
 
-static void write_paths(struct jw *w, const char *name, const struct str *paths, size_t count)
+static void write_paths(struct jw *w, const char *name, const char *count_name,
+			const struct str *paths, size_t count)
 {
 	jw_array(w, name);
 	for (size_t i = 0; i < count && i < LIMIT_UNDO_PATHS; i++)
 		jw_str(w, NULL, paths[i]);
 	jw_end(w);
+	jw_int(w, count_name, (int64_t)count);
 }
 
 static void write_conflicts(struct jw *w, const struct undo_check *said)
@@ -287,6 +289,7 @@ static void write_conflicts(struct jw *w, const struct undo_check *said)
 		jw_end(w);
 	}
 	jw_end(w);
+	jw_int(w, "conflict_count", (int64_t)said->conflict_count);
 }
 
 int undone_members(const struct way *out, struct result *r, struct err *e)
@@ -300,8 +303,8 @@ int undone_members(const struct way *out, struct result *r, struct err *e)
 		jw_int(w, "change", (int64_t)did->change);
 	else
 		jw_null(w, "change");
-	write_paths(w, "restored", said->restored, said->restored_count);
-	write_paths(w, "removed", said->removed, said->removed_count);
+	write_paths(w, "restored", "restored_count", said->restored, said->restored_count);
+	write_paths(w, "removed", "removed_count", said->removed, said->removed_count);
 	jw_array(w, "renamed");
 	for (size_t i = 0; i < said->renamed_count && i < LIMIT_UNDO_PATHS; i++) {
 		jw_object(w, NULL);
@@ -310,6 +313,7 @@ int undone_members(const struct way *out, struct result *r, struct err *e)
 		jw_end(w);
 	}
 	jw_end(w);
+	jw_int(w, "renamed_count", (int64_t)said->renamed_count);
 	write_conflicts(w, said);
 	jw_bool(w, "complete", !did->incomplete);
 	return 0;
@@ -322,16 +326,21 @@ void results_write_details(const struct result *r, const struct err *e, struct b
 	if (r->kind == RESULT_UNDONE && e->code == ERR_CONFLICT)
 		write_conflicts(&w, &r->undone.did.said);
 	if (r->kind == RESULT_UNDONE && e->code == ERR_NOT_SAVED)
-		write_paths(&w, "paths", r->undone.did.said.unsaved,
+		write_paths(&w, "paths", "path_count", r->undone.did.said.unsaved,
 			    r->undone.did.said.unsaved_count);
+}
+
+static void show_more(struct buf *out, const char *word, size_t count)
+{
+	if (count > LIMIT_CHANGED_PATHS)
+		buf_addf(out, "%s %zu more\n", word, count - LIMIT_CHANGED_PATHS);
 }
 
 static void show_paths(struct buf *out, const char *word, const struct str *paths, size_t count)
 {
 	for (size_t i = 0; i < count && i < LIMIT_CHANGED_PATHS; i++)
 		buf_addf(out, "%s %.*s\n", word, STR_FMT(paths[i]));
-	if (count > LIMIT_CHANGED_PATHS)
-		buf_addf(out, "%s %zu more\n", word, count - LIMIT_CHANGED_PATHS);
+	show_more(out, word, count);
 }
 
 int undone_text(const struct way *way, struct result *r, struct err *e)
@@ -350,8 +359,10 @@ int undone_text(const struct way *way, struct result *r, struct err *e)
 	for (size_t i = 0; i < said->renamed_count && i < LIMIT_CHANGED_PATHS; i++)
 		buf_addf(out, "renamed %.*s back to %.*s\n", STR_FMT(said->renamed[i].from),
 			 STR_FMT(said->renamed[i].to));
+	show_more(out, "renamed", said->renamed_count);
 	for (size_t i = 0; i < said->conflict_count && i < LIMIT_CHANGED_PATHS; i++)
 		buf_addf(out, "conflict: %.*s %s\n", STR_FMT(said->conflicts[i].path),
 			 said->conflicts[i].why);
+	show_more(out, "conflicts:", said->conflict_count);
 	return 0;
 }

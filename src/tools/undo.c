@@ -206,11 +206,16 @@ static const struct field conflict_fields[] = {
 static const struct field undo_fields[] = {
 	{ "change", "The number of the undo itself; null if nothing was changed", FIELD_INT,
 	  FIELD_NULLABLE },
-	{ "restored", "Paths that are as they were", FIELD_STR, FIELD_LIST },
+	{ "restored", "Paths that are as they were; of each kind the first 1,000", FIELD_STR,
+	  FIELD_LIST },
+	{ "restored_count", "How many there are in all", FIELD_INT },
 	{ "removed", "Paths that are gone again", FIELD_STR, FIELD_LIST },
+	{ "removed_count", "How many there are in all", FIELD_INT },
 	{ "renamed", "What has its old name again", FIELD_OBJECT, FIELD_LIST, move_fields },
+	{ "renamed_count", "How many there are in all", FIELD_INT },
 	{ "conflicts", "What was overwritten, with force", FIELD_OBJECT, FIELD_LIST,
 	  conflict_fields },
+	{ "conflict_count", "How many there are in all", FIELD_INT },
 	{ "complete", "Whether everything is known that was changed", FIELD_BOOL },
 	F_END,
 };

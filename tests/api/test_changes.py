@@ -135,6 +135,7 @@ class ChangesTest(unittest.TestCase):
         answer = self.ask("POST", "/changes/undo", {"ids": [first, second]}, 409)
         self.assertEqual(answer["code"], "CONFLICT")
         self.assertEqual(answer["conflicts"], [{"path": "a", "why": "has changed since"}])
+        self.assertEqual(answer["conflict_count"], 1)
         self.assertEqual(self.state(), before)
         done = self.ask("POST", "/changes/undo", {"ids": [first, second], "force": True})
         self.assertEqual([self.sidecar.get(name) for name in "ab"], [b"old", b"old"])
@@ -529,6 +530,7 @@ class StoreTest(unittest.TestCase):
             self.assertFalse(last["undoable"])
             answer = send(server, "POST", "/changes/%d/undo" % last["id"], {})
             self.assertEqual((answer.status, answer.json()["code"], answer.json()["paths"]), (400, "NOT_SAVED", ["big"]))
+            self.assertEqual(answer.json()["path_count"], 1)
         finally:
             server.close()
 

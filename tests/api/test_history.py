@@ -589,6 +589,18 @@ class PersonTest(unittest.TestCase):
         self.assertEqual((self.ws / "d1/f").read_text(encoding="ascii"), "1")
         self.assertIn("not the number", self.sidecar("changes", "abc", status=2))
 
+    def test_an_undo_says_how_many_paths_it_has(self):
+        count = 2020
+        agent = self.agent()
+        agent.call("run_command", command="mkdir d; for i in $(seq %d); do : > d/$i; done" % count)
+        said = self.sidecar("undo", "--dry-run")
+        self.assertIn("… and %d more\n" % (count + 1 - 1000), said)
+        done = json.loads(self.sidecar("undo", "--json", "--yes", "1").splitlines()[0])
+        self.assertEqual([done[k] for k in ("removed_count", "restored_count", "renamed_count", "conflict_count")],
+                         [count + 1, 0, 0, 0])
+        self.assertEqual(len(done["removed"]), 1000)
+        self.assertIn("undone (%d paths); to do it again" % (count + 1), self.sidecar("redo", "--yes"))
+
     def test_journals(self):
         agent = self.agent()
         agent.call("write_file", path="a", content="1")

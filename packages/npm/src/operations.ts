@@ -652,14 +652,22 @@ export interface PathState {
 export interface UndoResult {
   /** The number of the undo itself; null if nothing was changed. */
   change: number | null;
-  /** Paths that are as they were. */
+  /** Paths that are as they were; of each kind the first 1,000. */
   restored: string[];
+  /** How many there are in all. */
+  restored_count: number;
   /** Paths that are gone again. */
   removed: string[];
+  /** How many there are in all. */
+  removed_count: number;
   /** What has its old name again. */
   renamed: UndoRename[];
+  /** How many there are in all. */
+  renamed_count: number;
   /** What was overwritten, with force. */
   conflicts: Conflict[];
+  /** How many there are in all. */
+  conflict_count: number;
   /** Whether everything is known that was changed. */
   complete: boolean;
 }

@@ -761,13 +761,21 @@ class UndoResult:
     change: Optional[int]
     """The number of the undo itself; null if nothing was changed."""
     restored: List[str]
-    """Paths that are as they were."""
+    """Paths that are as they were; of each kind the first 1,000."""
+    restored_count: int
+    """How many there are in all."""
     removed: List[str]
     """Paths that are gone again."""
+    removed_count: int
+    """How many there are in all."""
     renamed: List[UndoRename]
     """What has its old name again."""
+    renamed_count: int
+    """How many there are in all."""
     conflicts: List[Conflict]
     """What was overwritten, with force."""
+    conflict_count: int
+    """How many there are in all."""
     complete: bool
     """Whether everything is known that was changed."""
 
