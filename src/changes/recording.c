@@ -149,16 +149,16 @@ static int write_touch(struct recording *r, struct touched_dir *d, const char *n
 		       : steps_touch(&r->kept->steps, &at, before, dir_mtime_ns);
 }
 
-/* A link in the store counts as a name of the file. If the server dies before a file tool has
- * replaced the file, the next write finds two names, and would write in place: a reader could see
- * half of it. Only commands, which do that anyway, are spared the copy; and a file with several
- * names stays the inode that it is, unless undo knows one that stays. */
+/* A link counts as a name: if the server dies before a file tool has replaced the file, a write before
+ * that is settled is one in place. So files are copied, but by commands, which write so anyway, and
+ * if they are removed, or too large, or have several names, unless undo knows one that stays. */
 static enum entry_keep way_of(const struct recording *r, enum touch_care care,
-			      const struct path_state *st)
+			      const struct path_state *st, int64_t max_file)
 {
-	const bool link = r->about.flags & CHANGE_COMMAND || (st->nlink > 1 && !st->link.n);
+	const bool link = r->about.flags & CHANGE_COMMAND || (st->nlink > 1 && !st->link.n) ||
+			  care == TOUCH_GONE || st->size > max_file;
 
-	return care == TOUCH_LAST && link ? ENTRY_LINK : ENTRY_COPY;
+	return care >= TOUCH_LAST && link ? ENTRY_LINK : ENTRY_COPY;
 }
 
 /* The change is too large to be kept as a whole: give back what was kept of it. */
@@ -191,9 +191,9 @@ static int keep(const struct recording *r, int dir, const char *name, enum touch
 	if (k->lost)
 		return 0;
 	/* Where another name of the file stays, the file can be found again by that. */
-	if (r->about.flags & CHANGE_UNDO && care == TOUCH_LAST && st->type == STATE_FILE)
+	if (r->about.flags & CHANGE_UNDO && care >= TOUCH_LAST && st->type == STATE_FILE)
 		st->link = touches_find_other(&k->touches, &k->memory, dir, name, st);
-	const int rc = entry_keep(&s, dir, name, way_of(r, care, st), st);
+	const int rc = entry_keep(&s, dir, name, way_of(r, care, st, s.max_file), st);
 	if (is_atomic(r))
 		return st->type == STATE_FILE ? rc : 0;
 	if (rc < 0 && errno == ENOSPC)
@@ -225,7 +225,7 @@ static void keep_moved(struct recording *r, int dir, const char *name, enum touc
 		return;
 	if (is_at_risk(t, care))
 		(void)keep(r, dir, name, care, &t->before);
-	t->gone |= care == TOUCH_LAST;
+	t->gone |= care >= TOUCH_LAST;
 }
 
 /* An atomic change has to put back what was there a moment ago, and that may be something that it
@@ -309,13 +309,13 @@ static int touch(struct recording *r, struct touched_dir *d, const char *name, e
 	if (is_new && !(t = new_touch(r, dir, d, name)))
 		return -1;
 	*may_be_link = !is_new || t->before.type == STATE_LINK;
-	k->touches.moves += care == TOUCH_LAST && t->before.type == STATE_DIR;
+	k->touches.moves += care >= TOUCH_LAST && t->before.type == STATE_DIR;
 	const bool there = is_new || (care != TOUCH_META && is_still_there(dir, t));
 	const bool at_risk = there && is_at_risk(t, care);
 	if (at_risk && keep(r, dir, name, care, &t->before) < 0 && is_new)
 		return -1;
 	k->movable |= t->before.kept == KEPT_NOT || t->before.kept == KEPT_LINK;
-	t->gone |= care == TOUCH_LAST && there;
+	t->gone |= care >= TOUCH_LAST && there;
 	if (!is_new)
 		keep_moved(r, dir, name, care);
 	if (!is_new && is_atomic(r))

@@ -52,7 +52,8 @@
 enum touch_care {
 	TOUCH_META,    /* its metadata may change, or the object moves to another name */
 	TOUCH_CONTENT, /* its content may change in place */
-	TOUCH_LAST,    /* the name goes away, or gets another object */
+	TOUCH_LAST,    /* the name gets another object, or goes away … */
+	TOUCH_GONE,    /* … and no other object is to have it */
 };
 
 struct recording_about {

@@ -279,7 +279,8 @@ void history_before(struct call_record *r, int dir, const char *name, enum witne
 	(void)recording_touch(&r->recording, dir, name,
 			      act == WITNESS_MAKE || act == WITNESS_MOVE ? TOUCH_META
 			      : act == WITNESS_WRITE			 ? TOUCH_CONTENT
-									 : TOUCH_LAST,
+			      : act == WITNESS_REPLACE			 ? TOUCH_LAST
+									 : TOUCH_GONE,
 			      &e);
 }
 

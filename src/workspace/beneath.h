@@ -32,7 +32,8 @@ enum witness_act {
 	WITNESS_MAKE,	 /* the name does not exist, and will */
 	WITNESS_WRITE,	 /* the file of that name is written in place */
 	WITNESS_MOVE,	 /* what has the name gets another one, and the name goes away */
-	WITNESS_REPLACE, /* the name gets another object, or goes away */
+	WITNESS_REPLACE, /* the name gets another object … */
+	WITNESS_REMOVE,	 /* … or goes away, with what has it */
 };
 
 struct witness {

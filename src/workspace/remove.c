@@ -31,7 +31,7 @@ static int remove_entry(const struct removal *how, int dir, const char *name, un
 
 	if (witness_ask(how->witness, dir, name, e) < 0)
 		return ECANCELED;
-	witness_tell(how->witness, dir, name, WITNESS_REPLACE);
+	witness_tell(how->witness, dir, name, WITNESS_REMOVE);
 	if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
 		return 0;
 	/* For a directory Linux says EISDIR, POSIX EPERM. */
@@ -137,7 +137,7 @@ int ws_remove(const struct workspace *ws, const struct removal *how, const struc
 	if (!tree && witness_ask(how->witness, dir, name, e) < 0)
 		return -1;
 	if (!tree)
-		witness_tell(how->witness, dir, name, WITNESS_REPLACE);
+		witness_tell(how->witness, dir, name, WITNESS_REMOVE);
 	error = tree ? remove_entry(how, dir, name, 0, e) : remove_alone(dir, name);
 	return error ? fail_remove(ws, p, error, e) : 0;
 }

@@ -525,6 +525,7 @@ class StoreTest(unittest.TestCase):
             self.assertEqual(tree(server.workspace), before)
             self.assertEqual(send(server, "POST", "/changes/1/undo", {}).status, 404)
             send(server, "POST", "/write", {"path": "big", "content": "x" * 150000})
+            os.link(os.path.join(server.workspace, "big"), os.path.join(server.workspace, "linked"))  # written in place
             send(server, "POST", "/write", {"path": "big", "content": "small"})
             last = send(server, "GET", "/changes").json()["result"]["changes"][-1]
             self.assertFalse(last["undoable"])

@@ -672,14 +672,23 @@ class KeptTest(HistoryTest):
             server = self.serve(workspace=str(ws), flags=["--undo-bytes", "1M", "--undo-max-file", "100K"],
                                 env={"SIDECAR_OBSERVE": "on", "XDG_STATE_HOME": os.path.join(parent, "state")})
             for i in range(6):
-                server.put("big%d" % i, "%d" % i * (3 << 20))
-            before = tree(server.workspace)
-            send(server, "POST", "/tools/run_command", {"command": "rm big*"})
-            last = self.changes(server)[-1]
-            self.assertEqual((last["deleted"], last["undoable"]), (6, True))
-            self.assertEqual(send(server, "POST", "/changes/%d/undo" % last["id"], {}).status, 200)
-            after = tree(server.workspace)
-            self.assertEqual({k: v for k, v in after.items() if k != "."}, {k: v for k, v in before.items() if k != "."})
+                server.put("d/big%d" % i, "%d" % i * (3 << 20))
+
+            def state():
+                return {k: v for k, v in tree(server.workspace).items() if k != "."}
+            before = state()
+            for url, body, counts in (
+                    ("/tools/run_command", {"command": "rm d/big*"}, (0, 6)),
+                    ("/remove", {"path": "d", "recursive": True}, (0, 7)),
+                    ("/remove", {"path": "d/big1"}, (0, 1)),
+                    ("/write", {"path": "d/big2", "content": "small"}, (1, 0))):
+                with self.subTest((url, body)):
+                    answer = send(server, "POST", url, body)
+                    self.assertEqual(answer.status, 200, answer.body)
+                    last = self.changes(server)[-1]
+                    self.assertEqual((last["modified"], last["deleted"], last["undoable"]), (*counts, True))
+                    self.assertEqual(send(server, "POST", "/changes/%d/undo" % last["id"], {}).status, 200)
+                    self.assertEqual(state(), before)
             server.close()
 
 

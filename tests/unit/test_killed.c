@@ -150,6 +150,31 @@ static void change_and_undo(struct world *w)
 	assert_int_equal(undo_three(w, &e), 0);
 }
 
+/* So large that it is not copied. */
+static void put_large(struct world *w)
+{
+	put(&w->s, "ws/d/large", "old\n");
+	assert_int_equal(truncate(in(&w->s, "ws/d/large"), 9 << 20), 0);
+}
+
+static int write_over_large(struct world *w, struct err *e)
+{
+	return replace_file(w, "d/large", REPLACE_MAKE_DIRS, "new and small\n", e);
+}
+
+static int remove_large(struct world *w, struct err *e)
+{
+	struct call_record record = { .journal = w->j, .tool = &tool };
+	const struct witness witness = { .before = tell, .wrote = tell_content, .arg = &record };
+	const struct path p = { .base = PATH_WORKSPACE, .name = "d/large" };
+	const struct removal how = { .witness = &witness };
+	struct change made;
+
+	const int rc = ws_remove(w->ws, &how, &p, e);
+	(void)history_end(&record, &w->a, &made);
+	return rc;
+}
+
 static const struct row {
 	const char *name;
 	int (*act)(struct world *, struct err *);
@@ -158,6 +183,8 @@ static const struct row {
 	int every;  /* without EVERY_CALL */
 } rows[] = {
 	{ "write", write_over, NULL, false, 3 },
+	{ "write over a large one", write_over_large, put_large, false, 3 },
+	{ "remove a large one", remove_large, put_large, false, 3 },
 	{ "a new file", write_new, NULL, true, 5 },
 	{ "edit", edit, NULL, false, 5 },
 	{ "in place", edit_linked, NULL, true, 4 },
@@ -282,9 +309,39 @@ static void failing(void **state)
 		meet(&rows[i], EIO);
 }
 
+/* What died between the link and what was to happen to the file leaves the file as it was. */
+static void its_link_goes(void **state)
+{
+	struct world w = world_new();
+	struct stat st;
+
+	(void)state;
+	put_dir(&w.s, "ws/d");
+	put_large(&w);
+	journal_free(TAKE(w.j, NULL));
+	const pid_t pid = fork();
+	if (pid == 0) {
+		struct call_record record = { .tool = &tool };
+		open_journal(&w);
+		record.journal = w.j;
+		AUTO_FD dir = open(in(&w.s, "ws/d"), O_PATH | O_DIRECTORY | O_CLOEXEC);
+		history_before(&record, dir, "large", WITNESS_REPLACE);
+		_exit(stat(in(&w.s, "ws/d/large"), &st) == 0 && st.st_nlink == 2 ? 0 : 1);
+	}
+	int status;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	open_journal(&w);
+	assert_int_equal(settle_all(w.j), 1);
+	assert_int_equal(stat(in(&w.s, "ws/d/large"), &st), 0);
+	assert_int_equal(st.st_nlink, 1);
+	world_free(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(its_link_goes),
 		cmocka_unit_test(killed),
 		cmocka_unit_test(failing),
 	};
