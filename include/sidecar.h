@@ -186,6 +186,7 @@ struct sidecar_change {
 	int64_t bytes;	  /* written; 0 after an edit */
 	const char *diff; /* what an edit changed; NULL after a write */
 	int64_t change;	  /* its number, to undo it; 0: changes are not kept */
+	int64_t not_kept; /* 1: what was there cannot be brought back */
 };
 
 /* Write a whole file; missing directories are created. The content may be any bytes. A reader sees
@@ -290,6 +291,7 @@ struct sidecar_exit {
 	int code;	/* 128 plus the signal's number if a signal ended it; -1 after a timeout */
 	bool timed_out; /* the command and every process it started were ended */
 	int64_t change; /* the number of what it changed, to undo it; 0: nothing, as far as known */
+	int64_t not_kept; /* how many paths of that cannot be brought back */
 };
 
 /* Run a shell command and wait until it ends. Returns 0 and *ret, however the command ended; or -1

@@ -276,12 +276,15 @@ void exchange_fail(struct exchange *x, const struct err *e, const struct buf *de
 	exchange_send(x, status_of(e), NULL);
 }
 
-const char *exchange_change_header(uint64_t change, char out[48])
+const char *exchange_change_headers(const struct call_change *change, char out[CHANGE_HEADERS])
 {
-	if (change == 0)
-		return NULL;
-	(void)snprintf(out, 48, "Sidecar-Change: %llu\r\n", (unsigned long long)change);
-	return out;
+	const int n = snprintf(out, CHANGE_HEADERS, "Sidecar-Change: %llu\r\n",
+			       (unsigned long long)change->id);
+
+	if (change->not_kept)
+		(void)snprintf(out + n, CHANGE_HEADERS - (size_t)n, "Sidecar-Not-Kept: %zu\r\n",
+			       change->not_kept);
+	return change->id ? out : NULL;
 }
 
 void exchange_answer(struct exchange *x, struct dispatch *d)
@@ -289,7 +292,7 @@ void exchange_answer(struct exchange *x, struct dispatch *d)
 	AUTO_BUF details = { .max = LIMIT_ANSWER };
 	struct jw w = jw_to(x->out);
 	struct call_change change = { .id = 0 };
-	char header[48];
+	char header[CHANGE_HEADERS];
 	struct err e;
 
 	d->change = &change;
@@ -303,7 +306,7 @@ void exchange_answer(struct exchange *x, struct dispatch *d)
 	}
 	jw_end(&w);
 	jw_end(&w);
-	exchange_send(x, 200, exchange_change_header(change.id, header));
+	exchange_send(x, 200, exchange_change_headers(&change, header));
 }
 
 bool exchange_take_number(struct exchange *x, const struct http_request *r, const char *name,

@@ -127,8 +127,9 @@ void exchange_fail(struct exchange *x, const struct err *e, const struct buf *de
 /* The sentence that clients of the existing contract know; or a longer one that begins like it. */
 const char *exchange_sentence(const struct err *e);
 
-/* The header that names a change; NULL if it is 0. */
-const char *exchange_change_header(uint64_t change, char out[48]);
+/* The headers that name a change; NULL if there is none. */
+enum { CHANGE_HEADERS = 96 };
+const char *exchange_change_headers(const struct call_change *change, char out[CHANGE_HEADERS]);
 
 /* Answer that what the query says of that name is missing or wrong. */
 void exchange_refuse_query(struct exchange *x, const char *name);

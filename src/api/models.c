@@ -223,7 +223,7 @@ static void native_answer(struct exchange *x, const struct native_call *call, st
 	struct call_end end = { .ran = false };
 	struct native_result result = { .call = call, .text = &shown };
 	struct dispatch d = exchange_call(x, CALL_NATIVE, call->kind->tool, call->arguments);
-	char header[48];
+	char header[CHANGE_HEADERS];
 
 	if (x->front->service->tool_set == TOOL_CORE) {
 		d.arguments = NULL;
@@ -246,7 +246,7 @@ static void native_answer(struct exchange *x, const struct native_call *call, st
 		exchange_error(x, 503, NULL, "Not enough memory for the answer, try again",
 			       ERR_TOO_BUSY);
 	else
-		exchange_send(x, 200, exchange_change_header(change.id, header));
+		exchange_send(x, 200, exchange_change_headers(&change, header));
 }
 
 /* Make a model's call: its observation is in x->out, or its text in `text` if that is not NULL. If

@@ -91,12 +91,15 @@ static void write_fields(struct jw *w, const struct tool *t)
 static void write_done(struct jw *w, const struct field *fields)
 {
 	static const char *const done[] = { "done", NULL };
-	struct field all[8] = { { "type", "The command has ended", FIELD_STR, .choices = done } };
+	struct field all[9] = { { "type", "The command has ended", FIELD_STR, .choices = done } };
 	size_t n = 1;
 
-	while (fields->name && n < ARRAY_LEN(all) - 2)
+	while (fields->name && n < ARRAY_LEN(all) - 3)
 		all[n++] = *fields++;
-	all[n] = (struct field){ "change", "What it changed, for undo", FIELD_INT, FIELD_OPTIONAL };
+	all[n++] =
+		(struct field){ "change", "What it changed, for undo", FIELD_INT, FIELD_OPTIONAL };
+	all[n] = (struct field){ "notKept", "How many paths of it cannot be brought back",
+				 FIELD_INT, FIELD_OPTIONAL };
 	schema_fields(w, NULL, all);
 }
 

@@ -93,6 +93,8 @@ static void stream_call(struct exchange *x, struct dispatch *d)
 	if (n.begun) {
 		if (change.id)
 			jw_int(&w, "change", (int64_t)change.id);
+		if (change.not_kept)
+			jw_int(&w, "notKept", (int64_t)change.not_kept);
 		if (rc < 0)
 			wire_error_line(x->out, &e);
 		else

@@ -139,12 +139,12 @@ static int call(struct visit *v, const struct http_request *r, struct str raw, c
 /* Send the file that the call has left, or else what it has written. */
 static void send_result(struct visit *v)
 {
-	char header[48];
+	char header[CHANGE_HEADERS];
 
 	if (v->silent) {
 		exchange_send_empty(v->x, 204, NULL);
 	} else if (v->file.fd < 0) {
-		exchange_send(v->x, 200, exchange_change_header(v->change.id, header));
+		exchange_send(v->x, 200, exchange_change_headers(&v->change, header));
 	} else {
 		http_send_file(v->x->to, BYTES, NULL, v->file.fd, v->file.size);
 		fd_closep(&v->file.fd);
@@ -309,7 +309,7 @@ void surface_execute(struct exchange *x, const struct http_request *r, struct st
 {
 	struct jw w = jw_to(x->out);
 	struct call_change change = { .id = 0 };
-	char header[48];
+	char header[CHANGE_HEADERS];
 	struct err e;
 	const struct json *object = exchange_body(x, r, &e);
 	struct dispatch d =
@@ -326,7 +326,7 @@ void surface_execute(struct exchange *x, const struct http_request *r, struct st
 	jw_object(&w, NULL);
 	if (dispatch(x->front->service, &d, &w, &e) == 0) {
 		jw_end(&w);
-		exchange_send(x, 200, exchange_change_header(change.id, header));
+		exchange_send(x, 200, exchange_change_headers(&change, header));
 	} else if (e.code == ERR_SPAWN_FAILED) {
 		send_not_started(x, &e);
 	} else {

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -141,6 +142,15 @@ void cli_say(const struct cli *c, const char *fmt, ...)
 	(void)vsnprintf(text, sizeof text, fmt, list);
 	va_end(list);
 	print_message(text);
+}
+
+void cli_say_not_kept(const struct cli *c, int64_t change, int64_t count)
+{
+	if (count > 0)
+		cli_say(c,
+			"what %" PRId64 " path%s of change %" PRId64
+			" had before is NOT kept and cannot be undone",
+			count, count == 1 ? "" : "s", change);
 }
 
 int cli_misused(const struct cli *c, const char *fmt, ...)

@@ -172,6 +172,7 @@ static int write_run(struct cli *c, const void *args)
 	if (!change)
 		return cli_fail(c, &error);
 	report_write(c, change);
+	cli_say_not_kept(c, change->change, change->not_kept);
 	sidecar_free(change);
 	return EXIT_OK;
 }

@@ -114,6 +114,7 @@ static int finish(const struct cli *c, const struct sidecar_exit *end)
 {
 	if (c->json)
 		print_end(end);
+	cli_say_not_kept(c, end->change, end->not_kept);
 	if (end->timed_out) {
 		cli_say(c, "the command timed out; it and everything it started were ended");
 		return EXIT_TIMED_OUT;

@@ -342,6 +342,8 @@ int conn_request(struct conn *c, const struct request *q, struct str fields,
 	ret->status = head.status;
 	if (!str_int(http_header(&head, STR("sidecar-change")), &ret->change))
 		ret->change = 0;
+	if (!str_int(http_header(&head, STR("sidecar-not-kept")), &ret->not_kept))
+		ret->not_kept = 0;
 	ret->streamed = q->piece && lines && head.status == 200;
 	if (b.left > LIMIT_CLIENT_ANSWER && !ret->streamed)
 		return err_set(e, ERR_BAD_ANSWER, "The answer is too large");

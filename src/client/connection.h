@@ -43,9 +43,10 @@ enum { ANSWER_SPARE = 64 };
 
 struct answer {
 	int status;
-	bool streamed;	 /* the body went to the request's `piece` */
-	int64_t change;	 /* the number of what the call has changed; 0: it does not say */
-	struct buf body; /* max is LIMIT_CLIENT_ANSWER + ANSWER_SPARE */
+	bool streamed;	  /* the body went to the request's `piece` */
+	int64_t change;	  /* the number of what the call has changed; 0: it does not say */
+	int64_t not_kept; /* how many paths of that cannot be brought back */
+	struct buf body;  /* max is LIMIT_CLIENT_ANSWER + ANSWER_SPARE */
 };
 
 static inline void answer_done(struct answer *a)

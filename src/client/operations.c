@@ -27,6 +27,17 @@ struct sidecar_file *sidecar_read_file(struct sidecar *sidecar, const char *path
 	return result ? result_file(&op.answer.body, result, error) : NULL;
 }
 
+/* `result` is NULL if the call has failed. */
+static struct sidecar_change *change_of(const struct json *result, const struct answer *answer,
+					struct sidecar_error *error)
+{
+	struct sidecar_change *c = result ? result_change(result, answer->change, error) : NULL;
+
+	if (c)
+		c->not_kept = answer->not_kept;
+	return c;
+}
+
 struct sidecar_change *sidecar_write_file(struct sidecar *sidecar, const char *path,
 					  const char *content, size_t length,
 					  struct sidecar_error *error)
@@ -37,7 +48,7 @@ struct sidecar_change *sidecar_write_file(struct sidecar *sidecar, const char *p
 	op_text(&op, "path", str_of(path));
 	op_bytes(&op, "content", "encoding", (struct str){ content ? content : "", length });
 	const struct json *result = op_run(&op, error);
-	return result ? result_change(result, op.answer.change, error) : NULL;
+	return change_of(result, &op.answer, error);
 }
 
 struct sidecar_change *sidecar_edit_file(struct sidecar *sidecar, const char *path,
@@ -51,7 +62,7 @@ struct sidecar_change *sidecar_edit_file(struct sidecar *sidecar, const char *pa
 	op_text(&op, "oldText", str_of(old_text));
 	op_text(&op, "newText", str_of(new_text));
 	const struct json *result = op_run(&op, error);
-	return result ? result_change(result, op.answer.change, error) : NULL;
+	return change_of(result, &op.answer, error);
 }
 
 struct sidecar_patch *sidecar_apply_patch(struct sidecar *sidecar, const char *patch,
@@ -298,6 +309,7 @@ static int take_end(struct stream *s, const struct json *line, struct err *e)
 	s->exit.code = (int)code;
 	s->exit.timed_out = json_is_true(line, STR("timedOut"));
 	s->exit.change = json_int(line, STR("change"), 0);
+	s->exit.not_kept = json_int(line, STR("notKept"), 0);
 	s->ended = true;
 	return 0;
 }

@@ -216,15 +216,24 @@ static void add_items(struct buf *out, const struct change *c, bool lost, size_t
 	}
 }
 
+/* The paths that cannot be brought back. */
+static size_t count_lost(const struct change *c)
+{
+	size_t lost = 0;
+
+	for (size_t i = 0; i < c->item_count; i++)
+		lost += item_is_lost(&c->items[i]);
+	return lost;
+}
+
 /* How it can be undone. */
 static void add_remedy(struct buf *out, const struct change *c)
 {
-	size_t lost = 0, all = 0;
+	const size_t lost = count_lost(c);
+	size_t all = 0;
 
-	for (size_t i = 0; i < c->item_count; i++) {
-		lost += item_is_lost(&c->items[i]);
-		all += c->items[i].kind != ITEM_TIMES;
-	}
+	for (int kind = 0; kind < ITEM_TIMES; kind++)
+		all += c->counts[kind];
 	if (!(c->flags & CHANGE_UNSAVED))
 		buf_addf(out, "; undo_change id=%llu]", (unsigned long long)c->id);
 	else if (lost < all)
@@ -398,7 +407,7 @@ static void tell_later(const struct way *out, const struct aftermath *after)
 }
 
 /* What a model is told besides the result: in its text, or beside the members of its result. The
- * HTTP endpoints tell only the number of a change. */
+ * HTTP endpoints tell only the number of a change, and how many of its paths are not kept. */
 static void tell(const struct way *out, const struct aftermath *after,
 		 const struct jw_filter *filter)
 {
@@ -415,10 +424,7 @@ static void tell(const struct way *out, const struct aftermath *after,
 	tell_later(out, after);
 	if (out->text)
 		way_clean(out, out->text->text, before);
-	if (!after->told)
-		return;
-	after->told->id = after->made->id;
-	if (out->text)
+	if (!after->told || out->text)
 		return;
 	jw_set_filter(&w, filter);
 	if (after->denied) {
@@ -479,8 +485,10 @@ int results_show(const struct way *out, struct result *r, const struct aftermath
 	const int rc = show(out, r, e);
 	if (rc == 0 && out->model && (after->denied || after->made->id || out->c->unguarded.n))
 		tell(out, after, out->c->scrub ? &c.filter : NULL);
-	else if (rc == 0 && after->told)
+	if (rc == 0 && after->told) {
 		after->told->id = after->made->id;
+		after->told->not_kept = count_lost(after->made);
+	}
 	jw_set_filter(out->members, NULL);
 	if (rc == 0 && out->text && out->clean)
 		way_clean(out, out->text->text, 0);

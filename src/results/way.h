@@ -34,6 +34,7 @@ struct way {
 /* What a call has changed, and what its sandbox refused. The texts are for models, in the arena. */
 struct call_change {
 	uint64_t id;
+	size_t not_kept;   /* paths of it that cannot be brought back */
 	struct str json;   /* the object "changes" of an observation */
 	struct str denied; /* the array "denied" */
 	int64_t denied_count;

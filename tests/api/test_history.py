@@ -656,6 +656,30 @@ class KeptTest(HistoryTest):
                 self.assertEqual(tree(os.path.join(server.workspace, "d")) == before, fits)
                 server.close()
 
+    def test_what_is_not_kept_is_said_at_once(self):
+        server = self.serve(flags=["--undo-max-file", "100K"], env={"SIDECAR_OBSERVE": "on"})
+        for name in "ab":
+            server.put(name, "x" * 150000)
+            os.link(os.path.join(server.workspace, name), os.path.join(server.workspace, name + "2"))  # written in place
+
+        def person(*words):
+            done = subprocess.run([BIN, *words], env=server.env, stdin=subprocess.DEVNULL, text=True,
+                                  capture_output=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stderr
+        answer = send(server, "POST", "/write", {"path": "a", "content": "y" * 140000})
+        self.assertEqual(answer.headers["sidecar-not-kept"], "1")
+        self.assertNotIn("sidecar-not-kept", send(server, "POST", "/write", {"path": "c", "content": "new"}).headers)
+        command = {"command": "echo more >> a; echo more >> b; echo > d"}
+        last = json.loads(send(server, "POST", "/bash", command).body.splitlines()[-1])
+        self.assertEqual((last["type"], last["notKept"]), ("done", 2))
+        last = json.loads(send(server, "POST", "/bash", {"command": "echo >> d"}).body.splitlines()[-1])
+        self.assertNotIn("notKept", last)
+        said = "what 1 path of change %d had before is NOT kept and cannot be undone"
+        self.assertIn(said % (last["change"] + 1), person("write", "a", "--content", "z"))
+        self.assertIn(said % (last["change"] + 2), person("run", "echo >> b"))
+        self.assertNotIn("NOT kept", person("run", "echo >> d"))
+
     def test_a_journal_that_cannot_be_written_is_said_to_fail(self):
         server = self.serve()
         self.assertNotIn("failing", server.request("GET", "/health").json()["journal"])
