@@ -149,6 +149,13 @@ static struct str shown(struct execution *x, struct str text)
 	return clean.p == text.p ? clean : arena_dup(x->d->arena, clean);
 }
 
+/* Whether it is by the routes of those who watch. */
+static bool is_look(const struct tool *t)
+{
+	return t == &tool_changes || t == &tool_change || t == &tool_change_diff ||
+	       t == &tool_jobs || t == &tool_job;
+}
+
 /* What is known of the call before it is made. */
 static void open_account(struct execution *x, struct str tool, struct str session)
 {
@@ -160,6 +167,7 @@ static void open_account(struct execution *x, struct str tool, struct str sessio
 		d->arguments ? account_subject(inside ? &paths : NULL, d->arguments, d->arena)
 			     : STR("");
 
+	x->service->looks += !d->unseen && is_look(d->tool);
 	x->account = (struct account){
 		.began_us = io_now_us(),
 		.id = d->unseen ? 0 : ++x->service->calls,

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -13,6 +14,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/own.h"
+#include "base/utc.h"
 #include "exec/tree.h"
 #include "guard/hidden.h"
 #include "policy/policy.h"
@@ -179,7 +181,10 @@ static const char *hidden_word(const struct service *s, const struct config *c)
 				 "and ~/.ssh, no user namespaces here"
 			       : "from tools only: commands can read ~/.ssh, no user namespaces "
 				 "here";
-	return c->hide ? "what --hide names, and keys and credentials in the home directory"
+	return c->hide || hidden_is_here(s->hidden, false)
+		       ? "what --hide or .sidecarignore names, and keys and credentials in the "
+			 "home "
+			 "directory"
 		       : "keys and credentials in the home directory";
 }
 
@@ -187,9 +192,10 @@ int health_record(struct service *s, const struct config *c, const struct listen
 		  struct err *e)
 {
 	const struct path_rules *rules = ws_rules(s->ws);
-	char mode[8], tcp[300], git[PATH_MAX + 300];
+	char mode[8], tcp[300], git[PATH_MAX + 300], started[UTC_TEXT];
 	struct jw w = jw_members_to(&s->facts);
 
+	jw_str(&w, "started", utc_iso(time(NULL), 0, started));
 	jw_str(&w, "workspace", rules->root);
 	optional(&w, "socket", str_of(at->socket));
 	optional(&w, "socketMode", mode_word(at, mode));
@@ -281,7 +287,7 @@ void health_write(struct service *s, struct buf *out)
 	jw_str(&w, "kind", str_of(s->kind));
 	if (*s->client)
 		jw_str(&w, "client", str_of(s->client));
-	jw_int(&w, "calls", s->calls);
+	jw_int(&w, "calls", s->calls - s->looks);
 	jw_int(&w, "running", roster_count(&s->roster));
 	if (s->audit)
 		jw_str(&w, "audit", audit_works(s->audit) ? STR("on") : STR("failing"));

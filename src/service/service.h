@@ -75,6 +75,7 @@ struct service {
 	char client[128];	     /* of `sidecar mcp`: what its client calls itself; or "" */
 	int64_t started_ms;
 	_Atomic int64_t calls; /* numbers the calls in the log */
+	_Atomic int64_t looks; /* how many of them only looked at what others have done */
 	struct metrics metrics;
 	struct scrub_counts scrubbed;
 };

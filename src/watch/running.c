@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/columns.h"
@@ -113,13 +112,6 @@ static const char *token_of(const struct subject *t, const char *given, struct a
 	return arena_dup(a, str_of(found)).p;
 }
 
-static struct str since_uptime(int64_t uptime_ms, struct arena *a)
-{
-	char text[UTC_TEXT];
-
-	return arena_dup(a, utc_iso(time(NULL) - uptime_ms / 1000, 0, text));
-}
-
 /* Fill in what it says of itself now. */
 static void ask(struct running *r, struct arena *a)
 {
@@ -131,7 +123,8 @@ static void ask(struct running *r, struct arena *a)
 		return;
 	r->workspace = json_text(health, STR("workspace"));
 	r->client = json_text(health, STR("client"));
-	r->since = since_uptime(json_int(health, STR("uptimeMs"), 0), a);
+	const struct str started = json_text(health, STR("started"));
+	r->since = started.n ? started : r->since;
 	r->calls = json_int(health, STR("calls"), -1);
 	r->under_way = json_int(health, STR("running"), -1);
 }

@@ -91,6 +91,15 @@ class WithNamespaces(Hidden):
                 self.assertEqual((self.workspace / name).read_text(), CANARY + "\n")
         self.assertNotIn(CANARY, server.log())
 
+    def test_health_says_what_is_hidden(self):
+        said = "keys and credentials in the home directory"
+        for patterns, hide, want in (("", {}, said), (".env\n", {}, "what --hide or .sidecarignore names, and " + said),
+                                     ("", {"SIDECAR_HIDE": ".env"}, "what --hide or .sidecarignore names, and " + said)):
+            (self.workspace / ".sidecarignore").write_text(patterns)
+            server = self.start(workspace=self.workspace, env={"SIDECAR_SANDBOX": "workspace", "HOME": str(self.home), **hide})
+            self.assertEqual(server.request("GET", "/health").json()["hidden"], want)
+            server.stop()
+
     def test_file_tools(self):
         server = self.serve()
         os.symlink(".env", self.workspace / "link")

@@ -243,6 +243,16 @@ class Ps(Running):
         self.assertEqual((other["kind"], other["workspace"], other["client"], other["calls"]), ("mcp", client.workspace, "test", 1))
         for one in listed.values():
             self.assertRegex(one["since"], r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d")
+        # Who looks makes no calls of tools, and the start stays the same.
+        for url in ("/changes", "/jobs", "/calls/1"):
+            server.request("GET", url)
+        again = {one["pid"]: one for one in json.loads(self.cli("ps", "--json").stdout)["sidecars"]}
+        self.assertEqual(again[server.process.pid]["calls"], 1)
+        for pid, one in again.items():
+            health = server if pid == server.process.pid else None
+            started = health.request("GET", "/health").json()["started"] if health else json.loads(
+                self.ask(str(self.place / ("mcp-%d.sock" % pid)), "GET", "/health")[1])["started"]
+            self.assertEqual((one["since"], listed[pid]["since"]), (started, started))
         table = self.cli("ps").stdout.splitlines()
         self.assertEqual(table[0].split()[:4], ["PID", "KIND", "WORKSPACE", "CLIENT"])
         self.assertEqual(len(table), 3)

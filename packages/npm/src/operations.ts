@@ -301,6 +301,7 @@ export interface HealthResult {
   ok: true;
   version: string;
   uptimeMs: number;
+  started: string;
   pid: number;
   kind: "serve" | "mcp" | "local";
   client?: string;

@@ -414,6 +414,7 @@ class HealthResult:
     ok: bool
     version: str
     uptime_ms: int
+    started: str
     pid: int
     kind: Literal['serve', 'mcp', 'local']
     calls: int
