@@ -11,7 +11,7 @@
 const char *human_bytes(int64_t bytes, char room[HUMAN_SIZE])
 {
 	static const char *const units[] = { "KB", "MB", "GB", "TB", "PB", "EB" };
-	double n = (double)bytes / 1000;
+	double n = (double)bytes / 1024;
 	size_t unit = 0;
 
 	if (bytes < 1000) {
@@ -21,7 +21,7 @@ const char *human_bytes(int64_t bytes, char room[HUMAN_SIZE])
 	}
 	/* What would be rounded to 1000 is 1 of the next unit. */
 	for (; n >= 999.5 && unit + 1 < ARRAY_LEN(units); unit++)
-		n /= 1000;
+		n /= 1024;
 	(void)snprintf(room, HUMAN_SIZE, "%.*f %s", n < 9.95, n, units[unit]);
 	return room;
 }

@@ -12,7 +12,8 @@
 
 enum { HUMAN_SIZE = 32 };
 
-/* "0 bytes", "999 bytes", "3.1 KB", "151 KB", "2.0 GB": by thousands, at most three digits. */
+/* "0 bytes", "999 bytes", "3.1 KB", "151 KB", "2.0 GB": at most three digits. A KB is
+ * 1024 bytes, as in the settings: 256M are "256 MB". */
 const char *human_bytes(int64_t bytes, char room[HUMAN_SIZE]);
 
 /* "48,200" */

@@ -302,7 +302,7 @@ static int read_file_text(struct call *c, int fd, const struct stat *st,
 static int read_file_image(struct call *c, struct result *ret, struct err *e)
 {
 	const struct result_file *f = &ret->file;
-	char head[16], size[HUMAN_SIZE];
+	char head[16], size[HUMAN_SIZE], most[HUMAN_SIZE];
 	const ssize_t got = pread(f->fd, head, sizeof head, 0);
 	const struct magic *const kind = magic_of((struct str){ head, got > 0 ? (size_t)got : 0 });
 
@@ -310,8 +310,8 @@ static int read_file_image(struct call *c, struct result *ret, struct err *e)
 		return 1;
 	(void)human_bytes(f->st.st_size, size);
 	if (f->st.st_size > LIMIT_MODEL_IMAGE) {
-		(void)err_set(e, ERR_BINARY_FILE, "%s of %s cannot be shown: the most is %d MB.",
-			      kind->what, size, LIMIT_MODEL_IMAGE / 1000000);
+		(void)err_set(e, ERR_BINARY_FILE, "%s of %s cannot be shown: the most is %s.",
+			      kind->what, size, human_bytes(LIMIT_MODEL_IMAGE, most));
 		e->mime = kind->mime;
 		e->size = f->st.st_size;
 		return err_advise(e, "Make a smaller copy of it with run_command.");

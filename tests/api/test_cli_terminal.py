@@ -80,7 +80,7 @@ class Tables(SidecarTest):
         self.assertNotIn("CHANGE ", sidecar("changes", server=self.server)[1])  # programs get lines
         self.assertIn("\x1b[31m-one", self.shown("diff", "2"))
         self.assertIn("\x1b[32mrestore", self.shown("undo", "2", "--dry-run"))
-        self.assertRegex(self.shown("health"), "\n\n\x1b\\[1mlimits.*\n  bodyBytes +34 MB\n")
+        self.assertRegex(self.shown("health"), "\n\n\x1b\\[1mlimits.*\n  bodyBytes +32 MB\n")
 
 
     def test_help_fits_the_terminal(self):

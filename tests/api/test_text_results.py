@@ -104,7 +104,7 @@ class List(Text):
     def test_names_and_sizes(self):
         self.put(a_txt="x" * 3100, B__c="")
         os.symlink("a.txt", os.path.join(self.mcp.workspace, "link"))
-        self.assertEqual(self.text("list_directory", path="."), "B/\na.txt (3.1 KB)\nlink (symlink)")
+        self.assertEqual(self.text("list_directory", path="."), "B/\na.txt (3.0 KB)\nlink (symlink)")
         self.assertEqual(self.text("list_directory", path="B"), "c (0 bytes)")
 
     def test_a_tree_is_indented(self):
@@ -247,11 +247,11 @@ class Binary(Text):
             self.assertEqual(text, {"type": "text", "text": "[%s]" % about})
 
     def test_an_image_that_is_too_large(self):
-        self.put_at("a.png", png(9000, 9000, 5000001))
+        self.put_at("a.png", png(9000, 9000, 10000001))
         result = self.mcp.call("read_file", path="a.png")["result"]
         self.assertTrue(result["isError"])
         self.assertEqual(result["content"][0]["text"],
-                         "BINARY_FILE: PNG image of 5.0 MB cannot be shown: the most is 5 MB.\n"
+                         "BINARY_FILE: PNG image of 9.5 MB cannot be shown: the most is 4.8 MB.\n"
                          "Make a smaller copy of it with run_command.")
 
     def test_another_binary_file_has_its_facts(self):
