@@ -24,6 +24,22 @@
 #define PREFIX "cache-"
 #define DEAD   ".removed-"
 
+bool cache_home(const char *setting, char ret[PATH_MAX])
+{
+	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	int n = -1;
+
+	if (setting && strcmp(setting, "off") == 0)
+		return false;
+	if (setting && strcmp(setting, "auto") != 0)
+		n = snprintf(ret, PATH_MAX, "%s", setting);
+	else if (xdg && *xdg == '/')
+		n = snprintf(ret, PATH_MAX, "%s/sidecar", xdg);
+	else if (home && *home == '/')
+		n = snprintf(ret, PATH_MAX, "%s/.cache/sidecar", home);
+	return n > 0 && n < PATH_MAX;
+}
+
 static int make_with_parents(const char *path)
 {
 	char part[PATH_MAX];
@@ -88,7 +104,7 @@ struct one {
 	int64_t used, bytes;
 };
 
-static int64_t counted; /* by `measure`: nftw has no argument for it */
+static int64_t counted; /* by cache_measure: nftw has no argument for it */
 
 static int count(const char *path, const struct stat *st, int type, struct FTW *at)
 {
@@ -99,7 +115,7 @@ static int count(const char *path, const struct stat *st, int type, struct FTW *
 	return 0;
 }
 
-static int64_t measure(const char *path)
+int64_t cache_measure(const char *path)
 {
 	enum { DIRS = 16 }; /* open at once */
 
@@ -141,7 +157,8 @@ static size_t list(const char *parent, struct one *ret, size_t most)
 		if (dead)
 			scratch_remove(path);
 		else if (n < most && lstat(path, &st) == 0) {
-			ret[n] = (struct one){ .used = st.st_mtim.tv_sec, .bytes = measure(path) };
+			ret[n] = (struct one){ .used = st.st_mtim.tv_sec,
+					       .bytes = cache_measure(path) };
 			memcpy(ret[n++].name, name.p, name.n);
 		}
 	}

@@ -11,10 +11,17 @@
 #define SANDBOX_CACHE_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
 #include "base/str.h"
+
+/* Where those of all workspaces are, by the setting, which may be NULL; false: there are to be none. */
+bool cache_home(const char *setting, char ret[PATH_MAX]);
+
+/* The bytes of everything below a directory; 0 if it is not there. For a process with one thread. */
+int64_t cache_measure(const char *path);
 
 /* The directory for a workspace, in `parent`; it is made if it is missing. Returns a descriptor
  * that has the lock until it is closed, or -1. */

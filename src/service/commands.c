@@ -138,23 +138,6 @@ void commands_find_git(const struct config *c, struct workspace *ws, struct git_
 	}
 }
 
-/* The directory in which the caches of all workspaces are; false: there is to be none. */
-static bool find_caches(const struct config *c, char out[PATH_MAX])
-{
-	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	int n = -1;
-
-	if (c->read_only || (c->cache && strcmp(c->cache, "off") == 0))
-		return false;
-	if (c->cache && strcmp(c->cache, "auto") != 0)
-		n = snprintf(out, PATH_MAX, "%s", c->cache);
-	else if (xdg && *xdg == '/')
-		n = snprintf(out, PATH_MAX, "%s/sidecar", xdg);
-	else if (home && *home == '/')
-		n = snprintf(out, PATH_MAX, "%s/.cache/sidecar", home);
-	return n > 0 && n < PATH_MAX;
-}
-
 /* What commands keep between sessions: its path, or "", and its lock. A usual place that cannot be
  * used is done without. */
 static int open_cache(const struct config *c, const struct workspace *ws, const struct history *h,
@@ -166,7 +149,7 @@ static int open_cache(const struct config *c, const struct workspace *ws, const 
 	struct str below;
 
 	*path = '\0';
-	if (!find_caches(c, parent))
+	if (c->read_only || !cache_home(c->cache, parent))
 		return 0;
 	if (*parent != '/')
 		return err_set(e, ERR_INVALID_ARGUMENTS,

@@ -11,6 +11,7 @@
 #include "base/own.h"
 #include "cli/where.h"
 #include "config/config.h"
+#include "sandbox/cache.h"
 #include "setup/place.h"
 
 struct uninstall_args {
@@ -39,6 +40,18 @@ static bool add_journal(void *arg, const struct sidecar_journal *j)
 	return false;
 }
 
+static void add_caches(struct buf *out, const struct config *config)
+{
+	char path[PATH_MAX], size[HUMAN_SIZE];
+	const int64_t bytes = cache_home(config->cache, path) ? cache_measure(path) : 0;
+
+	if (bytes)
+		buf_addf(out,
+			 "caches   of commands, %s, in %s: \"chmod -R u+w\" and \"rm -r\" remove "
+			 "them\n",
+			 human_bytes(bytes, size), path);
+}
+
 static void name_remains(struct cli *c)
 {
 	struct remains r = { .out = { .max = LIMIT_ANSWER } };
@@ -59,7 +72,9 @@ static void name_remains(struct cli *c)
 			 "\"sidecar journals rm\" removes them\n",
 			 (long long)r.journals, r.journals == 1 ? "" : "s",
 			 human_bytes(r.bytes, size));
-	if (cli_locate(c, &config, &e) == 0 && config.files[CONFIG_USER_FILE] &&
+	const bool configured = cli_locate(c, &config, &e) == 0;
+	add_caches(&r.out, &config);
+	if (configured && config.files[CONFIG_USER_FILE] &&
 	    place_read(config.files[CONFIG_USER_FILE], &file, &e) == 0 && file.exists)
 		buf_addf(&r.out, "settings %s\n", config.files[CONFIG_USER_FILE]);
 	if (place_of_program(program, &e) == 0 &&

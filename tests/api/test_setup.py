@@ -413,6 +413,13 @@ class TestUninstall(SetupTest):
         self.assertEqual(self.snapshot(), before)
         self.assertIn("setup has changed nothing", self.sidecar(verb="uninstall"))
 
+    def test_caches_of_commands_are_named(self):
+        self.assertNotIn("caches ", self.sidecar(verb="uninstall"))
+        place = self.home / ".cache/sidecar/cache-0123456789abcdef/npm"
+        place.mkdir(parents=True)
+        (place / "package.tgz").write_bytes(b"x" * 3_000_000)
+        self.assertRegex(self.sidecar(verb="uninstall"), r"caches +of commands, 2\.9 MB, in %s: .*rm" % (self.home / ".cache/sidecar"))
+
 
 class TestCheck(SetupTest):
     def test_before_and_after(self):
