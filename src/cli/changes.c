@@ -78,27 +78,44 @@ static void add_change(struct buf *out, const struct json *change)
 }
 
 enum { ID_WIDTH = 6, WHEN_WIDTH = 14, TOOL_WIDTH = 12, FILES_WIDTH = 22, LEAST_SUBJECT = 12 };
+enum { LEAST_WITH_TOOL = 60 }; /* columns of a terminal */
 
 /* A table for people, as wide as the terminal. */
 struct changes_table {
 	struct buf out;
 	bool coloured;
-	size_t subject; /* columns of the last cell */
+	size_t tool, files, subject; /* columns of these cells; of a tool that is left out 0 */
 };
+
+/* A cell, and what is between it and the next. */
+static void add_cell(struct buf *out, struct str text, size_t width)
+{
+	if (!width)
+		return;
+	columns_cell(out, text, width);
+	buf_add(out, STR("  "));
+}
 
 static struct changes_table open_table(const struct cli *c)
 {
 	const size_t columns = columns_of(STDOUT_FILENO);
-	const size_t before = ID_WIDTH + WHEN_WIDTH + TOOL_WIDTH + FILES_WIDTH + 4 * 2;
+	const size_t tool = columns < LEAST_WITH_TOOL ? 0 : TOOL_WIDTH;
+	const size_t before = ID_WIDTH + 2 + WHEN_WIDTH + 2 + (tool ? tool + 2 : 0) + 2;
+	const size_t rest = columns > before + LEAST_SUBJECT ? columns - before : LEAST_SUBJECT;
+	const size_t files = rest < FILES_WIDTH + LEAST_SUBJECT ? rest / 2 : FILES_WIDTH;
 	struct changes_table t = {
 		.out = { .max = LIMIT_ANSWER },
 		.coloured = cli_colour(c, STDOUT_FILENO),
-		.subject = columns > before + LEAST_SUBJECT ? columns - before : LEAST_SUBJECT,
+		.tool = tool,
+		.files = files,
+		.subject = rest - files,
 	};
 	AUTO_BUF head = { .max = 256 };
 
-	buf_addf(&head, "%*s  %-*s  %-*s  %-*s  %s", ID_WIDTH, "CHANGE", WHEN_WIDTH, "TIME",
-		 TOOL_WIDTH, "TOOL", FILES_WIDTH, "FILES", "SUBJECT");
+	buf_addf(&head, "%*s  %-*s  ", ID_WIDTH, "CHANGE", WHEN_WIDTH, "TIME");
+	add_cell(&head, STR("TOOL"), tool);
+	add_cell(&head, STR("FILES"), files);
+	buf_add(&head, STR("SUBJECT"));
 	columns_paint(&t.out, t.coloured, LOG_BOLD, buf_str(&head));
 	buf_addc(&t.out, '\n');
 	return t;
@@ -116,12 +133,11 @@ static void add_row(struct changes_table *t, const struct json *change)
 	/* The year says nothing: changes are kept for days. */
 	buf_addf(&t->out, "%*" PRId64 "  %-*.*s  ", ID_WIDTH, json_int(change, STR("id"), 0),
 		 WHEN_WIDTH, STR_FMT(str_from(when_of(change, when), 5)));
-	columns_cell(&t->out, json_text(change, STR("tool")), TOOL_WIDTH);
-	buf_add(&t->out, STR("  "));
+	add_cell(&t->out, json_text(change, STR("tool")), t->tool);
 	add_counts(&files, change);
 	if (!json_is_true(change, STR("complete")))
 		buf_add(&files, STR(" or more"));
-	columns_cell(&shown, note.n ? note : buf_str(&files), FILES_WIDTH);
+	columns_cell(&shown, note.n ? note : buf_str(&files), t->files);
 	columns_paint(&t->out, t->coloured,
 		      note.n	? LOG_DIM
 		      : deletes ? LOG_RED

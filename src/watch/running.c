@@ -199,29 +199,48 @@ static void add_end(struct buf *out, struct str path, size_t width)
 	columns_cell(out, path, width);
 }
 
-/* Add a table for people. */
+enum { CLIENT_WIDTH = 14, SINCE_WIDTH = 19, LEAST_WORKSPACE = 12 };
+
+/* A cell after another, unless it is left out. */
+static void add_cell(struct buf *out, struct str text, size_t width)
+{
+	if (!width)
+		return;
+	buf_add(out, STR("  "));
+	columns_cell(out, text, width);
+}
+
+/* Add a table for people. On a narrow terminal the time is left out, then the client. */
 static void show(const struct running *list, struct buf *out)
 {
 	const size_t columns = cli_is_terminal(STDOUT_FILENO) ? columns_of(STDOUT_FILENO) : 0;
 	const size_t year = columns ? 5 : 0; /* it says nothing to a person */
-	const size_t other = 7 + 2 + 5 + 2 + 2 + 14 + 2 + 19 - year + 2 + 5 + 2 + 7 + 1;
-	const size_t most = !columns ? 60 : columns > other + 12 ? columns - other : 12;
-	size_t width = STR("WORKSPACE").n;
+	const size_t others = 7 + 2 + 5 + 2 + LEAST_WORKSPACE + 2 + 5 + 2 + 7;
+	size_t client = 2 + CLIENT_WIDTH, since = 2 + SINCE_WIDTH - year;
+	size_t width = STR("WORKSPACE").n, most = 60;
 	char when[HUMAN_SIZE];
 
+	if (columns) {
+		since = columns < others + client + since ? 0 : since;
+		client = columns < others + client + since ? 0 : client;
+		most = columns > others + client + since ? columns - others - client - since : 0;
+		most += LEAST_WORKSPACE;
+	}
+	client = client ? client - 2 : 0;
+	since = since ? since - 2 : 0;
 	for (const struct running *r = list; r; r = r->next)
 		if (r->workspace.n > width)
 			width = r->workspace.n < most ? r->workspace.n : most;
-	buf_addf(out, "%7s  KIND   %-*s  %-14s  %-*s  %5s  %7s\n", "PID", (int)width, "WORKSPACE",
-		 "CLIENT", (int)(19 - year), "SINCE", "CALLS", "RUNNING");
+	buf_addf(out, "%7s  KIND   %-*s", "PID", (int)width, "WORKSPACE");
+	add_cell(out, STR("CLIENT"), client);
+	add_cell(out, STR("SINCE"), since);
+	buf_addf(out, "  %5s  %7s\n", "CALLS", "RUNNING");
 	for (const struct running *r = list; r; r = r->next) {
 		buf_addf(out, "%7d  %-5.*s  ", (int)r->pid, STR_FMT(r->kind));
 		add_end(out, r->workspace, width);
-		buf_add(out, STR("  "));
-		columns_cell(out, r->client.n ? r->client : STR("-"), 14);
-		buf_add(out, STR("  "));
-		const struct str since = local_time(r->since, when);
-		columns_cell(out, since.n > year ? str_from(since, year) : since, 19 - year);
+		add_cell(out, r->client.n ? r->client : STR("-"), client);
+		const struct str at = local_time(r->since, when);
+		add_cell(out, at.n > year ? str_from(at, year) : at, since);
 		add_number(out, r->calls);
 		buf_add(out, STR("  "));
 		add_number(out, r->under_way);

@@ -75,8 +75,10 @@ class Tables(SidecarTest):
         self.assertRegex(head, "^\x1b\\[1mCHANGE  TIME +TOOL +FILES +SUBJECT\x1b\\[m?0?m?$")
         self.assertRegex(first, r" 1  \d\d-\d\d %02d:\d\d:\d\d  write +\x1b\[32m1 created" % hour)
         self.assertRegex(second, "\x1b\\[31m1 deleted")
-        for line in self.shown("changes", "--no-color", columns=90).splitlines():
-            self.assertLessEqual(len(line), 90)
+        for columns in (90, 73, 60, 59, 50):
+            for line in self.shown("changes", "--no-color", columns=columns).splitlines():
+                self.assertLessEqual(len(line), columns)
+                self.assertRegex(line, "CHANGE .*SUBJECT|1 created +a$|1 deleted? +rm a")
         self.assertNotIn("CHANGE ", sidecar("changes", server=self.server)[1])  # programs get lines
         self.assertIn("\x1b[31m-one", self.shown("diff", "2"))
         self.assertIn("\x1b[32mrestore", self.shown("undo", "2", "--dry-run"))

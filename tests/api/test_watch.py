@@ -265,6 +265,20 @@ class Ps(Running):
         one = json.loads(self.cli("ps", "--json", SIDECAR_AUTH_TOKEN="T0KEN-OF-SERVER").stdout)["sidecars"][0]
         self.assertEqual(one["calls"], 0)
 
+    def test_the_table_fits_the_terminal(self):
+        server = self.serve()
+        for columns, left_out in ((100, []), (76, []), (75, ["SINCE"]), (60, ["SINCE"]), (50, ["CLIENT", "SINCE"])):
+            ours, its = pty.openpty()
+            fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+            subprocess.run([BIN, "ps"], env=environment(XDG_RUNTIME_DIR=str(self.run), TERM="xterm"), timeout=PATIENCE, check=True,
+                           stdin=subprocess.DEVNULL, stdout=its)
+            head, line = os.read(ours, 65536).decode().splitlines()
+            os.close(ours)
+            os.close(its)
+            self.assertLessEqual(max(len(head), len(line)), columns)
+            self.assertEqual([one for one in ("PID", "KIND", "WORKSPACE", "CLIENT", "SINCE", "CALLS", "RUNNING") if one not in head], left_out)
+            self.assertIn(server.workspace[-11:], line)
+
     def test_a_directory_name_cannot_write_on_the_terminal(self):
         server = self.serve(workspace=tempfile.mkdtemp(suffix="\x1b[31m"))
         self.addCleanup(shutil.rmtree, server.workspace, True)
