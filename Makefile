@@ -4,7 +4,7 @@
 #
 # The rest are short names for what meson and the scripts do; "make help" lists them.
 
-.PHONY: help run demo test build lint format fuzz bench density coverage mutants install uninstall release cross clean
+.PHONY: help run demo test build lint format fuzz bench density coverage mutants pictures install uninstall release cross clean
 
 # A user installs without sudo.
 PREFIX ?= $(if $(filter 0,$(shell id -u)),/usr/local,$(HOME)/.local)
@@ -31,6 +31,11 @@ build: build/build.ninja ## compile; the program is build/sidecar
 
 build/build.ninja:
 	meson setup build -Dtests=false
+
+pictures: build ## make the pictures of the documents anew (needs chromium and tmux)
+	@scripts/deps test
+	@tests/clients/install
+	PICTURES=$(CURDIR)/docs/images tests/clients/node_modules/node-linux-*/bin/node --test --test-name-pattern=pictures tests/clients/test_page.mjs
 
 lint: ## format, static analysis, layers (part of make test)
 	@scripts/deps test

@@ -39,6 +39,11 @@ export function reason(call) {
 	return call.refusals.at(-1).why;
 }
 
+/** Whether it has a line for its reason. */
+export function hasReason(call) {
+	return !call.gap && !isRunning(call) && Boolean(reason(call));
+}
+
 function standing(call) {
 	if (call.lost)
 		return ['gap', 'not known']; // its server ended

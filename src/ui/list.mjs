@@ -1,12 +1,25 @@
 // SPDX-License-Identifier: MIT
-// list: a list of rows of one height, of which only those that can be seen exist.
+// list: a list of rows, of which only those that can be seen exist.
 
 const SPARE = 6; // rows above and below what is seen
 
+/** The last row that begins at or above that place. `tops` has where each begins, and where the last one ends. */
+export function rowAt(tops, place) {
+	let low = 0, high = tops.length - 1;
+	while (high - low > 1) {
+		const middle = (low + high) >> 1;
+		if (tops[middle] <= place)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /** The rows that must exist: [first, the one after the last]. */
-export function windowOf(top, height, row, count) {
-	const first = Math.max(0, Math.floor(top / row) - SPARE);
-	return [Math.min(first, count), Math.min(count, Math.ceil((top + height) / row) + SPARE)];
+export function windowOf(tops, top, height) {
+	const count = tops.length - 1;
+	return [Math.max(0, rowAt(tops, top) - SPARE), Math.min(count, rowAt(tops, top + height) + 1 + SPARE)];
 }
 
 export class List {
@@ -15,7 +28,7 @@ export class List {
 	#scroller;
 	#space;
 	#fill;
-	#height = 1;
+	#tops = [0];
 
 	/** `fill(row, item)` writes an item into its row, again whenever it may have changed. */
 	constructor(scroller, space, fill) {
@@ -25,22 +38,24 @@ export class List {
 		scroller.addEventListener('scroll', () => this.draw(), { passive: true });
 	}
 
-	/** Show these items in rows of that height. What is seen stays where it is, unless it is the top. */
+	/** Show these items; `height(item)` says how high a row is. What is seen stays where it is, unless it is the top. */
 	show(items, height) {
-		this.#height = height;
 		const top = this.#scroller.scrollTop;
-		const at = Math.floor(top / this.#height);
-		const seen = top > 0 ? this.#items[at] : null;
+		const at = rowAt(this.#tops, top);
+		const seen = top > 0 ? this.#items[at] : null, before = this.#tops[at];
 		this.#items = items;
-		this.#space.style.height = items.length * this.#height + 'px';
+		this.#tops = [0];
+		for (const item of items)
+			this.#tops.push(this.#tops.at(-1) + height(item));
+		this.#space.style.height = this.#tops.at(-1) + 'px';
 		const now = seen ? items.indexOf(seen) : -1;
-		if (now >= 0 && now !== at)
-			this.#scroller.scrollTop = top + (now - at) * this.#height;
+		if (now >= 0 && this.#tops[now] !== before)
+			this.#scroller.scrollTop = top + this.#tops[now] - before;
 		this.draw();
 	}
 
 	draw() {
-		const [first, end] = windowOf(this.#scroller.scrollTop, this.#scroller.clientHeight, this.#height, this.#items.length);
+		const [first, end] = windowOf(this.#tops, this.#scroller.scrollTop, this.#scroller.clientHeight);
 		const wanted = new Map();
 		for (let i = first; i < end; i++)
 			wanted.set(this.#items[i].key, i);
@@ -57,7 +72,8 @@ export class List {
 				next = row.nextSibling;
 			else
 				this.#space.insertBefore(row, next);
-			row.style.transform = `translateY(${i * this.#height}px)`;
+			row.style.transform = `translateY(${this.#tops[i]}px)`;
+			row.style.height = this.#tops[i + 1] - this.#tops[i] + 'px';
 			row.setAttribute('aria-posinset', i + 1);
 			row.setAttribute('aria-setsize', this.#items.length);
 			this.#fill(row, this.#items[i]);
@@ -66,11 +82,11 @@ export class List {
 
 	/** Scroll so that an item can be seen. */
 	reveal(index) {
-		const top = index * this.#height, s = this.#scroller;
+		const top = this.#tops[index], end = this.#tops[index + 1], s = this.#scroller;
 		if (top < s.scrollTop)
 			s.scrollTop = top;
-		else if (top + this.#height > s.scrollTop + s.clientHeight)
-			s.scrollTop = top + this.#height - s.clientHeight;
+		else if (end > s.scrollTop + s.clientHeight)
+			s.scrollTop = end - s.clientHeight;
 		this.draw();
 	}
 }

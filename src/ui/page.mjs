@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // page: what the reader does, and when what is drawn.
 import { Server } from './server.mjs';
-import { Calls, caller, hasJustEnded, isCommand, isRunning, matches } from './calls.mjs';
+import { Calls, caller, hasJustEnded, hasReason, isCommand, isRunning, matches } from './calls.mjs';
 import { List } from './list.mjs';
 import { Detail, undoDialog } from './detail.mjs';
 import { isPressed, showChange, showHealth, showNow, showRefused, showRow, tickAll } from './top.mjs';
@@ -10,6 +10,7 @@ import { clock, count, plain } from './text.mjs';
 const NARROW = matchMedia('(max-width: 760px)');
 const DRAW = 80; // milliseconds between two drawings
 const rowHeight = () => NARROW.matches ? 50 : 26; // pixels, as in the style
+const heightOf = call => rowHeight() + (hasReason(call) ? 18 : 0);
 const STAY = 700; // milliseconds that a call is shown before the next one is followed
 
 const at = Object.fromEntries([...document.querySelectorAll('[id]')].map(node => [node.id, node]));
@@ -190,7 +191,6 @@ function draw() {
 	choose();
 	const fresh = before ? shown.indexOf(before) : 0;
 	unseen = at.list.scrollTop > rowHeight() ? unseen + Math.max(0, fresh) : 0;
-	list.show(shown, rowHeight());
 	at.news.hidden = !unseen;
 	at.news.textContent = `↑ ${count(unseen, 'new call')}`;
 	const all = calls.list.reduce((n, call) => n + (!call.gap && matches(call, {})), 0);
@@ -202,6 +202,7 @@ function draw() {
 	at.none.textContent = filter.active ? 'No call matches.' : 'No calls yet.';
 	at.start.hidden = all > 0;
 	at.detail.hidden = all === 0;
+	list.show(shown, heightOf); // it is there now
 	if (wanted)
 		showWanted();
 	at.follow.setAttribute('aria-pressed', !pinned);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// server: requests for data, with the secret of this tab; and the stream of events, for as long as the page is open.
+// server: requests for data, with the secret of this tab or another one; and the stream of events, for as long as the page is open.
 import { Splitter } from './stream.mjs';
 
 const SILENCE = 40000; // milliseconds; the server says something every 15 seconds
 const PAUSES = [300, 1000, 2000, 5000];
 const KEPT = 'sidecar-secret';
+const TABS = 300; // milliseconds that other tabs have to answer
 
 /** What the server answered instead of what was asked for. */
 export class Refusal extends Error {
@@ -47,10 +48,18 @@ export class Server {
 	#asking = null;
 	#wake = () => {};
 	#reader = null;
+	#tabs = new BroadcastChannel(KEPT); // of the same browser and server
+	#tell = () => {};
 
 	/** `askSecret(wrong)` gets a secret from the reader. */
 	constructor(askSecret) {
 		this.askSecret = askSecret;
+		this.#tabs.onmessage = ({ data }) => {
+			if (data)
+				this.#tell(data);
+			else if (this.#secret)
+				this.#tabs.postMessage(this.#secret);
+		};
 		addEventListener('hashchange', () => {
 			const before = this.#secret;
 			this.#secret = takeSecret();
@@ -66,9 +75,19 @@ export class Server {
 		this.#wake();
 	}
 
-	/** Several requests may need it at once; the reader is asked once. */
+	/** The secret of another tab, so that an address without it can be opened; no storage need keep it for that. */
+	#askTabs() {
+		return new Promise(done => {
+			this.#tell = done;
+			this.#tabs.postMessage('');
+			setTimeout(done, TABS);
+		});
+	}
+
+	/** Several requests may need it at once; the reader is asked once, and only if no tab has it. */
 	async #newSecret() {
-		this.#asking ??= this.askSecret(Boolean(this.#secret)).then(secret => {
+		const wrong = Boolean(this.#secret);
+		this.#asking ??= (wrong ? Promise.resolve() : this.#askTabs()).then(secret => secret || this.askSecret(wrong)).then(secret => {
 			this.#secret = secret;
 			this.#asking = null;
 			keep(secret);

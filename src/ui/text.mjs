@@ -39,6 +39,11 @@ export function plain(text) {
 	return pieces(text, true).map(piece => piece[0]).join('');
 }
 
+/** A text for one line, in which long paths keep both ends. */
+export function shortPaths(text) {
+	return text.replace(/\/[^\s'"`;,]{40,}/gu, path => path.slice(0, 14) + '\u2026' + path.slice(-24));
+}
+
 export function duration(ms) {
 	if (ms < 1000)
 		return ms < 1 ? 'below 1 ms' : Math.round(ms) + ' ms';

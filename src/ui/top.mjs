@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // top: what is in force, in words; and the three things to see at a glance: what runs, what changed, what was refused.
 import { button, counts, el, say, told } from './view.mjs';
-import { caller, changeWords, isCommand, isRunning, lastLine, lines, mainFile, outcome, reason } from './calls.mjs';
-import { ago, clock, count, duration, elapsed, size, plain } from './text.mjs';
+import { caller, changeWords, hasReason, isCommand, isRunning, lastLine, lines, mainFile, outcome, reason } from './calls.mjs';
+import { ago, clock, count, duration, elapsed, shortPaths, size, plain } from './text.mjs';
 
 /** What is in force: [chip, whether it holds something back, title, what it means]. */
 export function inForce(health) {
@@ -108,9 +108,9 @@ function card(title, when, subject, call, about, action, act) {
 	return [el('h2', '', title, el('span', '', when)), say(name, subject, true), el('div', 'soft cut', ...about), el('div', 'act', action)];
 }
 
-/** The command that runs, the oldest first; else the last one. */
+/** The command that runs, the oldest first, before what is in the background; else the last one. */
 export function showNow(node, calls, now, act) {
-	const here = calls.running(now), call = here[0] ?? calls.list.findLast(one => isCommand(one) && !one.gap);
+	const here = calls.running(now), call = here.find(one => !one.jobRuns) ?? here[0] ?? calls.list.findLast(one => isCommand(one) && !one.gap);
 	const runs = here.length > 0;
 	node.hidden = !call;
 	node.className = runs ? 'running' : '';
@@ -118,10 +118,11 @@ export function showNow(node, calls, now, act) {
 		return;
 	if (runs)
 		call.shown = true;
+	const words = [here.length > 1 ? `1 of ${here.length}` : '', call.jobRuns ? 'in the background' : isRunning(call) ? '' : outcome(call)[1]]
+		.filter(Boolean).join(' · ');
 	refresh(node, [call.key, here.length, call.stopping, call.jobRuns, isRunning(call), outcome(call)[1]].join(), () => card(
 		runs ? 'Running now' : 'Last command', isRunning(call) ? ticking('since', call.time) : ticking('ago', call.ended ?? call.time),
-		call.subject || call.tool, call, [here.length > 1 ? `1 of ${here.length} · ` : '', call.jobRuns ? 'in the background · '
-			: isRunning(call) ? '' : outcome(call)[1] + ' · ', el('span', 'says')], runs ? stopButton(call, act) : '', act));
+		call.subject || call.tool, call, [words, el('span', words ? 'says after' : 'says')], runs ? stopButton(call, act) : '', act));
 	const says = node.querySelector('.says'), text = lastLine(call);
 	if (isPressed(node) || says.said === text)
 		return;
@@ -165,14 +166,15 @@ export function showRefused(node, calls, act) {
 	refresh(node, [call?.key, all].join(), () => {
 		const last = call?.refusals.at(-1);
 		return last ? card(last.done ? 'Guarded, and changed' : 'Last refused', ticking('ago', call.refused),
-			last.subject || call.subject || call.tool, call, [told('span', '', last.why, true)],
+			last.subject || call.subject || call.tool, call, [told('span', '', shortPaths(last.why), true)],
 			all > 1 ? el('span', 'soft', `${all.toLocaleString('en')} in all`) : '', act) : [];
 	});
 }
 
-/** One row of the timeline: state, subject with why and how much, tool, session, how long, when. */
+/** One row of the timeline: state, subject with how much, tool, session, how long, when; below them why it failed. */
 export function showRow(row, call, selected) {
 	const [look, state] = outcome(call), words = call.undone ? 'undone' : state, why = reason(call);
+	const below = hasReason(call);
 	const signature = [look, words, why, call.subject, call.ms, call.tool, call.count].join();
 	row.id = 'row-' + call.key;
 	row.setAttribute('aria-selected', selected);
@@ -188,9 +190,9 @@ export function showRow(row, call, selected) {
 	row.title = plain([call.subject, why].filter(Boolean).join('\n'));
 	row.replaceChildren(cell('how', words),
 		el('span', 'what', cell('mono', call.subject || (call.change ? `change ${call.change}` : call.tool || `call ${call.call}`)),
-			why && cell('why', why), call.change ? counts(...lines(call)) : ''),
+			why && !below && cell('why', why), call.change ? counts(...lines(call)) : ''),
 		cell('tool', call.partly ? 'its start is not kept' : call.tool), cell('who', /^uid -?\d+$/.test(by) ? '' : by),
 		el('span', 'took', look === 'running' ? ticking('since', call.time) : call.ms >= 100 ? duration(call.ms) : ''),
-		el('span', 'when', clock(call.time)));
+		el('span', 'when', clock(call.time)), below ? cell('why', shortPaths(why)) : '');
 	return undefined;
 }

@@ -353,6 +353,58 @@ test('the token comes with the address, or is asked for once', options, async t 
 	assert.equal(await other.$eval('#refused', node => node.hidden), true); // asking was not a refusal
 });
 
+test('an address without the token works in a browser that has the page open', options, async t => {
+	const server = await serve(t, { env: { SIDECAR_AUTH_TOKEN: 'secret', SIDECAR_REQUIRE_AUTH: undefined } });
+	const page = await open(server, { at: '/ui#secret' });
+	await server.tool('write_file', { path: 'one.txt', content: 'x' });
+	await server.tool('write_file', { path: 'two.txt', content: 'x' });
+	await choose(page, 'one.txt');
+	assert.equal(page.url(), `${server.url}/ui#call=1`);
+	const other = await page.browserContext().newPage();
+	await other.goto(page.url());
+	await says(other, '#detail .subject', 'one.txt');
+	assert.equal(await other.evaluate(() => localStorage.length), 0);
+});
+
+test('why a call failed can be read in its row', options, async t => {
+	const server = await serve(t);
+	const long = `/${'a-long-directory/'.repeat(8)}end.txt`;
+	await server.tool('write_file', { path: 'a.txt', content: 'x\n' });
+	await server.tool('read_file', { path: `..${long}` });
+	await server.tool('run_command', { command: 'sudo true' });
+	await server.tool('run_command', { command: `echo cannot open ${long} for writing; exit 1` });
+	for (const look of [{}, { width: 390, height: 844, touch: true }]) {
+		const page = await open(server, look);
+		await says(page, '#list', 'for writing');
+		const rows = await page.$$eval('.row', nodes => nodes.map(row => {
+			const why = row.querySelector(':scope > .why'), box = row.getBoundingClientRect();
+			return { why: why?.innerText ?? '', cut: why ? why.scrollWidth > why.clientWidth : false, top: box.top, end: box.bottom };
+		}));
+		assert.deepEqual(rows.map(row => row.end).slice(0, -1), rows.map(row => row.top).slice(1)); // none covers another
+		assert.match(rows[0].why, /^cannot open \/a-long-direct….*end\.txt for writing$/);
+		assert.match(rows[1].why, /^Command blocked/);
+		assert.equal(rows[3].why, '');
+		assert.equal(rows[0].cut && !look.touch, false);
+	}
+});
+
+test('a command in the foreground is shown before one in the background', options, async t => {
+	const server = await serve(t);
+	const page = await open(server);
+	await says(page, '#link', 'Live');
+	const [old, fresh] = [`sleep 46${process.pid}`, `sleep 47${process.pid}`];
+	await server.tool('run_command', { command: old, background: true });
+	await says(page, '#now', 'in the background');
+	assert.equal(await page.$eval('#now', node => node.querySelector('.soft').innerText.trim()), 'in the background');
+	const call = server.tool('run_command', { command: fresh, timeout_ms: 120_000 });
+	await says(page, '#now', fresh);
+	await press(page, '#now', 'Stop');
+	await call;
+	await says(page, '#now', old);
+	await press(page, '#now', 'Stop');
+	await until(() => running(old).length === 0, 'both have ended');
+});
+
 test('everything can be reached by keys', options, async t => {
 	const server = await serve(t);
 	for (const name of ['one', 'two', 'three'])
@@ -537,6 +589,9 @@ test('one page shows all sidecars, and nothing need be chosen before', options, 
 		await says(page, '#list', name);
 		assert.equal(await page.$eval('#others', node => node.value), String(server.process.pid));
 	}
+	await page.setViewport({ width: 390, height: 844 });
+	const [choice, link] = await Promise.all(['#others', '#link'].map(where => page.$eval(where, node => node.getBoundingClientRect().toJSON())));
+	assert.ok(choice.right + 4 <= link.left && link.right <= 390, `${choice.right} ${link.left}`);
 	page.expected = /status of (401|502)/; // and the browser wants an icon
 	await two.end();
 	await page.goto(`${address.origin}/${two.process.pid}/ui`);
@@ -574,8 +629,8 @@ test('on a telephone a call covers the list, and nothing is wider than the scree
 	const fits = () => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth &&
 		document.querySelector('#detail').scrollWidth <= innerWidth);
 	assert.ok(await fits());
-	/** Controls that a finger would miss. A name in a card is a line of text. */
-	const small = () => page.$$eval('button:not(article .link), select, input', nodes => nodes
+	/** Controls that a finger would miss. */
+	const small = () => page.$$eval('button, select, input, summary', nodes => nodes
 		.filter(node => node.offsetParent && (node.offsetHeight < 44 || node.offsetWidth < 44))
 		.map(node => `${node.id || node.textContent} ${node.offsetWidth}x${node.offsetHeight}`));
 	assert.deepEqual(await small(), []);
@@ -621,9 +676,9 @@ PICTURES && test('pictures for the documents', options, async t => {
 	const server = await serve(t, { name: 'web-shop', env: { XDG_RUNTIME_DIR: folder },
 		flags: ['--sandbox', 'workspace', '--network', 'none'] });
 	const last = work(server);
-	const save = async (name, shown) => {
+	const save = async (name, shown, more) => {
 		const path = join(PICTURES, `${name}.png`);
-		await shown.screenshot({ path, omitBackground: true });
+		await shown.screenshot({ path, omitBackground: true, ...more });
 		spawnSync('pngquant', ['64', '--force', '--ext', '.png', '--strip', path]); // a third of its size, where that is installed
 	};
 	const shoot = async (name, look, show) => {
@@ -634,6 +689,7 @@ PICTURES && test('pictures for the documents', options, async t => {
 	};
 	await shoot('page', {}, page => choose(page, 'multi_edit').then(() => says(page, '#detail .diff', '127.0.0.1')));
 	await shoot('page-dark', { dark: true });
+	await shoot('page-wide', { width: 1920, height: 1080 });
 	await shoot('page-phone', { width: 390, height: 844, touch: true });
 
 	const terminal = async (name, wanted, rows) => {
@@ -644,6 +700,13 @@ PICTURES && test('pictures for the documents', options, async t => {
 	};
 	await terminal('watch', 'is slow', 26);
 	await terminal('changes', 'multi_edit', 8);
-	await server.post('/calls/11/stop', {});
+	await serve(t, { name: 'docs-site', env: { XDG_RUNTIME_DIR: folder } });
+	const address = new URL(await ui(t, server.env, '--pid', String(server.process.pid)));
+	const page = await open(server, { url: address.origin, at: `/ui${address.hash}` });
+	await says(page, '#now', 'is slow');
+	await until(() => page.$eval('#others', node => node.options.length === 2), 'there is a choice');
+	await page.focus('#others');
+	await save('page-switch', page, { clip: { x: 0, y: 0, width: 1280, height: 400 } });
+	await press(page, '#now', 'Stop');
 	await last;
 });

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Calls, caller, lastLine, matches, outcome, reason } from '../../src/ui/calls.mjs';
 import { differing, pairs, parseDiff } from '../../src/ui/diff.mjs';
-import { windowOf } from '../../src/ui/list.mjs';
+import { rowAt, windowOf } from '../../src/ui/list.mjs';
 import { painted } from '../../src/ui/output.mjs';
 import { Splitter } from '../../src/ui/stream.mjs';
 import { ago, duration, elapsed, pieces, plain, size } from '../../src/ui/text.mjs';
@@ -84,11 +84,13 @@ test('removed lines stand beside those that replace them', () => {
 });
 
 test('only the rows that can be seen exist', () => {
-	assert.deepEqual(windowOf(0, 500, 50, 10_000), [0, 16]);
-	assert.deepEqual(windowOf(250_000, 500, 50, 10_000), [4994, 5016]);
-	assert.deepEqual(windowOf(499_500, 500, 50, 10_000), [9984, 10_000]);
-	assert.deepEqual(windowOf(0, 500, 50, 0), [0, 0]);
-	assert.deepEqual(windowOf(5000, 500, 50, 3), [3, 3]); // the list has become shorter
+	const tops = Array.from({ length: 10_001 }, (_, i) => i * 50);
+	assert.deepEqual(windowOf(tops, 0, 500), [0, 17]);
+	assert.deepEqual(windowOf(tops, 250_000, 500), [4994, 5017]);
+	assert.deepEqual(windowOf(tops, 499_500, 500), [9984, 10_000]);
+	assert.deepEqual(windowOf([0], 0, 500), [0, 0]);
+	assert.deepEqual(windowOf(tops.slice(0, 4), 5000, 500), [0, 3]); // the list has become shorter
+	assert.deepEqual([0, 25, 26, 69, 70, 95, 200].map(place => rowAt([0, 26, 70, 96], place)), [0, 0, 1, 1, 2, 2, 2]);
 });
 
 const at = n => new Date(Date.UTC(2026, 0, 1) + n * 1000).toISOString();
