@@ -156,37 +156,61 @@ struct str account_clean(const struct scrub *secrets, struct str text, struct bu
 	return first_characters(scrub_text(secrets, NULL, text, aside), LIMIT_SUBJECT);
 }
 
+/* Both ends of a text that has no secrets any more: a cut could hide one. */
+static struct str both_ends(struct str text, size_t most, struct buf *to)
+{
+	const struct str head = str_upto(text, utf8_whole(str_upto(text, most / 2)));
+	struct str tail = str_from(text, text.n > most ? text.n - most / 2 : head.n);
+
+	while (tail.n && ((unsigned char)*tail.p & 0xc0) == 0x80)
+		tail = str_from(tail, 1);
+	buf_reset(to, SIZE_MAX);
+	buf_add(to, head);
+	buf_addf(to, "\n[... %zu bytes omitted ...]\n", text.n - head.n - tail.n);
+	buf_add(to, tail);
+	return buf_str(to);
+}
+
 struct str account_clean_value(void *cleaner, struct str value)
 {
 	struct value_cleaner *c = cleaner;
 
 	if (value.p == c->clean.p && value.n == c->clean.n)
 		return value;
-	if (c->longest && value.n > c->longest) {
+	if (c->longest && !c->both && value.n > c->longest) {
 		const struct str cut = str_upto(value, c->longest);
 		value = str_upto(cut, scrub_decided(c->secrets, cut));
 	}
 	const struct str clean = scrub_text(c->secrets, NULL, value, &c->aside);
 	c->failed = c->failed || c->aside.failed;
-	return clean;
+	if (!c->both || clean.n <= c->longest)
+		return clean;
+	const struct str ends = both_ends(clean, c->longest, c->both);
+	c->failed = c->failed || c->both->failed;
+	return ends;
 }
 
-/* Write it; texts longer than `longest` are cut. False: it does not fit. */
-static bool try_write(const struct scrub *secrets, const struct json *value, struct str clean,
-		      size_t longest, struct buf *out)
+/* Write it. False: it does not fit. */
+static bool try_cleaner(struct value_cleaner *c, const struct json *value, struct buf *out)
 {
-	struct value_cleaner c = { .secrets = secrets,
-				   .clean = clean,
-				   .aside = { .max = LIMIT_ANSWER },
-				   .longest = longest };
-	const struct jw_filter filter = { .apply = account_clean_value, .arg = &c };
+	const struct jw_filter filter = { .apply = account_clean_value, .arg = c };
 	struct jw w = jw_to(out);
 
+	c->aside = (struct buf){ .max = LIMIT_ANSWER };
 	buf_reset(out, SIZE_MAX);
 	jw_set_filter(&w, &filter);
 	jw_value(&w, value, false);
-	buf_done(&c.aside);
-	return !out->failed && !c.failed;
+	buf_done(&c->aside);
+	return !out->failed && !c->failed;
+}
+
+/* The same; texts longer than `longest` are cut. */
+static bool try_write(const struct scrub *secrets, const struct json *value, struct str clean,
+		      size_t longest, struct buf *out)
+{
+	struct value_cleaner c = { .secrets = secrets, .clean = clean, .longest = longest };
+
+	return try_cleaner(&c, value, out);
 }
 
 struct str account_arguments(const struct scrub *secrets, const struct json *value,
@@ -200,6 +224,31 @@ struct str account_arguments(const struct scrub *secrets, const struct json *val
 		if (try_write(secrets, value, clean, longest[i], large))
 			return buf_str(large);
 	return STR("null");
+}
+
+struct str account_ends(const struct scrub *secrets, struct str result, bool members,
+			struct buf *out)
+{
+	enum { LEAST = 64 };
+	AUTO_ARENA memory = { .max = LIMIT_ANSWER };
+	AUTO_BUF whole = { .max = LIMIT_ANSWER }, both = { .max = LIMIT_EVENT_RESULT };
+	const struct json *value;
+	struct err e;
+
+	if (!members)
+		return both_ends(scrub_text(secrets, NULL, result, &whole),
+				 LIMIT_EVENT_RESULT - LEAST, out);
+	buf_addc(&whole, '{');
+	buf_add(&whole, result);
+	buf_addc(&whole, '}');
+	if (whole.failed || json_parse_over(whole.p, whole.n, &memory, &value, &e) < 0)
+		return STR("");
+	for (size_t longest = LIMIT_EVENT_RESULT - LEAST; longest >= LEAST; longest /= 2) {
+		struct value_cleaner c = { .secrets = secrets, .longest = longest, .both = &both };
+		if (try_cleaner(&c, value, out)) /* without the braces */
+			return (struct str){ out->p + 1, out->n - 2 };
+	}
+	return STR("");
 }
 
 const char *account_refusal(enum err_code code)

@@ -39,8 +39,9 @@ struct value_cleaner {
 	const struct scrub *secrets;
 	struct str clean; /* a text, by its address, that is known to have no secret; or empty */
 	struct buf aside;
-	size_t longest; /* a longer text is cut; 0: none is */
-	bool failed;	/* there was no memory: what was written must not be used */
+	size_t longest;	  /* a longer text is cut; 0: none is */
+	struct buf *both; /* it keeps both ends, which are put together here; NULL: the beginning */
+	bool failed;	  /* there was no memory: what was written must not be used */
 };
 
 /* The apply function of a jw_filter, whose arg is a value_cleaner. */
@@ -51,6 +52,11 @@ struct str account_clean_value(void *cleaner, struct str value);
  * the cleaner. */
 struct str account_arguments(const struct scrub *secrets, const struct json *value,
 			     struct str clean, struct buf *small, struct buf *large);
+
+/* What is kept of a long result of a command, as members or as a text: of its texts both ends, so
+ * that all of it fits into `out`. Empty if it cannot. */
+struct str account_ends(const struct scrub *secrets, struct str result, bool members,
+			struct buf *out);
 
 /* One call that has ended. */
 struct account {

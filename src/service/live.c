@@ -430,8 +430,14 @@ struct str live_result(const struct live *l, const struct event *end, struct are
 static void tell_end(struct live_call *lc, const struct account *a, struct str sentence,
 		     const struct live_result *result, int64_t now_us)
 {
-	const struct str most = str_upto(result->text, LIMIT_EVENT_RESULT);
-	const bool cut = most.n < result->text.n;
+	AUTO_BUF room = { .max = LIMIT_EVENT_RESULT };
+	const bool cut = result->text.n > LIMIT_EVENT_RESULT;
+	struct str most = STR("");
+
+	if (cut && a->end.ran)
+		most = account_ends(lc->live->secrets, result->text, result->members, &room);
+	if (!most.n)
+		most = str_upto(result->text, LIMIT_EVENT_RESULT);
 	struct event event = {
 		.type = EVENT_CALL_END,
 		.call = lc->id,

@@ -75,7 +75,7 @@ struct live_result {
 };
 
 /* The call has ended. `change` is what it changed (id 0: nothing), `why` the sentence of a failure
- * or NULL, `result` its result, of which the beginning is kept. */
+ * or NULL, `result` its result, of which the beginning is kept, of a command both ends. */
 void live_end(struct live_call *lc, const struct account *a, const struct change *change,
 	      const char *why, const struct live_result *result);
 

@@ -228,6 +228,33 @@ class Events(SidecarTest):
         made = server.result("write", path="new", content="x")
         self.assertEqual(result(8)[0], made)
 
+    def test_of_a_command_both_ends_are_kept(self):
+        server = self.serve()
+
+        def result(number):
+            known = server.request("GET", "/calls/%d" % number).json()["result"]
+            self.assertTrue(known["cut"])
+            text = known["result"] if isinstance(known["result"], str) else json.dumps(known["result"], ensure_ascii=False)
+            self.assertLess(len(text), 4200)
+            return known["result"]
+        script = "echo first; seq 20000; echo warned >&2; seq 20000 >&2; echo why >&2; echo last; exit 3"
+        server.output("run_command", command=script)
+        kept = result(1)
+        self.assertRegex(kept["stdout"], r"(?s)^first\n1\n2\n.*\[\.\.\. \d+ bytes omitted \.\.\.\].*\n20000\nlast\n$")
+        self.assertRegex(kept["stderr"], r"(?s)^warned\n1\n.*\n20000\nwhy\n$")
+        self.assertEqual((kept["exit_code"], kept["timed_out"]), (3, False))
+        action = {"commands": [script, "echo 'é\t'; exit 4"]}
+        server.call("tools", type="shell_call", call_id="c", action=action)
+        one, two = result(2)["output"]
+        self.assertTrue(one["stderr"].endswith("20000\nwhy\n"), one)
+        self.assertEqual((one["outcome"]["exit_code"], two["stdout"], two["outcome"]["exit_code"]), (3, "é\t\n", 4))
+        server.call("tools/run_command?reply=openai&results=text", command=script)
+        self.assertRegex(result(3), r"(?s)^\[exit 3, .*first\n.* bytes omitted .*last\n$")
+        # No cut goes through a secret.
+        for shift in range(0, 40, 7):
+            server.output("run_command", command="seq 3000; echo %s %s; seq 470 | head -c %d" % ("x" * shift, TOKEN, 1900 - shift))
+            self.assertNotIn(TOKEN[-8:], json.dumps(result(4 + shift // 7)))
+
     def test_half_a_character_ends_one_output_only(self):
         server = self.serve()
         w = self.watch(server)
