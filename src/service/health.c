@@ -339,6 +339,7 @@ void health_log(const struct service *s, const struct config *c, const struct li
 {
 	const struct path_rules *r = ws_rules(s->ws);
 	char mode[8], tcp[300];
+	const char *why;
 
 	log_event(LOG_INFO, "sidecar " SIDECAR_VERSION " is ready", LOG_STR("workspace", r->root),
 		  LOG_STR("socket", str_of(at->socket)), LOG_STR("mode", mode_word(at, mode)),
@@ -355,7 +356,8 @@ void health_log(const struct service *s, const struct config *c, const struct li
 		  LOG_STR("hidden", str_of(hidden_word(s, c))));
 	if (s->history.journal)
 		log_event(LOG_INFO, "changes are kept", LOG_INT("bytes", c->undo_bytes),
-			  LOG_INT("days", c->undo_days));
+			  LOG_INT("days", c->undo_days),
+			  LOG_STR("commands_observed", str_of(observed(s, &why))));
 	else
 		log_event(LOG_WARN, "changes are not kept, and cannot be undone",
 			  LOG_STR("why", str_of(s->history.why)));

@@ -330,6 +330,8 @@ class ReachTest(unittest.TestCase):
                          prefix=["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"])
         self.addCleanup(server.close)
         self.assertEqual(self.observed(server), {"commands": "models"})
+        said = server.wait_for_log(lambda line: line["msg"] == "changes are kept")
+        self.assertEqual((said["level"], said["commands_observed"]), ("info", "models"))
 
     def test_all_if_asked(self):
         server = self.start("--sandbox", "off", "--observe", "on")
