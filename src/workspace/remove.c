@@ -149,8 +149,9 @@ int ws_mkdir(const struct workspace *ws, const struct witness *witness, const st
 	CLEANUP(file_place_done) struct file_place at = { .dir = -1 };
 	struct stat st;
 
-	if (*p->name && (ws_place(ws, p, parents, witness, &at, e) < 0 ||
-			 witness_ask(witness, at.dir, at.name, e) < 0))
+	if (*p->name ? ws_place(ws, p, parents, witness, &at, e) < 0 ||
+			       witness_ask(witness, at.dir, at.name, e) < 0
+		     : ws_stat(ws, p, &st, e) < 0)
 		return -1;
 	if (*p->name) {
 		witness_tell(witness, at.dir, at.name, WITNESS_MAKE);

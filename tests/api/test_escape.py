@@ -231,6 +231,16 @@ class Replaced(SidecarTest):
                 self.assertEqual(f.read(), "x")
             self.assertIn(b'"exitCode":0', server.call("bash", command="cat a/b").body)
 
+    def test_directories_of_one_that_is_gone(self):
+        gone = ("FILE_NOT_FOUND", "The workspace %s does not exist any more" % self.root)
+        for server in self.both():
+            shutil.rmtree(self.root)
+            for arguments in ({"path": "x"}, {"path": "."}, {"path": ".", "recursive": True}):
+                self.assertEqual(server.error("mkdir", **arguments), gone)
+            server.result("mkdir", path="x/y", recursive=True)
+            self.assertEqual(os.listdir(self.root), ["x"])
+            self.assertEqual(server.error("mkdir", path=".")[0], "FILE_EXISTS")
+
     def test_removed_and_made_again(self):
         for server in self.both():
             self.assertIn(b'"exitCode":0', server.call("bash", command="true").body)
