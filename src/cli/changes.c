@@ -382,6 +382,16 @@ const struct json *changes_last(struct cli *c, bool is_undo, int *status)
 	return last;
 }
 
+int changes_fail_path(const struct cli *c, int64_t id, const char *verb, const char *path)
+{
+	cli_say(c,
+		"%s is not the number of a change, and change %" PRId64
+		" has nothing to %s at that path; \"sidecar changes --path %s\" lists those that "
+		"have",
+		path, id, verb, path);
+	return EXIT_FAILED;
+}
+
 /* Whether a line of a diff begins a file, and whether the file is one of the paths. */
 static bool begins_file(struct str line)
 {
@@ -396,11 +406,11 @@ static bool is_wanted(const struct cli *c, int first, struct str head)
 	return first >= c->argc;
 }
 
-/* Print the files of a diff that are asked for. */
-static void print_diff(const struct cli *c, int first, struct str text)
+/* Print the files of a diff that are asked for. False: it has none of them. */
+static bool print_diff(const struct cli *c, int first, struct str text)
 {
 	AUTO_BUF out = { .max = SIZE_MAX };
-	bool wanted = true;
+	bool wanted = first >= c->argc;
 
 	while (text.n) {
 		struct str line, rest, second;
@@ -414,6 +424,7 @@ static void print_diff(const struct cli *c, int first, struct str text)
 		text = rest;
 	}
 	cli_print_diff(c, buf_str(&out));
+	return out.n || first >= c->argc;
 }
 
 static int diff_run(struct cli *c, const void *args)
@@ -432,11 +443,12 @@ static int diff_run(struct cli *c, const void *args)
 	struct sidecar_text *text = sidecar_request(c->server, "GET", target, NULL, &http, &error);
 	if (!text)
 		return cli_fail(c, &error);
-	if (http == 200) {
-		print_diff(c, given ? 1 : 0, (struct str){ text->content, text->length });
-	} else {
+	const int first = given ? 1 : 0;
+	if (http != 200) {
 		cli_say(c, "There is no change %" PRId64, id);
 		status = EXIT_FAILED;
+	} else if (!print_diff(c, first, (struct str){ text->content, text->length })) {
+		status = changes_fail_path(c, id, "show", c->argv[first]);
 	}
 	sidecar_free(text);
 	return status;

@@ -17,4 +17,8 @@ int64_t changes_since(struct cli *c, const char *since, int *status);
  */
 const struct json *changes_last(struct cli *c, bool is_undo, int *status);
 
+/* Say that the change has nothing to `undo` or `show` at that path, which may have been meant as a
+ * number. Returns the exit status. */
+int changes_fail_path(const struct cli *c, int64_t id, const char *verb, const char *path);
+
 #endif

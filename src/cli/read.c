@@ -44,7 +44,7 @@ static bool split_range(struct cli *c, const char *typed, struct wanted *ret)
 	if (!colon || colon == typed)
 		return false;
 	const bool range = str_cut(str_of(colon + 1), '-', &first, &last);
-	if (!str_int(first, &from) || from < 1 || *first.p == '-')
+	if (!str_int(first, &from) || *first.p == '-')
 		return false;
 	to = range ? INT64_MAX : from;
 	if (last.n && !str_int(last, &to))
@@ -52,9 +52,9 @@ static bool split_range(struct cli *c, const char *typed, struct wanted *ret)
 	const struct str name = { typed, (size_t)(colon - typed) };
 	ret->typed = arena_dup(&c->memory, name).p;
 	ret->path = ret->typed ? cli_path(c, ret->typed) : NULL;
-	ret->lines = (struct sidecar_lines){ from, to == INT64_MAX ? 0
-						   : to < from	   ? -1
-								   : to - from + 1 };
+	ret->lines = (struct sidecar_lines){ from, !from || to < from ? -1
+						   : to == INT64_MAX  ? 0
+								      : to - from + 1 };
 	return ret->path;
 }
 
@@ -168,7 +168,10 @@ static int print_operand(struct cli *c, const char *typed, const struct cli_read
 	const bool has_range = split && range.lines.limit >= 0;
 	status = print_file(c, has_range ? range : wanted, a->number, &error);
 	if (split && !has_range && strcmp(error.code, "FILE_NOT_FOUND") == 0)
-		return cli_misused(c, "%s: the last line comes before the first", typed);
+		return cli_misused(c,
+				   range.lines.offset ? "%s: the last line comes before the first"
+						      : "%s: the first line has the number 1",
+				   typed);
 	if (has_range && strcmp(error.code, "FILE_NOT_FOUND") == 0) {
 		struct sidecar_error first = error;
 		error.code[0] = '\0';

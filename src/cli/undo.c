@@ -165,19 +165,14 @@ static void print_result(const struct cli *c, const struct json *result)
 		cli_say(c, "this may be a part: not everything that was changed is known");
 }
 
-/* What was named is not among what was changed; it may have been meant as a number. */
+/* What was named is not among what was changed. */
 static int fail_paths(struct cli *c, const struct choice *what)
 {
 	const char *first = c->argv[what->first_path];
 
 	if (what->id_count == 1)
-		cli_say(c,
-			"%s is not the number of a change, and change %" PRId64
-			" has nothing to undo at that path; \"sidecar changes --path %s\" lists "
-			"those that have",
-			first, what->ids[0], first);
-	else
-		cli_say(c, "there is nothing to undo at %s", first);
+		return changes_fail_path(c, what->ids[0], "undo", first);
+	cli_say(c, "there is nothing to undo at %s", first);
 	return EXIT_FAILED;
 }
 

@@ -39,6 +39,9 @@ VERBS = [
     (["read", "main.c:99"], "", 1, "", "main.c:99: the file ends before line 99"),
     (["read", "-o", "99", "main.c"], "", 1, "", "main.c: the file ends before line 99"),
     (["read", "main.c:3-2"], "", 2, "", "main.c:3-2: the last line comes before the first"),
+    (["read", "main.c:0"], "", 2, "", "main.c:0: the first line has the number 1"),
+    (["read", "main.c:0-2"], "", 2, "", "main.c:0-2: the first line has the number 1"),
+    (["read", "main.c:0-"], "", 2, "", "main.c:0-: the first line has the number 1"),
     (["read", "odd:2"], "", 0, "odd\n", ""),
     (["read", "none:2"], "", 1, "", "File not found: none\n"),
     (["read", "main.c:1", "nope", "sub/x.py"], "", 1, "int main(void)\npass\n", "File not found: nope"),
@@ -339,6 +342,16 @@ class Verbs(SidecarTest):
             self.assertEqual(status, 1)
             self.assertIn("abc is not the number of a change, and change 1 has nothing to undo at that path", err)
         self.assertEqual(server.get("a"), b"x")
+
+    def test_diff_of_what_is_no_change_and_no_path(self):
+        server = self.start()
+        server.result("write", path="a", content="x\n")
+        for words in (["abc"], ["1", "abc"]):
+            status, out, err = sidecar("diff", *words, server=server)
+            self.assertEqual((status, out), (1, ""))
+            self.assertIn("abc is not the number of a change, and change 1 has nothing to show at that path", err)
+        for words in ([], ["a"], ["1"], ["1", "abc", "a"]):
+            self.assertIn("+x\n", sidecar("diff", *words, server=server)[1])
 
     def test_a_large_file_comes_whole(self):
         text = "".join("line %d\n" % i for i in range(30000))
