@@ -290,6 +290,7 @@ struct sidecar_bash_options {
 struct sidecar_exit {
 	int code;	/* 128 plus the signal's number if a signal ended it; -1 after a timeout */
 	bool timed_out; /* the command and every process it started were ended */
+	bool stopped;	/* a person ended them; the code is -1 */
 	int64_t change; /* the number of what it changed, to undo it; 0: nothing, as far as known */
 	int64_t not_kept; /* how many paths of that cannot be brought back */
 };
@@ -322,6 +323,17 @@ SIDECAR_API struct sidecar_observation *sidecar_call_tool(struct sidecar *sideca
  * "/tools". `set` is "core" or "full". NULL: the sidecar chooses. */
 SIDECAR_API struct sidecar_text *sidecar_tools(struct sidecar *sidecar, const char *format,
 					       const char *set, struct sidecar_error *error);
+
+/* The definition of one tool, of any set, in one of these formats; NULL: "ollama". Fails with
+ * UNKNOWN_TOOL if there is none. */
+SIDECAR_API struct sidecar_text *sidecar_tool_by_name(struct sidecar *sidecar, const char *name,
+						      const char *format,
+						      struct sidecar_error *error);
+
+/* Whether the command policy refuses a command of a model; it is not run. 0: no. 1: yes, and *error
+ * has COMMAND_BLOCKED and the reason. -1: that cannot be known, and *error says why. */
+SIDECAR_API int sidecar_is_command_blocked(struct sidecar *sidecar, const char *command,
+					   struct sidecar_error *error);
 
 /* The innermost directory, at or above this one, of which changes are kept: with history_only they
  * can be taken back without a server. False: there is none. */

@@ -106,6 +106,8 @@ static void print_end(const struct sidecar_exit *end)
 	jw_str(&w, "type", STR("done"));
 	jw_int(&w, "exitCode", end->code);
 	jw_bool(&w, "timedOut", end->timed_out);
+	if (end->stopped)
+		jw_bool(&w, "stopped", true);
 	jw_end(&w);
 	cli_print_line(&line);
 }
@@ -118,6 +120,10 @@ static int finish(const struct cli *c, const struct sidecar_exit *end)
 	if (end->timed_out) {
 		cli_say(c, "the command timed out; it and everything it started were ended");
 		return EXIT_TIMED_OUT;
+	}
+	if (end->stopped) {
+		cli_say(c, "the command was stopped by a person");
+		return EXIT_SIGNAL + SIGTERM;
 	}
 	if (end->code < 0) {
 		cli_say(c, "the server was stopped and ended the command");

@@ -145,20 +145,27 @@ struct sidecar_health *sidecar_health(struct sidecar *sidecar, struct sidecar_er
 	return root ? result_health(buf_str(&op.answer.body), root, error) : NULL;
 }
 
+static bool is_word(const char *text)
+{
+	return strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") ==
+	       strlen(text);
+}
+
 /* Add a parameter to the query. False if the word has characters that a query cannot have. */
 static bool add_word(struct buf *target, const char *name, const char *word)
 {
 	if (!word || !*word)
 		return true;
 	buf_addf(target, "%c%s=%.40s", str_index(buf_str(target), '?') < 0 ? '?' : '&', name, word);
-	return strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") ==
-	       strlen(word);
+	return is_word(word);
 }
 
-struct sidecar_text *sidecar_tools(struct sidecar *sidecar, const char *format, const char *set,
-				   struct sidecar_error *error)
+/* Ask for definitions of tools: at that path, in that format. */
+static struct sidecar_text *ask_for_tools(struct sidecar *sidecar, const char *path,
+					  const char *format, const char *set,
+					  struct sidecar_error *error)
 {
-	char text[128];
+	char text[192];
 	struct buf target = buf_over(text, sizeof text);
 	const struct err e = {
 		.code = ERR_INVALID_ARGUMENTS,
@@ -168,7 +175,7 @@ struct sidecar_text *sidecar_tools(struct sidecar *sidecar, const char *format, 
 	};
 	OPERATION op;
 
-	buf_add(&target, STR("/tools"));
+	buf_add(&target, str_of(path));
 	op_begin(&op, sidecar, text, true);
 	if (!add_word(&target, "format", format) || !add_word(&target, "set", set)) {
 		client_error(error, &e);
@@ -177,6 +184,44 @@ struct sidecar_text *sidecar_tools(struct sidecar *sidecar, const char *format, 
 	buf_addc(&target, '\0');
 	op.request.method = "GET";
 	return op_send(&op, error) < 0 ? NULL : result_body(&op.answer.body, error);
+}
+
+struct sidecar_text *sidecar_tools(struct sidecar *sidecar, const char *format, const char *set,
+				   struct sidecar_error *error)
+{
+	return ask_for_tools(sidecar, "/tools", format, set, error);
+}
+
+struct sidecar_text *sidecar_tool_by_name(struct sidecar *sidecar, const char *name,
+					  const char *format, struct sidecar_error *error)
+{
+	char path[64];
+	struct err e;
+
+	if (*name && is_word(name) &&
+	    (size_t)snprintf(path, sizeof path, "/tools/%s", name) < sizeof path)
+		return ask_for_tools(sidecar, path, format, NULL, error);
+	(void)err_set(&e, ERR_UNKNOWN_TOOL, "There is no tool \"%.100s\"", name);
+	client_error(error, &e);
+	return NULL;
+}
+
+int sidecar_is_command_blocked(struct sidecar *sidecar, const char *command,
+			       struct sidecar_error *error)
+{
+	struct err e;
+	OPERATION op;
+
+	op_begin(&op, sidecar, "/policy", true);
+	op_text(&op, "command", str_of(command));
+	const struct json *result = op_run(&op, error);
+	if (!result)
+		return -1;
+	if (!json_is_true(result, STR("blocked")))
+		return 0;
+	(void)err_set(&e, ERR_COMMAND_BLOCKED, "%.*s", STR_FMT(json_text(result, STR("reason"))));
+	client_error(error, &e);
+	return 1;
 }
 
 /* Whether a model's tool only reads. A tool that is not listed here may change something. */
@@ -308,6 +353,7 @@ static int take_end(struct stream *s, const struct json *line, struct err *e)
 		return bad(e, "there is no exit code");
 	s->exit.code = (int)code;
 	s->exit.timed_out = json_is_true(line, STR("timedOut"));
+	s->exit.stopped = json_is_true(line, STR("stopped"));
 	s->exit.change = json_int(line, STR("change"), 0);
 	s->exit.not_kept = json_int(line, STR("notKept"), 0);
 	s->ended = true;

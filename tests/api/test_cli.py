@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 import harness
-from harness import BIN, PATIENCE, ROOT, SandboxTest, SidecarTest
+from harness import BIN, PATIENCE, ROOT, SandboxTest, SidecarTest, until
 
 
 def environment(server=None, **more):
@@ -509,6 +509,19 @@ class Verbs(SidecarTest):
             server.stop(signal.SIGINT)
             self.assertEqual(process.communicate(timeout=PATIENCE), ("", "sidecar: the server was stopped and ended the command\n"))
         self.assertEqual(process.returncode, 3)
+
+
+    def test_a_command_that_a_person_stops(self):
+        for flags in ((), ("--json",)):
+            server = self.start()
+            with subprocess.Popen([BIN, "run", "-n", *flags, "sleep 1000"], env=environment(server), text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+                until(lambda: server.request("GET", "/health").json()["running"], "it runs")
+                server.request("POST", "/calls/1/stop")
+                out, err = process.communicate(timeout=PATIENCE)
+            self.assertEqual((err, process.returncode), ("sidecar: the command was stopped by a person\n", 143))
+            if flags:
+                self.assertEqual(json.loads(out)["stopped"], True)
 
 
 class Places(unittest.TestCase):

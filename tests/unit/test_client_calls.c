@@ -217,6 +217,26 @@ static void tools(struct sidecar *s, struct text *t)
 			say_error(t, &e);
 		sidecar_free(d);
 	}
+	static const char *const one[][2] = {
+		{ "read_file", NULL }, { "edit_file", "anthropic" },
+		{ "none", NULL },      { "read_file?", NULL },
+		{ "", NULL },	       { "read_file", "x" },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(one); i++) {
+		struct sidecar_text *d = sidecar_tool_by_name(s, one[i][0], one[i][1], &e);
+		assert_true(!d == (i >= 2));
+		if (d)
+			say(t, "%zu %.60s\n", d->length, d->content);
+		else
+			say_error(t, &e);
+		sidecar_free(d);
+	}
+	assert_int_equal(sidecar_is_command_blocked(s, "ls", &e), 0);
+	assert_int_equal(sidecar_is_command_blocked(s, "sudo ls", &e), 1);
+	assert_string_equal(e.code, "COMMAND_BLOCKED");
+	assert_non_null(strstr(e.message, "sudo"));
+	say_error(t, &e);
+	assert_int_equal(sidecar_is_command_blocked(s, "\xff", &e), -1);
 	struct sidecar_health *h = sidecar_health(s, &e);
 	assert_non_null(h);
 	say(t, "%s\n", h->version);
