@@ -211,6 +211,7 @@ void live_show_call(struct exchange *x, const struct http_request *r, struct str
 	jw_bool(&w, "running", roster_has(s.live->roster, s.call));
 	tell_story(&s, room, &w, x->arena);
 	if (s.change) {
+		jw_int(&w, "change", (int64_t)s.change);
 		tell_undo(x, s.change, &w);
 		tell_diff(x, s.change, &w);
 	}

@@ -3,6 +3,8 @@
 
 #include "api/routes.h"
 
+#include <stdio.h>
+
 #include "api/changes.h"
 #include "base/own.h"
 #include "config/registry.h"
@@ -49,12 +51,14 @@ struct ndjson {
 	bool begun;
 };
 
-static int begin_lines(void *arg)
+static int begin_lines(void *arg, uint64_t call)
 {
 	struct ndjson *n = arg;
+	char header[48];
 
 	n->begun = true;
-	return n->x->outlet->stream_begin(n->x, "application/x-ndjson; charset=utf-8", NULL);
+	(void)snprintf(header, sizeof header, "Sidecar-Call: %llu\r\n", (unsigned long long)call);
+	return n->x->outlet->stream_begin(n->x, "application/x-ndjson; charset=utf-8", header);
 }
 
 /* Send the line in x->out. */

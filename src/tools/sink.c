@@ -28,7 +28,7 @@ static struct sink_taker *next_of(const struct sink *s, const struct sink_taker 
 int sink_begin(const struct sink *s)
 {
 	for (struct sink_taker *t = NULL; (t = next_of(s, t));)
-		if (t->begin && t->begin(t->arg) < 0)
+		if (t->begin && t->begin(t->arg, s->call->about.number) < 0)
 			return -1;
 	return 0;
 }

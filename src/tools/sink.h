@@ -26,9 +26,9 @@
 
 /* Who takes the output of a call's commands while it comes. */
 struct sink_taker {
-	/* A command is about to run: from here on failures are told where its output goes. -1: it
-	 * is not wanted. NULL: nothing is to be done. */
-	int (*begin)(void *arg);
+	/* A command of that call is about to run: from here on failures are told where its output
+	 * goes. -1: it is not wanted. NULL: nothing is to be done. */
+	int (*begin)(void *arg, uint64_t call);
 	/* A piece, in whole characters; the command has written `bytes` bytes for it. It may wait
 	 * for a slow client. -1: no more is wanted, and the command ends. */
 	int (*take)(void *arg, bool is_stderr, struct str piece, size_t bytes);

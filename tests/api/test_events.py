@@ -3,6 +3,7 @@ import datetime
 import http.client
 import json
 import os
+import re
 import queue
 import shutil
 import socket
@@ -405,6 +406,22 @@ class Events(SidecarTest):
                 if b'"id":16000,' in line:
                     break
         self.assertTrue(gap and gap["lost"] > 0, seen)
+
+    def test_a_call_that_nobody_waited_for(self):
+        server = self.serve(flags=["--observe", "on"])
+        stream = server.connect()
+        self.addCleanup(stream.close)
+        stream.sendall(post("/bash", json.dumps({"command": "echo x > made; echo made; sleep 60"})))
+        head = b""
+        while b"made" not in head:
+            head += stream.recv(4096)
+        number = int(re.search(rb"(?i)^sidecar-call: (\d+)\r$", head, re.M)[1])
+        stream.close()
+
+        def ended():
+            got = server.request("GET", "/calls/%d" % number).json()["result"]
+            return None if got["running"] else got
+        self.assertEqual(until(ended, "the call has ended")["change"], 1)
 
     def test_one_call(self):
         server = self.serve()

@@ -22,9 +22,10 @@ struct call_case {
 	bool text;	     /* its result is text */
 };
 
-static int begin_stream(void *arg)
+static int begin_stream(void *arg, uint64_t call)
 {
 	(void)arg;
+	(void)call;
 	return 0;
 }
 

@@ -20,7 +20,7 @@ export interface SidecarClientOptions extends ConnectionOptions {
 /** A piece of a command's output, or its end. */
 export type BashEvent =
   | { type: "delta"; stream: "stdout" | "stderr"; data: string }
-  | { type: "done"; exitCode: number; timedOut?: boolean; stopped?: boolean; change?: number };
+  | { type: "done"; exitCode: number; timedOut?: boolean; stopped?: true; timeoutSeconds?: number; change?: number };
 
 export interface BashOptions extends CallOptions {
   onStdout?: (text: string) => void;
@@ -33,6 +33,10 @@ export interface BashResult {
   /** -1 after a timeout; 128+n if signal n ended the command. */
   exitCode: number;
   timedOut: boolean;
+  /** A person stopped it. */
+  stopped?: true;
+  /** The time that it had, if the server allows no more than that. */
+  timeoutSeconds?: number;
   stdout: string;
   stderr: string;
   /** Whether there was more output than `maxOutput`. */
@@ -88,7 +92,10 @@ export class SidecarClient extends Operations {
     return this.#connection.waitForReady(options);
   }
 
-  /** Runs a command and gives all of its output. Aborting the signal ends the command. */
+  /**
+   * Runs a command and gives all of its output. Aborting the signal ends the command; the error's `details.call` is then
+   * the number of the call, whose `change` `watchedCall` knows once it has ended.
+   */
   async bash(args: BashArguments, options: BashOptions = {}): Promise<BashResult> {
     const result: BashResult = { exitCode: -1, timedOut: false, stdout: "", stderr: "", truncated: false };
     const most = options.maxOutput ?? MAX_OUTPUT;
@@ -96,6 +103,8 @@ export class SidecarClient extends Operations {
       if (event.type === "done") {
         result.exitCode = event.exitCode;
         result.timedOut = event.timedOut ?? false;
+        if (event.stopped) result.stopped = true;
+        if (event.timeoutSeconds !== undefined) result.timeoutSeconds = event.timeoutSeconds;
         if (event.change !== undefined) result.change = event.change;
         continue;
       }
@@ -111,7 +120,7 @@ export class SidecarClient extends Operations {
   async *bashStream(args: BashArguments, options: CallOptions = {}): AsyncGenerator<BashEvent, void, undefined> {
     const request = { method: "POST", path: "/bash", body: this.#body(args) };
     let done = false;
-    for await (const line of this.#connection.lines(request, options)) {
+    for await (const line of this.#connection.lines(request, options, "sidecar-call")) {
       const event = parse(line) as BashEvent | { type: "error"; message: string; code?: string };
       if (event.type === "error") throw new SidecarError(event.code ?? "EXECUTION_ERROR", event.message, { status: 200 });
       done = event.type === "done";

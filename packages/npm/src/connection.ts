@@ -154,8 +154,11 @@ export class Connection {
     }
   }
 
-  /** One request whose answer is a stream of lines. Leaving the loop ends the call. */
-  async *lines(request: Request, options: CallOptions = {}): AsyncGenerator<string, void, undefined> {
+  /**
+   * One request whose answer is a stream of lines. Leaving the loop ends the call. If it fails after it began, the error's
+   * `details.call` is the number in that header of the answer.
+   */
+  async *lines(request: Request, options: CallOptions = {}, callHeader = ""): AsyncGenerator<string, void, undefined> {
     const limit = this.#limit(options);
     let answer: http.IncomingMessage | undefined;
     try {
@@ -172,7 +175,10 @@ export class Connection {
       }
       if (rest !== "") yield rest;
     } catch (error) {
-      throw limit.reason(error instanceof SidecarError ? error : lost(error));
+      const reason = limit.reason(error instanceof SidecarError ? error : lost(error));
+      const call = Number(answer?.headers[callHeader]);
+      if (reason instanceof SidecarError && call > 0) Object.assign(reason.details, { call });
+      throw reason;
     } finally {
       answer?.destroy();
       limit.end();

@@ -30,7 +30,10 @@ export class SidecarError extends Error {
   readonly code: SidecarErrorCode;
   /** The status of the HTTP answer, if there was one. */
   readonly status?: number;
-  /** The rest of the answer: with `CONFLICT` its `conflicts`, with `NOT_SAVED` its `paths`. */
+  /**
+   * The rest of the answer: with `CONFLICT` its `conflicts`, with `NOT_SAVED` its `paths`. Of a command that was cancelled,
+   * timed out or lost: `call`, the number of its call.
+   */
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The executor that hosts of the Node sidecar know: seven operations, on a sidecar that others run or on one of our own.
 import { isAbsolute, posix } from "node:path";
-import { SidecarClient } from "./client.js";
+import { setTimeout as sleep } from "node:timers/promises";
+import { SidecarClient, type BashResult } from "./client.js";
 import { CODING, EXECUTOR, LOCAL, SIDECAR, checkMembers, checkPresent, checkSection, mistake } from "./config.js";
 import { DEFAULT_WAIT_MS } from "./connection.js";
 import { SidecarError } from "./errors.js";
@@ -22,6 +23,8 @@ export interface BashRunResult {
   /** -1 after a timeout, and of a `LocalExecutor` after an abort. */
   exitCode: number;
   timedOut?: boolean;
+  /** A person stopped it. */
+  stopped?: true;
   /** The number of what it changed, for `undoChange` of a client, as far as commands are observed. */
   change?: number;
   /** What a `LocalExecutor` left out of the output; `onData` gets everything. */
@@ -82,6 +85,8 @@ export interface SidecarSocketExecutorOptions {
   workspace?: { host: string; container: string };
 }
 
+type BashEnd = Pick<BashResult, "exitCode" | "timedOut" | "stopped" | "change">;
+
 /** The seven operations on a client that `connect` gives. */
 abstract class ClientExecutor implements ToolExecutor {
   protected abstract connect(): Promise<SidecarClient>;
@@ -100,7 +105,7 @@ abstract class ClientExecutor implements ToolExecutor {
   }
 
   /** What `runBash` gives if the call failed. */
-  protected unfinished(error: unknown): { exitCode: number; timedOut: boolean; change?: number } {
+  protected unfinished(error: unknown, _client: SidecarClient): Promise<BashEnd> {
     throw error;
   }
 
@@ -114,10 +119,11 @@ abstract class ClientExecutor implements ToolExecutor {
       onData?.(text, source);
     };
     const callbacks = { onStdout: take("stdout"), onStderr: take("stderr"), maxOutput: 0 };
-    const { exitCode, timedOut, change } = await client
+    const { exitCode, timedOut, stopped, change } = await client
       .bash(args, { ...callbacks, ...signalOf(abortSignal) })
-      .catch((error: unknown) => this.unfinished(error));
-    const more = { ...(timedOut ? { timedOut } : {}), ...(change === undefined ? {} : { change }) };
+      .catch((error: unknown) => this.unfinished(error, client));
+    const how = { ...(timedOut ? { timedOut } : {}), ...(stopped ? { stopped } : {}) };
+    const more = { ...how, ...(change === undefined ? {} : { change }) };
     return { ok: exitCode === 0, exitCode, ...more, ...output.taken() };
   }
 
@@ -260,10 +266,12 @@ export class LocalExecutor extends ClientExecutor {
     return new Tail();
   }
 
-  /** An aborted command has ended, with the output that came until then. */
-  protected override unfinished(error: unknown): { exitCode: number; timedOut: boolean } {
-    if (error instanceof SidecarError && error.code === "CANCELLED") return { exitCode: -1, timedOut: false };
-    throw error;
+  /** An aborted command has ended, with the output that came until then, and its change is known. */
+  protected override async unfinished(error: unknown, client: SidecarClient): Promise<BashEnd> {
+    if (!(error instanceof SidecarError) || error.code !== "CANCELLED") throw error;
+    const id = error.details["call"];
+    const change = typeof id === "number" ? await changeOf(client, id).catch(() => undefined) : undefined;
+    return { exitCode: -1, timedOut: false, ...(change === undefined ? {} : { change }) };
   }
 
   protected override async connect(): Promise<SidecarClient> {
@@ -331,6 +339,15 @@ export function createToolExecutor(
   if (!sidecar.tcp && !sidecar.socketPath) throw mistake(`${name} must have socketPath or tcp; it has neither`);
   if (auth?.required && !auth.token) throw mistake(`${name}.auth.required is true and ${name}.auth.token is missing`);
   return new SidecarSocketExecutor({ ...sidecar, ...(auth?.token === undefined ? {} : { authToken: auth.token }) });
+}
+
+/** What a call that is being ended has changed. It has five seconds, and then it is killed. */
+async function changeOf(client: SidecarClient, id: number): Promise<number | undefined> {
+  for (const end = Date.now() + 10_000; Date.now() < end; await sleep(20)) {
+    const { running, change } = await client.watchedCall({ id });
+    if (!running) return change;
+  }
+  return undefined;
 }
 
 function signalOf(signal: AbortSignal | undefined): { signal?: AbortSignal } {

@@ -389,10 +389,12 @@ export interface WatchedCall {
   events: SidecarEvent[];
   /** Long texts are cut. */
   arguments: Record<string, unknown> | null;
-  /** What its caller got, at most the first 4 KB: members or, by MCP, a text; the sentence of a failure; null while it runs. */
+  /** What its caller got, at most the first 4 KB, of a command's texts both ends: members or, by MCP, a text; the sentence of a failure; null while it runs. */
   result: Record<string, unknown> | null;
   /** Whether the result was longer. */
   cut: boolean;
+  /** What it changed, for undo. */
+  change?: number;
   /** Whether its change can be taken back, if it made one. */
   undoable?: boolean;
   /** The change that took it back. */

@@ -228,6 +228,16 @@ test("what changes something says by which number it is undone", async (t) => {
   else await client.undoChange({ id: removed.change });
   assert.equal((await client.read({ path: "a" })).content, "3\n");
   assert.ok(!("change" in (await client.bash({ command: "true" }))));
+
+  // A command that was given up: its call knows.
+  const controller = new AbortController();
+  const options = { signal: controller.signal, onStdout: () => controller.abort() };
+  const failed = await client.bash({ command: "echo 4 > a; echo up; exec sleep 1000" }, options).catch((error) => error);
+  assert.equal(failed.code, "CANCELLED");
+  let call = { running: true };
+  while (call.running) call = await client.watchedCall({ id: failed.details.call });
+  assert.equal(call.change === undefined, commands === "none");
+  if (call.change !== undefined) assert.deepEqual((await client.undoChange({ id: call.change })).restored, ["a"]);
 });
 
 test("changes and undo", async () => {
@@ -248,6 +258,15 @@ test("changes and undo", async () => {
     failing("CONFLICT", 409)(error) && error.details.conflicts[0].path === "undo.txt");
 });
 
+test("a time limit that the server allows no more of", async (t) => {
+  const here = place(t);
+  serve(t, here, { flags: ["--command-timeout-max", "1"] });
+  const client = new SidecarClient({ socketPath: here.socketPath, waitForReadyMs: 60_000 });
+  t.after(() => client.close());
+  const { timedOut, timeoutSeconds } = await client.bash({ command: "sleep 1000", timeoutSeconds: 500 });
+  assert.deepEqual([timedOut, timeoutSeconds], [true, 1]);
+});
+
 test("events, one call, and stopping it", async () => {
   const command = `sleep ${mark()}`;
   const run = client.bash({ command }).catch((error) => error);
@@ -266,7 +285,7 @@ test("events, one call, and stopping it", async () => {
     }
   }
   const ended = await run;
-  assert.ok(ended instanceof SidecarError || ended.exitCode !== 0);
+  assert.deepEqual([ended.exitCode, ended.timedOut, ended.stopped], [-1, false, true]);
   await assert.rejects(async () => {
     for await (const _ of client.events({}, { signal: AbortSignal.timeout(50) }));
   }, failing("CANCELLED", undefined));
@@ -540,6 +559,12 @@ test("names in the workspace, and what is allowed", async () => {
   assert.equal((await client.policy({ command: "ls" })).blocked, false);
   assert.equal((await client.getToolByName("edit_file")).function.name, "edit_file");
   await assert.rejects(client.getToolByName("none"), failing("UNKNOWN_TOOL", 404));
+});
+
+test("the README's tables have every method", () => {
+  const rows = readFileSync(new URL("../README.md", import.meta.url), "utf8").match(/^\| `.*$/gm).join("\n");
+  const hidden = new Set(["call", "endpoint"]);
+  assert.deepEqual(methods.filter((name) => !hidden.has(name) && !rows.includes(`\`${name}\``)), []);
 });
 
 test("every public method was called", () => {

@@ -122,8 +122,12 @@ test("a private sidecar: an aborted command has a result, and long output is cut
   t.after(() => executor.shutdown());
   const controller = new AbortController();
   const options = { abortSignal: controller.signal, onData: () => controller.abort() };
-  const aborted = await executor.runBash("echo begun; exec sleep 1000", options);
-  assert.deepEqual(aborted, { ok: false, output: "begun\n", exitCode: -1 });
+  const aborted = await executor.runBash("echo x > made; echo begun; exec sleep 1000", options);
+  const { change, ...rest } = aborted;
+  assert.deepEqual(rest, { ok: false, output: "begun\n", exitCode: -1 });
+  const same = await PrivateSidecar.start(here.workspace);
+  assert.equal(change, (await same.client.health()).observed.commands === "all" ? 1 : undefined);
+  await same.stop();
   assert.deepEqual(await executor.runBash("touch never", options), { ok: false, output: "", exitCode: -1 });
   assert.ok(!existsSync(join(here.workspace, "never")));
   await assert.rejects(executor.grep({ pattern: "x" }, controller.signal), { code: "CANCELLED" });

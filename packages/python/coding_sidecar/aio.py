@@ -189,6 +189,8 @@ class AsyncClient(AsyncOperations):
                 yield event
             if not isinstance(event, BashDone):
                 raise wire.lost()
+        except SidecarError as error:
+            raise wire.of_call(error, exchange.headers.get("sidecar-call"))
         finally:
             exchange.close()
 

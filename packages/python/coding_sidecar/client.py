@@ -110,15 +110,18 @@ class Stream(Generic[T], Iterator[T]):
         cancelled = self._closed
         self.close()
         if cancelled:
-            raise SidecarError("CANCELLED", "The call was cancelled")
+            raise self._of_call(SidecarError("CANCELLED", "The call was cancelled"))
         if self._make is wire.bash_event and not isinstance(self._last, BashDone):
-            raise wire.lost()
+            raise self._of_call(wire.lost())
 
     def _failed(self, error: Exception) -> SidecarError:
         if self._closed:
-            return SidecarError("CANCELLED", "The call was cancelled")
+            return self._of_call(SidecarError("CANCELLED", "The call was cancelled"))
         self.close()
-        return wire.timed_out(self._timeout) if isinstance(error, socket.timeout) else wire.lost(error)
+        return self._of_call(wire.timed_out(self._timeout) if isinstance(error, socket.timeout) else wire.lost(error))
+
+    def _of_call(self, error: SidecarError) -> SidecarError:
+        return wire.of_call(error, self._answer.getheader("Sidecar-Call"))
 
 
 class Client(Operations):

@@ -19,7 +19,8 @@ class SidecarError(Exception):
     - ``INVALID_CONFIG``: the client cannot be made from these arguments
 
     ``status`` is that of the HTTP answer, if there was one. ``details`` is the rest of the answer: with ``CONFLICT``
-    its ``conflicts``, with ``NOT_SAVED`` its ``paths``.
+    its ``conflicts``, with ``NOT_SAVED`` its ``paths``. Of a command that was cancelled, timed out or lost: ``call``, the
+    number of its call, whose ``change`` ``watched_call`` knows once it has ended.
     """
 
     def __init__(self, code: str, message: str, *, status: Optional[int] = None,

@@ -614,9 +614,11 @@ class WatchedCall:
     arguments: Optional[Dict[str, Any]]
     """Long texts are cut."""
     result: Optional[Dict[str, Any]]
-    """What its caller got, at most the first 4 KB: members or, by MCP, a text; the sentence of a failure; null while it runs."""
+    """What its caller got, at most the first 4 KB, of a command's texts both ends: members or, by MCP, a text; the sentence of a failure; null while it runs."""
     cut: bool
     """Whether the result was longer."""
+    change: Optional[int] = None
+    """What it changed, for undo."""
     undoable: Optional[bool] = None
     """Whether its change can be taken back, if it made one."""
     undone_by: Optional[int] = None

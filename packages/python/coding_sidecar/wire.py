@@ -246,6 +246,13 @@ def lost(error: Optional[BaseException] = None) -> SidecarError:
     return failure
 
 
+def of_call(error: SidecarError, header: Optional[str]) -> SidecarError:
+    """The error of a command that began, with the number of its call as the answer's header has it."""
+    if header is not None and header.isdigit():
+        error.details["call"] = int(header)
+    return error
+
+
 def timed_out(seconds: Optional[float]) -> SidecarError:
     return SidecarError("TIMED_OUT", f"The sidecar did not answer within {seconds} s")
 
@@ -337,6 +344,10 @@ class BashDone:
     timed_out: bool = False
     #: The number of what it changed, for ``undo_change``, as far as commands are observed.
     change: Optional[int] = None
+    #: A person stopped it.
+    stopped: bool = False
+    #: The time that it had, if the server allows no more than that.
+    timeout_seconds: Optional[int] = None
 
 
 BashEvent = Union[BashOutput, BashDone]
@@ -352,6 +363,10 @@ class BashResult:
     truncated: bool = False
     #: The number of what it changed, for ``undo_change``, as far as commands are observed.
     change: Optional[int] = None
+    #: A person stopped it.
+    stopped: bool = False
+    #: The time that it had, if the server allows no more than that.
+    timeout_seconds: Optional[int] = None
 
 
 OnText = Optional[Callable[[str], None]]
@@ -369,6 +384,7 @@ class Collector:
     def take(self, event: BashEvent) -> None:
         if isinstance(event, BashDone):
             self.result.exit_code, self.result.timed_out, self.result.change = event.exit_code, event.timed_out, event.change
+            self.result.stopped, self.result.timeout_seconds = event.stopped, event.timeout_seconds
             self.result.stdout, self.result.stderr = ("".join(self._kept[name]) for name in ("stdout", "stderr"))
             return
         tell = self._told[event.stream]
@@ -399,7 +415,8 @@ def bash_event(line: bytes) -> BashEvent:
     if event["type"] == "delta":
         return BashOutput(event["stream"], event["data"])
     if event["type"] == "done":
-        return BashDone(event["exitCode"], event.get("timedOut", False), event.get("change"))
+        return BashDone(event["exitCode"], event.get("timedOut", False), event.get("change"), event.get("stopped", False),
+                        event.get("timeoutSeconds"))
     raise SidecarError(event.get("code", "EXECUTION_ERROR"), event["message"], status=200)
 
 

@@ -138,6 +138,11 @@ class Commands(AsyncTest):
 
     async def test_timeout(self):
         await self.fails("TIMED_OUT", None, self.client.bash("sleep 1000", timeout=0.1))
+        # The limit is one within which this machine begins a command.
+        error, limit = SidecarError("", ""), 0.5
+        while "call" not in error.details:
+            error, limit = await self.fails("TIMED_OUT", None, self.client.bash("sleep 1000", timeout=limit)), limit * 4
+        self.assertEqual((await self.client.watched_call(error.details["call"])).arguments["command"], "sleep 1000")
 
     async def test_watched_and_stopped(self):
         command = f"sleep 5454{os.getpid()}"

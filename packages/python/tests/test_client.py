@@ -212,7 +212,8 @@ class Commands(ClientTest):
     def test_watched_and_stopped(self):
         command = f"sleep 4444{os.getpid()}"
         with self.client.events(since=0) as events:
-            runner = threading.Thread(target=self.client.bash, args=(command,))
+            ended = []
+            runner = threading.Thread(target=lambda: ended.append(self.client.bash(command)))
             runner.start()
             call = next(event.call for event in events if isinstance(event, CallStartEvent) and event.subject == command)
             watched = self.client.watched_call(call)
@@ -222,6 +223,7 @@ class Commands(ClientTest):
             end = next(event for event in events if isinstance(event, CallEndEvent) and event.call == call)
             self.assertFalse(end.ok)
             runner.join()
+        self.assertEqual((ended[0].exit_code, ended[0].timed_out, ended[0].stopped), (-1, False, True))
         self.fails("CALL_NOT_FOUND", 404, self.client.watched_call, 9999)
         self.fails("JOB_NOT_FOUND", 404, self.client.job, "9999")
 
@@ -377,6 +379,32 @@ class Connections(unittest.TestCase):
             self.assertEqual(client.read("a").content, "3\n")
         self.assertIsNone(client.bash("true").change)
 
+        # A command that was given up: its call knows.
+        def knows(error):
+            call = client.watched_call(error.details["call"])
+            while call.running:
+                call = client.watched_call(error.details["call"])
+            self.assertEqual(call.change is not None, observed)
+            if observed:
+                self.assertEqual(client.undo_change(call.change).restored, ["a"])
+        stream = client.bash_stream("echo 4 > a; echo up; exec sleep 1000")
+        next(stream)
+        threading.Timer(0.05, stream.close).start()
+        knows(self.fails("CANCELLED", None, next, stream))
+        # The limit is one within which this machine starts a command.
+        error, limit = SidecarError("", ""), 0.5
+        while "call" not in error.details:
+            error = self.fails("TIMED_OUT", None, client.bash, "exec sleep 1000", timeout=limit)
+            limit *= 4
+
+    def test_no_more_time_than_the_server_allows(self):
+        place = Place(self)
+        place.serve("--command-timeout-max", "1")
+        client = Client(place.socket_path, wait_for_ready=60)
+        self.addCleanup(client.close)
+        result = client.bash("sleep 1000", timeout_seconds=500)
+        self.assertEqual((result.timed_out, result.timeout_seconds), (True, 1))
+
     def test_events_go_on_after_a_restart(self):
         place = Place(self)
         server = place.serve()
@@ -491,6 +519,11 @@ class Connections(unittest.TestCase):
 
 
 class ZLast(unittest.TestCase):
+    def test_the_readme_has_every_method(self):
+        text = (pathlib.Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
+        rows = "\n".join(re.findall(r"^\| `.*$", text, re.M))
+        self.assertEqual([name for name in sorted(CALLED.names) if f"`{name}`" not in rows], [])
+
     def test_every_public_method_was_called(self):
         self.assertEqual(CALLED.missing(), [])
 
