@@ -97,14 +97,50 @@ static const char *hint_of(const struct way *out, const struct receipt *receipt)
 	return r->survivor_count ? survivors_hint(r) : NULL;
 }
 
-/* That the command had less time than was asked for; NULL if it had not. */
-static const char *time_note(const struct way *out, const struct receipt *r, char room[96])
+enum { NOTE = 320 };
+
+/* That the command had less time than was asked for; and, once in a session, that nothing is known of
+ * what commands change, which is in *observed. NULL if nothing is to be said. */
+static const char *note_of(const struct way *out, bool time_cut, bool *observed, char room[NOTE])
 {
-	if (!r->time_cut)
-		return NULL;
-	(void)snprintf(room, 96, "timeout_ms was cut to %lld, the most that a call may have here",
-		       (long long)out->c->times.most_ms);
-	return room;
+	bool is_new;
+	size_t n = 0;
+	const char *why = watched_not(out->c, &is_new);
+
+	*observed = !why;
+	if (time_cut)
+		n = (size_t)snprintf(room, NOTE,
+				     "timeout_ms was cut to %lld, the most that a call may have "
+				     "here",
+				     (long long)out->c->times.most_ms);
+	/* A provider's own tool without a session would be told each time. */
+	if (is_new && (!out->native || out->c->session.n))
+		n += (size_t)snprintf(room + n, NOTE - n,
+				      "%snot observed: %s; what commands change cannot be undone",
+				      n ? "; " : "", why);
+	return n ? room : NULL;
+}
+
+static void write_note(const struct way *out, bool time_cut)
+{
+	char room[NOTE];
+	bool observed;
+	const char *note = note_of(out, time_cut, &observed, room);
+
+	if (!observed)
+		jw_bool(out->members, "observed", false);
+	if (note)
+		jw_str(out->members, "note", str_of(note));
+}
+
+static void say_note(const struct way *out, bool time_cut)
+{
+	char room[NOTE];
+	bool observed;
+	const char *note = note_of(out, time_cut, &observed, room);
+
+	if (note)
+		way_note(out, "%s", note);
 }
 
 /* A stream, of which nothing is shown if it is not text. */
@@ -197,10 +233,8 @@ static void note_survivors(const struct way *out, const struct proc_result *r)
 static void note_rest(const struct way *out, const struct receipt *r)
 {
 	const char *const hint = hint_of(out, r);
-	char room[96];
 
-	if (time_note(out, r, room))
-		way_note(out, "%s", room);
+	say_note(out, r->time_cut);
 	note_survivors(out, &r->end);
 	if (hint && !r->end.survivor_count)
 		way_note(out, "%s", hint);
@@ -376,7 +410,7 @@ static int write_observation(const struct way *out, struct receipt *r, const str
 	const char *hint = hint_of(out, r);
 	struct jw *w = out->members;
 	uint64_t number;
-	char name[32], room[96];
+	char name[32];
 	bool cut;
 
 	if (write_streams(out, r, share, STR(""), &cut, &number, e) < 0)
@@ -401,8 +435,7 @@ static int write_observation(const struct way *out, struct receipt *r, const str
 	write_survivors(out, &r->end);
 	if (hint)
 		jw_str(w, "hint", str_of(hint));
-	if (time_note(out, r, room))
-		jw_str(w, "note", str_of(room));
+	write_note(out, r->time_cut);
 	return 0;
 }
 
@@ -443,6 +476,8 @@ int started_members(const struct way *out, struct result *r, struct err *e)
 {
 	(void)e;
 	way_write_job(out, out->model ? "job_id" : "jobId", r->started);
+	if (out->model)
+		write_note(out, false);
 	return 0;
 }
 
@@ -455,5 +490,6 @@ int started_text(const struct way *out, struct result *r, struct err *e)
 		 "job %llu runs in the background: job_output job_id=\"%llu\" shows its output, "
 		 "job_stop ends it",
 		 id, id);
+	say_note(out, false);
 	return 0;
 }

@@ -45,9 +45,14 @@ const struct field receipt_fields[] = {
 	{ "survivors", "Processes it left running; hint tells what became of them", FIELD_OBJECT,
 	  FIELD_LIST | FIELD_OPTIONAL, survivor_fields },
 	{ "hint", "Advice, if there is any", FIELD_STR, FIELD_OPTIONAL },
-	{ "note", "That timeout_ms was more than calls may have here, if so", FIELD_STR,
+	{ "observed", "false: what it changed is not known and cannot be undone; else missing",
+	  FIELD_BOOL, FIELD_OPTIONAL },
+	{ "note",
+	  "If so: that timeout_ms was more than calls may have here; once in a session, why "
+	  "commands are not observed",
+	  FIELD_STR, FIELD_OPTIONAL },
+	{ "job_id", "With background: the job, and nothing else but observed and note", FIELD_STR,
 	  FIELD_OPTIONAL },
-	{ "job_id", "With background: the job, and nothing else", FIELD_STR, FIELD_OPTIONAL },
 	F_END,
 };
 

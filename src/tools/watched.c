@@ -15,6 +15,7 @@
 #include "supervise/broker.h"
 #include "supervise/guardian.h"
 #include "workspace/path.h"
+#include "workspace/tracker.h"
 
 /* Shared by the call, the proc and the supervisor's thread; the last of them frees it. */
 struct watched {
@@ -382,4 +383,25 @@ void watched_leave(struct watched *w, struct call *c)
 		*c->made = (struct change){ .id = id, .flags = CHANGE_COMMAND | CHANGE_OPEN };
 	c->denied = w->denials ? denied_of(w->denials, c->arena) : NULL;
 	release(w);
+}
+
+const char *watched_not(const struct call *c, bool *is_new)
+{
+	/* The tracker knows what a session was told; no file has this name. */
+	const struct str told = STR("not observed");
+	struct sandbox_report now;
+
+	*is_new = false;
+	if (!c->observe || !c->shared->journal || c->shared->read_only ||
+	    runner_can_watch(c->shared->runner))
+		return NULL;
+	runner_report(c->shared->runner, &now);
+	const char *why = sandbox_unwatched(&now);
+	if (!why)
+		return NULL;
+	*is_new = !c->tracker || !c->session.n ||
+		  tracker_check(c->tracker, c->session, told, STR("")) == TRACKER_UNSEEN;
+	if (*is_new && c->tracker)
+		tracker_saw(c->tracker, c->session, told, STR(""), NULL);
+	return why;
 }

@@ -45,4 +45,8 @@ struct watched *watched_new(struct call *c, struct proc_request *q);
  * which may be NULL. */
 void watched_leave(struct watched *w, struct call *c);
 
+/* Why nothing is known of what commands of the call change, although it was to be; NULL: that is
+ * known, or was not asked for. *is_new: the session, which is told of it, has not heard it yet. */
+const char *watched_not(const struct call *c, bool *is_new);
+
 #endif

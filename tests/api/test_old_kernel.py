@@ -86,8 +86,15 @@ class Unreadable(SidecarTest):
 
     def check_unobserved(self, server):
         """No change of a command is offered to be undone; before the command as after it."""
-        seen = server.observe("run_command", command="rm kept")
+        seen = server.observe("run_command", command="rm kept", sessionId="a")
         self.assertNotIn("changes", seen)
+        self.assertIs(seen["output"]["observed"], False)
+        self.assertRegex(seen["output"]["note"], "^not observed: .*ptrace_scope.*cannot be undone$")
+        for session, background, told in (("a", False, False), ("a", True, False), ("b", True, True), ("b", False, False)):
+            out = server.output("run_command", command="true", sessionId=session, background=background)
+            self.assertIs(out["observed"], False)
+            self.assertEqual("note" in out, told, (session, background))
+        self.check_told_in_text(server)
         self.assertEqual(server.request("GET", "/changes").json()["result"]["changes"], [])
         observed, _ = self.facts(server)
         self.assertEqual(observed["commands"], "none")
@@ -95,6 +102,23 @@ class Unreadable(SidecarTest):
         verdict, text = doctor(server)["observing commands"]
         self.assertEqual(verdict, "warn")
         self.assertIn("ptrace_scope", text)
+
+    def check_told_in_text(self, server):
+        said = []
+        for _ in range(2):
+            body = {"name": "run_command", "arguments": {"command": "true", "sessionId": "c"}}
+            answer = server.request("POST", "/tools?results=text&reply=anthropic", json.dumps(body), {"Content-Type": "application/json"})
+            self.assertEqual(answer.status, 200)
+            said.append(answer.body.decode())
+        self.assertIn("[not observed: ", said[0])
+        self.assertNotIn("not observed", said[1])
+
+    def test_what_is_not_to_be_observed_is_not_told(self):
+        server = self.start(prefix=refusing("process_vm_readv=EPERM,pidfd_getfd=EPERM"),
+                            env={"SIDECAR_SANDBOX": "off", "SIDECAR_OBSERVE": "off"})
+        out = server.output("run_command", command="true")
+        self.assertNotIn("observed", out)
+        self.assertNotIn("note", out)
 
     @needs_sandbox
     def test_memory(self):
@@ -111,7 +135,9 @@ class Unreadable(SidecarTest):
     @needs_sandbox
     def test_descriptors_alone(self):
         server = self.serve("pidfd_getfd=EPERM")
-        self.assertIn("changes", server.observe("run_command", command="rm kept"))
+        seen = server.observe("run_command", command="rm kept")
+        self.assertIn("changes", seen)
+        self.assertNotIn("observed", seen["output"])
         observed, notes = self.facts(server)
         self.assertEqual(observed, {"commands": "all"})
         self.assertIn("Unix sockets", notes["foreign-sockets-refused"])

@@ -840,9 +840,11 @@ export interface RunCommandOutput {
   survivors?: RunCommandSurvivor[];
   /** Advice, if there is any. */
   hint?: string;
-  /** That timeout_ms was more than calls may have here, if so. */
+  /** false: what it changed is not known and cannot be undone; else missing. */
+  observed?: boolean;
+  /** If so: that timeout_ms was more than calls may have here; once in a session, why commands are not observed. */
   note?: string;
-  /** With background: the job, and nothing else. */
+  /** With background: the job, and nothing else but observed and note. */
   job_id?: string;
 }
 
