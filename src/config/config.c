@@ -187,6 +187,22 @@ int config_read_token(struct config *c, struct err *e)
 	return 0;
 }
 
+bool config_caches(const struct config *c, char out[PATH_MAX])
+{
+	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	int n = -1;
+
+	if (c->read_only || (c->cache && strcmp(c->cache, "off") == 0))
+		return false;
+	if (c->cache && strcmp(c->cache, "auto") != 0)
+		n = snprintf(out, PATH_MAX, "%s", c->cache);
+	else if (xdg && *xdg == '/')
+		n = snprintf(out, PATH_MAX, "%s/sidecar", xdg);
+	else if (home && *home == '/')
+		n = snprintf(out, PATH_MAX, "%s/.cache/sidecar", home);
+	return n > 0 && n < PATH_MAX;
+}
+
 static void choose_socket(struct config *c)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");

@@ -9,6 +9,8 @@
 #ifndef CONFIG_CONFIG_H
 #define CONFIG_CONFIG_H
 
+#include <limits.h>
+
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/own.h"
@@ -63,6 +65,9 @@ bool config_names_address(const struct config *c);
 
 /* Whether a flag names the socket. */
 bool config_names_socket(const struct config *c);
+
+/* The directory in which the caches of all workspaces are (SIDECAR_CACHE); false: there is to be none. */
+bool config_caches(const struct config *c, char out[PATH_MAX]);
 
 /* Read the token from c->token_file into the config. */
 int config_read_token(struct config *c, struct err *e);

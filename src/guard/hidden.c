@@ -262,7 +262,7 @@ int hidden_new(const struct hidden_options *o, struct hidden **ret, struct err *
 	if (o->defaults)
 		add_lines(h, str_of(defaults), o->home);
 	(void)snprintf(name, sizeof name, "%.4000s/.sidecarignore", o->root);
-	if (present_read(name, &ignore))
+	if (!o->own_alone && present_read(name, &ignore))
 		add_lines(h, buf_str(&ignore), o->home);
 	add_lines(h, o->own, o->home);
 	if (h->here_text.failed || h->away_text.failed || ignore.failed) {

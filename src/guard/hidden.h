@@ -26,6 +26,7 @@ struct hidden_options {
 	const char *root; /* of the workspace, canonical */
 	const char *home; /* or NULL */
 	struct str own;	  /* the operator's patterns, one a line */
+	bool own_alone;	  /* those of .sidecarignore do not count */
 	bool defaults;	  /* also the table of what a home directory has */
 };
 

@@ -24,22 +24,6 @@
 #define PREFIX "cache-"
 #define DEAD   ".removed-"
 
-bool cache_home(const char *setting, char ret[PATH_MAX])
-{
-	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	int n = -1;
-
-	if (setting && strcmp(setting, "off") == 0)
-		return false;
-	if (setting && strcmp(setting, "auto") != 0)
-		n = snprintf(ret, PATH_MAX, "%s", setting);
-	else if (xdg && *xdg == '/')
-		n = snprintf(ret, PATH_MAX, "%s/sidecar", xdg);
-	else if (home && *home == '/')
-		n = snprintf(ret, PATH_MAX, "%s/.cache/sidecar", home);
-	return n > 0 && n < PATH_MAX;
-}
-
 static int make_with_parents(const char *path)
 {
 	char part[PATH_MAX];
@@ -96,6 +80,11 @@ int cache_open(const char *parent, struct str workspace, char ret[PATH_MAX], str
 		return -1;
 	}
 	return fd;
+}
+
+bool cache_is_name(const char *name)
+{
+	return strncmp(name, PREFIX, sizeof PREFIX - 1) == 0;
 }
 
 /* One of them: its name, when it was used last, and how much is in it. */

@@ -17,15 +17,15 @@
 #include "base/err.h"
 #include "base/str.h"
 
-/* Where those of all workspaces are, by the setting, which may be NULL; false: there are to be none. */
-bool cache_home(const char *setting, char ret[PATH_MAX]);
-
 /* The bytes of everything below a directory; 0 if it is not there. For a process with one thread. */
 int64_t cache_measure(const char *path);
 
 /* The directory for a workspace, in `parent`; it is made if it is missing. Returns a descriptor
  * that has the lock until it is closed, or -1. */
 int cache_open(const char *parent, struct str workspace, char ret[PATH_MAX], struct err *e);
+
+/* Is that the name of such a directory, or of something in it, as seen from `parent`? */
+bool cache_is_name(const char *name);
 
 /* Remove this one if it is empty; then the oldest, this one among them, that nobody uses, until all
  * together have at most that many bytes. For a process with one thread. */

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/own.h"
+#include "guard/hidden.h"
 #include "sandbox/cache.h"
 #include "sandbox/canonical.h"
 #include "sandbox/landlock.h"
@@ -66,12 +67,18 @@ static bool can_do_without(const struct config *c)
 }
 
 /* What commands must not see. */
-static void add_hidden(struct list *to, const struct config *c, const char *journal)
+static void add_hidden(struct list *to, const struct config *c, const char *journal,
+		       struct hidden *hidden)
 {
+	char token[PATH_MAX];
+	/* The list of what is hidden from tools, too, is added to this one. */
+	const bool listed = hidden && c->token_file && canonical_name(c->token_file, NULL, token) &&
+			    hidden_has(hidden, token);
+
 	add(to, c->socket);
 	for (size_t i = 0; i < ARRAY_LEN(c->activated); i++)
 		add(to, c->activated[i]);
-	add(to, c->token_file);
+	add(to, listed ? NULL : c->token_file);
 	add(to, c->audit);
 	add(to, c->audit_key_file);
 	add(to, journal);
@@ -149,7 +156,7 @@ static int open_cache(const struct config *c, const struct workspace *ws, const 
 	struct str below;
 
 	*path = '\0';
-	if (c->read_only || !cache_home(c->cache, parent))
+	if (!config_caches(c, parent))
 		return 0;
 	if (*parent != '/')
 		return err_set(e, ERR_INVALID_ARGUMENTS,
@@ -195,7 +202,7 @@ int commands_start(const struct config *c, const struct workspace *ws, const str
 	if (split_all(c, &write, &read, &sockets, e) < 0)
 		return -1;
 	add(&write, ws_rules(ws)->data.p);
-	add_hidden(&hide, c, h->place);
+	add_hidden(&hide, c, h->place, hidden);
 	for (size_t i = 1; i < git->count; i += 2) /* also below a private directory */
 		add(&read, git->item[i]);
 	AUTO_FD held = sandboxed ? scratch_new(scratch, sizeof scratch, e) : -1;

@@ -171,8 +171,8 @@ static const char *hidden_word(const struct service *s, const struct config *c)
 {
 	const bool commands = s->runner != NULL;
 
-	if (!s->hidden)
-		return "nothing: --hide ''";
+	if (!s->hidden || (c->hide && !*c->hide))
+		return s->hidden ? "the token's file alone: --hide ''" : "nothing: --hide ''";
 	if (commands && s->sandbox.mode == SANDBOX_OFF)
 		return "nothing from commands: they have no sandbox";
 	if (commands && !s->sandbox.namespaces)

@@ -15,6 +15,7 @@
 #include "changes/settle.h"
 #include "changes/home.h"
 #include "config/registry.h"
+#include "sandbox/cache.h"
 #include "sandbox/canonical.h"
 #include "sandbox/scratch.h"
 #include "workspace/locks.h"
@@ -67,6 +68,9 @@ static bool is_near(const struct config *c, const struct workspace *ws, struct s
 	for (size_t i = 0; i < ARRAY_LEN(roots); i++)
 		if (roots[i].n && is(roots[i], path))
 			return true;
+	for (size_t i = 0; i < PATH_GITS; i++)
+		if (r->git[i].n && is(r->git[i], path))
+			return true;
 	while (rest.n) {
 		(void)str_cut(rest, ':', &one, &rest);
 		if (!one.n || snprintf(name, sizeof name, "%.*s", STR_FMT(one)) >= PATH_MAX)
@@ -77,12 +81,24 @@ static bool is_near(const struct config *c, const struct workspace *ws, struct s
 	return false;
 }
 
+/* Whether it lies in what commands keep from one session to the next. */
+static bool is_in_cache(const struct config *c, struct str path)
+{
+	char parent[PATH_MAX], real[PATH_MAX];
+	struct str below;
+
+	return config_caches(c, parent) &&
+	       path_within(canonical_name(parent, NULL, real) ? str_of(real) : str_of(parent), path,
+			   &below) &&
+	       cache_is_name(below.p);
+}
+
 bool history_is_reachable(const struct config *c, const struct workspace *ws, const char *path)
 {
 	char parent[PATH_MAX];
 	struct str below;
 
-	return is_near(c, ws, str_of(path), is_below) ||
+	return is_in_cache(c, str_of(path)) || is_near(c, ws, str_of(path), is_below) ||
 	       (canonical_name(scratch_parent(), NULL, parent) &&
 		path_within(str_of(parent), str_of(path), &below) && scratch_is_name(below.p));
 }

@@ -21,6 +21,7 @@
 #include "guard/guard.h"
 #include "guard/hidden.h"
 #include "policy/policy.h"
+#include "sandbox/canonical.h"
 #include "service/account.h"
 #include "service/commands.h"
 #include "service/limits.h"
@@ -116,6 +117,20 @@ static int make_guards(struct service *s, const struct config *c, struct err *e)
 	return s->tracker ? 0 : err_set(e, ERR_TOO_BUSY, "Not enough memory to start");
 }
 
+/* The token's file is hidden where tools would show it. */
+static void add_token(struct buf *patterns, const struct config *c, const struct workspace *ws)
+{
+	char name[PATH_MAX];
+
+	if (!c->token_file || !canonical_name(c->token_file, NULL, name) ||
+	    !history_is_reachable(c, ws, name))
+		return;
+	buf_addc(patterns, '\n');
+	for (const char *p = name; *p; p++)
+		buf_addf(patterns, "%s%c", strchr("*?[\\", *p) ? "\\" : "", *p);
+	buf_addc(patterns, '\n');
+}
+
 /* Before there are commands: their sandbox covers what is guarded. */
 static int make_guard(struct service *s, const struct config *c, struct err *e)
 {
@@ -124,18 +139,24 @@ static int make_guard(struct service *s, const struct config *c, struct err *e)
 					 .git_count = s->git.count,
 					 .own = str_of(c->sink) };
 
-	const struct hidden_options h = { .root = o.root,
-					  .home = getenv("HOME"),
-					  .own = str_of(c->hide),
-					  .defaults =
-						  (c->sandbox != SANDBOX_OFF || c->best_sandbox) &&
-						  !(c->hide && !*c->hide) };
+	AUTO_BUF own = { .max = SIZE_MAX / 2 };
+	const bool nothing = c->hide && !*c->hide;
+
+	buf_add(&own, str_of(c->hide));
+	add_token(&own, c, s->ws);
+	const struct hidden_options h = {
+		.root = o.root,
+		.home = getenv("HOME"),
+		.own = buf_str(&own),
+		.own_alone = nothing,
+		.defaults = (c->sandbox != SANDBOX_OFF || c->best_sandbox) && !nothing
+	};
 
 	if (c->guest)
 		return 0;
 	if (c->sinks && guard_new(&o, &s->guard, e) < 0)
 		return -1;
-	return c->hide && !*c->hide ? 0 : hidden_new(&h, &s->hidden, e);
+	return nothing && !own.n ? 0 : hidden_new(&h, &s->hidden, e);
 }
 
 static bool hides(void *hidden, int fd)

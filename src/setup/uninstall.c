@@ -43,7 +43,7 @@ static bool add_journal(void *arg, const struct sidecar_journal *j)
 static void add_caches(struct buf *out, const struct config *config)
 {
 	char path[PATH_MAX], size[HUMAN_SIZE];
-	const int64_t bytes = cache_home(config->cache, path) ? cache_measure(path) : 0;
+	const int64_t bytes = config_caches(config, path) ? cache_measure(path) : 0;
 
 	if (bytes)
 		buf_addf(out,

@@ -269,11 +269,22 @@ class Audit(SidecarTest):
         private = pathlib.Path(tempfile.gettempdir(), "sidecar-tmp-" + self.dir.name[-6:])  # as that of a server is called
         private.mkdir()
         self.addCleanup(shutil.rmtree, private)
+        cache = self.dir / "caches" / "cache-0123456789abcdef" / "sub"
+        cache.mkdir(parents=True)
+        git = ["git", "-C", str(self.dir / "main"), "-c", "user.name=n", "-c", "user.email=e@x"]
+        (self.dir / "main").mkdir()
+        subprocess.run([*git, "init", "-q"], check=True)
+        subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "m"], check=True)
+        subprocess.run([*git, "worktree", "add", "-q", str(self.dir / "tree")], check=True)
+        env["SIDECAR_SANDBOX_WRITE"] += ":" + str(self.dir / "tree")
+        env["SIDECAR_CACHE"] = str(self.dir / "caches")
         for flags, said in ((["--audit", str(work / "a")], "outside the workspace"),
                             (["--audit", str(work / "deep/a")], "outside the workspace"),
                             (["--audit", str(self.dir / "link/a")], "outside the workspace"),
                             (["--audit", str(self.dir / "more/a")], "can write"),
                             (["--audit", str(self.dir / "written/a")], "can write"),
+                            (["--audit", str(cache / "a")], "can write"),
+                            (["--audit", str(self.dir / "main/.git/objects/a")], "can write"),
                             (["--audit", "/dev/shm/sidecar-test-audit"], "can write"),
                             (["--audit", str(private / "a")], "can write"),
                             (["--audit", str(self.dir / "none/a")], "Cannot use"),

@@ -422,8 +422,9 @@ class StoreTest(unittest.TestCase):
             os.symlink(more, os.path.join(top, "link"))
             os.symlink("/dev/shm", os.path.join(top, "shm"))
             private = os.path.join(tempfile.gettempdir(), "sidecar-tmp-abcdef", "state")
-            for journal in (more, os.path.join(top, "link", "new"), os.path.join(top, "shm", "sidecar-test"), private):
-                said = self.refused(journal, flags=["--sandbox-write", os.path.join(top, "link")])
+            cache = os.path.join(top, "caches", "cache-0123456789abcdef", "new")
+            for journal in (more, os.path.join(top, "link", "new"), os.path.join(top, "shm", "sidecar-test"), private, cache):
+                said = self.refused(journal, flags=["--sandbox-write", os.path.join(top, "link"), "--cache", os.path.join(top, "caches")])
                 self.assertIn("lies where tools or commands can write", said, journal)
                 self.assertFalse(os.path.exists(os.path.join(journal, "lock")), journal)
 

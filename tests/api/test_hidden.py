@@ -77,6 +77,40 @@ class Hidden(SidecarTest):
                           env={"SIDECAR_SANDBOX": "workspace", "HOME": str(self.home), "SIDECAR_HIDE": hide, **env})
 
 
+class Token(Hidden):
+    """A token whose file lies in the workspace is not given out to those whom it lets in."""
+
+    def serve_token(self, **env):
+        file = self.workspace / "conf" / "a[b]*token"
+        file.write_text("canary-" + "a1b2" * 10 + "\n")
+        file.chmod(0o600)
+        return self.start(workspace=self.workspace, env={"HOME": str(self.home), "SIDECAR_TOKEN_FILE": str(file),
+                                                         "SIDECAR_REQUIRE_AUTH": "false", **env})
+
+    def assert_hidden_from_tools(self, server):
+        for path in ("conf/a[b]*token", "conf/../conf/a[b]*token"):
+            self.assertEqual(server.error("read", path=path)[0], "PATH_HIDDEN")
+            self.assertEqual(server.failure("read_file", path=path)[0], "PATH_HIDDEN")
+            self.assertEqual(server.error("copy", **{"from": path, "to": "copied"})[0], "PATH_HIDDEN")
+        self.assertNotIn("a1b2", str(server.call("grep", pattern="a1b2").body))
+        self.assertNotIn("a1b2a", str(server.output("search_files", pattern="a1b2")))
+
+    def test_without_a_sandbox(self):
+        self.assert_hidden_from_tools(self.serve_token(SIDECAR_SANDBOX="off"))
+
+    def test_where_nothing_else_is_hidden(self):
+        server = self.serve_token(SIDECAR_SANDBOX="off", SIDECAR_HIDE="")
+        self.assert_hidden_from_tools(server)
+        self.assertIn(CANARY, server.result("read", path=".env")["content"])
+
+    @needs_sandbox
+    @needs_namespaces
+    def test_from_commands(self):
+        server = self.serve_token(SIDECAR_SANDBOX="workspace")
+        self.assert_hidden_from_tools(server)
+        self.assertNotIn("a1b2", str(server.observe("run_command", command="cat conf/*token 2>&1")))
+
+
 @needs_sandbox
 @needs_namespaces
 class WithNamespaces(Hidden):
