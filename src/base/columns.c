@@ -42,8 +42,7 @@ void columns_paint(struct buf *b, bool coloured, enum log_colour colour, struct 
 		buf_add(b, STR("\033[0m"));
 }
 
-/* Whether a terminal would obey it instead of showing it; or show what comes after it backwards. */
-static bool is_control(uint32_t c)
+bool columns_is_control(uint32_t c)
 {
 	return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x202a && c <= 0x202e) ||
 	       (c >= 0x2066 && c <= 0x2069) || c == 0x200e || c == 0x200f;
@@ -56,14 +55,14 @@ size_t columns_fit(struct buf *b, struct str s, size_t room)
 	for (size_t at = 0, n; at < s.n; at += n ? n : bad) {
 		n = utf8_next(str_from(s, at), &bad);
 		const uint32_t c = n ? utf8_decode(s.p + at, n) : 0xfffd;
-		const size_t width = is_control(c) ? 1 : width_of(c);
+		const size_t width = columns_is_control(c) ? 1 : width_of(c);
 		const bool last = at + (n ? n : bad) == s.n;
 		if (used + width + !last > room) {
 			buf_add(b, used < room ? STR("…") : STR(""));
 			used += used < room;
 			break;
 		}
-		if (!n || is_control(c))
+		if (!n || columns_is_control(c))
 			buf_addc(b, c < 0x20 ? ' ' : '?');
 		else
 			buf_add(b, (struct str){ s.p + at, n });

@@ -10,11 +10,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/str.h"
 
 enum log_colour { LOG_PLAIN, LOG_DIM, LOG_BOLD, LOG_RED, LOG_GREEN, LOG_YELLOW, LOG_CYAN };
+
+/* Whether a terminal would obey the character instead of showing it; or show what comes after it
+ * backwards. */
+bool columns_is_control(uint32_t c);
 
 /* How many columns the terminal at that descriptor has, at most as many as the eye can follow. */
 size_t columns_of(int fd);

@@ -19,6 +19,7 @@
 #include "base/jw.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "base/utf8.h"
 #include "cli/where.h"
 #include "config/config.h"
 
@@ -75,22 +76,20 @@ void cli_print_line(const struct buf *b)
 /* With `lines` what makes lines and columns stays: newlines, also after a return, and tabs. */
 static void add_visible(struct buf *to, struct str text, bool lines)
 {
-	for (size_t i = 0; i < text.n; i++) {
-		const unsigned char byte = (unsigned char)text.p[i];
-		/* U+0080 to U+009F are control characters, too. */
-		const bool is_c1 = byte == 0xc2 && i + 1 < text.n &&
-				   (unsigned char)text.p[i + 1] >= 0x80 &&
-				   (unsigned char)text.p[i + 1] < 0xa0;
-		const bool ends_line = byte == '\r' && i + 1 < text.n && text.p[i + 1] == '\n';
-		const bool stays = lines && (byte == '\n' || byte == '\t' || ends_line);
-		if (stays || (byte >= ' ' && byte != 0x7f && !is_c1))
-			buf_addc(to, (char)byte);
-		else if (byte == '\n')
+	for (size_t i = 0, n, bad; i < text.n; i += n) {
+		n = utf8_next(str_from(text, i), &bad);
+		const uint32_t c = n ? utf8_decode(text.p + i, n) : (unsigned char)text.p[i];
+		n += n == 0;
+		const bool ends_line = c == '\r' && i + 1 < text.n && text.p[i + 1] == '\n';
+		const bool stays = lines && (c == '\n' || c == '\t' || ends_line);
+		if (stays || !columns_is_control(c))
+			buf_add(to, (struct str){ text.p + i, n });
+		else if (c == '\n')
 			buf_add(to, STR("\\n"));
-		else if (byte == '\t')
+		else if (c == '\t')
 			buf_add(to, STR("\\t"));
 		else
-			buf_addf(to, "\\x%02x", is_c1 ? (unsigned char)text.p[++i] : byte);
+			buf_addf(to, c < 0x100 ? "\\x%02x" : "\\u%04x", c);
 	}
 }
 

@@ -81,6 +81,8 @@ class Tables(SidecarTest):
                 self.assertRegex(line, "CHANGE .*SUBJECT|1 created +a$|1 deleted? +rm a")
         self.assertNotIn("CHANGE ", sidecar("changes", server=self.server)[1])  # programs get lines
         self.assertIn("\x1b[31m-one", self.shown("diff", "2"))
+        self.server.result("write", path="turned", content="a\u202eb\u2066c\u200fd\u009be\u00e9\u05d0\n")
+        self.assertIn("+a\\u202eb\\u2066c\\u200fd\\x9be\u00e9\u05d0", self.shown("diff"))
         self.assertIn("\x1b[32mrestore", self.shown("undo", "2", "--dry-run"))
         self.assertRegex(self.shown("health"), "\n\n\x1b\\[1mlimits.*\n  bodyBytes +32 MB\n")
 
