@@ -167,7 +167,7 @@ static void check_guards(struct report *r, const struct config *c,
 			   off ? "they have no sandbox" : "there are no user namespaces here");
 }
 
-static void check_listener(struct report *r, const struct config *c)
+static void check_listener(struct report *r, const struct config *c, bool named)
 {
 	const int abi = landlock_abi();
 	struct sandbox_report found;
@@ -182,7 +182,7 @@ static void check_listener(struct report *r, const struct config *c)
 			   "sandboxed commands can empty files outside: nothing holds that before "
 			   "Linux 6.2 without namespaces and without passing system calls on; "
 			   "--sandbox workspace needs --allow-truncate");
-	if (!failed)
+	if (!failed && !named)
 		check_guards(r, c, &found);
 	if (c->observe == CONFIG_OBSERVE_OFF)
 		report_add(r, FOUND_OFF, "observing commands", "--observe off");
@@ -266,14 +266,16 @@ static void check_limit(struct report *r, const char *name, int which, rlim_t en
 				   : "");
 }
 
-/* openat2, Landlock, seccomp, user namespaces, cgroups, limits. */
-static void check_kernel(struct report *r, const struct config *c)
+/* openat2, Landlock, seccomp, user namespaces, cgroups, limits; and what depends on the workspace and
+ * the sandbox, unless a server that runs is named, which has its own. */
+static void check_kernel(struct report *r, const struct config *c, bool named)
 {
 	check_openat2(r);
 	check_landlock(r, c);
 	check_seccomp(r, c);
-	check_listener(r, c);
-	check_git(r, c);
+	check_listener(r, c, named);
+	if (!named)
+		check_git(r, c);
 	check_namespaces(r);
 	check_cgroup(r);
 	check_limit(r, "open files", RLIMIT_NOFILE, 4096);
@@ -563,8 +565,7 @@ static int doctor_run(struct cli *c, const void *args)
 	if (a->url && !a->prove)
 		return cli_misused(c, "--url needs --prove");
 	const bool named = a->prove && (a->url || config_names_socket(&config));
-	check_kernel(&report, &config);
-	/* A server that runs has its own settings and workspace. */
+	check_kernel(&report, &config, named);
 	if (!named)
 		check_setup(&report, &config);
 	else if (!a->url)

@@ -141,7 +141,7 @@ class Doctor(unittest.TestCase):
                      "a secret in two pieces", "a server to attack"):
             self.assertEqual(found[name][0], "ok", found[name])
         self.assertIn(server.workspace, found["a server to attack"][1])
-        for name in ("workspace", "settings"):  # would be those of this command line, not the server's
+        for name in ("workspace", "settings", "hidden files", "what runs later", "git"):  # would be those of this command line, not the server's
             self.assertNotIn(name, found)
         self.assertRegex(found["links swapped in time"][1], r"[1-9]\d* reads and [1-9]\d* writes .*[1-9]\d* refused")
         for name in ("writing outside", "sockets of others", "network"):
