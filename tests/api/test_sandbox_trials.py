@@ -246,7 +246,7 @@ class Trials(unittest.TestCase):
                          workspace=self.place.workspace, prefix=launcher)
         self.addCleanup(server.close)
         server.put("look.py", (PROGRAMS / "without_rules.py").read_text())
-        seen = server.output("run_command", command="", argv=[PYTHON, "look.py", node])
+        seen = server.output("run_command", command="", argv=[PYTHON, "look.py", "in-a-sandbox", node])
         self.assertEqual(seen["exit_code"], 0, seen["stderr"])
         self.assertEqual(json.loads(seen["stdout"]), {"opened": [], "above": ["sidecar-reaper", "sidecar-spawner"], "works": True})
 

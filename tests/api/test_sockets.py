@@ -297,6 +297,17 @@ class Sockets(unittest.TestCase):
             server.put("own.py", script)
             self.assertEqual(self.run_in(server, "%s own.py" % sys.executable), "60\n")
 
+    def test_a_client_that_has_a_name_of_its_own(self):
+        """It keeps the name, which the peer sees."""
+        script = "import os, socket\nfor kind in (socket.SOCK_STREAM, socket.SOCK_SEQPACKET):\n" \
+                 "    l, c = socket.socket(socket.AF_UNIX, kind), socket.socket(socket.AF_UNIX, kind)\n" \
+                 "    l.bind('listens')\n    c.bind('calls')\n    l.listen(1)\n    c.connect('listens')\n" \
+                 "    print(l.accept()[1])\n    os.unlink('listens')\n    os.unlink('calls')\n"
+        for launcher in ((), FLOOR):
+            server = self.serve(launcher)
+            server.put("named.py", script)
+            self.assertEqual(self.run_in(server, "%s named.py" % sys.executable), "calls\n" * 2)
+
     def test_tcp_on_the_loopback(self):
         s = self.stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         for launcher in ((), FLOOR):

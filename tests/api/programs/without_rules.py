@@ -1,4 +1,4 @@
-"""without_rules.py NODE: tries what only Landlock would hold, in a sandbox without it; nothing is written, wherever it leads.
+"""without_rules.py in-a-sandbox NODE: tries what only Landlock would hold, in a sandbox without it; nothing is written, wherever it leads.
 
 Prints what could be opened, which processes of the sidecar could be seen, and whether the devices of every command work.
 """
@@ -7,6 +7,10 @@ import os
 import pathlib
 import pty
 import sys
+
+# Outside of a sandbox it would open the memory of processes, and settings of the kernel for writing.
+if sys.argv[1:2] != ["in-a-sandbox"] or len(sys.argv) != 3:
+    sys.exit(__doc__)
 
 opened, above = [], set()
 
@@ -19,7 +23,7 @@ def attempt(path, flags):
     opened.append(path)
 
 
-attempt(sys.argv[1], os.O_RDONLY)
+attempt(sys.argv[2], os.O_RDONLY)
 attempt("/dev/mem", os.O_RDONLY)
 attempt("/proc/sys/kernel/core_pattern", os.O_WRONLY)
 attempt("/proc/sysrq-trigger", os.O_WRONLY)
