@@ -53,6 +53,8 @@ export class Detail {
 	/** Ask for what the timeline does not have. The newest answer counts. */
 	async load() {
 		const call = this.call, asked = ++this.#asked;
+		if (!call)
+			return undefined;
 		if (!call.call || call.run !== this.#act.run())
 			return this.draw(true);
 		this.#waiting ??= [];
