@@ -55,25 +55,67 @@ static const struct agent_row claude_rows[] = {
 	{ ROW_ITEM, ROW_HOLDS, 1, { "hooks", "PreToolUse" }, CLAUDE_HOOK },
 	{ ROW_ITEM, ROW_HOLDS, 1, { "hooks", "ConfigChange" }, CLAUDE_KEEP },
 	{ ROW_NEVER, ROW_HOLDS, 1, { "disableAllHooks" }, "true" },
+	{ ROW_NEVER, ROW_HOLDS, 1, { "disabledMcpjsonServers" }, "\"sidecar\"" },
 	{ .value = NULL },
 };
 
-/* One that has another type makes Claude Code ignore all of its file. */
+const char agent_variables[] =
+	"ANTHROPIC_MODEL ANTHROPIC_SMALL_FAST_MODEL ANTHROPIC_DEFAULT_OPUS_MODEL "
+	"ANTHROPIC_DEFAULT_SONNET_MODEL ANTHROPIC_DEFAULT_HAIKU_MODEL CLAUDE_CODE_SUBAGENT_MODEL "
+	"CLAUDE_CODE_MAX_OUTPUT_TOKENS MAX_THINKING_TOKENS MAX_MCP_OUTPUT_TOKENS MCP_TIMEOUT "
+	"MCP_TOOL_TIMEOUT CLAUDE_CODE_ENABLE_TELEMETRY CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC "
+	"DISABLE_TELEMETRY DISABLE_ERROR_REPORTING DISABLE_AUTOUPDATER DISABLE_COST_WARNINGS "
+	"ENABLE_TOOL_SEARCH XDG_RUNTIME_DIR NO_COLOR TERM LANG LC_ALL TZ";
+
+/* One that has another type makes Claude Code ignore all of its file. It is not particular about
+ * hooks, env and rules; what is in `hooks`, plugins and status lines is reported anyway. */
 static const struct agent_type claude_types[] = {
 	{ "an object", "{",
-	  "permissions env hooks statusLine attribution sandbox worktree enabledPlugins "
-	  "extraKnownMarketplaces fileSuggestion" },
+	  "permissions env hooks statusLine subagentStatusLine attribution sandbox enabledPlugins "
+	  "fileSuggestion" },
+	{ "an object", "{",
+	  "worktree spinnerVerbs spinnerTipsOverride voice remote modelOverrides pluginConfigs "
+	  "extraKnownMarketplaces",
+	  .doubt = true },
 	{ "a list", "[",
-	  "enabledMcpjsonServers disabledMcpjsonServers availableModels companyAnnouncements" },
+	  "enabledMcpjsonServers disabledMcpjsonServers availableModels fallbackModel "
+	  "companyAnnouncements claudeMdExcludes" },
+	{ "a list of strings", "\"",
+	  "enabledMcpjsonServers disabledMcpjsonServers availableModels fallbackModel "
+	  "companyAnnouncements claudeMdExcludes",
+	  .items = true },
 	{ "a string", "\"",
-	  "model apiKeyHelper awsCredentialExport awsAuthRefresh otelHeadersHelper gcpAuthRefresh "
-	  "outputStyle language plansDirectory autoUpdatesChannel agent" },
+	  "$schema model apiKeyHelper proxyAuthHelper awsCredentialExport awsAuthRefresh "
+	  "otelHeadersHelper gcpAuthRefresh outputStyle language plansDirectory autoUpdatesChannel "
+	  "agent advisorModel minimumVersion autoMemoryDirectory prUrlTemplate tui defaultShell" },
+	{ "latest, stable or rc", NULL, "autoUpdatesChannel", .values = "latest stable rc" },
+	{ "default or fullscreen", NULL, "tui", .values = "default fullscreen" },
+	{ "bash or powershell", NULL, "defaultShell", .values = "bash powershell" },
 	{ "true or false", "tf",
 	  "enableAllProjectMcpServers includeCoAuthoredBy disableAllHooks respectGitignore "
 	  "skipWebFetchPreflight spinnerTipsEnabled alwaysThinkingEnabled includeGitInstructions "
-	  "prefersReducedMotion promptSuggestionEnabled showTurnDuration" },
-	{ "a number", "-0123456789", "cleanupPeriodDays" },
+	  "prefersReducedMotion promptSuggestionEnabled showTurnDuration enforceAvailableModels "
+	  "disableClaudeAiConnectors disableBundledSkills disableAgentView disableRemoteControl "
+	  "disableWorkflows enableWorkflows disableArtifact enableArtifact "
+	  "workflowKeywordTriggerEnabled disableSkillShellExecution respondToBashCommands verbose "
+	  "syntaxHighlightingDisabled terminalTitleFromRename fastMode fastModePerSessionOptIn "
+	  "awaySummaryEnabled showClearContextOnPlanAccept autoMemoryEnabled autoDreamEnabled "
+	  "showThinkingSummaries skipDangerousModePermissionPrompt skipWorkflowUsageWarning" },
+	{ "a number above 0", "123456789", "cleanupPeriodDays" },
+	{ "anything", NULL, "viewMode theme effortLevel ultracode forceLoginMethod" },
 	{ "a list", "[", "allow deny ask additionalDirectories", "permissions" },
+	{ "a list of strings", "\"", "additionalDirectories", "permissions", .items = true },
+	{ "a mode", NULL, "defaultMode", "permissions",
+	  "acceptEdits auto bypassPermissions default dontAsk plan" },
+	{ "\"disable\"", NULL, "disableBypassPermissionsMode", "permissions", "disable" },
+	{ "a string", "\"", "commit pr", "attribution" },
+	{ "true or false", "tf", "sessionUrl", "attribution" },
+	{ "true or false", "tf",
+	  "enabled failIfUnavailable autoAllowBashIfSandboxed allowUnsandboxedCommands "
+	  "enableWeakerNestedSandbox enableWeakerNetworkIsolation",
+	  "sandbox" },
+	{ "a list", "[", "excludedCommands", "sandbox" },
+	{ "a list of strings", "\"", "excludedCommands", "sandbox", .items = true },
 	{ .names = NULL },
 };
 
@@ -85,15 +127,15 @@ static const struct agent_running claude_runs[] = {
 	{ 1, { "subagentStatusLine" } },
 	{ 1, { "fileSuggestion" } },
 	{ 1, { "apiKeyHelper" } },
+	{ 1, { "proxyAuthHelper" } },
 	{ 1, { "awsAuthRefresh" } },
 	{ 1, { "awsCredentialExport" } },
 	{ 1, { "gcpAuthRefresh" } },
 	{ 1, { "otelHeadersHelper" } },
 	{ 1, { "enabledPlugins", "*" } },
-	{ 1, { "env", "PATH" } },
-	{ 1, { "env", "BASH_ENV" } },
-	{ 1, { "env", "LD_PRELOAD" } },
-	{ 1, { "env", "NODE_OPTIONS" } },
+	{ 1, { "env", "*" }, .harmless = agent_variables },
+	{ .place = { ".claude/agents", "agents", "CLAUDE_CONFIG_DIR", ".claude",
+		     .upwards = true } },
 	{ .file = 0 },
 };
 
@@ -131,12 +173,15 @@ static const struct agent_running codex_runs[] = {
 	{ 0, { "profile" } },
 	{ 0, { "hooks" } },
 	{ 0, { "plugins" } },
+	{ 0, { "mcp_servers", "sidecar" } },
+	{ 0, { "model_providers", "*", "auth" } },
 	{ .place = { ".codex/hooks.json", "hooks.json", "CODEX_HOME", ".codex" } },
 	{ .file = 0 },
 };
 
 /* Other MCP servers are not started: mcp.allowed names ours alone. */
 static const struct agent_running gemini_runs[] = {
+	{ 0, { "mcpServers", "sidecar" } },
 	{ 0, { "hooks", "*", "*" } },
 	{ 0, { "tools", "discoveryCommand" } },
 	{ 0, { "tools", "callCommand" } },
@@ -146,6 +191,7 @@ static const struct agent_running gemini_runs[] = {
 };
 
 static const struct agent_running qwen_runs[] = {
+	{ 0, { "mcpServers", "sidecar" } },
 	{ 0, { "hooks", "*", "*" } },
 	{ 0, { "tools", "discoveryCommand" } },
 	{ 0, { "tools", "callCommand" } },
@@ -209,16 +255,20 @@ static const struct agent_row opencode_rows[] = {
 };
 
 #define OPENCODE_PLACE(name)                                                                       \
+	{ .place = { ".opencode/" name, "opencode/" name, "XDG_CONFIG_HOME", ".config",            \
+		     .upwards = true } },                                                          \
 	{                                                                                          \
-		.place = { ".opencode/" name, "opencode/" name, "XDG_CONFIG_HOME", ".config" }     \
+		.place = { NULL, ".opencode/" name, NULL, "" }                                     \
 	}
 
 static const struct agent_running opencode_runs[] = {
 	{ 0, { "plugin", "*" } },
-	{ 0, { "mcp", "*" } },
+	{ 0, { "mcp", "*" }, .enabled = true },
+	{ 0, { "experimental", "hook" } },
 	{ 0, { "formatter" } },
 	{ 0, { "lsp" } },
 	{ 0, { "provider", "*", "npm" } },
+	{ 0, { "provider", "*", "models", "*", "provider", "npm" } },
 	{ 0, { "agent", "*", "permission" } },
 	{ 0, { "agent", "*", "tools" } },
 	{ 0, { "mode", "*", "permission" } },
@@ -231,8 +281,9 @@ static const struct agent_running opencode_runs[] = {
 	OPENCODE_PLACE("agents"),
 	OPENCODE_PLACE("mode"),
 	OPENCODE_PLACE("modes"),
-	{ .place = { ".opencode/opencode.json", ".opencode/opencode.json", NULL, "",
-		     .also = "c" } },
+	{ .place = { ".opencode/opencode.json", ".opencode/opencode.json", NULL, "", .also = "c",
+		     .upwards = true } },
+	{ .place = { NULL, "opencode/config.json", "XDG_CONFIG_HOME", ".config" } },
 	{ .file = 0 },
 };
 
@@ -259,7 +310,8 @@ const struct agent agents[] = {
 	{ .name = "claude",
 	  .title = "Claude Code",
 	  .programs = { "claude" },
-	  .file = { { ".mcp.json", ".claude.json", "CLAUDE_CONFIG_DIR", "", .rules = CONF_STRICT },
+	  .file = { { ".mcp.json", ".claude.json", "CLAUDE_CONFIG_DIR", "", .rules = CONF_STRICT,
+		      .upwards = true },
 		    { ".claude/settings.json", "settings.json", "CLAUDE_CONFIG_DIR", ".claude",
 		      ".claude/settings.local.json", .rules = CONF_STRICT,
 		      .types = claude_types } },
@@ -269,7 +321,7 @@ const struct agent agents[] = {
 	  .title = "Codex",
 	  .programs = { "codex" },
 	  .file = { { ".codex/config.toml", "config.toml", "CODEX_HOME", ".codex",
-		      .form = CONF_TOML },
+		      .form = CONF_TOML, .upwards = true },
 		    { NULL, "config.toml", "CODEX_HOME", ".codex", .form = CONF_TOML } },
 	  .rows = codex_rows,
 	  .runs = codex_runs,
@@ -289,7 +341,7 @@ const struct agent agents[] = {
 	  .title = "opencode",
 	  .programs = { "opencode" },
 	  .file = { { "opencode.json", "opencode/opencode.json", "XDG_CONFIG_HOME", ".config",
-		      .also = "c" } },
+		      .also = "c", .upwards = true } },
 	  .rows = opencode_rows,
 	  .runs = opencode_runs,
 	  .has_permissions = true },

@@ -14,12 +14,16 @@
 
 #include "setup/conf.h"
 
-/* Members that must have a type, or else the agent does not read their file. */
+/* Members that must have a type, or else the agent does not read their file. One that no row names
+ * is not judged. Rows for the same object stand together. */
 struct agent_type {
-	const char *what;  /* "a list" */
-	const char *first; /* the characters with which its values begin */
-	const char *names; /* with blanks between them */
-	const char *in;	   /* the object that has them; NULL: the file itself */
+	const char *what;   /* "a list" */
+	const char *first;  /* the characters with which its values begin; NULL: any */
+	const char *names;  /* with blanks between them */
+	const char *in;	    /* the object that has them; NULL: the file itself */
+	const char *values; /* the words that it may be; NULL: any */
+	bool items;	    /* a list, and this is what its items are */
+	bool doubt;	    /* more is asked of it than this table knows */
 };
 
 /* A configuration file. In a project it is relative to the project's directory; a user's file is
@@ -29,6 +33,7 @@ struct agent_file {
 	const char *user, *env, *home;
 	const char *local; /* one more file that the agent reads in a project; or NULL */
 	const char *also;  /* another ending that the name may have: "c" for opencode.jsonc */
+	bool upwards;	   /* read in the directories around the project as well */
 	enum conf_form form;
 	enum conf_rules rules;		/* of JSON */
 	const struct agent_type *types; /* the last one has no names; or NULL */
@@ -40,6 +45,8 @@ struct agent_running {
 	size_t file;
 	const char *key[KEY_PATH_MAX]; /* "*" is any name or item, "@" the project's directory */
 	struct agent_file place;
+	const char *harmless; /* names at "*" that run nothing */
+	bool enabled;	      /* its member "enabled" can turn it off */
 };
 
 enum agent_row_kind {
@@ -47,7 +54,8 @@ enum agent_row_kind {
 	ROW_VALUE,  /* a value */
 	ROW_ITEM,   /* an item of a list */
 	ROW_OBJECT, /* an object: anything else in its place is replaced by {} */
-	ROW_NEVER,  /* a value that undoes the rest: nothing is written, --check reports it */
+	ROW_NEVER, /* a value, or a text in a list, that undoes the rest: nothing is written, --check
+		     * reports it */
 };
 
 enum {
@@ -77,6 +85,9 @@ struct agent {
 	bool disables_servers; /* other MCP servers of the file must be turned off one by one */
 	bool has_permissions;  /* opencode: members of "permission" and of agents can undo rows */
 };
+
+/* Variables that run nothing and lead nowhere else. */
+extern const char agent_variables[];
 
 extern const struct agent agents[];
 extern const char *const agent_names[]; /* ends with NULL */

@@ -32,26 +32,36 @@ static struct key_path read_row(const struct agent_row *row, const struct change
 		k.key[k.n] = str_of(project ? names->project : row->key[k.n]);
 	}
 	add_value(value, row->value, names);
-	if (row->kind == ROW_ITEM)
+	if (row->kind == ROW_ITEM || (row->kind == ROW_NEVER && row->value[0] == '"'))
 		k.item = buf_str(value);
 	return k;
 }
 
-/* Its command, or the first word of that, is "sidecar" or ends with "/sidecar". In TOML the text is
- * the command. */
-bool change_runs_sidecar(enum conf_form form, struct str server)
+bool change_is_program(const struct change_names *names, struct str value)
 {
-	const struct key_path command = { .key = { STR("command") }, .n = 1 }, whole = { .n = 0 };
-	AUTO_ARENA memory = { .max = LIMIT_CONFIG_FILE };
-	struct str value = server, name;
+	AUTO_BUF self = { .max = 2 * PATH_MAX };
+
+	buf_addc(&self, '"');
+	jw_escape(&self, str_of(names->self));
+	buf_addc(&self, '"');
+	return str_eq(value, STR("\"sidecar\"")) || str_eq(value, buf_str(&self));
+}
+
+/* Its command, or the first word of that. */
+bool change_runs_sidecar(enum conf_form form, const struct change_names *names, struct str text,
+			 const struct key_path *server)
+{
+	AUTO_ARENA memory = { .max = LIMIT_CLIENT_MEMORY };
+	struct key_path command = *server;
+	struct str value, name;
 	struct err e;
 
-	if (form == CONF_JSON && (conf_find(form, server, &command, &value, &e) < 0 || !value.p))
+	command.key[command.n++] = STR("command");
+	if (conf_find(form, text, &command, &value, &e) < 0 || !value.n)
 		return false;
-	if (form == CONF_JSON && value.p[0] == '[' &&
-	    !conf_child(form, value, &whole, 0, &memory, &name, &value))
+	if (value.p[0] == '[' && !conf_child(form, text, &command, 0, &memory, &name, &value))
 		return false;
-	return str_eq(value, STR("\"sidecar\"")) || str_ends(value, STR("/sidecar\""));
+	return change_is_program(names, value);
 }
 
 int change_look(const struct agent_row *row, enum conf_form form, const struct change_names *names,
@@ -59,6 +69,7 @@ int change_look(const struct agent_row *row, enum conf_form form, const struct c
 {
 	AUTO_BUF value = { .max = 2 * PATH_MAX };
 	const struct key_path at = read_row(row, names, &value);
+	struct key_path server = at;
 	struct str found;
 	bool same = false;
 
@@ -66,7 +77,8 @@ int change_look(const struct agent_row *row, enum conf_form form, const struct c
 		return -1;
 	switch (found.p ? row->kind : ROW_NEVER) {
 	case ROW_SERVER:
-		same = change_runs_sidecar(form, found);
+		server.n -= row->second != NULL; /* "command" */
+		same = change_runs_sidecar(form, names, text, &server);
 		break;
 	case ROW_OBJECT:
 		same = found.p[0] == '{';

@@ -19,6 +19,7 @@
 /* What the table's "@" stands for. */
 struct change_names {
 	char program[PATH_MAX], project[PATH_MAX];
+	char self[PATH_MAX]; /* the path of this program */
 };
 
 /* Change the text so that it has what the row says. CONFLICT if the name is taken by an MCP server
@@ -38,8 +39,13 @@ enum change_state { CHANGE_ABSENT, CHANGE_DIFFERS, CHANGE_APPLIED };
 int change_look(const struct agent_row *row, enum conf_form form, const struct change_names *names,
 		struct str text, enum change_state *ret, struct err *e);
 
-/* Whether the text of an MCP server runs a sidecar. */
-bool change_runs_sidecar(enum conf_form form, struct str server);
+/* Whether the MCP server at these keys of a text runs the sidecar, by its name in PATH or by the path
+ * of this program. */
+bool change_runs_sidecar(enum conf_form form, const struct change_names *names, struct str text,
+			 const struct key_path *server);
+
+/* Whether a value is the text that a configuration has for the sidecar's program. */
+bool change_is_program(const struct change_names *names, struct str value);
 
 /* For agents whose other MCP servers are turned off one by one: the row that does so to the i-th
  * server of a text. False after the last. Its second key is the name, in `memory`. */
@@ -55,7 +61,8 @@ bool change_other_server(struct str text, size_t i, struct arena *memory, struct
 
 struct check {
 	bool connected;	     /* a configuration has the sidecar as an MCP server */
-	size_t ways;	     /* how many ways around there are */
+	size_t ways;	     /* how many ways around there are … */
+	size_t settable;     /* … and how many of them `setup --only` takes away */
 	struct buf *reasons; /* one line for each */
 };
 

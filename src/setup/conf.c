@@ -94,10 +94,46 @@ static bool at_string(const struct conf *c)
 	return peek(c) == '"' || (c->form == CONF_TOML && peek(c) == '\'');
 }
 
+/* TOML: true, a number or a date, but not whether there is such a day. */
+static bool is_toml_word(struct str w)
+{
+	static const char known[] = "0123456789abcdefABCDEFxo_.:+-TtZz ";
+
+	if (str_is_listed("true false", w))
+		return true;
+	if (w.n && is_one_of(w.p[0], "+-"))
+		w = str_from(w, 1);
+	if (str_is_listed("inf nan", w))
+		return true;
+	for (size_t i = 0; i < w.n; i++)
+		if (!is_one_of(w.p[i], known))
+			return false;
+	return w.n && w.p[0] >= '0' && w.p[0] <= '9';
+}
+
+/* Whether an agent reads the string or word from there on; one that allows commas after the last
+ * item is not that strict. */
+static int judge(struct conf *c, size_t begin)
+{
+	const struct str raw = str_from(str_upto(c->text, c->pos), begin);
+	AUTO_ARENA memory = { .max = LIMIT_CLIENT_MEMORY };
+	const struct json *v;
+	struct err e;
+
+	if (c->form == CONF_TOML)
+		return is_toml_word(raw) ? 0 : fail(c, "a value is not one of TOML");
+	if (c->rules == CONF_JSONC || json_parse(raw, &memory, &v, &e) == 0)
+		return 0;
+	return fail(c, raw.p[0] == '"' ? "a string has a control character, such as a tab, or an "
+					 "escape that is not known"
+				       : "a value is not one of JSON");
+}
+
 static int read_string(struct conf *c)
 {
 	const char quote = peek(c);
 	const char three[] = { quote, quote, quote };
+	const size_t begin = c->pos;
 	const bool lines = c->form == CONF_TOML && ahead(c, (struct str){ three, 3 });
 	const struct str end = { three, lines ? 3 : 1 };
 
@@ -110,10 +146,10 @@ static int read_string(struct conf *c)
 	c->pos += end.n;
 	for (int i = 0; lines && i < 2 && peek(c) == quote; i++)
 		c->pos++; /* quotes just before the end belong to the string */
-	return 0;
+	return c->form == CONF_JSON ? judge(c, begin) : 0;
 }
 
-/* A number, a date, true, false or null; which of them is for the agent to judge. */
+/* A number, a date, true, false or null. */
 static int read_word(struct conf *c)
 {
 	const size_t begin = c->pos;
@@ -127,7 +163,7 @@ static int read_word(struct conf *c)
 		while (c->pos > begin && is_one_of(c->text.p[c->pos - 1], " \t"))
 			c->pos--; /* a date and its time may have a blank between them */
 	}
-	return c->pos > begin ? 0 : fail(c, "a value is missing");
+	return c->pos > begin ? judge(c, begin) : fail(c, "a value is missing");
 }
 
 static int read_name(struct conf *c, struct str *ret)
@@ -178,6 +214,8 @@ static size_t add(struct conf *c, size_t around, struct conf_node n)
 	return c->count++;
 }
 
+static const char twice[] = "a name is defined twice";
+
 /* Names with dots between them. *around becomes the node that the last of them is in; without a
  * node to begin with, the names are only read. */
 static int read_names(struct conf *c, size_t *around, struct str *last)
@@ -192,10 +230,11 @@ static int read_names(struct conf *c, size_t *around, struct str *last)
 		if (*around == no_node)
 			continue;
 		const size_t table = named(c, *around, *last);
-		*around = table && c->node[table].kind != CONF_VALUE
-				  ? table
-				  : add(c, *around,
-					(struct conf_node){ .kind = CONF_IMPLIED, .name = *last });
+		if (table && c->node[table].kind == CONF_VALUE)
+			return fail(c, twice);
+		*around = table ? table
+				: add(c, *around,
+				      (struct conf_node){ .kind = CONF_IMPLIED, .name = *last });
 	}
 }
 
@@ -224,6 +263,8 @@ static int read_pair(struct conf *c, size_t around, bool has_name, struct conf_n
 		c->pos++;
 		if (skip_in_pair(c) < 0)
 			return -1;
+		if (c->form == CONF_TOML && around != no_node && named(c, around, n.name))
+			return fail(c, twice);
 	}
 	const size_t value = c->pos, me = around == no_node ? no_node : add(c, around, n);
 	const bool follow = me != no_node && has_name && c->node[me].on_way;
@@ -300,12 +341,15 @@ static int read_head(struct conf *c, size_t begin)
 	if (!ahead(c, close))
 		return fail(c, "a bracket is not closed");
 	c->pos += close.n;
-	if (end_line(c) < 0)
-		return -1;
 	if (around == no_node)
 		return fail(c, "the text is too large");
 	size_t table = named(c, around, n.name);
-	if (!table || c->node[table].kind == CONF_VALUE || n.kind == CONF_TABLES)
+	if (table && c->node[table].kind != CONF_IMPLIED &&
+	    (n.kind != CONF_TABLES || c->node[table].kind != CONF_TABLES))
+		return fail(c, twice);
+	if (end_line(c) < 0)
+		return -1;
+	if (!table || n.kind == CONF_TABLES)
 		table = add(c, around, n);
 	if (table == no_node)
 		return fail(c, "the text is too large");

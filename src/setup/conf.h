@@ -5,8 +5,8 @@
  *
  * JSON may have comments, commas after the last item, and a byte order mark. In TOML, tables in
  * arrays ([[x]]) are left alone and never found. The reader knows the syntax, not every rule: it
- * does not judge numbers or dates, nor names that are defined twice, of which the last one counts,
- * as it does for JavaScript. A text that it cannot read is INVALID_CONFIG; the sentence names the
+ * does not judge dates. Of names that are defined twice the last one counts in JSON, as it does for
+ * JavaScript; in TOML they are an error. A text that it cannot read is INVALID_CONFIG; the sentence names the
  * line.
  */
 #ifndef SETUP_CONF_H
@@ -31,7 +31,7 @@ int conf_check(enum conf_form form, enum conf_rules rules, struct str text, stru
 
 /* The way to a value: the names of the tables or objects around it, from the outside in, and its
  * own name; or in JSON to an item of the array of that name. The names are seen, not owned. */
-enum { KEY_PATH_MAX = 4 };
+enum { KEY_PATH_MAX = 6 };
 
 struct key_path {
 	struct str key[KEY_PATH_MAX];

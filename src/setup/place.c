@@ -91,17 +91,17 @@ bool place_find_program(const char *name, char out[PATH_MAX])
 	return false;
 }
 
-int place_of_program(char out[PATH_MAX], struct err *e)
+int place_of_program(char self[PATH_MAX], char out[PATH_MAX], struct err *e)
 {
 	char found[PATH_MAX], resolved[PATH_MAX];
-	const ssize_t n = readlink("/proc/self/exe", out, PATH_MAX - 1);
+	const ssize_t n = readlink("/proc/self/exe", self, PATH_MAX - 1);
 
 	if (n < 0)
 		return err_errno(e, "the path of this program");
-	out[n] = 0;
-	if (place_find_program("sidecar", found) && realpath(found, resolved) &&
-	    strcmp(resolved, out) == 0)
-		(void)snprintf(out, PATH_MAX, "sidecar");
+	self[n] = 0;
+	const bool in_path = place_find_program("sidecar", found) && realpath(found, resolved) &&
+			     strcmp(resolved, self) == 0;
+	(void)snprintf(out, PATH_MAX, "%s", in_path ? "sidecar" : self);
 	return 0;
 }
 

@@ -36,9 +36,9 @@ int place_of_records(char out[PATH_MAX], struct err *e);
 /* The directory in which the program was started. */
 int place_of_project(char out[PATH_MAX], struct err *e);
 
-/* The program as a configuration should name it: "sidecar" if PATH leads to this one, else its
- * path. */
-int place_of_program(char out[PATH_MAX], struct err *e);
+/* The program: its path, and as a configuration should name it: "sidecar" if PATH leads to this one,
+ * else its path. */
+int place_of_program(char self[PATH_MAX], char out[PATH_MAX], struct err *e);
 
 /* The first program of that name in PATH; false if there is none. */
 bool place_find_program(const char *name, char out[PATH_MAX]);

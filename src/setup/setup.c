@@ -276,11 +276,12 @@ static int check(struct work_on_setup *w)
 		return EXIT_OK;
 	buf_addf(&out, "%s has ways around the sidecar:\n", w->agent->title);
 	cli_add_text(&out, buf_str(&reasons));
-	if (w->args->only)
+	if (w->args->only || (!c.settable && !w->agent->cannot))
 		buf_addf(&out, "Take them away by hand, and see: sidecar setup %s --check\n",
 			 w->agent->name);
 	else if (!w->agent->cannot)
-		buf_addf(&out, "To take them away: sidecar setup %s --only\n", w->agent->name);
+		buf_addf(&out, "To take them away: sidecar setup %s --only%s\n", w->agent->name,
+			 c.settable < c.ways ? "; and by hand what it leaves" : "");
 	cli_print(buf_str(&out));
 	return EXIT_FAILED;
 }
@@ -500,7 +501,7 @@ int setup_take_back(struct cli *c, const char *agent, const char *project, bool 
 				   .memory = { .max = LIMIT_CLIENT_MEMORY } };
 	struct err e;
 
-	if (!w.agent || place_of_program(w.names.program, &e) < 0)
+	if (!w.agent || place_of_program(w.names.self, w.names.program, &e) < 0)
 		return EXIT_FAILED;
 	(void)snprintf(w.names.project, sizeof w.names.project, "%s", project ? project : "");
 	cli_say(c, "%s, set up %s%s", w.agent->title, project ? "in " : "for this user",
@@ -529,7 +530,8 @@ static int setup_run(struct cli *c, const void *args)
 			"\"%s\" is not an agent that setup knows: claude, codex, gemini, "
 			"opencode, cursor, vscode or qwen",
 			c->argv[0]);
-	if (place_of_project(w.names.project, &e) < 0 || place_of_program(w.names.program, &e) < 0)
+	if (place_of_project(w.names.project, &e) < 0 ||
+	    place_of_program(w.names.self, w.names.program, &e) < 0)
 		return failed(&w, &e);
 	return a->list	  ? list(&w)
 	       : a->print ? print(&w)

@@ -57,7 +57,7 @@ static void name_remains(struct cli *c)
 	struct remains r = { .out = { .max = LIMIT_ANSWER } };
 	AUTO_CONFIG config = { 0 };
 	CLEANUP(place_content_done) struct place_content file = { .exists = false };
-	char program[PATH_MAX], size[HUMAN_SIZE];
+	char program[PATH_MAX], self[PATH_MAX], size[HUMAN_SIZE];
 	struct sidecar_error error;
 	struct err e;
 
@@ -77,7 +77,7 @@ static void name_remains(struct cli *c)
 	if (configured && config.files[CONFIG_USER_FILE] &&
 	    place_read(config.files[CONFIG_USER_FILE], &file, &e) == 0 && file.exists)
 		buf_addf(&r.out, "settings %s\n", config.files[CONFIG_USER_FILE]);
-	if (place_of_program(program, &e) == 0 &&
+	if (place_of_program(self, program, &e) == 0 &&
 	    (strcmp(program, "sidecar") != 0 || place_find_program("sidecar", program)))
 		buf_addf(&r.out,
 			 "program  %s: removed by what has installed it (make uninstall, apt, npm, "

@@ -231,7 +231,7 @@ class TestFiles(SetupTest):
         for comment in ("// what the team uses", "/* for now */", "// secrets", "// opencode"):
             self.assertIn(comment, text)
         path = self.put(".claude/settings.json", text_for("claude", COMMENTED))
-        self.sidecar("claude", "--only", "--yes")
+        self.sidecar("claude", "--only", "--yes", status=1)  # members that it cannot judge
         self.assertIn('"Read(./.env)", "Bash"', path.read_text())
 
     def test_what_the_agent_would_not_read_is_refused(self):
@@ -239,6 +239,20 @@ class TestFiles(SetupTest):
                                  ("claude", '{"model": 1}', "model is not a string"), ("claude", '{"env": "x"}', "env is not an object"),
                                  ("claude", '{"permissions": {"allow": "x"}}', "allow is not a list"),
                                  ("claude", '{"respectGitignore": "x"}', "respectGitignore is not true or false"),
+                                 ("claude", '{"permissions": {"defaultMode": "nope"}}', "defaultMode is not a mode"),
+                                 ("claude", '{"permissions": {"additionalDirectories": ["a", 1]}}', "additionalDirectories is not a list of"),
+                                 ("claude", '{"availableModels": [1]}', "availableModels is not a list of strings"),
+                                 ("claude", '{"sandbox": {"enabled": 1}}', "enabled is not true or false"),
+                                 ("claude", '{"spinnerVerbs": 1}', "spinnerVerbs is not an object"),
+                                 ("claude", '{"tui": "x"}', "tui is not default"), ("claude", '{"model": null}', "model is not"),
+                                 ("claude", '{"cleanupPeriodDays": 0}', "cleanupPeriodDays is not a number above 0"),
+                                 ("claude", '{\n"language": "a\tb"}', "line 2: a string has a control character"),
+                                 ("claude", '{\n\n"model": "a\\x"}', "line 3: a string has"), ("claude", '{"x": tru}', "line 1: a value"),
+                                 ("gemini", '{\n"a": "b\t"}', "line 2: a string"), ("qwen", '{"a": 01}', "line 1: a value"),
+                                 ("codex", "x = 1\ny = tru\n", "line 2: a value is not one of TOML"),
+                                 ("codex", "[a]\nx = 1\n[a]\n", "line 3: a name is defined twice"),
+                                 ("codex", "x = 1\nx = 2\n", "line 2: a name is"), ("codex", "a.b = 1\n[a]\n", "line 2: a name is"),
+                                 ("codex", "a = 1\na.b = 2\n", "line 2: a name is"), ("codex", "[[a]]\n[a]\n", "line 2: a name is"),
                                  ("gemini", '{"a": [1,\n]}', "line 2"), ("qwen", '{"a": 1,\n}', "line 2")):
             with self.subTest(agent=agent, text=text):
                 path = self.put(FILES[agent][-1], text)
@@ -300,7 +314,7 @@ class TestFiles(SetupTest):
         real.chmod(0o600)
         (self.home / ".claude").mkdir()
         (self.home / ".claude/settings.json").symlink_to(real)
-        self.sidecar("claude", "--only", "--user", "--yes")
+        self.sidecar("claude", "--only", "--user", "--yes", status=1)
         self.assertTrue((self.home / ".claude/settings.json").is_symlink())
         self.assertEqual(stat.S_IMODE(real.stat().st_mode), 0o600)
         self.assertIn('"Bash"', real.read_text())
@@ -472,6 +486,15 @@ class TestCheck(SetupTest):
             ("claude", "home/.claude/settings.json", '{"statusLine": {"type": "command", "command": "x"}}', "statusLine in"),
             ("claude", "project/.claude/settings.local.json", '{"apiKeyHelper": "x"}', "apiKeyHelper in"),
             ("claude", "project/.claude/settings.local.json", '{"env": {"BASH_ENV": "x"}}', "env.BASH_ENV in"),
+            ("claude", "project/.claude/settings.local.json", '{"env": {"LANG": "C", "GIT_CONFIG_COUNT": "1"}}', "env.GIT_CONFIG_COUNT in"),
+            ("claude", "project/.claude/settings.local.json", hook.replace('{"hooks": [{', '{"enabled": false, "hooks": [{'), "hooks.PostToolUse in"),
+            ("claude", "home/.claude.json", server.replace('"x"}', '"x", "enabled": false}'), "mcpServers.x in"),
+            ("claude", "project/.claude/settings.local.json", '{"disabledMcpjsonServers": ["x", "sidecar"]}', 'Servers has "sidecar"'),
+            ("claude", "project/.claude/agents/a.md", "", "agents is loaded"),
+            ("claude", "home/.claude/agents/a.md", "", "agents is loaded"),
+            ("claude", ".mcp.json", server, ".mcp.json as well"),
+            ("claude", "home/.claude/settings.json", '{"voice": {}}', "settings.json has voice: it cannot be judged"),
+            ("claude", "home/.claude/settings.json", '{"permissions": {"new": 1}}', "settings.json has new: it cannot be judged"),
             ("claude", "home/.claude/settings.json", '{"enabledPlugins": {"a@b": true, "c@d": false}}', "enabledPlugins.a@b in"),
             ("claude", "home/.claude.json", server, "mcpServers.x in"),
             ("claude", "home/.claude.json", '{"projects": {"%s": %s}}' % (self.project, server), "mcpServers.x in"),
@@ -479,12 +502,24 @@ class TestCheck(SetupTest):
             ("codex", "home/.codex/config.toml", '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = "x"\n', "hooks in"),
             ("codex", "home/.codex/config.toml", 'profile = "x"\n[profiles.x]\nsandbox_mode = "danger"\n', "profile in"),
             ("codex", "project/.codex/hooks.json", "{}", "hooks.json is loaded"),
+            ("codex", ".codex/config.toml", "", ".codex/config.toml as well"),
+            ("codex", "home/.codex/config.toml", '[model_providers.x.auth]\ncommand = "x"\n', "model_providers.x.auth in"),
             ("gemini", "home/.gemini/settings.json", hook, "hooks.PostToolUse in"),
+            ("gemini", "home/.gemini/settings.json", hook.replace('{"hooks": [{', '{"enabled": false, "hooks": [{'), "hooks.PostToolUse in"),
             ("gemini", "home/.gemini/settings.json", '{"tools": {"discoveryCommand": "x"}}', "tools.discoveryCommand in"),
             ("gemini", "home/.gemini/extensions/a/x.json", "{}", "extensions is loaded"),
             ("opencode", "project/.opencode/plugin/a.js", "", "plugin is loaded"),
             ("opencode", "home/.config/opencode/tools/a.ts", "", "tools is loaded"),
             ("opencode", "project/.opencode/agent/a.md", "", "agent is loaded"),
+            ("opencode", "home/.opencode/plugin/a.js", "", "plugin is loaded"),
+            ("opencode", ".opencode/plugin/a.js", "", ".opencode/plugin as well"),
+            ("opencode", "opencode.jsonc", "{}", "opencode.jsonc as well"),
+            ("opencode", "project/opencode.jsonc", "{}", "opencode.jsonc as well"),
+            ("opencode", "home/.config/opencode/config.json", "{}", "config.json is loaded"),
+            ("opencode", "home/.config/opencode/opencode.json", '{"experimental": {"hook": {"file_edited": {}}}}', "experimental.hook in"),
+            ("opencode", "home/.config/opencode/opencode.json",
+             '{"provider": {"a": {"models": {"b": {"provider": {"npm": "file:///x.mjs"}}}}}}', "provider.a.models.b.provider.npm in"),
+            ("opencode", "home/.config/opencode/opencode.json", '{"provider": {"a": {"npm": "@ai-sdk/x@file:/x"}}}', "provider.a.npm in"),
             ("opencode", "home/.config/opencode/opencode.json", '{"mcp": {"x": {"command": ["x"]}}}', "mcp.x in"),
             ("opencode", "home/.config/opencode/opencode.json", '{"plugin": ["x"]}', "plugin in"),
             ("opencode", "home/.config/opencode/opencode.json", '{"mode": {"build": {"tools": {"bash": true}}}}', "mode.build.tools"),
@@ -494,16 +529,79 @@ class TestCheck(SetupTest):
             with self.subTest(agent=agent, name=name, reason=reason):
                 path = self.top / name
                 path.parent.mkdir(parents=True, exist_ok=True)
+                if name == "project/opencode.jsonc":
+                    self.put("opencode.json", "{}")
                 path.write_text(text)
                 said = self.sidecar(agent, "--only", "--yes", status=1)
                 self.assertIn(reason, said)
                 self.assertIn("connected, but not held", said)
                 self.assertIn(reason, self.sidecar("--check", agent, status=1))
                 self.sidecar(agent, "--undo", "--yes")
-                shutil.rmtree(self.top / "/".join(name.split("/")[:2]), ignore_errors=True)
-                path.unlink(missing_ok=True)
+                path.unlink()
+                first = self.top / "/".join(name.split("/")[:2 if name.split("/")[0] in ("home", "project") else 1])
+                shutil.rmtree(first, ignore_errors=True)
                 self.sidecar(agent, "--only", "--yes")
                 self.sidecar(agent, "--undo", "--yes")
+
+    def test_what_runs_nothing_is_not_named(self):
+        for agent, name, text in (
+                ("claude", ".claude/settings.local.json", '{"env": {"LANG": "C"}, "model": "opus", "availableModels": ["a"], "tui": "default"}'),
+                ("claude", ".claude/settings.local.json", '{"permissions": {"defaultMode": "plan"}, "disabledMcpjsonServers": ["x"]}'),
+                ("claude", ".mcp.json", '{"mcpServers": {"sidecar": {"command": "%s", "args": ["mcp", "--read-only"], "env": {"LANG": "C"}}}}'
+                 % os.path.realpath(BIN)),
+                ("opencode", "opencode.json", '{"mcp": {"x": {"command": ["x"], "enabled": false}}, "provider": {"a": {"npm": "@ai-sdk/x-1"}}}')):
+            with self.subTest(agent=agent, text=text):
+                path = self.put(name, text)
+                self.sidecar(agent, "--only", "--yes")
+                path.unlink()
+
+    def test_what_else_the_servers_entry_has(self):
+        """Variables and arguments make it another program, or one that holds less; in each file."""
+        for member, reason in (('"env": {"LD_PRELOAD": "./x.so"}', "env.LD_PRELOAD in"), ('"env": {"SIDECAR_SANDBOX": "off"}', "SIDECAR_SANDBOX in"),
+                               ('"args": ["mcp", "--sandbox", "off"]', "sidecar.args in"), ('"args": ["mcp", "--sandbox=off"]', "sidecar.args in"),
+                               ('"args": ["mcp", "--workspace", "/"]', "sidecar.args in"), ('"cwd": "/"', "sidecar.cwd in")):
+            for agent, name, text in (
+                    ("claude", "project/.mcp.json", '{"mcpServers": {"sidecar": {"command": "sidecar", %s}}}'),
+                    ("claude", "home/.claude.json", '{"mcpServers": {"sidecar": {"command": "sidecar", %s}}}'),
+                    ("gemini", "home/.gemini/settings.json", '{"mcpServers": {"sidecar": {"command": "sidecar", %s}}}'),
+                    ("qwen", "project/.qwen/settings.json", '{"mcpServers": {"sidecar": {"command": "sidecar", %s}}}'),
+                    ("opencode", "project/opencode.json", '{"mcp": {"sidecar": {"command": ["sidecar", "mcp"], %s}}}'),
+                    ("codex", "home/.codex/config.toml", '[mcp_servers]\nsidecar = { command = "sidecar", %s }\n')):
+                with self.subTest(agent=agent, name=name, member=member):
+                    path = self.top / name
+                    path.parent.mkdir(exist_ok=True)
+                    if agent == "codex":
+                        member = member.replace('": ', '" = ')
+                    path.write_text(text % member)
+                    self.assertIn(reason, self.sidecar(agent, "--only", "--yes", status=1))
+                    path.unlink()
+                    shutil.rmtree(self.home / ".local")
+                    for other in FILES[agent]:
+                        (self.project / other).unlink(missing_ok=True)
+        path = self.put("opencode.json", '{"mcp": {"sidecar": {"command": ["sidecar", "mcp", "--sandbox", "off"]}}}')
+        self.assertIn("sidecar.command in", self.sidecar("opencode", "--only", "--yes", status=1))
+        for command in ("./tools/sidecar", "/opt/sidecar", "tools/sidecar"):
+            path = self.put(".mcp.json", '{"mcpServers": {"sidecar": {"command": "%s"}}}' % command)
+            self.assertIn("does not run the sidecar", self.sidecar("claude", "--yes", status=1))
+            self.assertIn("mcpServers.sidecar in", self.sidecar("--check", "claude", status=1))
+            path.unlink()
+
+    def test_directories_around_the_repository_are_not_read(self):
+        (self.top / "opencode.json").write_text("{}")
+        self.assertIn(f"{self.top}/opencode.json as well", self.sidecar("opencode", "--only", "--yes", status=1))
+        (self.project / ".git").mkdir()
+        (self.project / ".git/HEAD").write_text("")
+        self.sidecar("--check", "opencode")
+
+    def test_it_says_what_only_a_person_can_take_away(self):
+        self.put(".claude/settings.local.json", '{"hooks": {"Stop": [{"hooks": []}]}}')
+        self.assertIn("To take them away: sidecar setup claude --only; and by hand what it leaves\n",
+                      self.sidecar("--check", "claude", status=1))
+        self.sidecar("claude", "--only", "--yes", status=1)
+        said = self.sidecar("--check", "claude", status=1)
+        self.assertIn("Take them away by hand", said)
+        self.assertNotIn("--only", said)
+        self.assertIn("sidecar setup gemini --only\n", self.sidecar("--check", "gemini", status=1))
 
     def test_a_project_that_codex_does_not_trust_holds_nothing(self):
         self.sidecar("codex", "--only", "--yes")
@@ -619,11 +717,11 @@ class TestTalk(SetupTest):
         self.assertEqual(server["command"], os.path.realpath(BIN))
 
     def test_a_server_that_runs_a_sidecar_stays_as_it_is(self):
-        text = '{"mcpServers": {"sidecar": {"command": "/opt/sidecar", "args": ["mcp", "--read-only"]}}}'
+        text = '{"mcpServers": {"sidecar": {"command": "%s", "args": ["mcp", "--read-only"]}}}' % os.path.realpath(BIN)
         path = self.put(".gemini/settings.json", text)
         self.sidecar("gemini", "--yes")
         self.assertEqual(path.read_text(), text)
-        path.write_text(text.replace("/opt/sidecar", "/opt/other"))
+        path.write_text(text.replace(os.path.realpath(BIN), "/opt/sidecar"))
         self.assertIn("does not run the sidecar", self.sidecar("gemini", "--yes", status=1))
 
     def test_variables_that_move_the_configuration(self):
