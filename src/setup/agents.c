@@ -145,6 +145,7 @@ static const struct agent_running claude_runs[] = {
 static const struct agent_row codex_rows[] = {
 	{ ROW_SERVER, 0, 0, { "mcp_servers", "sidecar", "command" }, "\"@\"", "[\"mcp\"]" },
 	{ ROW_VALUE, 0, 0, { "mcp_servers", "sidecar", "tool_timeout_sec" }, "3600" },
+	{ ROW_VALUE, 0, 0, { "tool_output_token_limit" }, "12000" },
 	{ ROW_VALUE,
 	  0,
 	  0,
@@ -218,6 +219,8 @@ static const struct agent_row qwen_rows[] = {
 	{ ROW_SERVER, 0, 0, { "mcpServers", "sidecar" }, "{\"command\":\"@\",\"args\":[\"mcp\"]}" },
 	{ ROW_VALUE, ROW_HOLDS | ROW_EASES, 0, { "mcpServers", "sidecar", "trust" }, "true" },
 	{ ROW_VALUE, ROW_HOLDS, 0, { "mcp", "allowed" }, "[\"sidecar\"]" },
+	{ ROW_VALUE, 0, 0, { "tools", "truncateToolOutputThreshold" }, "50000" },
+	{ ROW_VALUE, 0, 0, { "tools", "truncateToolOutputLines" }, "2000" },
 	{ ROW_VALUE,
 	  ROW_HOLDS,
 	  0,

@@ -152,6 +152,31 @@ const char *denial_by_name(const struct denial *d)
 	return by_names[d->by];
 }
 
+/* What helps a command that may not write there. Tools that install for the user or the machine can be
+ * given another place; a directory for those would be the whole home or /usr. */
+static void add_help(const char *path, struct buf *out)
+{
+	static const struct {
+		const char *part, *flag, *name;
+	} places[] = {
+		{ "/.gitconfig", "--global", "GIT_CONFIG_GLOBAL=FILE" },
+		{ "/node_modules", "-g", "npm_config_prefix=DIR" },
+		{ "/.local/lib/python", "--user (a virtual environment does)",
+		  "PYTHONUSERBASE=DIR" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		if (!strstr(path, places[i].part))
+			continue;
+		buf_addf(out,
+			 "; do without %s, or the operator names a place that is writable: "
+			 "--command-env %s",
+			 places[i].flag, places[i].name);
+		return;
+	}
+	buf_add(out, STR("; the operator can allow its directory: --sandbox-write DIR"));
+}
+
 void denials_rule(const struct denials *d, const struct denial *one, struct buf *out)
 {
 	if (one->by == DENIED_BY_GUARD) {
@@ -182,7 +207,7 @@ void denials_rule(const struct denials *d, const struct denial *one, struct buf 
 	if (one->verb == INTENT_CONNECT)
 		buf_add(out, STR(", --sandbox-socket"));
 	else if (!d->bounds->config.read_only)
-		buf_add(out, STR("; the operator can allow more: --sandbox-write"));
+		add_help(one->path, out);
 }
 
 void denials_say(const struct denials *d, const struct denial *one, struct buf *out)

@@ -385,8 +385,9 @@ static int run_run(struct call *c, const void *args, struct result *ret, struct 
 const struct tool tool_run_command = {
 	.name = "run_command",
 	.title = "Run command",
-	.about = "Run a shell command to build, test, use git and so on: each in a new shell, "
-		 "without input. To read, search and change files, the other tools are better.",
+	.about = "Run a shell command to build, test, use git and so on: each in a new shell in "
+		 "`cwd`, without input; in a sandbox it can write the workspace and a private "
+		 "/tmp. To read, search and change files, the other tools are better.",
 	.args = run_table,
 	.args_size = sizeof(struct run_args),
 	.fields = receipt_fields,

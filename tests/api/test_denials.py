@@ -72,7 +72,7 @@ class Denials(unittest.TestCase):
         world = World(self)
         self.named(world, "mount", {"connect"})
         _, _, seen = world.run("echo x > %s/old" % world.outside)
-        self.assertEqual(seen["denied"][0]["rule"], "writable: the workspace, /tmp; the operator can allow more: --sandbox-write")
+        self.assertEqual(seen["denied"][0]["rule"], "writable: the workspace, /tmp; the operator can allow its directory: --sandbox-write DIR")
         self.assertIn("sandbox refused", seen["output"]["hint"])
         self.assertEqual(set(os.listdir(world.outside)), {"old", "cut", "unlinked", "moved", "mode", "times", "empty", "full", "served"})
 
@@ -88,8 +88,23 @@ class Denials(unittest.TestCase):
         client.answer(0)
         text = client.call("run_command", command="mkdir ~/.config/top; touch ~/.viminfo ~/.gitconfig; true")["result"]["content"][0]["text"]
         self.assertEqual([line for line in text.splitlines() if line.startswith("[sandbox: ")],
-                         ["[sandbox: writing %s/.gitconfig is not allowed; writable: the workspace, /tmp; the operator can allow more: "
-                          "--sandbox-write]" % home])
+                         ["[sandbox: writing %s/.gitconfig is not allowed; writable: the workspace, /tmp; do without --global, or the "
+                          "operator names a place that is writable: --command-env GIT_CONFIG_GLOBAL=FILE]" % home])
+
+    @needs_namespaces
+    def test_what_helps_tools_that_write_to_the_home(self):
+        home = tempfile.mkdtemp(prefix="sidecar-home-", dir="/var/tmp")
+        self.addCleanup(shutil.rmtree, home, True)
+        os.makedirs(home + "/.local/lib/python3")
+        client = Stdio("--sandbox", "workspace", "--command-env", "GIT_CONFIG_GLOBAL=/tmp/mine", env={"HOME": home}, results="text")
+        self.addCleanup(client.close)
+        client.send(initialize(0))
+        client.answer(0)
+        for command, said in (("mkdir ~/.local/lib/python3/x", "--command-env PYTHONUSERBASE=DIR]"),
+                              ("mkdir -p ~/node_modules", "--command-env npm_config_prefix=DIR]"), ("touch ~/x", "--sandbox-write DIR]"),
+                              ("git config --global user.name Mine && git config --global user.name", "\nMine")):
+            with self.subTest(command):
+                self.assertIn(said, client.call("run_command", command=command)["result"]["content"][0]["text"])
 
     def test_without_namespaces(self):
         world = World(self, FLOOR)
