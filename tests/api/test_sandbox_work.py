@@ -1,12 +1,21 @@
 """Real work in the sandbox: a C project is compiled, a package installed from the registry."""
+import base64
 import contextlib
+import gzip
+import hashlib
+import http.server
+import io
 import json
 import os
+import ssl
 import subprocess
+import tarfile
 import tempfile
+import threading
 import unittest
+import zipfile
 
-from harness import BIN, ROOT, SandboxTest, environment, machine, needs_sandbox, needs_two_users
+from harness import BIN, ROOT, SandboxTest, SidecarTest, environment, machine, needs_sandbox, needs_two_users
 from mcp_client import Stdio, output
 
 # The library is a third of it; the whole takes a minute.
@@ -38,6 +47,95 @@ class Work(SandboxTest):
                                "node -p 'require(\"is-odd\")(3)'")
         self.assertTrue(out["stdout"].endswith("true\n"), out)
         self.assertTrue(os.path.isdir(self.server.path("package/node_modules/is-number")))
+
+
+class Registry(http.server.BaseHTTPRequestHandler):
+    """One package, as npm and pip ask for it."""
+    asked = []
+    wheel = "leaf-1.0.0-py3-none-any.whl"
+
+    def archive(self):
+        out = io.BytesIO()
+        with tarfile.open(fileobj=out, mode="w") as tar:
+            text = b'{"name": "leaf", "version": "1.0.0"}'
+            member = tarfile.TarInfo("package/package.json")
+            member.size = len(text)
+            tar.addfile(member, io.BytesIO(text))
+        return gzip.compress(out.getvalue(), mtime=0)
+
+    def wheel_of(self):
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w") as z:
+            for name, text in (("METADATA", "Metadata-Version: 2.1\nName: leaf\nVersion: 1.0.0\n"), ("RECORD", ""),
+                               ("WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n")):
+                z.writestr(zipfile.ZipInfo("leaf-1.0.0.dist-info/" + name), text)
+        return out.getvalue()
+
+    def do_GET(self):  # pylint: disable=invalid-name
+        self.asked.append(self.path)
+        if self.path == "/leaf":
+            digest = base64.b64encode(hashlib.sha512(self.archive()).digest()).decode()
+            dist = {"tarball": "http://%s/leaf.tgz" % self.headers["Host"], "integrity": "sha512-" + digest}
+            version = {"name": "leaf", "version": "1.0.0", "dist": dist}
+            body = json.dumps({"name": "leaf", "dist-tags": {"latest": "1.0.0"}, "versions": {"1.0.0": version}}).encode()
+        else:
+            body = {"/leaf.tgz": self.archive, "/" + self.wheel: self.wheel_of}.get(
+                self.path, lambda: b'<a href="/%s">leaf</a>' % self.wheel.encode())()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Content-Type", "text/html" if body.startswith(b"<") else "application/octet-stream")
+        self.send_header("Cache-Control", "max-age=3600")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format, *args):  # pylint: disable=redefined-builtin
+        pass
+
+
+@needs_sandbox
+class Caches(SidecarTest):
+    """What a tool has fetched in one session, it has in the next."""
+
+    def setUp(self):
+        self.home, self.base, self.work = (self.enterContext(tempfile.TemporaryDirectory(dir="/var/tmp")) for _ in range(3))
+        self.registry = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Registry)
+        self.addCleanup(self.registry.server_close)
+        thread = threading.Thread(target=self.registry.serve_forever)
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(self.registry.shutdown)
+        self.url = "http://127.0.0.1:%d" % self.registry.server_port
+        Registry.asked.clear()
+
+    def session(self, command):
+        server = self.start(env={"SIDECAR_SANDBOX": "workspace", "HOME": self.home, "SIDECAR_CACHE": self.base}, workspace=self.work)
+        out = server.output("run_command", command=command, timeout_ms=600000, timeout=600)
+        self.assertEqual(server.stop(), 0)
+        self.assertEqual(out["exit_code"], 0, out)
+        return out["stdout"]
+
+    @unittest.skipUnless(machine.tool("npm"), "npm is not installed")
+    def test_a_second_npm_ci_asks_nobody(self):
+        self.session('echo "{}" > package.json && npm install --no-update-notifier --no-audit --no-fund --registry=%s leaf' % self.url)
+        self.assertEqual(Registry.asked, ["/leaf", "/leaf.tgz"])
+        self.session("rm -r node_modules && npm ci --no-update-notifier --no-audit --no-fund --registry=%s && ls node_modules/leaf" % self.url)
+        self.assertEqual(Registry.asked, ["/leaf", "/leaf.tgz"])
+
+    @unittest.skipUnless(machine.tool("pip"), "pip is not installed")
+    @unittest.skipUnless(machine.tool("openssl"), "openssl is not installed")
+    def test_a_second_pip_asks_only_the_index(self):
+        # Without TLS pip keeps nothing.
+        key, cert = (os.path.join(self.work, name) for name in ("key.pem", "cert.pem"))
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", cert, "-days", "2", "-subj",
+                        "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(cert, key)
+        self.registry.socket = context.wrap_socket(self.registry.socket, server_side=True)
+        for i in range(2):
+            self.session("pip download --disable-pip-version-check --cert cert.pem --index-url %s/simple -d got%d leaf && ls got%d/*.whl"
+                         % (self.url.replace("http:", "https:"), i, i))
+        self.assertEqual(Registry.asked.count("/" + Registry.wheel), 1, Registry.asked)
+        self.assertEqual(Registry.asked.count("/simple/leaf/"), 2)
 
 
 @needs_sandbox
