@@ -32,6 +32,8 @@ static int next(struct config_reader *r)
 
 static int peek(const struct config_reader *r)
 {
+	if (str_starts(r->rest, STR("\r\n")))
+		return '\n';
 	return r->rest.n ? (unsigned char)r->rest.p[0] : -1;
 }
 
@@ -43,7 +45,7 @@ static bool is_name(int c)
 
 static bool is_blank(int c)
 {
-	return c == ' ' || c == '\t';
+	return c == ' ' || c == '\t' || c == '\r';
 }
 
 static bool add(char text[GITCONFIG_KEY], size_t *n, int c)
@@ -178,7 +180,7 @@ static int read_next(struct config_reader *r)
 		const int c = peek(r);
 		if (c < 0)
 			return 0;
-		if (is_blank(c) || c == '\n' || c == '\r') {
+		if (is_blank(c) || c == '\n') {
 			(void)next(r);
 		} else if (c == '#' || c == ';') {
 			skip_line(r);
@@ -213,10 +215,11 @@ static const struct {
 	{ "core", "gitproxy" },
 	{ "core", "attributesfile" },
 	{ "core", "worktree" },
-	{ "core", "alternaterefscommand" },
 	{ "*", "textconv" },
-	{ "*", "command" },
+	{ "*", "*command" },
 	{ "*", "*cmd" },
+	{ "*", "*hook" },
+	{ "*", "*prog" },
 	{ "*", "driver" },
 	{ "*", "clean" },
 	{ "*", "smudge" },
@@ -229,11 +232,10 @@ static const struct {
 	{ "*", "receivepack" },
 	{ "*", "vcs" },
 	{ "*", "editor" },
-	{ "alias", "*", .command = true },
+	{ "alias", "*" }, /* git's own commands start others: submodule foreach, rebase -x */
 	{ "submodule", "update", .command = true },
 	{ "url", "*" },
 	{ "protocol", "*" },
-	{ "uploadpack", "packobjectshook" },
 	{ "gpg", "*" },
 	{ "pager", "*" },
 	{ "instaweb", "*" },
@@ -300,20 +302,35 @@ bool gitconfig_executes(struct str new, const struct str *old, size_t count,
 	return found || got != 0;
 }
 
-bool gitconfig_value(struct str text, const char *key, struct buf *out)
+void gitconfig_each(struct str text, const char *key,
+		    void (*call)(void *arg, struct str value), void *arg)
 {
 	struct config_reader r = reader_of(text);
 	char name[2 * GITCONFIG_KEY];
-	bool found = false;
 
 	while (read_next(&r) > 0) {
 		(void)snprintf(name, sizeof name, "%s.%s", r.section, r.name);
-		if (*r.sub || strcmp(name, key) != 0)
-			continue;
-		buf_reset(out, SIZE_MAX);
-		buf_add(out, buf_str(&r.value));
-		found = true;
+		if (strcmp(name, key) == 0 && (!*r.sub || strcmp(r.section, "includeif") == 0))
+			call(arg, buf_str(&r.value));
 	}
 	buf_done(&r.value);
-	return found;
+}
+
+static void keep_value(void *arg, struct str value)
+{
+	struct buf *out = arg;
+
+	buf_reset(out, SIZE_MAX);
+	buf_add(out, value);
+	buf_addc(out, '\0');
+}
+
+bool gitconfig_value(struct str text, const char *key, struct buf *out)
+{
+	buf_reset(out, SIZE_MAX);
+	gitconfig_each(text, key, keep_value, out);
+	if (!out->n)
+		return false;
+	out->n--;
+	return true;
 }

@@ -21,7 +21,12 @@ enum { GITCONFIG_KEY = 256 };
 bool gitconfig_executes(struct str new, const struct str *old, size_t count,
 			char key[GITCONFIG_KEY]);
 
-/* Add the last value of a key ("core.hookspath", in lower case) to `out`. False if it has none. */
+/* Call with each value of a key ("core.hookspath", in lower case); of "includeif.path" with those of
+ * any condition. */
+void gitconfig_each(struct str text, const char *key,
+		    void (*call)(void *arg, struct str value), void *arg);
+
+/* The last value of a key, in `out`. False if it has none. */
 bool gitconfig_value(struct str text, const char *key, struct buf *out);
 
 #endif
