@@ -87,7 +87,17 @@ static int replace_magic(int proc, struct caller_path *p)
 		{ STR("/proc/thread-self/cwd"), "cwd", false },
 		{ STR("/proc/self/root"), "root", false },
 		{ STR("/proc/thread-self/root"), "root", false },
+		{ STR("/proc/self/exe"), "exe", false },
+		{ STR("/proc/thread-self/exe"), "exe", false },
 	};
+	const struct str threads = STR("/proc/self/task/");
+
+	/* A thread is also found by its number alone. */
+	if (str_starts((struct str){ p->text, p->n }, threads) && p->text[threads.n] >= '0' &&
+	    p->text[threads.n] <= '9') {
+		p->n -= threads.n - 6;
+		memmove(p->text + 6, p->text + threads.n, p->n - 6 + 1);
+	}
 	const struct str all = { p->text, p->n };
 
 	if (!str_starts(all, STR("/proc/")) && !str_starts(all, STR("/dev/")))
@@ -175,7 +185,7 @@ void resolver_init(struct resolver *r, const struct resolver_home *home)
 	r->proc = r->root = -1;
 	r->proc_of = 0;
 	r->next = 0;
-	r->removes = r->moves = false;
+	r->removes = r->moves = r->walked = r->absent = false;
 	for (size_t i = 0; i < RESOLVER_DIRS; i++)
 		r->dirs[i] = (struct caller_dir){ .fd = -1 };
 }
@@ -312,6 +322,102 @@ static bool is_home(const struct resolver *r, struct str path, struct str *below
 	return true;
 }
 
+/* Has the process whose directory in /proc that is in the caller's other mounts, or cannot be
+ * looked at? Then its names mean something else. */
+static bool is_stranger(struct resolver *r, const char *name)
+{
+	char own[64], other[64], ns[PATH_MAX];
+	const char *end = strchr(name + 6, '/');
+
+	if (strncmp(name, "/proc/", 6) != 0 || !end)
+		return false;
+	(void)snprintf(ns, sizeof ns, "%.*s/ns/mnt", (int)(end - name), name);
+	AUTO_FD fd = open_in(r->root, ns, O_NOFOLLOW);
+	const ssize_t n = readlinkat(r->proc, "ns/mnt", own, sizeof own);
+	const ssize_t m = fd < 0 ? -1 : readlinkat(fd, "", other, sizeof other);
+	return n <= 0 || n != m || memcmp(own, other, (size_t)n) != 0;
+}
+
+/* What the link of that name leads to: its length; 0: it is none, or does not exist; -1: not known. */
+static ssize_t read_any_link(struct resolver *r, const char *name, char to[PATH_MAX])
+{
+	/* Only the caller is that. */
+	if (strcmp(name, "/proc/self") == 0 || strcmp(name, "/proc/thread-self") == 0)
+		return 0;
+	AUTO_FD fd = open_in(r->root, name, O_NOFOLLOW);
+	const ssize_t n = fd < 0 ? -1 : readlinkat(fd, "", to, PATH_MAX - 1);
+	if (n < 0)
+		return errno == ENOENT || errno == EINVAL || errno == ENOTDIR ? 0 : -1;
+	to[n] = '\0';
+	if (!is_stranger(r, name))
+		return n;
+	errno = EPERM;
+	return -1;
+}
+
+/* Go one part further in a path without links. 1: it is a link, and *to says where that leads, seen
+ * from where the path is again. */
+static int walk_part(struct resolver *r, struct str part, bool last, struct caller_path *done,
+		     char to[PATH_MAX])
+{
+	const size_t was = done->n;
+
+	if (!part.n || str_eq(part, STR(".")))
+		return 0;
+	if (str_eq(part, STR(".."))) {
+		while (done->n && done->text[--done->n] != '/')
+			;
+		return 0;
+	}
+	if (join(done, (struct str){ done->text, done->n }, part) < 0 ||
+	    replace_magic(r->proc, done) < 0)
+		return -1;
+	const ssize_t n = last ? 0 : read_any_link(r, done->text, to);
+	if (n > 0)
+		done->n = was;
+	return n < 0 ? -1 : n > 0;
+}
+
+/* Follow the links on the way of a path, also those in /proc, which the kernel follows for nobody but
+ * the caller. -1 with errno: it is not known where it leads. */
+static int walk(struct resolver *r, struct caller_path *p)
+{
+	struct caller_path done UNINITIALISED, rest = *p, next UNINITIALISED;
+	char to[PATH_MAX] UNINITIALISED;
+	struct str part, left = without_slashes((struct str){ rest.text, rest.n });
+	int links = 0;
+
+	if (see_root(r) < 0 || !is_certain(r)) {
+		errno = EACCES;
+		return -1;
+	}
+	done.n = 0;
+	while (left.n) {
+		(void)str_cut(left, '/', &part, &left);
+		left = without_slashes(left);
+		const int led = walk_part(r, part, !left.n, &done, to);
+		if (led < 0)
+			return -1;
+		if (!led)
+			continue;
+		if (++links >= LIMIT_LINK_HOPS) {
+			errno = ELOOP;
+			return -1;
+		}
+		if (to[0] == '/')
+			done.n = 0;
+		if (join(&next, str_of(to), left) < 0)
+			return -1;
+		rest = next;
+		left = without_slashes((struct str){ rest.text, rest.n });
+	}
+	if (done.n == 0)
+		return join(p, STR(""), STR(""));
+	done.text[done.n] = '\0';
+	*p = done;
+	return 0;
+}
+
 /* Open a directory by the path that the caller sees, in which there may be links and dots. */
 static int open_dir(struct resolver *r, struct str dir, struct caller_dir *ret)
 {
@@ -322,7 +428,8 @@ static int open_dir(struct resolver *r, struct str dir, struct caller_dir *ret)
 	ret->in_home = is_home(r, dir, &below);
 	if (ret->in_home) {
 		const int fd = r->home->open(r->home->root, below);
-		if (fd >= 0 || errno == ENOENT)
+		r->absent = fd < 0 && errno == ENOENT;
+		if (fd >= 0 || r->absent)
 			return fd;
 	}
 	if (dir.n >= sizeof text) {
@@ -339,6 +446,11 @@ static int open_dir(struct resolver *r, struct str dir, struct caller_dir *ret)
 	if (found < 0)
 		return -1;
 	const bool named = resolver_name(found, text);
+	/* What a process finds there of its own is not what this one finds. */
+	if (named && str_starts(str_of(text), STR("/proc/")) && !r->walked) {
+		errno = ELOOP;
+		return -1;
+	}
 	ret->linked = !named || !str_eq(str_of(text), dir.n ? dir : STR("/"));
 	ret->in_home = named && is_home(r, str_of(text), &below);
 	return ret->in_home ? r->home->open(r->home->root, below) : TAKE(found, -1);
@@ -424,11 +536,12 @@ static bool name_dots(struct resolver *r, struct caller_path *w)
 }
 
 /* Find the directory of p->at, and the name in it. */
-static enum place_found find(struct resolver *r, struct caller_place *p)
+static enum place_found find_plain(struct resolver *r, struct caller_place *p)
 {
 	struct str last, below, dir = cut_last(&p->at, &last);
 
 	p->dir = NULL;
+	errno = 0;
 	if (is_dots(last)) {
 		if (!name_dots(r, &p->at))
 			return PLACE_NOWHERE;
@@ -447,8 +560,23 @@ static enum place_found find(struct resolver *r, struct caller_place *p)
 	p->dir = see_dir(r, dir);
 	if (p->dir)
 		return PLACE_FOUND;
-	r->blind |= errno == ENAMETOOLONG;
 	return errno == ENOENT ? PLACE_NO_DIRECTORY : PLACE_NOWHERE;
+}
+
+/* The same behind links in /proc, which are not followed at once: they may also be why nothing is
+ * found. */
+static enum place_found find(struct resolver *r, struct caller_place *p)
+{
+	r->absent = false;
+	enum place_found found = find_plain(r, p);
+	if (found != PLACE_FOUND && !r->absent && (errno == ENOENT || errno == ELOOP)) {
+		r->walked = walk(r, &p->at) == 0;
+		found = r->walked ? find_plain(r, p) : PLACE_NOWHERE;
+		r->blind |= found == PLACE_NOWHERE && errno == EPERM;
+		r->walked = false;
+	}
+	r->blind |= found == PLACE_NOWHERE && errno == ENAMETOOLONG;
+	return found;
 }
 
 /* Most of what is opened for writing by an absolute path is a device. */

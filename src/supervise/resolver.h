@@ -86,7 +86,8 @@ struct resolver {
 	const struct stopped_call *call;
 	const struct resolver_home *home; /* or NULL */
 	struct intent intent;
-	bool blind; /* this process cannot look at the caller's root, or at so deep a directory */
+	bool blind; /* this process cannot look at the caller's root, so deep a directory, or where
+		       a link in /proc leads */
 
 	/* For this module alone: */
 	int read, read_error; /* what intent_read has returned */
@@ -96,6 +97,8 @@ struct resolver {
 	bool renewed;  /* opened for this call */
 	bool certain;  /* the call was waiting after that */
 	int root;      /* of the caller, O_PATH; or -1 */
+	bool walked;   /* the path has no links before its end */
+	bool absent;   /* there is no such directory, whatever links there are */
 	struct caller_dir dirs[RESOLVER_DIRS];
 	size_t next;
 	bool removes; /* from some call on names have gone, or got other objects … */
