@@ -302,8 +302,8 @@ bool gitconfig_executes(struct str new, const struct str *old, size_t count,
 	return found || got != 0;
 }
 
-void gitconfig_each(struct str text, const char *key,
-		    void (*call)(void *arg, struct str value), void *arg)
+void gitconfig_each(struct str text, const char *key, void (*call)(void *arg, struct str value),
+		    void *arg)
 {
 	struct config_reader r = reader_of(text);
 	char name[2 * GITCONFIG_KEY];

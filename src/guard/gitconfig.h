@@ -23,8 +23,8 @@ bool gitconfig_executes(struct str new, const struct str *old, size_t count,
 
 /* Call with each value of a key ("core.hookspath", in lower case); of "includeif.path" with those of
  * any condition. */
-void gitconfig_each(struct str text, const char *key,
-		    void (*call)(void *arg, struct str value), void *arg);
+void gitconfig_each(struct str text, const char *key, void (*call)(void *arg, struct str value),
+		    void *arg);
 
 /* The last value of a key, in `out`. False if it has none. */
 bool gitconfig_value(struct str text, const char *key, struct buf *out);

@@ -3,6 +3,7 @@
 
 #include "guard/guard.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,9 +12,17 @@
 #include "base/message.h"
 #include "base/own.h"
 #include "guard/gitconfig.h"
+#include "guard/tree.h"
 #include "sandbox/canonical.h"
 
-enum { GITS_OUTSIDE = 16, ACCEPTED = 16, KEPT_MOST = 1 << 20 };
+enum { GITS_OUTSIDE = 16, ACCEPTED = 16, KEPT_MOST = 1 << 20, BROUGHT_MOST = 4096 };
+
+/* What an allowed call has changed. */
+struct accepted {
+	char name[PATH_MAX];
+	const void *by; /* the call is still under way; or NULL */
+	struct stat is; /* what it has made of it; without links: nothing */
+};
 
 struct guard {
 	struct buf text; /* of the paths */
@@ -24,10 +33,10 @@ struct guard {
 	struct present *first; /* what was there at the start; NULL before */
 	pthread_mutex_t lock;  /* protects the rest */
 	struct present *now, *covered, *spare;
-	size_t running;		     /* commands */
-	bool orphan;		     /* the last of them frees it */
-	bool fresh;		     /* `now` is what a command found that starts alone */
-	uint64_t accepted[ACCEPTED]; /* hashes of names that allowed calls have changed */
+	size_t running; /* commands */
+	bool orphan;	/* the last of them frees it */
+	bool fresh;	/* `now` is what a command found that starts alone */
+	struct accepted accepted[ACCEPTED];
 	size_t next;
 };
 
@@ -259,29 +268,78 @@ bool guard_is_above(struct guard *g, const char *name)
 	return above;
 }
 
-static bool is_way(struct str pattern, struct str path)
+/* The part of a name in a git directory that was there, or "". */
+static struct str in_git(const struct present *p, size_t i, const char *name)
 {
-	return str_starts(pattern, path) && pattern.n > path.n && pattern.p[path.n] == '/';
+	const char *git = p->text.p + p->gits[i];
+
+	return canonical_is_in(name, git) && name[strlen(git)] ? str_of(name + strlen(git) + 1)
+							       : STR("");
 }
 
 bool guard_leads_to(struct guard *g, const char *name)
 {
 	const struct str path = below(g, name);
-	const char *row;
-	bool leads = false;
+	bool leads = path.n && sinks_lead(&g->sinks, path);
 
-	if (!path.n)
-		return false;
-	for (size_t i = 0; (row = sinks_pattern(i)) && !leads; i++)
-		leads = is_way(str_of(row + 1), path);
 	(void)pthread_mutex_lock(&g->lock);
-	for (size_t i = 0; i < g->now->git_count && !leads; i++) {
-		const char *git = g->now->text.p + g->now->gits[i];
-		leads = canonical_is_in(name, git) && name[strlen(git)] &&
-			strcmp(name + strlen(git) + 1, "info") == 0;
-	}
+	const struct present *p = g->now;
+	for (size_t i = 0; i < p->git_count && !leads; i++)
+		leads = str_eq(in_git(p, i, name), STR("info"));
+	for (size_t i = 0; path.n && i < p->way_count && !leads; i++)
+		leads = canonical_is_in(p->text.p + p->ways[i].to, name);
 	(void)pthread_mutex_unlock(&g->lock);
 	return leads;
+}
+
+/* Does it become, or lie in, the git directory of a submodule? */
+static bool is_module(struct guard *g, const char *name)
+{
+	bool is = false;
+
+	(void)pthread_mutex_lock(&g->lock);
+	for (size_t i = 0; i < g->now->git_count && !is; i++)
+		is = str_starts(in_git(g->now, i, name), STR("modules/"));
+	(void)pthread_mutex_unlock(&g->lock);
+	return is;
+}
+
+/* A directory that is looked through before it gets another name. */
+struct brought {
+	struct guard *guard;
+	const char *to; /* that name */
+	size_t skip;	/* … and what it stands for */
+	bool found;
+};
+
+static bool look_at_brought(void *arg, const char *name, bool is_dir)
+{
+	struct brought *b = arg;
+	char at[3 * PATH_MAX];
+
+	(void)snprintf(at, sizeof at, "%s%s", b->to, name + b->skip);
+	b->found |= guard_class(b->guard, at, is_dir).class == SINK_GUARDED ||
+		    (is_dir ? access(name, R_OK | X_OK) < 0 : guard_leads_to(b->guard, at));
+	return !b->found;
+}
+
+bool guard_brings(struct guard *g, int dir, const char *from, const char *to)
+{
+	struct brought b = { .guard = g, .to = to };
+	char top[40];
+	struct stat st;
+
+	if (fstatat(dir, from, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	if (!S_ISDIR(st.st_mode))
+		return S_ISLNK(st.st_mode) && guard_leads_to(g, to);
+	if (!guard_leads_to(g, to) && !is_module(g, to))
+		return false;
+	AUTO_FD fd = openat(dir, from, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return true;
+	b.skip = (size_t)snprintf(top, sizeof top, "/proc/self/fd/%d/.", fd);
+	return !tree_visit(top, BROUGHT_MOST, look_at_brought, &b) || b.found;
 }
 
 bool guard_is_file(struct guard *g, const struct stat *st)
@@ -291,7 +349,7 @@ bool guard_is_file(struct guard *g, const struct stat *st)
 	if (!S_ISREG(st->st_mode) || st->st_nlink < 2)
 		return false;
 	(void)pthread_mutex_lock(&g->lock);
-	for (size_t i = 0; g->now->linked && i < g->now->count && !same; i++)
+	for (size_t i = 0; i < g->now->count && !same; i++)
 		same = g->now->items[i].st.st_dev == st->st_dev &&
 		       g->now->items[i].st.st_ino == st->st_ino;
 	(void)pthread_mutex_unlock(&g->lock);
@@ -350,6 +408,17 @@ int guard_permits(struct guard *g, int dir, const char *name, struct err *e)
 	return canonical_in(dir, name, at) ? guard_permits_name(g, at, e) : 0;
 }
 
+int guard_permits_move(struct guard *g, int dir, const char *name, const char *to, struct err *e)
+{
+	if (!guard_brings(g, dir, name, to))
+		return 0;
+	(void)err_set(e, ERR_PROTECTED_PATH,
+		      "Nothing is moved to %s: what a person's programs run later would come "
+		      "there.",
+		      guard_shown(g, to));
+	return err_advise(e, "The operator can allow it with --sinks allow");
+}
+
 void guard_enter(struct guard *g)
 {
 	(void)pthread_mutex_lock(&g->lock);
@@ -369,40 +438,7 @@ void guard_leave(struct guard *g)
 		release(g);
 }
 
-static uint64_t hash(const char *name)
-{
-	uint64_t h = 14695981039346656037U;
-
-	for (; *name; name++)
-		h = (h ^ (unsigned char)*name) * 1099511628211U;
-	return h;
-}
-
-void guard_accept_name(struct guard *g, const char *name)
-{
-	if (guard_class(g, name, false).class != SINK_GUARDED)
-		return;
-	(void)pthread_mutex_lock(&g->lock);
-	g->accepted[g->next++ % ACCEPTED] = hash(name);
-	(void)pthread_mutex_unlock(&g->lock);
-}
-
-void guard_accept(struct guard *g, int dir, const char *name)
-{
-	char at[2 * PATH_MAX];
-
-	if (canonical_in(dir, name, at))
-		guard_accept_name(g, at);
-}
-
-static bool is_accepted(const struct guard *g, const char *name)
-{
-	for (size_t i = 0; i < ACCEPTED; i++)
-		if (g->accepted[i] == hash(name))
-			return true;
-	return false;
-}
-
+/* The time of the last change of any kind cannot be put back by the one who made it. */
 static bool differs(const struct stat *a, const struct stat *b)
 {
 	if (a->st_dev != b->st_dev || a->st_ino != b->st_ino || a->st_mode != b->st_mode)
@@ -410,7 +446,53 @@ static bool differs(const struct stat *a, const struct stat *b)
 	/* What is in a directory is listed by itself, where that counts. */
 	return !S_ISDIR(a->st_mode) &&
 	       (a->st_size != b->st_size || a->st_mtim.tv_sec != b->st_mtim.tv_sec ||
-		a->st_mtim.tv_nsec != b->st_mtim.tv_nsec);
+		a->st_mtim.tv_nsec != b->st_mtim.tv_nsec ||
+		a->st_ctim.tv_sec != b->st_ctim.tv_sec || a->st_ctim.tv_nsec != b->st_ctim.tv_nsec);
+}
+
+void guard_accept_name(struct guard *g, const void *by, const char *name)
+{
+	if (strlen(name) >= PATH_MAX || guard_class(g, name, false).class != SINK_GUARDED)
+		return;
+	(void)pthread_mutex_lock(&g->lock);
+	struct accepted *a = &g->accepted[g->next++ % ACCEPTED];
+	a->by = by;
+	(void)snprintf(a->name, sizeof a->name, "%s", name);
+	(void)pthread_mutex_unlock(&g->lock);
+}
+
+void guard_accept(struct guard *g, const void *by, int dir, const char *name)
+{
+	char at[2 * PATH_MAX];
+
+	if (canonical_in(dir, name, at))
+		guard_accept_name(g, by, at);
+}
+
+void guard_accepted(struct guard *g, const void *by)
+{
+	(void)pthread_mutex_lock(&g->lock);
+	for (size_t i = 0; i < ACCEPTED; i++) {
+		struct accepted *a = &g->accepted[i];
+		if (a->by != by)
+			continue;
+		a->by = NULL;
+		if (lstat(a->name, &a->is) < 0)
+			a->is = (struct stat){ .st_nlink = 0 };
+	}
+	(void)pthread_mutex_unlock(&g->lock);
+}
+
+/* Has an allowed call made it what it is now (NULL: gone), or is one about to? */
+static bool is_accepted(const struct guard *g, const char *name, const struct stat *now)
+{
+	for (size_t i = 0; i < ACCEPTED; i++) {
+		const struct accepted *a = &g->accepted[i];
+		if (strcmp(a->name, name) == 0 &&
+		    (a->by || (now ? !differs(&a->is, now) : !a->is.st_nlink)))
+			return true;
+	}
+	return false;
 }
 
 void guard_files(struct guard *g, void (*call)(void *arg, int dir, const char *name), void *arg)
@@ -443,20 +525,23 @@ size_t guard_look(struct guard *g, void (*tell)(void *arg, const char *name), vo
 	for (size_t i = 0; i < new->count; i++) {
 		const struct present_item *was = present_find(old, present_name(new, i));
 		if ((was && !differs(&was->st, &new->items[i].st)) ||
-		    is_accepted(g, present_name(new, i)))
+		    is_accepted(g, present_name(new, i), &new->items[i].st))
 			continue;
 		tell(arg, guard_shown(g, present_name(new, i)));
 		count++;
 	}
 	for (size_t i = 0; i < old->count; i++) {
-		if (present_find(new, present_name(old, i)) || is_accepted(g, present_name(old, i)))
+		if (present_find(new, present_name(old, i)) ||
+		    is_accepted(g, present_name(old, i), NULL))
 			continue;
 		tell(arg, guard_shown(g, present_name(old, i)));
 		count++;
 	}
 	g->now = new;
 	g->spare = old;
-	memset(g->accepted, 0, sizeof g->accepted);
+	for (size_t i = 0; i < ACCEPTED; i++)
+		if (!g->accepted[i].by)
+			g->accepted[i].name[0] = '\0';
 	(void)pthread_mutex_unlock(&g->lock);
 	return count;
 }

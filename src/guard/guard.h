@@ -64,6 +64,10 @@ bool guard_is_above(struct guard *g, const char *name);
 /* Could a guarded name lie below that name? Then it must not become a link. */
 bool guard_leads_to(struct guard *g, const char *name);
 
+/* Would a guarded name come into being if that link or directory got the other, absolute name? What
+ * cannot be read as a whole is taken to bring one. */
+bool guard_brings(struct guard *g, int dir, const char *from, const char *to);
+
 /* Is it a guarded file, by another of its names? */
 bool guard_is_file(struct guard *g, const struct stat *st);
 
@@ -80,14 +84,19 @@ const char *guard_shown(const struct guard *g, const char *name);
 /* May a tool change that name in the directory? PROTECTED_PATH says which rule forbids it. */
 int guard_permits(struct guard *g, int dir, const char *name, struct err *e);
 int guard_permits_name(struct guard *g, const char *name, struct err *e);
+/* … and may what is there get the other, absolute name, with everything in it? */
+int guard_permits_move(struct guard *g, int dir, const char *name, const char *to, struct err *e);
 
 /* A command begins: what is there now is what it finds, unless another one runs already; and ends. */
 void guard_enter(struct guard *g);
 void guard_leave(struct guard *g);
 
-/* An allowed call is about to change, or has changed, that name: the next look says nothing. */
-void guard_accept(struct guard *g, int dir, const char *name);
-void guard_accept_name(struct guard *g, const char *name);
+/* An allowed call, which an address stands for, is about to change that name; and it has changed all
+ * that it was about to. The next look does not name what that call made; what another one made of it
+ * later it does. */
+void guard_accept(struct guard *g, const void *by, int dir, const char *name);
+void guard_accept_name(struct guard *g, const void *by, const char *name);
+void guard_accepted(struct guard *g, const void *by);
 
 /* Call with each small guarded file that was there at the last look: what gets past the judge is put
  * back from the record of the command. */

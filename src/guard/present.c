@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,7 +17,7 @@
 #include "guard/tree.h"
 #include "sandbox/canonical.h"
 
-enum { MODULES_DEEP = 6, WALK_MOST = 1000000, CONFIG_MOST = 1 << 20 };
+enum { MODULES_DEEP = 6, INCLUDED_DEEP = 4, WALK_MOST = 1000000, CONFIG_MOST = 1 << 20 };
 
 struct lookout {
 	struct present *p;
@@ -60,7 +61,6 @@ static bool add(const struct lookout *s, const char *name, bool covered)
 		p->full = true;
 		return false;
 	}
-	p->linked |= S_ISREG(st.st_mode) && st.st_nlink > 1;
 	p->items[p->count++] =
 		(struct present_item){ keep_name(p, name), st, covered && !S_ISLNK(st.st_mode) };
 	return true;
@@ -99,6 +99,22 @@ static bool follow(const char *name, char to[PATH_MAX])
 	*last++ = '\0';
 	return *last && canonical_name(*at ? at : "/", NULL, dir) &&
 	       snprintf(to, PATH_MAX, "%s/%s", dir, last) < PATH_MAX;
+}
+
+/* The same of any name, of which the last parts may not be there. */
+static bool place(const char *name, char to[PATH_MAX])
+{
+	char dir[PATH_MAX];
+	const char *last = strrchr(name, '/');
+
+	if (follow(name, to))
+		return true;
+	if (last == name ||
+	    snprintf(dir, sizeof dir, "%.*s", (int)(last - name), name) >= PATH_MAX ||
+	    !place(dir, to) || strlen(to) + strlen(last) >= PATH_MAX)
+		return false;
+	(void)strcat(to, last);
+	return true;
 }
 
 /* List what a name leads to as well, if it is a link. `to` is where its content lies. */
@@ -227,37 +243,128 @@ static void scan_modules(const struct lookout *s, const char *git)
 	each(s, name, "*", scan_module, 0);
 }
 
-bool present_read(const char *name, struct buf *out)
+static bool read_file(const char *name, int flags, struct buf *out)
 {
 	struct stat st;
-	AUTO_FD fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	AUTO_FD fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC | flags);
 
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > CONFIG_MOST)
 		return false;
-	char *to = buf_room(out, CONFIG_MOST);
-	const ssize_t n = to ? io_read_full(fd, to, CONFIG_MOST) : -1;
+	const size_t most = (size_t)st.st_size + 1;
+	char *to = buf_room(out, most);
+	const ssize_t n = to ? io_read_full(fd, to, most) : -1;
 	buf_filled(out, n > 0 ? (size_t)n : 0);
 	return n >= 0;
 }
 
-/* What core.hooksPath names, if that lies in the workspace. */
-static void scan_hooks_path(const struct lookout *s, const char *git)
+bool present_read(const char *name, struct buf *out)
 {
-	AUTO_BUF text = { .max = SIZE_MAX / 2 };
-	AUTO_BUF value = { .max = PATH_MAX };
+	return read_file(name, O_NOFOLLOW, out);
+}
+
+/* A file of git's configuration that is read for the workspace, and the git directory of that. */
+struct config_file {
+	const struct lookout *s;
+	const char *name, *git;
+	int depth; /* of files that include others */
+};
+
+/* Where a value leads that is a path, relative to `dir`, or would lead. */
+static bool lead(struct str value, const char *dir, char to[PATH_MAX])
+{
+	const char *home = getenv("HOME");
+	char name[2 * PATH_MAX];
+
+	while (value.n > 1 && value.p[value.n - 1] == '/')
+		value.n--;
+	if (str_starts(value, STR("~/")) && home)
+		(void)snprintf(name, sizeof name, "%.4000s%.*s", home, STR_FMT(str_from(value, 1)));
+	else if (str_starts(value, STR("/")))
+		(void)snprintf(name, sizeof name, "%.*s", STR_FMT(value));
+	else
+		(void)snprintf(name, sizeof name, "%.4000s/%.*s", dir, STR_FMT(value));
+	return value.n && place(name, to);
+}
+
+/* Hooks are where the files of the workspace are, or relative to them. */
+static void add_hooks_path(void *arg, struct str value)
+{
+	const struct config_file *c = arg;
 	char name[PATH_MAX], found[PATH_MAX];
 
-	(void)snprintf(name, sizeof name, "%.4000s/config", git);
-	if (!present_read(name, &text) ||
-	    !gitconfig_value(buf_str(&text), "core.hookspath", &value) || !value.n)
+	if (!lead(value, c->s->root, found) || !below(c->s, found).n)
 		return;
-	(void)snprintf(name, sizeof name, "%s%s%.*s", value.p[0] == '/' ? "" : s->root,
-		       value.p[0] == '/' ? "" : "/", STR_FMT(buf_str(&value)));
-	if (!canonical_name(name, NULL, found) || !below(s, found).n || !add(s, found, true))
+	(void)snprintf(name, sizeof name, "%.4000s/hooks", c->git);
+	(void)add_way(c->s, name, found);
+	if (!present_find(c->s->p, found) && add(c->s, found, true))
+		each(c->s, found, "*", add_hook, 0);
+}
+
+static void scan_config(const struct config_file *c);
+
+/* What a file includes is configuration as well: guarded if it lies in the workspace. */
+static void add_included(void *arg, struct str value)
+{
+	const struct config_file *c = arg;
+	char dir[PATH_MAX], name[PATH_MAX], found[PATH_MAX];
+
+	(void)snprintf(dir, sizeof dir, "%.*s", (int)(strrchr(c->name, '/') - c->name), c->name);
+	if (!lead(value, dir, found))
 		return;
-	(void)snprintf(name, sizeof name, "%.4000s/hooks", git);
-	(void)add_way(s, name, found);
-	each(s, found, "*", add_hook, 0);
+	if (below(c->s, found).n) {
+		(void)snprintf(name, sizeof name, "%.4000s/config", c->git);
+		(void)add_way(c->s, name, found);
+		if (!present_find(c->s->p, found))
+			(void)add(c->s, found, true);
+	}
+	const struct config_file included = { c->s, found, c->git, c->depth + 1 };
+	if (included.depth < INCLUDED_DEEP)
+		scan_config(&included);
+}
+
+static void scan_config(const struct config_file *c)
+{
+	AUTO_BUF text = { .max = SIZE_MAX / 2 };
+
+	if (!read_file(c->name, 0, &text))
+		return;
+	gitconfig_each(buf_str(&text), "core.hookspath", add_hooks_path, (void *)c);
+	gitconfig_each(buf_str(&text), "include.path", add_included, (void *)c);
+	gitconfig_each(buf_str(&text), "includeif.path", add_included, (void *)c);
+}
+
+static void scan_config_at(const struct lookout *s, const char *dir, const char *file,
+			   const char *git)
+{
+	char name[PATH_MAX];
+
+	if (!dir || snprintf(name, sizeof name, "%s/%s", dir, file) >= (int)sizeof name)
+		return;
+	scan_config(&(struct config_file){ s, name, git, 0 });
+}
+
+/* What git's configuration names in the workspace: the repository's, and that of the person. */
+static void scan_configs(const struct lookout *s, const char *const *outside, size_t outside_count)
+{
+	const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	char git[PATH_MAX];
+
+	if (!s->p->git_count)
+		return;
+	/* The names move when one is added. */
+	(void)snprintf(git, sizeof git, "%s", s->p->text.p + s->p->gits[0]);
+	scan_config_at(s, git, "config", git);
+	scan_config_at(s, git, "config.worktree", git);
+	for (size_t i = 0; i < outside_count; i++) {
+		scan_config_at(s, outside[i], "config", git);
+		scan_config_at(s, outside[i], "config.worktree", git);
+	}
+	scan_config_at(s, home, ".gitconfig", git);
+	if (xdg && *xdg)
+		scan_config_at(s, xdg, "git/config", git);
+	else
+		scan_config_at(s, home, ".config/git/config", git);
+	scan_config_at(s, "/etc", "gitconfig", git);
 }
 
 static void scan_repository(const struct lookout *s)
@@ -275,7 +382,6 @@ static void scan_repository(const struct lookout *s)
 	    stat(git, &st) < 0 || !S_ISDIR(st.st_mode))
 		return;
 	scan_git(s, git);
-	scan_hooks_path(s, git);
 	(void)snprintf(name, sizeof name, "%.4000s/worktrees", git);
 	each(s, name, "*", scan_worktree, 0);
 	scan_modules(s, git);
@@ -292,8 +398,6 @@ static void scan_again(const struct lookout *s, const struct present *first)
 		(void)add(s, name, true);
 	for (size_t i = 0; i < first->git_count; i++)
 		scan_git(s, first->text.p + first->gits[i]);
-	if (first->git_count && first->has_git)
-		scan_hooks_path(s, first->text.p + first->gits[0]);
 }
 
 static void scan_table(const struct lookout *s)
@@ -358,7 +462,7 @@ void present_scan(struct present *p, const char *root, const struct sinks *sinks
 	buf_reset(&p->text, SIZE_MAX);
 	p->count = p->git_count = 0;
 	p->way_count = 0;
-	p->has_git = p->linked = p->full = false;
+	p->has_git = p->full = false;
 	if (first)
 		scan_again(&s, first);
 	else
@@ -367,6 +471,7 @@ void present_scan(struct present *p, const char *root, const struct sinks *sinks
 		scan_git(&s, outside[i]);
 		scan_modules(&s, outside[i]);
 	}
+	scan_configs(&s, outside, outside_count);
 	scan_table(&s);
 	if (sinks->own.count && !first)
 		p->full |= !tree_visit(root, WALK_MOST, visit, &s);

@@ -38,7 +38,6 @@ struct present {
 	struct present_way ways[PRESENT_WAYS];
 	size_t way_count;
 	bool has_git; /* there is a .git at the top */
-	bool linked;  /* one of the files has several names */
 	bool full;    /* there is more than this can hold */
 };
 

@@ -3,6 +3,9 @@
 
 #include "guard/sinks.h"
 
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/own.h"
@@ -156,6 +159,54 @@ const char *sinks_pattern(size_t i)
 const char *sinks_git_name(size_t i)
 {
 	return i < ROWS && table[i].place == IN_GIT ? table[i].pattern : NULL;
+}
+
+/* Does the path match the beginning of a pattern, and is there more of that? */
+static bool is_way(struct str pattern, struct str path)
+{
+	char part[NAME_MAX + 1], glob[NAME_MAX + 1];
+	struct str one;
+
+	while (path.n) {
+		(void)str_cut(pattern, '/', &one, &pattern);
+		(void)snprintf(glob, sizeof glob, "%.*s", STR_FMT(one));
+		if (strcmp(glob, "**") == 0)
+			return true;
+		(void)str_cut(path, '/', &one, &path);
+		(void)snprintf(part, sizeof part, "%.*s", STR_FMT(one));
+		if (!pattern.n || fnmatch(glob, part, 0) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* One that begins with two stars may begin anywhere. */
+static bool is_way_anywhere(struct str pattern, struct str path)
+{
+	struct str part;
+
+	if (str_starts(pattern, STR("/")))
+		pattern = str_from(pattern, 1);
+	if (!str_starts(pattern, STR("**/")))
+		return is_way(pattern, path);
+	pattern = str_from(pattern, 3);
+	do
+		if (is_way(pattern, path))
+			return true;
+	while (str_cut(path, '/', &part, &path));
+	return false;
+}
+
+bool sinks_lead(const struct sinks *s, struct str path)
+{
+	bool leads = false;
+
+	for (size_t row = 0; row < ROWS && !leads; row++)
+		leads = table[row].place == TOP &&
+			is_way_anywhere(str_of(table[row].pattern), path);
+	for (size_t i = 0; i < s->own.count && !leads; i++)
+		leads = is_way_anywhere(s->own.text[i], path);
+	return leads;
 }
 
 bool sinks_has_name(struct str path)

@@ -48,6 +48,9 @@ const char *sinks_pattern(size_t i);
 /* Those in a git directory: "hooks", "config", … */
 const char *sinks_git_name(size_t i);
 
+/* Could a guarded name lie below that path? Of patterns that are about any directory none says so. */
+bool sinks_lead(const struct sinks *s, struct str path);
+
 /* Is a component of the path one with which a guarded name begins? */
 bool sinks_has_name(struct str path);
 

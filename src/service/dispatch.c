@@ -287,8 +287,19 @@ static int ask_guard(void *arg, int dir, const char *name, struct err *e)
 	if (s->guard && x->call.guarded)
 		return guard_permits(s->guard, dir, name, e);
 	if (s->guard)
-		guard_accept(s->guard, dir, name);
+		guard_accept(s->guard, x, dir, name);
 	return 0;
+}
+
+static int ask_guard_move(void *arg, int dir, const char *name, int new_dir, const char *new_name,
+			  struct err *e)
+{
+	const struct execution *x = arg;
+	char to[2 * PATH_MAX];
+
+	if (!x->service->guard || !x->call.guarded || !canonical_in(new_dir, new_name, to))
+		return 0;
+	return guard_permits_move(x->service->guard, dir, name, to, e);
 }
 
 static void tell_journal(void *arg, int dir, const char *name, enum witness_act act)
@@ -314,6 +325,7 @@ static int begin_journal(struct execution *x, struct err *e)
 	const bool records = x->service->history.journal;
 	const bool asks = x->service->guard || x->service->shared.hidden;
 	x->witness = (struct witness){ .permits = asks ? ask_guard : NULL,
+				       .permits_move = ask_guard_move,
 				       .before = records ? tell_journal : NULL,
 				       .wrote = records ? tell_content : NULL,
 				       .arg = x };
@@ -323,6 +335,8 @@ static int begin_journal(struct execution *x, struct err *e)
 
 static void end_journal(struct execution *x)
 {
+	if (x->service->guard && !x->call.guarded)
+		guard_accepted(x->service->guard, x);
 	if (x->record.recording.journal)
 		(void)history_end(&x->record, x->d->arena, &x->made);
 }

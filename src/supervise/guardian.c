@@ -3,7 +3,6 @@
 
 #include "supervise/guardian.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,7 +17,7 @@
 #include "sandbox/canonical.h"
 #include "supervise/resolver.h"
 
-enum { CONFIG_MOST = 1 << 20, ENTRIES_MOST = 4096 };
+enum { CONFIG_MOST = 1 << 20 };
 
 void guardian_init(struct guardian *g, struct guard *guard, struct denials *denials)
 {
@@ -168,45 +167,17 @@ static int compare(struct guardian *g, struct resolver *r, const char *name)
 	return 0;
 }
 
-/* A directory that gets the name would bring guarded names along. */
-static bool brings_sinks(const struct guardian *g, const struct caller_place *from, const char *to)
-{
-	char name[3 * PATH_MAX];
-	const struct dirent *d;
-	bool brings = false;
-	const int fd =
-		openat(from->dir->fd, from->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-
-	if (!dir) {
-		if (fd >= 0)
-			(void)close(fd);
-		return false;
-	}
-	for (size_t i = 0; i < ENTRIES_MOST && !brings && (d = readdir(dir)); i++) {
-		(void)snprintf(name, sizeof name, "%s/%s", to, d->d_name);
-		brings = strcmp(d->d_name, "..") != 0 && strcmp(d->d_name, ".") != 0 &&
-			 guard_class(g->guard, name, false).class == SINK_GUARDED;
-	}
-	(void)closedir(dir);
-	return brings;
-}
-
 /* Does the call put a link, or a directory, there, by which a guarded name comes into being? */
-static bool leads_there(const struct guardian *g, const struct resolver *r, const char *name)
+static bool leads_there(const struct guardian *g, struct resolver *r, size_t which,
+			const char *name)
 {
-	const struct caller_place *from = &r->place[0];
-	struct stat st;
+	const enum intent_verb verb = r->intent.verb;
+	const struct caller_place *from = resolver_place(r, 1 - which);
 
-	if (r->intent.verb == INTENT_SYMLINK)
+	if (verb == INTENT_SYMLINK)
 		return guard_leads_to(g->guard, name);
-	if ((r->intent.verb != INTENT_RENAME && r->intent.verb != INTENT_LINK) ||
-	    from->found != PLACE_FOUND ||
-	    fstatat(from->dir->fd, from->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return false;
-	if (S_ISLNK(st.st_mode))
-		return guard_leads_to(g->guard, name);
-	return S_ISDIR(st.st_mode) && brings_sinks(g, from, name);
+	return (verb == INTENT_RENAME || verb == INTENT_LINK) && from->found == PLACE_FOUND &&
+	       guard_brings(g->guard, from->dir->fd, from->name, name);
 }
 
 /* Is it a guarded file by another name? */
@@ -236,11 +207,12 @@ static int change_mode(struct guardian *g, const struct resolver *r, const char 
 	    ((st.st_mode ^ mode) & 07777 & ~(unsigned)S_IXUSR))
 		return EACCES;
 	(void)snprintf(self, sizeof self, "/proc/self/fd/%d", at);
-	guard_accept_name(g->guard, name);
+	guard_accept_name(g->guard, g, name);
 	const struct bounds_rights rights =
 		b ? bounds_lower(b) : (struct bounds_rights){ .failed = false };
 	const int error = rights.failed ? EACCES : chmod(self, mode & 0777) < 0 ? errno : 0;
 	bounds_raise(&rights);
+	guard_accepted(g->guard, g);
 	return error;
 }
 
@@ -294,8 +266,8 @@ static int judge_path(struct guardian *g, struct resolver *r, size_t which)
 	if (verb == INTENT_RENAME && (!second || r->intent.exchange) &&
 	    resolver_moves(r, &r->place[which]) && guard_is_above(g->guard, name))
 		return refuse_sink(g, verb, name, NULL);
-	const bool makes = second || verb == INTENT_SYMLINK;
-	if ((makes && leads_there(g, r, name)) || (!second && is_linked(g, p)))
+	const bool makes = second || verb == INTENT_SYMLINK || r->intent.exchange;
+	if ((makes && leads_there(g, r, which, name)) || (!second && is_linked(g, p)))
 		return refuse_sink(g, verb, name, NULL);
 	return JUDGE_PASSES;
 }
@@ -328,7 +300,7 @@ static int write_config(struct guardian *g, const struct stopped_call *s, const 
 
 	if (!stopped_is_waiting(s))
 		return EINTR;
-	guard_accept(g->guard, g->dir, g->name);
+	guard_accept(g->guard, g, g->dir, g->name);
 	const struct bounds_rights rights =
 		b ? bounds_lower(b) : (struct bounds_rights){ .failed = false };
 	AUTO_FD fd = rights.failed
@@ -345,6 +317,7 @@ static int write_config(struct guardian *g, const struct stopped_call *s, const 
 				? errno
 				: 0;
 	bounds_raise(&rights);
+	guard_accepted(g->guard, g);
 	return error;
 }
 

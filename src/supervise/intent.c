@@ -127,6 +127,12 @@ static int read_paths(const struct stopped_call *s, struct intent *ret)
 		if (stopped_text(s, args[c->path], p->text) < 0)
 			return -1;
 	}
+	if (s->number == SYS_linkat) {
+		struct intent_path *from = &ret->path[0];
+		from->follow = args[4] & AT_SYMLINK_FOLLOW;
+		if (args[4] & AT_EMPTY_PATH && !*from->text)
+			(void)snprintf(from->text, PATH_MAX, "/proc/self/fd/%d", from->dir);
+	}
 	if (s->number == SYS_unlinkat && args[2] & AT_REMOVEDIR)
 		ret->verb = INTENT_RMDIR;
 	ret->exchange = s->number == SYS_renameat2 && args[4] & RENAME_EXCHANGE;

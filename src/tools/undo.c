@@ -3,6 +3,7 @@
 
 #include "changes/undo.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 
 #include "changes/limits.h"
@@ -118,6 +119,19 @@ static int check_list(const struct call *c, const struct str *list, size_t count
 	return 0;
 }
 
+/* A directory that gets its old name back may have got something since. */
+static int check_move(const struct call *c, struct str from, struct str to, struct err *e)
+{
+	struct path p = { .base = PATH_WORKSPACE };
+	char old[2 * PATH_MAX], new[2 * PATH_MAX];
+
+	(void)snprintf(p.name, sizeof p.name, "%.*s", STR_FMT(from));
+	(void)ws_absolute(c->shared->ws, &p, old);
+	(void)snprintf(p.name, sizeof p.name, "%.*s", STR_FMT(to));
+	(void)ws_absolute(c->shared->ws, &p, new);
+	return guard_permits_move(c->shared->guard, AT_FDCWD, old, new, e);
+}
+
 /* A model does not undo what it may not change; a person does. */
 static int check_guarded(const struct call *c, const struct undo_request *q, struct err *e)
 {
@@ -132,7 +146,8 @@ static int check_guarded(const struct call *c, const struct undo_request *q, str
 		return 0; /* it is refused anyway */
 	for (size_t i = 0; i < would.said.renamed_count; i++)
 		if (check_list(c, &would.said.renamed[i].from, 1, e) < 0 ||
-		    check_list(c, &would.said.renamed[i].to, 1, e) < 0)
+		    check_list(c, &would.said.renamed[i].to, 1, e) < 0 ||
+		    check_move(c, would.said.renamed[i].from, would.said.renamed[i].to, e) < 0)
 			return -1;
 	return check_list(c, would.said.restored, would.said.restored_count, e) < 0
 		       ? -1
@@ -151,8 +166,10 @@ static void accept(const struct call *c, const struct undo_check *said)
 		for (size_t i = 0; i < counts[k]; i++) {
 			(void)snprintf(p.name, sizeof p.name, "%.*s", STR_FMT(lists[k][i]));
 			(void)ws_absolute(c->shared->ws, &p, name);
-			guard_accept_name(c->shared->guard, name);
+			guard_accept_name(c->shared->guard, c, name);
 		}
+	if (c->shared->guard)
+		guard_accepted(c->shared->guard, c);
 }
 
 static int undo_run(struct call *c, const void *args, struct result *ret, struct err *e)

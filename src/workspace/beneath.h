@@ -38,6 +38,9 @@ enum witness_act {
 
 struct witness {
 	int (*permits)(void *arg, int dir, const char *name, struct err *e); /* or NULL: always */
+	/* … and may what has that name get the new one, with everything in it? Or NULL. */
+	int (*permits_move)(void *arg, int dir, const char *name, int new_dir, const char *new_name,
+			    struct err *e);
 	void (*before)(void *arg, int dir, const char *name, enum witness_act act); /* or NULL */
 	void (*wrote)(void *arg, int dir, const char *name, struct str content);    /* or NULL */
 	void *arg;
@@ -55,6 +58,12 @@ static inline void witness_tell(const struct witness *w, int dir, const char *na
 static inline int witness_ask(const struct witness *w, int dir, const char *name, struct err *e)
 {
 	return w && w->permits ? w->permits(w->arg, dir, name, e) : 0;
+}
+
+static inline int witness_ask_move(const struct witness *w, int dir, const char *name, int new_dir,
+				   const char *new_name, struct err *e)
+{
+	return w && w->permits_move ? w->permits_move(w->arg, dir, name, new_dir, new_name, e) : 0;
 }
 
 /* The file that it was told of last has this content now. */

@@ -188,7 +188,8 @@ int ws_rename(const struct workspace *ws, const struct witness *witness, const s
 			       STR_FMT(ws_display(ws, from, shown)));
 	CLEANUP(file_place_done) struct file_place at = { .dir = -1 };
 	if (witness_ask(witness, dir, name, e) < 0 || ws_place(ws, to, true, witness, &at, e) < 0 ||
-	    witness_ask(witness, at.dir, at.name, e) < 0)
+	    witness_ask(witness, at.dir, at.name, e) < 0 ||
+	    witness_ask_move(witness, dir, name, at.dir, at.name, e) < 0)
 		return -1;
 	witness_tell(witness, dir, name, WITNESS_MOVE);
 	witness_tell(witness, at.dir, at.name, WITNESS_MAKE);

@@ -42,6 +42,19 @@ WRITERS = {
     ".git": "mv .git g && cp -r g .git; rm -rf g", "a link in place of .git": "cp -r .git g && mv .git h && ln -s g .git; rm -rf g",
     "patch": "mkdir -p t/%d && cp $EVIL t/%s && cd t && git diff --no-index /dev/null %s > ../p; cd .. && git apply --unsafe-paths p",
     "template": "mkdir -p t/hooks && cp $EVIL t/hooks/%n && git init -q --template=$PWD/t", "worktree": "git worktree add -q w && cp $EVIL w/../%s",
+    "cwd of a process": "mkdir -p %d; cd %d && echo x > /proc/$$/cwd/%n", "dots in /proc": "mkdir -p %d; cd %d && echo x > /proc/./self//cwd/%n",
+    "back in /proc": "mkdir -p %d; cd %d && echo x > /proc/self/task/../cwd/%n", "a thread's": "mkdir -p %d; cd %d && echo x > /proc/self/task/$$/cwd/%n",
+    "a descriptor": "mkdir -p %d; exec 9<%d && echo x > /proc/$$/fd/9/%n", "root of a process": "mkdir -p %d; echo x > /proc/$$/root$PWD/%s",
+    "a link to a process": "mkdir -p %d; ln -s /proc/self l; W=$PWD; cd %d && echo x > $W/l/cwd/%n",
+    "the other way": "mkdir -p w %d; cp $EVIL w/%n; python3 -c 'import ctypes; "
+                     "exit(ctypes.CDLL(None).renameat2(-100, b\"%d\", -100, b\"w\", 2) and 1)'",
+    "the other way with a link": "mkdir -p w %d; cp $EVIL w/%n; ln -s w l; python3 -c 'import ctypes; "
+                                 "exit(ctypes.CDLL(None).renameat2(-100, b\"%d\", -100, b\"l\", 2) and 1)'; rm -f l; [ -L %d ] && mv %d l",
+    "a directory that is not read": "mkdir w && cp $EVIL w/%n && chmod 311 w && mv -T w %d; chmod 755 w %d",
+    "a large directory": "mkdir w && cp $EVIL w/%n && (cd w && seq 4200 | xargs touch) && mv -T w %d",
+    "a link behind it": "ln -s $PWD/%s l; ln -L l h && echo x > h",
+    "an opened file": "python3 -c 'import ctypes, os; f = os.open(\"%s\", 0); exit(ctypes.CDLL(None).linkat(f, b\"\", -100, b\"h\", 0x1000) and 1)'; "
+                      "[ -e h ] && echo x > h",
 }
 
 # Opens two paths in turn, while a thread exchanges them in memory: sometimes another one is opened than was judged.
@@ -124,7 +137,7 @@ class WithoutNamespaces(Guards):
                 if (i + k) % 4 != self.share:
                     continue
                 there = os.path.lexists(self.workspace / sink)
-                if not there and name in ("rm", "sed -i", "hard link", "chmod", "truncate") or "/" not in sink and "%d" in writer:
+                if not there and name in ("rm", "sed -i", "hard link", "chmod", "truncate", "a link behind it", "an opened file") or "/" not in sink and "%d" in writer:
                     continue
                 text = writer.replace("%s", sink).replace("%d", os.path.dirname(sink)).replace("%n", os.path.basename(sink))
                 with self.subTest(sink=sink, writer=name):
@@ -243,6 +256,80 @@ class WithoutNamespaces(Guards):
         server.wait_for_log(lambda line: "run later has changed" in str(line) and ".mcp.json" in str(line))
         self.assertTrue(job)
 
+    def test_what_excuses_nothing(self):
+        """An allowed change of a file does not excuse a later one, and no time of a file that can be set does."""
+        server = self.serve()
+        (self.workspace / ".git/hooks/pre-commit").write_text("#!/bin/sh\ntrue a\n")
+        seen = []
+        command = "git config user.name x; touch begun; until [ -e go ]; do sleep 0.05; done"
+        caller = threading.Thread(target=lambda: seen.append(self.run_in(server, command)))
+        caller.start()
+        until((self.workspace / "begun").exists, "git has changed its configuration")
+        with open(self.workspace / ".git/config", "a", encoding="ascii") as config:
+            config.write("[core]\n\tfsmonitor = ./evil\n")
+        hook = self.workspace / ".git/hooks/pre-commit"
+        was = hook.stat()
+        with open(hook, "r+", encoding="ascii") as file:
+            file.write("#!/bin/sh\nevil a\n")
+        os.utime(hook, ns=(was.st_atime_ns, was.st_mtime_ns))
+        (self.workspace / "go").write_text("")
+        caller.join()
+        self.assertEqual(sorted(seen[0]["guard_changed"]), [".git/config", ".git/hooks/pre-commit"])
+        self.assertNotIn("guard_changed", self.run_in(server, "git config user.name y; chmod u+x .git/config; touch x"))
+
+    def brings(self, server, prepare):
+        """Does a directory that was made so get the name .codex, with a guarded file in it?"""
+        self.run_in(server, "mkdir w && cp $EVIL w/config.toml && %s; mv -T w .codex; chmod -R u+r w; rm -rf w" % prepare)
+        self.assertFalse((self.workspace / ".codex").exists())
+
+    def test_a_large_directory(self):
+        self.brings(self.serve(), "(cd w && seq 5000 | xargs touch)")
+
+    def test_a_directory_that_is_not_read(self):
+        server = self.serve(SIDECAR_SINK=".codex/deep/x")
+        self.brings(server, "chmod 311 w")
+        self.brings(server, "rm -rf w && mkdir -p w/deep && touch w/deep/x && chmod 311 w/deep")
+
+    def test_links_of_another_kind(self):
+        server = self.serve()
+        before = self.guarded()
+        self.run_in(server, WRITERS["a link behind it"].replace("%s", ".claude/settings.json"))
+        self.run_in(server, "rm -f h l; " + WRITERS["an opened file"].replace("%s", ".claude/settings.json"))
+        self.assertEqual(self.guarded(), before)
+        self.assertFalse((self.workspace / "h").exists())
+
+    def test_hooks_elsewhere(self):
+        """What core.hooksPath names in the workspace: in a linked worktree, and by the person's own configuration."""
+        (self.workspace / "hooks.d").mkdir()
+        (self.workspace / "hooks.d/pre-commit").write_text("#!/bin/sh\n")
+        git("add", "hooks.d", at=self.workspace)
+        git("commit", "-qm", "hooks", at=self.workspace)
+        main, self.workspace = self.workspace, self.dir / "linked"
+        git("worktree", "add", "-q", str(self.workspace), at=main)
+        shutil.copy(main / "evil", self.workspace / "evil")
+        home, xdg = self.dir / "home", self.dir / "xdg/git"
+        home.mkdir()
+        xdg.mkdir(parents=True)
+        (home / "dotfile").write_text("[core]\n\thooksPath = ~/../linked/absent/hooks/\n[includeIf \"gitdir:/\"]\n\tpath = more\n")
+        (home / ".gitconfig").symlink_to("dotfile")
+        (home / "more").write_text("[include]\n\tpath = ../linked/conf/git.local\n")
+        (xdg / "config").write_text("[core]\n\thooksPath = %s/third\n" % self.workspace)
+        for kind in ("config", "config.worktree"):
+            with self.subTest(kind):
+                git("config", "extensions.worktreeConfig", "true", at=main)
+                git("config", "--worktree" if kind != "config" else "--local", "core.hooksPath", "hooks.d", at=self.workspace)
+                server = self.serve(HOME=str(home), XDG_CONFIG_HOME=str(xdg.parent))
+                for name in ("hooks.d/pre-commit", "hooks.d/post-commit", "absent/hooks/pre-commit", "third/pre-commit", "conf/git.local"):
+                    with self.subTest(name):
+                        before = (self.workspace / name).exists() and (self.workspace / name).read_text()
+                        self.run_in(server, "mkdir -p $(dirname %s); cp $EVIL %s" % (name, name))
+                        self.run_in(server, "mkdir -p w/hooks; cp $EVIL w/hooks/%s; mv -T w $(dirname $(dirname %s)); rm -rf w"
+                                    % (os.path.basename(name), name))
+                        self.assertEqual(server.failure("write_file", path=name, content="x")[0], "PROTECTED_PATH")
+                        self.assertEqual((self.workspace / name).exists() and (self.workspace / name).read_text(), before)
+                git("config", "--unset-all", "--worktree" if kind != "config" else "--local", "core.hooksPath", at=self.workspace)
+                self.run_in(server, "rm -rf absent")
+
     def test_a_hook_of_the_person_runs_inside(self):
         (self.workspace / ".git/hooks/pre-commit").write_text("#!/bin/sh\necho ran > hooked\n")
         (self.workspace / ".git/hooks/pre-commit").chmod(0o755)
@@ -289,6 +376,12 @@ class WithoutNamespaces(Guards):
         self.assertTrue((self.workspace / ".mcp.json").exists())
         self.assertTrue((self.workspace / ".git/hooks/x").exists())
         self.assertNotEqual((self.workspace / ".git/config").read_text(), "y\n")
+        server = self.serve(SIDECAR_SINK="deploy/run.sh\n**/ci/*.sh")
+        for command in ("ln -s d deploy", "mv -T d deploy", "mkdir -p q && mv d q/ci", "mkdir -p q && ln -s ../d q/ci"):
+            with self.subTest(command):
+                out = self.run_in(server, "mkdir d && cp $EVIL d/run.sh; %s; ls -d deploy q/ci; rm -rf d q deploy" % command)
+                self.assertEqual((out["output"]["stdout"], len(out["denied"])), ("", 1), out)
+        self.assertEqual(self.run_in(server, "mkdir d e; ln -s d deployed; mv e ci; rm -rf d e ci deployed")["output"]["exit_code"], 0)
         server = self.serve(SIDECAR_SINKS="allow")
         self.run_in(server, "echo y > .git/hooks/y")
         self.assertTrue((self.workspace / ".git/hooks/y").exists())
@@ -312,7 +405,24 @@ class WithoutNamespaces(Guards):
                                 ("rename", {"from": ".claude", "to": "c"}), ("rename", {"from": "evil", "to": ".mcp.json"})):
             with self.subTest(tool=tool, **arguments):
                 self.assertEqual(server.error(tool, **arguments)[0], "PROTECTED_PATH")
+        for new, name in ((".codex", "config.toml"), (".cursor", "mcp.json")):
+            (self.workspace / "d").mkdir()
+            (self.workspace / "d" / name).write_text("x")
+            self.assertEqual(server.error("rename", **{"from": "d", "to": new})[0], "PROTECTED_PATH")
+            (self.workspace / "d" / name).rename(self.workspace / "d/free")
+            server.result("rename", **{"from": "d", "to": new})
+            (self.workspace / new / "free").unlink()
+        (self.workspace / "l").symlink_to("d")
+        self.assertEqual(server.error("rename", **{"from": "l", "to": ".gemini"})[0], "PROTECTED_PATH")
         self.assertEqual(self.guarded(), before)
+
+    def test_a_model_undoes_no_move_that_brings_it(self):
+        server = self.serve()
+        self.run_in(server, "mkdir .codex && touch .codex/x")
+        change = self.run_in(server, "mv .codex d")["changes"]["id"]
+        self.run_in(server, "echo x > d/config.toml")
+        self.assertEqual(server.failure("undo_change", id=change)[0], "PROTECTED_PATH")
+        self.assertFalse((self.workspace / ".codex/config.toml").exists())
 
     def test_a_model_does_not_undo_it_and_a_person_does(self):
         server = self.serve()
@@ -358,6 +468,8 @@ class OtherUserWithoutNamespaces(OtherUser):
     prefix, share = (*FLOOR, *BECOME), 2
     test_writers = WithoutNamespaces.test_writers
     test_keys_that_execute = WithoutNamespaces.test_keys_that_execute
+    test_a_directory_that_is_not_read = WithoutNamespaces.test_a_directory_that_is_not_read
+    brings = WithoutNamespaces.brings
 
 
 @needs_sandbox

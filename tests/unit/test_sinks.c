@@ -98,6 +98,32 @@ static void test_the_operator_decides(void **state)
 	sinks_done(&s);
 }
 
+/* A link or a directory of that name could bring a guarded name. */
+static void test_names_that_lead_there(void **state)
+{
+	static const char *const ways[] = { ".claude", ".codex", "ci",	"ci/deep",
+					    "x/y/sh",  "tools",	 "any", "any/d/e" };
+	static const char *const others[] = { "src",	  "x/.claude", ".claude/commands",
+					      "Makefile", "ci/run.sh", "x/ci",
+					      "ci/other", "sh/x/y" };
+	struct sinks s = { .table = { .count = 0 } };
+	struct err e;
+
+	(void)state;
+	assert_int_equal(sinks_init(&s,
+				    STR("Makefile\n/ci/deep/run.sh\n**/sh/*.sh\nt*/run\nany/**/x\n"
+					"!src/x\n"),
+				    &e),
+			 0);
+	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+		if (!sinks_lead(&s, str_of(ways[i])))
+			fail_msg("%s leads nowhere", ways[i]);
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (sinks_lead(&s, str_of(others[i])))
+			fail_msg("%s leads somewhere", others[i]);
+	sinks_done(&s);
+}
+
 static void test_names_in_a_git_directory(void **state)
 {
 	(void)state;
@@ -126,6 +152,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_the_operator_decides),
+		cmocka_unit_test(test_names_that_lead_there),
 		cmocka_unit_test(test_names_in_a_git_directory),
 	};
 
