@@ -19,7 +19,7 @@
 #include "guard/tree.h"
 #include "sandbox/canonical.h"
 
-enum { HIDDEN_MOST = 2048, WALK_MOST = 1000000, SHARE = 50 };
+enum { HIDDEN_MOST = 2048, WALK_MOST = 1000000, SHARE = 100 };
 
 /* What only an outsider wants to read. Commands need .npmrc, .netrc and the like. */
 static const char defaults[] = "~/.ssh/*\n"
@@ -30,6 +30,7 @@ static const char defaults[] = "~/.ssh/*\n"
 			       "~/.gnupg/private-keys*\n"
 			       "~/.gnupg/secring.gpg\n"
 			       "~/.aws/credentials\n"
+			       "~/.aws/sso/cache/\n"
 			       "~/.config/gcloud/\n"
 			       "~/.azure/\n"
 			       "~/.kube/config\n"
@@ -39,6 +40,13 @@ static const char defaults[] = "~/.ssh/*\n"
 			       "~/.config/google-chrome/\n"
 			       "~/.config/chromium/\n"
 			       "~/.config/BraveSoftware/\n"
+			       "~/.config/microsoft-edge/\n"
+			       "~/.config/vivaldi/\n"
+			       "~/snap/firefox/common/.mozilla/\n"
+			       "~/snap/chromium/common/chromium/\n"
+			       "~/.var/app/org.mozilla.firefox/.mozilla/\n"
+			       "~/.var/app/com.google.Chrome/config/google-chrome/\n"
+			       "~/.var/app/org.chromium.Chromium/config/chromium/\n"
 			       "~/.claude/.credentials.json\n"
 			       "~/.codex/auth.json\n"
 			       "~/.gemini/oauth_creds.json\n"
@@ -49,6 +57,7 @@ static const char defaults[] = "~/.ssh/*\n"
 struct hidden_item {
 	char *name;   /* canonical */
 	bool by_link; /* no pattern is about that name, but about another one of the file */
+	bool fixed;   /* a pattern without wildcards is about it; it need not be there */
 	struct stat st;
 };
 
@@ -60,7 +69,7 @@ struct hidden {
 	pthread_mutex_t lock;	    /* protects the rest */
 	struct hidden_item items[HIDDEN_MOST];
 	size_t count, covered;	    /* those after `covered` are not covered yet */
-	int64_t walked_ms, took_ms; /* the last search of the workspace */
+	int64_t walked_us, took_us; /* the last search of the workspace */
 	bool partial;		    /* there was more than that search can find, or keep */
 	atomic_bool by_file;	    /* a name is not enough to tell: one of the items has others */
 };
@@ -103,6 +112,7 @@ static void add_item(struct hidden *h, const char *name, bool by_link, const str
 		const bool same =
 			h->items[i].st.st_ino == st->st_ino && h->items[i].st.st_dev == st->st_dev;
 		h->items[i].st = *st;
+		h->items[i].by_link |= by_link;
 		if (!same)
 			h->covered = 0;
 		return;
@@ -113,7 +123,7 @@ static void add_item(struct hidden *h, const char *name, bool by_link, const str
 		return;
 	}
 	memcpy(copy, name, n);
-	h->items[h->count++] = (struct hidden_item){ copy, by_link, *st };
+	h->items[h->count++] = (struct hidden_item){ copy, by_link, false, *st };
 	if (by_link || S_ISREG(st->st_mode))
 		atomic_store(&h->by_file, true);
 }
@@ -132,7 +142,9 @@ static bool is_linked(const struct hidden *h, const struct stat *st)
 struct seeking {
 	struct hidden *h;
 	const struct patterns *p;
-	size_t base; /* how much of a name is not about the patterns */
+	size_t base;	 /* how much of a name is not about the patterns */
+	const char *top; /* the directory, as the patterns know it … */
+	size_t real;	 /* … and the length of its real name, by which it is searched */
 };
 
 static bool is_wanted(const struct seeking *s, const char *name, bool is_dir)
@@ -145,47 +157,100 @@ static bool is_wanted(const struct seeking *s, const char *name, bool is_dir)
 	return !is_dir && lstat(name, &st) == 0 && is_linked(s->h, &st);
 }
 
-static bool visit(void *arg, const char *name, bool is_dir)
+static bool visit(void *arg, const char *real, bool is_dir)
 {
 	const struct seeking *s = arg;
-	char real[PATH_MAX];
+	char other[2 * PATH_MAX], found[PATH_MAX];
+	const char *name = real;
 	struct stat st;
 
+	if (s->top) {
+		(void)snprintf(other, sizeof other, "%s%s", s->top, real + s->real);
+		name = other;
+	}
 	if (!is_wanted(s, name, is_dir))
 		return true;
-	if (canonical_name(name, NULL, real) && lstat(real, &st) == 0)
-		add_item(s->h, real, !s->p || strcmp(real, name) != 0, &st);
+	if (canonical_name(real, NULL, found) && lstat(found, &st) == 0)
+		add_item(s->h, found, !s->p || strcmp(found, name) != 0, &st);
 	return false;
 }
 
+/* The directory may be a link, and lie behind links. */
 static void find_below(struct hidden *h, const char *top, const struct patterns *p, size_t base)
 {
-	struct seeking s = { h, p, base };
+	struct seeking s = { h, p, base, NULL, 0 };
+	char real[PATH_MAX];
 	struct stat st;
 
-	if (lstat(top, &st) == 0 && visit(&s, top, S_ISDIR(st.st_mode)))
-		h->partial |= !tree_visit(top, WALK_MOST, visit, &s);
+	if (!canonical_name(top, NULL, real) || lstat(real, &st) < 0)
+		return;
+	if (strcmp(top, real) != 0) {
+		s.top = top;
+		s.real = strlen(real);
+	}
+	if (visit(&s, real, S_ISDIR(st.st_mode)) && S_ISDIR(st.st_mode))
+		h->partial |= !tree_visit(real, WALK_MOST, visit, &s);
 }
 
-/* From the directory before the first component with a wildcard. */
+/* The absolute name with which what a pattern is about begins: all of it, or up to the directory before
+ * the first part with a wildcard. False if it may be anywhere, or nowhere. */
+static bool begin_of(const struct hidden *h, const struct patterns *p, size_t i,
+		     char ret[2 * PATH_MAX], bool *whole)
+{
+	struct str text = p->text[i];
+	const bool here = p == &h->here;
+	size_t n = 0;
+
+	if (here && str_starts(text, STR("/")))
+		text = str_from(text, 1);
+	while (n < text.n && !strchr("*?[\\", text.p[n]))
+		n++;
+	*whole = n == text.n;
+	while (!*whole && n > 0 && text.p[n - 1] != '/')
+		n--;
+	while (n > 0 && text.p[n - 1] == '/')
+		n--;
+	if (!n || str_starts(text, STR("!")) || (!here && text.p[0] != '/') || n >= PATH_MAX)
+		return false;
+	(void)snprintf(ret, 2 * PATH_MAX, "%s%s%.*s", here ? h->root : "", here ? "/" : "", (int)n,
+		       text.p);
+	return true;
+}
+
+/* What lies elsewhere, and what links of the workspace lead to: those a search does not follow. */
 static void find_away(struct hidden *h)
 {
-	for (size_t i = 0; i < h->away.count; i++) {
-		const struct str text = h->away.text[i];
-		char start[PATH_MAX];
-		size_t n = 0;
+	char start[2 * PATH_MAX], real[PATH_MAX];
+	bool whole;
 
-		while (n < text.n && !strchr("*?[\\", text.p[n]))
-			n++;
-		while (n < text.n && n > 0 && text.p[n - 1] != '/')
-			n--;
-		while (n > 1 && text.p[n - 1] == '/')
-			n--;
-		if (text.p[0] != '/' || n < 2 || n >= sizeof start)
-			continue;
-		(void)snprintf(start, sizeof start, "%.*s", (int)n, text.p);
-		find_below(h, start, &h->away, 0);
-	}
+	for (size_t i = 0; i < h->away.count; i++)
+		if (begin_of(h, &h->away, i, start, &whole))
+			find_below(h, start, &h->away, 0);
+	for (size_t i = 0; i < h->here.count; i++)
+		if (begin_of(h, &h->here, i, start, &whole) && canonical_name(start, NULL, real) &&
+		    strcmp(start, real) != 0)
+			find_below(h, start, &h->here, strlen(h->root));
+}
+
+/* What a pattern without wildcards names is waited for: it is covered as soon as it is there. One
+ * that could be in any directory is waited for at the top. */
+static void await_fixed(struct hidden *h)
+{
+	const struct patterns *const lists[] = { &h->here, &h->away };
+	char name[2 * PATH_MAX], at[PATH_MAX];
+	const struct stat none = { .st_nlink = 0 };
+	bool whole;
+
+	for (size_t k = 0; k < ARRAY_LEN(lists); k++)
+		for (size_t i = 0; i < lists[k]->count; i++) {
+			if (!begin_of(h, lists[k], i, name, &whole) || !whole ||
+			    !canonical_lead(name, at))
+				continue;
+			const size_t count = h->count;
+			add_item(h, at, false, &none);
+			if (h->count > count)
+				h->items[count].fixed = true;
+		}
 }
 
 /* What is not there any more takes no place. It is found again if it comes back; by a name of which
@@ -196,7 +261,8 @@ static void forget(struct hidden *h)
 	struct stat st;
 
 	for (size_t i = 0; i < h->count; i++) {
-		if (lstat(h->items[i].name, &st) < 0 && (h->partial || !h->items[i].by_link)) {
+		if (!h->items[i].fixed && lstat(h->items[i].name, &st) < 0 &&
+		    (h->partial || !h->items[i].by_link)) {
 			mem_free(h->items[i].name);
 			continue;
 		}
@@ -209,7 +275,7 @@ static void forget(struct hidden *h)
 
 static void search(struct hidden *h)
 {
-	const int64_t began = io_now_ms();
+	const int64_t began = io_now_us();
 
 	forget(h);
 	h->partial = false;
@@ -222,8 +288,8 @@ static void search(struct hidden *h)
 		find_below(h, h->root, NULL, strlen(h->root));
 		break;
 	}
-	h->walked_ms = io_now_ms();
-	h->took_ms = h->walked_ms - began;
+	h->walked_us = io_now_us();
+	h->took_us = h->walked_us - began;
 }
 
 static int fail_partial(struct err *e)
@@ -252,6 +318,7 @@ int hidden_new(const struct hidden_options *o, struct hidden **ret, struct err *
 {
 	AUTO_BUF ignore = { .max = SIZE_MAX / 2 };
 	char name[PATH_MAX];
+	struct stat st;
 	struct hidden *h = mem_new(1, sizeof *h);
 
 	if (!h)
@@ -262,8 +329,15 @@ int hidden_new(const struct hidden_options *o, struct hidden **ret, struct err *
 	if (o->defaults)
 		add_lines(h, str_of(defaults), o->home);
 	(void)snprintf(name, sizeof name, "%.4000s/.sidecarignore", o->root);
-	if (!o->own_alone && present_read(name, &ignore))
+	if (!o->own_alone && present_read(name, &ignore)) {
 		add_lines(h, buf_str(&ignore), o->home);
+	} else if (!o->own_alone && lstat(name, &st) == 0) {
+		hidden_free(h);
+		return err_set(
+			e, ERR_INVALID_ARGUMENTS,
+			".sidecarignore cannot be read: it must be a file, not a link, of at "
+			"most 1 MB, that the server may read");
+	}
 	add_lines(h, o->own, o->home);
 	if (h->here_text.failed || h->away_text.failed || ignore.failed) {
 		hidden_free(h);
@@ -277,6 +351,7 @@ int hidden_new(const struct hidden_options *o, struct hidden **ret, struct err *
 	}
 	for (size_t i = 0; i < h->away.count; i++)
 		h->away_reaches |= reaches(h->away.text[i], h->root);
+	await_fixed(h);
 	search(h);
 	if (h->partial) {
 		hidden_free(h);
@@ -397,28 +472,43 @@ int hidden_permits(struct hidden *h, const char *name, struct err *e)
 /* Is what is known, and still there, another file than before? */
 static bool look(struct hidden *h)
 {
-	bool changed = h->partial || h->covered < h->count;
+	bool changed = h->partial || h->covered < h->count, come = false;
 	struct stat st;
 
 	for (size_t i = 0; i < h->count; i++) {
 		struct hidden_item *one = &h->items[i];
-		if (lstat(one->name, &st) < 0)
+		if (lstat(one->name, &st) < 0) {
+			if (one->fixed)
+				one->st.st_ino = 0;
 			continue;
+		}
 		changed |= st.st_ino != one->st.st_ino || st.st_dev != one->st.st_dev;
+		come |= one->fixed && one->st.st_ino == 0;
 		one->st = st;
 	}
+	if (come) /* a link, perhaps, or with other names */
+		search(h);
 	return changed;
+}
+
+/* Is it to be covered, or looked out for? The item need not be what the pattern says. */
+static bool is_covered(const struct hidden *h, const struct hidden_item *one)
+{
+	struct stat st;
+
+	if (lstat(one->name, &st) < 0)
+		return one->fixed;
+	return !one->fixed || one->by_link ||
+	       (!S_ISLNK(st.st_mode) && is_named(h, one->name, S_ISDIR(st.st_mode)));
 }
 
 int hidden_covers(struct hidden *h, struct buf *names, uint32_t *count, struct err *e)
 {
-	struct stat st;
-
 	(void)pthread_mutex_lock(&h->lock);
 	if (h->partial)
 		search(h);
 	for (size_t i = 0; i < h->count; i++) {
-		if (lstat(h->items[i].name, &st) < 0)
+		if (!is_covered(h, &h->items[i]))
 			continue;
 		strings_add(names, str_of(h->items[i].name));
 		*count += 1;
@@ -432,8 +522,7 @@ int hidden_covers(struct hidden *h, struct buf *names, uint32_t *count, struct e
 bool hidden_has_changed(struct hidden *h)
 {
 	(void)pthread_mutex_lock(&h->lock);
-	const int64_t due = h->walked_ms + SHARE * (h->took_ms + 1);
-	if (io_now_ms() >= due)
+	if (io_now_us() >= h->walked_us + SHARE * h->took_us)
 		search(h);
 	const bool changed = look(h);
 	(void)pthread_mutex_unlock(&h->lock);

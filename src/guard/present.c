@@ -82,41 +82,6 @@ static bool add_way(const struct lookout *s, const char *from, const char *to)
 	return true;
 }
 
-/* Where a link leads, although perhaps nothing is there. */
-static bool follow(const char *name, char to[PATH_MAX])
-{
-	char text[PATH_MAX], at[2 * PATH_MAX], dir[PATH_MAX];
-
-	if (canonical_name(name, NULL, to))
-		return true;
-	const ssize_t n = readlink(name, text, sizeof text - 1);
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
-	(void)snprintf(at, sizeof at, "%.*s%s",
-		       text[0] == '/' ? 0 : (int)(strrchr(name, '/') - name + 1), name, text);
-	char *last = strrchr(at, '/');
-	*last++ = '\0';
-	return *last && canonical_name(*at ? at : "/", NULL, dir) &&
-	       snprintf(to, PATH_MAX, "%s/%s", dir, last) < PATH_MAX;
-}
-
-/* The same of any name, of which the last parts may not be there. */
-static bool place(const char *name, char to[PATH_MAX])
-{
-	char dir[PATH_MAX];
-	const char *last = strrchr(name, '/');
-
-	if (follow(name, to))
-		return true;
-	if (last == name ||
-	    snprintf(dir, sizeof dir, "%.*s", (int)(last - name), name) >= PATH_MAX ||
-	    !place(dir, to) || strlen(to) + strlen(last) >= PATH_MAX)
-		return false;
-	(void)strcat(to, last);
-	return true;
-}
-
 /* List what a name leads to as well, if it is a link. `to` is where its content lies. */
 static bool add_link(const struct lookout *s, const char *name, bool covered, char to[PATH_MAX])
 {
@@ -125,7 +90,7 @@ static bool add_link(const struct lookout *s, const char *name, bool covered, ch
 	(void)snprintf(to, PATH_MAX, "%s", name);
 	if (!add(s, name, covered))
 		return false;
-	if (lstat(name, &st) == 0 && S_ISLNK(st.st_mode) && follow(name, to) &&
+	if (lstat(name, &st) == 0 && S_ISLNK(st.st_mode) && canonical_lead(name, to) &&
 	    add_way(s, name, to))
 		(void)add(s, to, true);
 	return true;
@@ -283,7 +248,7 @@ static bool lead(struct str value, const char *dir, char to[PATH_MAX])
 		(void)snprintf(name, sizeof name, "%.*s", STR_FMT(value));
 	else
 		(void)snprintf(name, sizeof name, "%.4000s/%.*s", dir, STR_FMT(value));
-	return value.n && place(name, to);
+	return value.n && canonical_lead(name, to);
 }
 
 /* Hooks are where the files of the workspace are, or relative to them. */

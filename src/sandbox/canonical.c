@@ -32,6 +32,40 @@ const char *canonical_name(const char *path, const char *home, char ret[PATH_MAX
 	return ret;
 }
 
+/* Where a link leads, although perhaps nothing is there. */
+static bool follow(const char *name, char to[PATH_MAX])
+{
+	char text[PATH_MAX], at[2 * PATH_MAX], dir[PATH_MAX];
+
+	if (canonical_name(name, NULL, to))
+		return true;
+	const ssize_t n = readlink(name, text, sizeof text - 1);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	(void)snprintf(at, sizeof at, "%.*s%s",
+		       text[0] == '/' ? 0 : (int)(strrchr(name, '/') - name + 1), name, text);
+	char *last = strrchr(at, '/');
+	*last++ = '\0';
+	return *last && canonical_name(*at ? at : "/", NULL, dir) &&
+	       snprintf(to, PATH_MAX, "%s/%s", dir, last) < PATH_MAX;
+}
+
+bool canonical_lead(const char *name, char to[PATH_MAX])
+{
+	char dir[PATH_MAX];
+	const char *last = strrchr(name, '/');
+
+	if (follow(name, to))
+		return true;
+	if (last == name ||
+	    snprintf(dir, sizeof dir, "%.*s", (int)(last - name), name) >= PATH_MAX ||
+	    !canonical_lead(dir, to) || strlen(to) + strlen(last) >= PATH_MAX)
+		return false;
+	(void)strcat(to, last);
+	return true;
+}
+
 /* If openat2 is refused: the file must still have the name by which it was opened. */
 static int open_and_compare(const char *name)
 {

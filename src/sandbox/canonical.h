@@ -16,6 +16,9 @@
  * lies in `home` (or NULL), but a link leads out of it, and commands can make links there. */
 const char *canonical_name(const char *path, const char *home, char ret[PATH_MAX]);
 
+/* The same of an absolute path whose last parts, behind links too, need not be there. */
+bool canonical_lead(const char *path, char ret[PATH_MAX]);
+
 /* Open by a canonical name (O_PATH). A descriptor, or -1 with errno: ELOOP for a link anywhere. */
 int canonical_open(const char *name);
 

@@ -283,7 +283,8 @@ class WithoutNamespaces(Guards):
         self.assertFalse((self.workspace / ".codex").exists())
 
     def test_a_large_directory(self):
-        self.brings(self.serve(), "(cd w && seq 5000 | xargs touch)")
+        """Level by level, the guarded name is the last."""
+        self.brings(self.serve(SIDECAR_SINK=".codex/deep/x"), "rm w/* && mkdir w/deep && touch w/deep/x && (cd w && seq 5000 | xargs touch)")
 
     def test_a_directory_that_is_not_read(self):
         server = self.serve(SIDECAR_SINK=".codex/deep/x")

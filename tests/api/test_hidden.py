@@ -202,6 +202,48 @@ class WithNamespaces(Hidden):
         print("the longest gap, in milliseconds:", out.split()[1], file=sys.stderr)
         self.assertEqual(out.split()[0], "covered", "at the end it is covered again")
 
+    def test_what_comes_into_being(self):
+        """No command sees a new file, and one that runs only for a moment."""
+        (self.workspace / "old").unlink()
+        (self.workspace / ".env").unlink()
+        (self.workspace / "reader.py").write_text(READER)
+        server = self.serve(hide=".env\nconf/late\nlnk/key\n~/.netrc")
+        (self.workspace / "lnk").symlink_to("secrets")
+        for i in range(10):
+            for path in (self.workspace / ".env", self.workspace / "conf/late", self.workspace / "secrets/key", self.home / ".netrc"):
+                path.write_text("%s %d\n" % (CANARY, i))
+                self.assertNotIn(CANARY, str(server.observe("run_command", command="cat %s" % path)), path)
+                path.unlink()
+        (self.workspace / ".env").symlink_to("conf/real")
+        (self.workspace / "conf/real").write_text(CANARY)
+        self.assertNotIn(CANARY, str(server.observe("run_command", command="cat .env conf/real")))
+        (self.workspace / ".env").unlink()
+        job = server.output("run_command", command="touch .env; rm .env; python3 reader.py", background=True)["job_id"]
+        until(lambda: (self.workspace / "begun").exists(), "the job runs")
+        (self.workspace / ".env").write_text(CANARY)
+        (self.workspace / "go").write_text("")
+        out = until(lambda: server.output("job_output", job_id=job)["output"], "the job ends")
+        self.assertEqual(out.split()[0], "covered")
+
+    def test_behind_links(self):
+        """Directories of keys that are links, as those who keep dotfiles in a repository have them."""
+        for name, key in (("ssh", "id_rsa"), ("gnupg", "private-keys-v1.d"), ("gcloud", "key"), ("azure/x", "key")):
+            (self.dir / "dot" / name).mkdir(parents=True)
+            (self.dir / "dot" / name / key).write_text(CANARY + " private\n")
+        (self.dir / "dot/ssh/id_rsa.pub").write_text("public")
+        shutil.rmtree(self.home / ".ssh")
+        (self.home / ".config").symlink_to(self.dir / "dot")
+        for link, to in ((".ssh", "ssh"), (".gnupg", "gnupg"), (".azure", "azure")):
+            (self.home / link).symlink_to(self.dir / "dot" / to)
+        (self.workspace / "lnk").symlink_to("secrets")
+        server = self.serve(hide="lnk/*.pem")
+        out = server.output("run_command", command="cat ~/.ssh/* ~/.gnupg/* ~/.config/gcloud/* ~/.azure/x/* lnk/* secrets/*; find -L ~ | xargs cat",
+                            env={"HOME": str(self.home)})["stdout"]
+        self.assertNotIn(CANARY, out)
+        self.assertIn("public", out)
+        for name in ("lnk/key.pem", "secrets/key.pem"):
+            self.assertEqual(server.failure("read_file", path=name)[0], "PATH_HIDDEN")
+
     def fill(self, count):
         for i in range(count):
             (self.workspace / ("%d.pem" % i)).write_text(CANARY)
@@ -265,6 +307,18 @@ class WithNamespaces(Hidden):
         self.assertEqual(server.failure("read_file", path="conf/.env")[0], "PATH_HIDDEN")
         self.assertEqual(server.output("read_file", path="conf/free")["content"], "free")
         self.assertNotIn(CANARY, str(server.observe("run_command", command="cat conf/.env")))
+
+
+    def test_a_file_of_patterns_that_is_not_read(self):
+        """Without it more would be seen than was asked for."""
+        (self.workspace / "list").write_text(".env\n")
+        (self.workspace / ".sidecarignore").symlink_to("list")
+        with self.assertRaisesRegex(RuntimeError, "sidecarignore cannot be read"):
+            self.serve()
+        (self.workspace / ".sidecarignore").unlink()
+        (self.workspace / ".sidecarignore").write_text("# x\n" * (1 << 18) + ".env\n")
+        with self.assertRaisesRegex(RuntimeError, "sidecarignore cannot be read"):
+            self.serve()
 
 
 class WithoutNamespaces(Hidden):

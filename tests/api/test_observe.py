@@ -40,7 +40,7 @@ COMMANDS = {
                 "echo more >> src/hard",
     "through links": "echo x > way/0.c; echo y > /proc/self/cwd/src/1.c; cd src/deep; echo z > ../../docs/1.md; rm -r ../../docs",
     "through a process": "cd src; echo y > /proc/$$/cwd/1.c; echo z > /proc/self/task/../cwd/2.c; ln -s /proc/self l; echo z > l/cwd/3.c; rm l; "
-                         "exec 9< deep; echo x > /proc/./$$/fd/9/new; rm /proc/self//task/$$/cwd/4.c",
+                         "exec 9< deep; echo x > /proc/./$$/fd/9/new; rm /proc/self//task/$$/cwd/4.c; exec 8< 5.c; echo w > /proc/./self/fd/8",
     "times and attributes": "touch -d 2001-02-03 src/1.c src; chmod 600 src/2.c; setfattr -n user.x -v y src/0.c 2> /dev/null; true",
     "the same size and time": "printf X 1<> src/0.c; touch -r src/1.c src/0.c",
     # The new link has the number of the old one, where that is free at once.
