@@ -491,15 +491,15 @@ static bool look(struct hidden *h)
 	return changed;
 }
 
-/* Is it to be covered, or looked out for? The item need not be what the pattern says. */
+/* Is it to be covered, or looked out for? A link is not covered, and may become a file. */
 static bool is_covered(const struct hidden *h, const struct hidden_item *one)
 {
 	struct stat st;
 
 	if (lstat(one->name, &st) < 0)
 		return one->fixed;
-	return !one->fixed || one->by_link ||
-	       (!S_ISLNK(st.st_mode) && is_named(h, one->name, S_ISDIR(st.st_mode)));
+	return !one->fixed || one->by_link || S_ISLNK(st.st_mode) ||
+	       is_named(h, one->name, S_ISDIR(st.st_mode));
 }
 
 int hidden_covers(struct hidden *h, struct buf *names, uint32_t *count, struct err *e)

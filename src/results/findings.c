@@ -227,7 +227,9 @@ void findings_add_entry(struct findings *f, const struct hit *hit)
 	while (at < hit->path.n) {
 		const struct str rest = str_from(hit->path, at);
 		const ptrdiff_t slash = str_index(rest, '/');
-		const struct str name = str_upto(rest, slash < 0 ? rest.n : (size_t)slash + 1);
+		const bool last =
+			slash < 0 || str_eq(str_from(rest, (size_t)slash + 1), STR(" (hidden)"));
+		const struct str name = str_upto(rest, last ? rest.n : (size_t)slash + 1);
 		at += name.n;
 		buf_addf(text, "%*s", (int)(INDENT * depth++), "");
 		buf_add(text, name);

@@ -132,12 +132,17 @@ struct find_search {
 	const struct glob *glob; /* NULL: everything matches */
 };
 
+static bool is_hidden(const struct find_request *r, struct str path)
+{
+	return r->hides && r->hides(r->hides_arg, path);
+}
+
 static unsigned find_entry(void *search, const struct walk_entry *entry,
 			   struct walk_account *account)
 {
 	const struct find_search *f = search;
 	const bool is_dir = entry->type == HIT_DIRECTORY;
-	unsigned wanted = is_dir ? WALK_DESCEND : 0;
+	unsigned wanted = is_dir && !is_hidden(f->request, entry->path) ? WALK_DESCEND : 0;
 
 	account->files++;
 	if (f->request->one_type && entry->type != f->request->type)
@@ -153,6 +158,8 @@ static void find_report(void *search, const struct walk_entry *entry, struct hit
 	const int64_t size = f->request->sizes ? dir_entry_size(entry->dirfd, entry->name.p) : 0;
 
 	hits_begin(out, entry->type, f->request->prefix, entry->path);
+	if (is_hidden(f->request, entry->path))
+		hits_note(out, STR(" (hidden)"));
 	hits_end(out, 0, 0, size);
 }
 

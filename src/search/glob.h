@@ -58,6 +58,11 @@ struct find_request {
 	bool one_type;	    /* only entries of `type` */
 	enum hit_type type;
 	bool sizes; /* hit.value is the size; costs a system call for each hit */
+
+	/* Is a path hidden from agents? Then it is marked so, and what is in it is not looked at.
+	 * May be NULL. Called by several threads. */
+	bool (*hides)(void *arg, struct str path);
+	void *hides_arg;
 };
 
 /* Find. -1 with INVALID_GLOB, or when the directory cannot be read. *ret is zeroed by the caller,

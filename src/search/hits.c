@@ -65,6 +65,21 @@ void hits_begin(struct hits *h, enum hit_type type, struct str prefix, struct st
 		buf_addc(&c->data, '/');
 }
 
+void hits_note(struct hits *h, struct str note)
+{
+	struct hits_chunk *c = h->last;
+	struct hit_head head;
+
+	if (h->failed)
+		return;
+	buf_add(&c->data, note);
+	if (c->data.failed)
+		return;
+	memcpy(&head, c->data.p + c->open, sizeof head);
+	head.path_n += (uint32_t)note.n;
+	memcpy(c->data.p + c->open, &head, sizeof head);
+}
+
 /* Copy without carriage returns, at most LIMIT_SEARCH_TEXT bytes and no broken character. */
 static size_t copy_text(char *to, struct str text, bool *cut)
 {

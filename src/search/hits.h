@@ -67,6 +67,7 @@ struct hits {
 /* A hit is added by hits_begin, any number of hits_line, and hits_end, which gets the number of the
  * first line. When there is no memory nothing is added. */
 void hits_begin(struct hits *h, enum hit_type type, struct str prefix, struct str path);
+void hits_note(struct hits *h, struct str note); /* at the end of the path, before any line */
 void hits_line(struct hits *h, struct str text, unsigned flags);
 void hits_end(struct hits *h, int64_t line, int64_t first_line, int64_t value);
 

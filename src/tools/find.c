@@ -128,6 +128,7 @@ static int take_aim(struct call *c, struct str path, struct str cursor, struct s
 static int find(struct call *c, const struct aim *aim, struct str prefix, size_t most, bool model,
 		struct found *ret, struct err *e)
 {
+	struct scope_names names = { c, aim->scope.prefix };
 	struct find_request request = {
 		.where = scope_walk(c, &aim->scope, most),
 		.prefix = prefix,
@@ -135,6 +136,8 @@ static int find(struct call *c, const struct aim *aim, struct str prefix, size_t
 		.exact_case = aim->exact_case,
 		.one_type = aim->type != FIND_ANY,
 		.type = (enum hit_type)(aim->type - 1),
+		.hides = c->shared->hidden && ws_hides_any(c->shared->ws) ? scope_hides : NULL,
+		.hides_arg = &names,
 	};
 
 	request.where.all = aim->all;

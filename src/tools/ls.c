@@ -228,11 +228,14 @@ static int list_run(struct call *c, const void *args, struct result *ret, struct
 	call_limit(c, a->max_bytes);
 	if (scope_open(c, a->path, a->cursor, true, &scope, e) < 0)
 		return -1;
+	struct scope_names names = { c, scope.prefix };
 	/* One more than is shown, to know whether there are more. */
 	struct find_request request = {
 		.where = scope_walk(c, &scope, LIMIT_LIST_ENTRIES + 1),
 		.pattern = a->pattern,
 		.sizes = true,
+		.hides = c->shared->hidden && ws_hides_any(c->shared->ws) ? scope_hides : NULL,
+		.hides_arg = &names,
 	};
 	/* A directory is shown as it is. In a tree, what the ignore rules hide would fill the
 	 * answer. */

@@ -9,6 +9,7 @@
 #include "base/io.h"
 #include "base/limits.h"
 #include "base/own.h"
+#include "guard/hidden.h"
 #include "search/glob.h"
 #include "search/scan.h"
 #include "tools/kept.h"
@@ -249,6 +250,16 @@ struct walk_request scope_walk(const struct call *c, const struct scope *s, size
 		.seen = c->progress ? c->progress->seen : NULL,
 		.seen_arg = c->progress ? c->progress->arg : NULL,
 	};
+}
+
+bool scope_hides(void *arg, struct str path)
+{
+	const struct scope_names *n = arg;
+	char name[3 * PATH_MAX];
+	const int length =
+		snprintf(name, sizeof name, "%.*s%.*s", STR_FMT(n->prefix), STR_FMT(path));
+
+	return hidden_path(n->call->shared->hidden, (struct str){ name, (size_t)length });
 }
 
 size_t scope_globs(const struct call *c, const struct scope *s, struct str glob, struct str ret[2])

@@ -71,6 +71,13 @@ int scope_enter(struct call *c, struct str path, struct str cursor, struct str p
 /* The walk through the scope from its cursor on, with the call's threads, deadline and rules. */
 struct walk_request scope_walk(const struct call *c, const struct scope *s, size_t limit);
 
+/* For find_request: is a path below a scope, with which it begins, hidden from agents? */
+struct scope_names {
+	const struct call *call;
+	struct str prefix;
+};
+bool scope_hides(void *names, struct str path);
+
 /* The globs that choose files below the scope: the given one and, because that may be meant from
  * the workspace, the same without the path of the scope if it begins with that. Returns how many.
  */

@@ -151,6 +151,11 @@ class WithNamespaces(Hidden):
         self.assertGreaterEqual(found["skipped"]["hidden"], 4)
         self.assertIn(".env (hidden)", str(server.result("ls", path=".")))
         self.assertIn("secrets/ (hidden)", str(server.result("ls", path=".")))
+        for found in (server.result("find", pattern="**"), server.output("find_files", pattern="**"), server.output("list_directory", path=".", recursive=True),
+                      server.result("find", path="conf", pattern="*"), server.output("find_files", path=".", pattern="s*")):
+            self.assertIn(" (hidden)", str(found))
+            self.assertNotIn("key.pem", str(found))
+            self.assertNotIn(".env'", str(found))
         self.assertEqual((self.workspace / ".env").read_text(), CANARY + "\n")
 
     def test_it_gets_no_other_name(self):
@@ -218,7 +223,7 @@ class WithNamespaces(Hidden):
         (self.workspace / "conf/real").write_text(CANARY)
         self.assertNotIn(CANARY, str(server.observe("run_command", command="cat .env conf/real")))
         (self.workspace / ".env").unlink()
-        job = server.output("run_command", command="touch .env; rm .env; python3 reader.py", background=True)["job_id"]
+        job = server.output("run_command", command="python3 reader.py", background=True)["job_id"]
         until(lambda: (self.workspace / "begun").exists(), "the job runs")
         (self.workspace / ".env").write_text(CANARY)
         (self.workspace / "go").write_text("")
