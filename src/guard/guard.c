@@ -154,7 +154,8 @@ static struct sink_rule class_in_other(struct str path)
 
 	while (rest.n) {
 		(void)str_cut(rest, '/', &part, &rest);
-		if (!str_eq(part, STR(".git")) || !rest.n || is_sample(rest))
+		/* Without files of its own a repository is called so: name.git. */
+		if (!str_ends(part, STR(".git")) || !rest.n || is_sample(rest))
 			continue;
 		struct sink_rule s = sinks_in_git(rest);
 		s.class = s.class == SINK_NONE ? SINK_NONE : SINK_NOTED;
@@ -167,17 +168,18 @@ static struct sink_rule class_in_other(struct str path)
 static struct sink_rule class_in_git(const struct guard *g, const char *name)
 {
 	const struct present *p = g->now;
+	struct sink_rule found = { .class = SINK_NONE };
 
-	for (size_t i = 0; i < p->git_count; i++) {
+	for (size_t i = 0; i < p->git_count && found.class != SINK_GUARDED; i++) {
 		const char *git = p->text.p + p->gits[i];
 		const size_t n = strlen(git);
 		if (!canonical_is_in(name, git) || !name[n] || is_sample(str_of(name)))
 			continue;
 		const struct sink_rule s = sinks_in_git(str_of(name + n + 1));
-		if (s.class != SINK_NONE)
-			return s;
+		if (s.class > found.class)
+			found = s;
 	}
-	return (struct sink_rule){ .class = SINK_NONE };
+	return found;
 }
 
 static struct sink_rule class_here(const struct guard *g, const char *name, bool is_dir)

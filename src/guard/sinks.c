@@ -139,6 +139,12 @@ struct sink_rule sinks_in_git(struct str path)
 	struct sink_rule s = match_in_git(path);
 	struct str part;
 
+	if (s.class == SINK_NONE && str_starts(path, STR("worktrees/"))) {
+		(void)str_cut(str_from(path, STR("worktrees/").n), '/', &part, &path);
+		s = match_in_git(path);
+		s.class = s.class == SINK_NONE ? SINK_NONE : SINK_NOTED;
+		return s;
+	}
 	if (s.class != SINK_NONE || !str_starts(path, STR("modules/")))
 		return s;
 	/* The name of a submodule has one part or more. */

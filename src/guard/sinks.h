@@ -38,7 +38,8 @@ void sinks_done(struct sinks *s);
  * operator speaks about it, and it is not in the table. */
 struct sink_rule sinks_match(const struct sinks *s, struct str path, bool is_dir, bool *said);
 
-/* What a path in a git directory is, relative to that. It may lie in that of a submodule. */
+/* What a path in a git directory is, relative to that. It may lie in that of a submodule; of a worktree
+ * it is noted, because git makes such files with each new one. */
 struct sink_rule sinks_in_git(struct str path);
 
 /* The names of the table that are relative to the top of the workspace, guarded, in order; NULL

@@ -222,6 +222,9 @@ class WithoutNamespaces(Guards):
         out = self.run_in(server, "mkdir -p .vscode .idea && echo {} > .vscode/tasks.json && echo x > README && git init -q sub && "
                                         "cp evil sub/.git/hooks/post-commit")
         self.assertEqual(set(out["runs_later"]), {".vscode/tasks.json", "sub/.git/hooks/post-commit"})
+        more = self.run_in(server, "git clone -q --bare . bare.git && cp evil bare.git/hooks/pre-receive && git worktree add -q wt && "
+                                   "printf '[core]\\n\\tfsmonitor = ../evil\\n' > .git/worktrees/wt/config.worktree")
+        self.assertEqual(set(more["runs_later"]), {"bare.git/hooks/pre-receive", ".git/worktrees/wt/config.worktree"})
         told = watcher.until(lambda event: event["type"] == "change")[-1]["files"]
         self.assertEqual({file["path"] for file in told if file.get("runs_later")}, set(out["runs_later"]))
         self.assertNotIn("denied", out)

@@ -142,6 +142,9 @@ static void test_names_in_a_git_directory(void **state)
 	assert_int_equal(sinks_in_git(STR("modules/m/modules/n/info/attributes")).class,
 			 SINK_GUARDED);
 	assert_int_equal(sinks_in_git(STR("modules/hooks/HEAD")).class, SINK_NONE);
+	assert_int_equal(sinks_in_git(STR("worktrees/w/config.worktree")).class, SINK_NOTED);
+	assert_int_equal(sinks_in_git(STR("worktrees/config/HEAD")).class, SINK_NONE);
+	assert_int_equal(sinks_in_git(STR("worktrees/config")).class, SINK_NONE);
 	assert_true(sinks_has_name(STR("/x/.git/y")));
 	assert_true(sinks_has_name(STR(".claude")));
 	assert_false(sinks_has_name(STR("/dev/null")));
