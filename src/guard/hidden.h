@@ -8,7 +8,8 @@
  * With namespaces each match is covered by something that cannot be read. All tools ask hidden_is
  * about what they have opened: a link or ".." does not help, nor another name of the same file.
  * The workspace is searched for matches when the server starts, and again before a command, but for
- * no more than a fiftieth of the time. What is known is looked at before each command.
+ * no more than a hundredth of the time. What is known, and what a pattern without wildcards names, is
+ * looked at before each command, and a directory of such a name is watched while commands run.
  */
 #ifndef GUARD_HIDDEN_H
 #define GUARD_HIDDEN_H
