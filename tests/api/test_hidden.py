@@ -4,6 +4,7 @@ Everything is in a directory of this test's own, outside of the private /tmp; so
 """
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import tempfile
 import unittest
 
 from harness import SidecarTest, needs_namespaces, needs_sandbox, until
+from test_events import Watcher
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 FLOOR = [sys.executable, str(PROGRAMS / "without_namespaces.py")]
@@ -25,6 +27,12 @@ READERS = (
     "python3 -c 'import mmap; f = open(\"%s\", \"rb\"); print(mmap.mmap(f.fileno(), 0, prot=1)[:])'",
     "python3 -c 'import os; f = os.open(\"%s\", 0); print(os.sendfile(1, f, 0, 99))'",
     "python3 -c 'import os; f = os.open(\"%s\", 0); o = os.open(\"o\", 66); os.copy_file_range(f, o, 99)'; cat o",
+    "python3 -c 'import ctypes, os, struct; f = ctypes.CDLL(None).syscall(437, -100, b\"%s\", struct.pack(\"QQQ\", 0, 0, 0), 24); "
+    "print(f, os.read(f, 99))'",  # openat2
+    # An opened file goes through a socket to another process.
+    "python3 -c 'import os, socket; a, b = socket.socketpair(socket.AF_UNIX); p = os.fork(); "
+    "socket.send_fds(a, [b\"x\"], [os.open(\"%s\", os.O_PATH)]) if p else print(open(\"/proc/self/fd/%d\" % socket.recv_fds(b, 9, 1)[1][0]).read())'",
+    "cat /proc/$$/cwd/%s", "cd /proc/$$/root$PWD && cat %s", "exec 9< $(dirname %s) && cat /proc/$$/fd/9/* /proc/$$/fd/9/.*",
     "chmod 777 %s; cat %s", "rm -f %s; cat %s", "truncate -s 0 %s; cat %s", "unshare -rm cat %s", "umount $PWD/%s; cat %s",
 )
 
@@ -115,7 +123,10 @@ class Token(Hidden):
 @needs_namespaces
 class WithNamespaces(Hidden):
     def test_readers(self):
-        server = self.serve()
+        audit = self.dir / "audit.log"
+        server = self.serve(SIDECAR_AUDIT=str(audit))
+        watcher = Watcher(server)
+        self.addCleanup(watcher.close)
         for name in (".env", "conf/.env", "secrets/key.pem"):
             for reader in READERS:
                 with self.subTest(name=name, reader=reader):
@@ -123,7 +134,14 @@ class WithNamespaces(Hidden):
                     self.assertNotIn(CANARY, str(out))
                 server.observe("run_command", command="rm -rf c h l m d x o")
                 self.assertEqual((self.workspace / name).read_text(), CANARY + "\n")
+        kept = re.search(r"kept/\w+|output:\w+", str(server.observe("run_command", command="cat .env; seq 40000")))
+        self.assertNotIn(CANARY, str(server.output("read_file", path=kept.group(), start_line=1, end_line=9)))
+        server.observe("run_command", command="echo the-end")
+        self.assertNotIn(CANARY, str(watcher.until(lambda event: event["type"] == "output" and "the-end" in str(event))))
         self.assertNotIn(CANARY, server.log())
+        server.stop()
+        self.assertIn("the-end", audit.read_text())
+        self.assertNotIn(CANARY, audit.read_text())
 
     def test_health_says_what_is_hidden(self):
         said = "keys and credentials in the home directory"
