@@ -62,7 +62,7 @@ bool canonical_lead(const char *name, char to[PATH_MAX])
 	    snprintf(dir, sizeof dir, "%.*s", (int)(last - name), name) >= PATH_MAX ||
 	    !canonical_lead(dir, to) || strlen(to) + strlen(last) >= PATH_MAX)
 		return false;
-	(void)strcat(to, last);
+	memcpy(to + strlen(to), last, strlen(last) + 1);
 	return true;
 }
 

@@ -27,113 +27,13 @@ bool resolver_name(int fd, char name[PATH_MAX])
 	return name[0] == '/';
 }
 
-/* What a link of the caller in /proc leads to, if that has a name. */
-static int read_link(int proc, const char *what, char to[PATH_MAX])
-{
-	const ssize_t n = readlinkat(proc, what, to, PATH_MAX - 1);
-
-	if (n < 0) {
-		if (errno == ENOENT)
-			errno = EBADF;
-		return -1;
-	}
-	to[n] = '\0';
-	if (to[0] == '/')
-		return 0;
-	errno = ENOTDIR;
-	return -1;
-}
-
-static int join(struct caller_path *ret, struct str start, struct str rest)
-{
-	if (str_eq(start, STR("/")))
-		start.n = 0;
-	if (start.n + rest.n + 2 > sizeof ret->text) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	if (start.n)
-		memmove(ret->text, start.p, start.n); /* it may be its own beginning */
-	ret->text[start.n] = '/';
-	if (rest.n)
-		memcpy(ret->text + start.n + 1, rest.p, rest.n);
-	ret->n = start.n + 1 + rest.n;
-	ret->text[ret->n] = '\0';
-	return 0;
-}
-
-static struct str without_slashes(struct str s)
-{
-	while (s.n && s.p[0] == '/')
-		s = str_from(s, 1);
-	return s;
-}
-
-/* The names in /proc and /dev by which a process reaches what it has itself. */
-static int replace_magic(int proc, struct caller_path *p)
-{
-	static const struct {
-		struct str start;
-		const char *what;
-		bool numbered;
-	} magic[] = {
-		{ STR("/proc/self/fd/"), "fd/", true },
-		{ STR("/proc/thread-self/fd/"), "fd/", true },
-		{ STR("/dev/fd/"), "fd/", true },
-		{ STR("/dev/stdin"), "fd/0", false },
-		{ STR("/dev/stdout"), "fd/1", false },
-		{ STR("/dev/stderr"), "fd/2", false },
-		{ STR("/proc/self/cwd"), "cwd", false },
-		{ STR("/proc/thread-self/cwd"), "cwd", false },
-		{ STR("/proc/self/root"), "root", false },
-		{ STR("/proc/thread-self/root"), "root", false },
-		{ STR("/proc/self/exe"), "exe", false },
-		{ STR("/proc/thread-self/exe"), "exe", false },
-	};
-	const struct str threads = STR("/proc/self/task/");
-
-	/* A thread is also found by its number alone. */
-	if (str_starts((struct str){ p->text, p->n }, threads) && p->text[threads.n] >= '0' &&
-	    p->text[threads.n] <= '9') {
-		p->n -= threads.n - 6;
-		memmove(p->text + 6, p->text + threads.n, p->n - 6 + 1);
-	}
-	const struct str all = { p->text, p->n };
-
-	if (!str_starts(all, STR("/proc/")) && !str_starts(all, STR("/dev/")))
-		return 0;
-	for (size_t i = 0; i < ARRAY_LEN(magic); i++) {
-		struct str number = STR(""), rest = str_from(all, magic[i].start.n);
-		char target[PATH_MAX] UNINITIALISED, what[32];
-		if (!str_starts(all, magic[i].start))
-			continue;
-		if (magic[i].numbered)
-			(void)str_cut(rest, '/', &number, &rest);
-		else if (rest.n && rest.p[0] != '/')
-			continue;
-		rest = without_slashes(rest);
-		(void)snprintf(what, sizeof what, "%s%.*s", magic[i].what,
-			       STR_FMT(str_upto(number, 10)));
-		if (read_link(proc, what, target) < 0)
-			return -1;
-		struct caller_path new UNINITIALISED;
-		if (join(&new, str_of(target), rest) < 0)
-			return -1;
-		if (rest.n == 0 && new.n > 1) /* without the slash between them */
-			new.text[--new.n] = '\0';
-		*p = new;
-		return 0;
-	}
-	return 0;
-}
-
 /* Where a path or a link leads that is relative to a directory, which is an absolute path. */
 static int go_to(int proc, struct str dir, const char *target, struct caller_path *ret)
 {
 	const struct str start = *target == '/' ? STR("") : dir;
 
-	return join(ret, start, without_slashes(str_of(target))) < 0 ? -1
-								     : replace_magic(proc, ret);
+	return way_join(ret, start, way_below(str_of(target))) < 0 ? -1
+								   : way_replace_magic(proc, ret);
 }
 
 /* Make a path absolute, relative to a directory descriptor of the caller or AT_FDCWD. Links are not
@@ -147,7 +47,7 @@ static int make_absolute(int proc, int dirfd, const char *path, struct caller_pa
 		return go_to(proc, STR(""), path, ret);
 	if (dirfd != AT_FDCWD)
 		(void)snprintf(what, sizeof what, "fd/%d", dirfd);
-	return read_link(proc, what, base) < 0 ? -1 : join(ret, str_of(base), str_of(path));
+	return way_link(proc, what, base) < 0 ? -1 : way_join(ret, str_of(base), str_of(path));
 }
 
 /* Open what an absolute path means in that root and its mounts, with these flags and O_PATH: links
@@ -318,7 +218,7 @@ static bool is_home(const struct resolver *r, struct str path, struct str *below
 	/* "/" ends in the separator that must follow every other directory. */
 	if (home.n > 1 && below->n && below->p[0] != '/')
 		return false;
-	*below = without_slashes(*below);
+	*below = way_below(*below);
 	return true;
 }
 
@@ -369,8 +269,8 @@ static int walk_part(struct resolver *r, struct str part, bool last, struct call
 			;
 		return 0;
 	}
-	if (join(done, (struct str){ done->text, done->n }, part) < 0 ||
-	    replace_magic(r->proc, done) < 0)
+	if (way_join(done, (struct str){ done->text, done->n }, part) < 0 ||
+	    way_replace_magic(r->proc, done) < 0)
 		return -1;
 	const ssize_t n = last ? 0 : read_any_link(r, done->text, to);
 	if (n > 0)
@@ -384,7 +284,7 @@ static int walk(struct resolver *r, struct caller_path *p)
 {
 	struct caller_path done UNINITIALISED, rest = *p, next UNINITIALISED;
 	char to[PATH_MAX] UNINITIALISED;
-	struct str part, left = without_slashes((struct str){ rest.text, rest.n });
+	struct str part, left = way_below((struct str){ rest.text, rest.n });
 	int links = 0;
 
 	if (see_root(r) < 0 || !is_certain(r)) {
@@ -394,7 +294,7 @@ static int walk(struct resolver *r, struct caller_path *p)
 	done.n = 0;
 	while (left.n) {
 		(void)str_cut(left, '/', &part, &left);
-		left = without_slashes(left);
+		left = way_below(left);
 		const int led = walk_part(r, part, !left.n, &done, to);
 		if (led < 0)
 			return -1;
@@ -406,13 +306,13 @@ static int walk(struct resolver *r, struct caller_path *p)
 		}
 		if (to[0] == '/')
 			done.n = 0;
-		if (join(&next, str_of(to), left) < 0)
+		if (way_join(&next, str_of(to), left) < 0)
 			return -1;
 		rest = next;
-		left = without_slashes((struct str){ rest.text, rest.n });
+		left = way_below((struct str){ rest.text, rest.n });
 	}
 	if (done.n == 0)
-		return join(p, STR(""), STR(""));
+		return way_join(p, STR(""), STR(""));
 	done.text[done.n] = '\0';
 	*p = done;
 	return 0;
@@ -532,7 +432,7 @@ static bool name_dots(struct resolver *r, struct caller_path *w)
 
 	return fd >= 0 && found.in_home && resolver_name(fd, text) &&
 	       is_home(r, str_of(text), &below) &&
-	       join(w, STR(""), without_slashes(str_of(text))) == 0;
+	       way_join(w, STR(""), way_below(str_of(text))) == 0;
 }
 
 /* Find the directory of p->at, and the name in it. */

@@ -32,6 +32,7 @@
 #include "base/str.h"
 #include "supervise/bounds.h"
 #include "supervise/intent.h"
+#include "supervise/way.h"
 
 /* A directory of this process which callers see by the same path. */
 struct resolver_home {
@@ -39,12 +40,6 @@ struct resolver_home {
 	struct str path; /* canonical */
 	/* Open a directory beneath the root with O_PATH, without following a link. */
 	int (*open)(int root, struct str below);
-};
-
-/* An absolute path as the caller sees it, with links and dots in it; longer ones do not exist. */
-struct caller_path {
-	char text[2 * PATH_MAX];
-	size_t n;
 };
 
 /* A directory by the text with which a caller named it. */
