@@ -106,13 +106,13 @@ static const struct setting settings[] = {
 	  .help = "which commands of models are refused; strict also refuses chaining (default "
 		  "default)" },
 	{ "SIDECAR_COMMAND_RULES", "command-rules", SETTING_TEXT, AT(command_rules), "RULE;...",
-	  .help = "more commands to refuse, or !NAME to allow (docs/command-policy.md)" },
+	  .help = "more commands to refuse, or !NAME to allow (docs/security.md)" },
 	{ "SIDECAR_SCRUB", "scrub", SETTING_CHOICE, AT(scrub), WORDS("off", "on", "all"),
 	  .usual = "on",
 	  .help = "remove secrets from what models see of commands and searches; all: of files, "
 		  "too (default on)" },
 	{ "SIDECAR_SCRUB_PATTERNS", "scrub-patterns", SETTING_TEXT, AT(scrub_patterns), "TEXT",
-	  .help = "more patterns of secrets, one per line (docs/scrubbing.md)" },
+	  .help = "more patterns of secrets, one per line (docs/security.md)" },
 	{ "SIDECAR_READ_BEFORE_WRITE", "read-before-write", SETTING_CHOICE, AT(read_before_write),
 	  WORDS("auto", "off", "overwrites", "on"),
 	  .help = "a session may replace, or (on) change, only files it has read (default for MCP "
@@ -192,7 +192,7 @@ static const struct setting settings[] = {
 	  .help = "whether calls can be watched by /events and /calls (default on)" },
 	{ "SIDECAR_AUDIT", "audit", SETTING_TEXT, AT(audit), "FILE",
 	  .help = "record every call there, in lines that cannot be changed unseen "
-		  "(docs/live.md)" },
+		  "(docs/undo.md)" },
 	{ "SIDECAR_AUDIT_KEY_FILE", "audit-key-file", SETTING_TEXT, AT(audit_key_file), "FILE",
 	  .help = "file with the key without which such lines cannot be made" },
 	{ "SIDECAR_WATCHABLE", "watchable", SETTING_CHOICE, AT(watchable), WORDS("off", "on"),

@@ -23,7 +23,7 @@
  * private key goes out as soon as the key is recognised; its body is swallowed.
  *
  * Finds are decided from the left, each byte belongs to one find, and a find of a definite shape
- * (a token) wins over the name it is assigned to. docs/scrubbing.md lists the shapes and what is
+ * (a token) wins over the name it is assigned to. docs/security.md lists the shapes and what is
  * not caught.
  */
 #ifndef SCRUB_SCRUB_H

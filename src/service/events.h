@@ -3,7 +3,7 @@
  * events: what has happened to calls and jobs, for those who watch: the newest events, in a ring;
  * and their form as JSON.
  *
- * Which members an event has depends on its type: docs/live.md has the table. All texts are without
+ * Which members an event has depends on its type: docs/undo.md has the table. All texts are without
  * secrets before they come here, but for arguments and results that are kept as they came (`raw`).
  *
  * At most LIMIT_EVENTS events and LIMIT_EVENT_BYTES bytes are kept. They are numbered from 1

@@ -4,7 +4,7 @@
  * the sidecar and take its own tools away.
  *
  * One table, a row for each value. The same rows are written by `setup`, looked for by `--check`
- * and taken out by `--undo`. docs/agents/ says for each agent what was seen with the real program.
+ * and taken out by `--undo`. docs/guide.md says for each agent what was seen with the real program.
  */
 #ifndef SETUP_AGENTS_H
 #define SETUP_AGENTS_H

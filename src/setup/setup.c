@@ -351,9 +351,8 @@ static int set_up(struct work_on_setup *w)
 	if (w->args->only && w->agent->cannot) {
 		cli_say(w->cli,
 			"%s cannot be held: %s. Without --only it can use the sidecar beside them; "
-			"to hold it, run it in a container (docs/agents/%s.md). Nothing was "
-			"changed",
-			w->agent->title, w->agent->cannot, w->agent->name);
+			"to hold it, run it in a container (docs/guide.md). Nothing was changed",
+			w->agent->title, w->agent->cannot);
 		return EXIT_FAILED;
 	}
 	if (plan(w, &e) < 0)

@@ -41,7 +41,7 @@ SECONDS = 300  # after which a block is taken to hang
 
 
 def documents():
-    found = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/agents/*.md"), *ROOT.glob("deploy/**/*.md"), *ROOT.glob("tests/*/*.md")]
+    found = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("bench/*.md"), *ROOT.glob("deploy/**/*.md"), *ROOT.glob("tests/*/*.md")]
     return sorted(path for path in found if path.name != "CHANGELOG.md")  # history may name what is gone
 
 

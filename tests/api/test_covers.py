@@ -55,7 +55,7 @@ class Covers(SidecarTest):
                                "SIDECAR_AUDIT_KEY_FILE": str(self.key), **env})
 
     def rotate(self, server):
-        """As docs/live.md says."""
+        """As docs/undo.md says."""
         for n in (2, 1):
             if (old := self.dir / ("audit.%d" % n)).exists():
                 old.rename(self.dir / ("audit.%d" % (n + 1)))

@@ -93,7 +93,7 @@ class Settings(unittest.TestCase):
 
     def test_the_time_to_stop_is_as_long_as_the_server_may_take(self):
         after = int(re.search(r"LIMIT_STOP_MS = (\d+)", (ROOT / "src/api/limits.h").read_text())[1]) / 1000
-        grace = int(re.search(r"--grace SECONDS.*default (\d+)", (ROOT / "docs/settings.md").read_text())[1])
+        grace = int(re.search(r"--grace SECONDS.*default (\d+)", (ROOT / "docs/guide.md").read_text())[1])
         for name, setting in (("systemd/sidecar.service", r"TimeoutStopSec=(\d+)"),
                               ("docker/compose.yaml", r"stop_grace_period: (\d+)s")):
             self.assertGreater(int(re.search(setting, (DEPLOY / name).read_text())[1]), grace + after, name)

@@ -11,14 +11,18 @@ from harness import BIN, ROOT
 INLINE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.S)
 # Options of other programs that are named without them.
 FOREIGN = {"--crlf": "ripgrep", "--no-unicode": "ripgrep", "--init": "docker", "--stop-timeout": "docker",
-           "--cap-drop": "docker", "--security-opt": "docker",
+           "--cap-drop": "docker", "--cap-add": "docker", "--security-opt": "docker", "--proxy-timeout": "agent-sandbox",
            "--cache": "bench/search", "--long": "an example", "--token": "an example", "--strict": "the inspector of MCP",
            **dict.fromkeys(("--dangerously-skip-permissions", "--dangerously-bypass-approvals-and-sandbox", "--settings",
                             "--profile", "--allowed-mcp-server-names", "--approval-mode=yolo"), "agents"),
            **dict.fromkeys(("--bind", "--version", "--proxy", "--resolve", "--connect-to", "--config", "--unix-socket"),
                            "programs that the command policy knows")}
 # Variables of others.
-NOT_OURS = {"SHARED_WORKSPACE", "GITHUB_TOKEN", "GEMINI_CLI_TRUST_WORKSPACE", "OPENCODE_CONFIG", "OPENCODE_PERMISSION"}
+NOT_OURS = {"SHARED_WORKSPACE", "GITHUB_TOKEN", "GEMINI_CLI_TRUST_WORKSPACE", "OPENCODE_CONFIG", "OPENCODE_PERMISSION",
+            "CAP_SYS_ADMIN", "CAP_SYS_PTRACE", "SYS_PTRACE"}
+# Words of the ten questions of a new user, in the order of the README.
+QUESTIONS = (("only some hosts", "network"), (".env",), ("two directories",), ("yesterday",), ("compose",), ("memory limit",),
+             ("python",), ("dev server",), ("uninstall", "files"), ("macos",))
 # Files that only stand for others.
 EXAMPLES = {"src/a.c", "src/tools/name.c", "tests/api/test_name.py"}
 
@@ -183,15 +187,29 @@ class Docs(unittest.TestCase):
         for path in sorted((ROOT / "docs").glob("*.md")):
             self.assertIn(f"](docs/{path.name})", readme)
 
+    def test_questions(self):
+        """What people ask first is a heading in their words, and a table in the README leads to each."""
+        readme = (ROOT / "README.md").read_text()
+        table = dict(re.findall(r"^\| (.+?) \| \[(.+)\) \|$", readme.split("\n## Questions\n")[1].split("\n## ")[0], re.M))
+        self.assertEqual(len(table), len(QUESTIONS))
+        for (question, link), words in zip(table.items(), QUESTIONS):
+            heading, target, anchor = re.fullmatch(r"(.+)\]\((.+)#(.+)", link).groups()
+            with self.subTest(question):
+                self.assertIn(f"\n## {heading}\n", (ROOT / target).read_text())
+                self.assertEqual({anchor}, slugs(f"## {heading}"))
+                for word in words:
+                    self.assertIn(word, question.lower())
+                    self.assertIn(word, heading.lower())
+
     def test_settings(self):
-        """docs/settings.md has every setting, in the words of the help."""
+        """docs/guide.md has every setting, in the words of the help."""
         rows = set()
         for flag, variable, meaning, variables in re.findall(
                 r"^  (?:(--.*)|(\w+)=.*)\n {8}(.*?)(?: \(([A-Z0-9_]+(?: and [A-Z0-9_]+)?)\))?$",
                 help_of("serve").split("\nSettings,")[1], re.M):
             names = (variable or variables).replace(" and ", "`, `")
             rows.add("| %s | `%s` | %s |" % (flag and f"`{flag}`".replace("|", "\\|"), names, meaning))
-        page = (ROOT / "docs/settings.md").read_text()
+        page = (ROOT / "docs/guide.md").read_text().split("\n## Every setting\n")[1]
         shown = {line for line in page.splitlines() if re.match(r"\|.*\| `", line)}
         self.assertEqual("\n".join(sorted(shown)), "\n".join(sorted(rows)))
 

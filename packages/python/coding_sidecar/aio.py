@@ -206,7 +206,7 @@ class AsyncClient(AsyncOperations):
                      timeout: Optional[float] = None) -> AsyncIterator[SidecarEvent]:
         """What happens in the sidecar, as it happens: from now on, or after the event ``since``.
 
-        That is ``BOOT-ID`` of an earlier stream (docs/live.md). With ``wait_for_ready`` the stream goes on after a
+        That is ``BOOT-ID`` of an earlier stream (docs/undo.md). With ``wait_for_ready`` the stream goes on after a
         restart; a GapEvent says that events are missing.
         """
         reader = wire.EventReader(since)

@@ -201,7 +201,7 @@ class Client(Operations):
     def events(self, *, since: Union[int, str, None] = None, timeout: Optional[float] = None) -> Stream[SidecarEvent]:
         """What happens in the sidecar, as it happens: from now on, or after the event ``since``.
 
-        That is ``BOOT-ID`` of an earlier stream (docs/live.md). With ``wait_for_ready`` the stream goes on after a
+        That is ``BOOT-ID`` of an earlier stream (docs/undo.md). With ``wait_for_ready`` the stream goes on after a
         restart; a GapEvent says that events are missing.
         """
         reader, limit = wire.EventReader(since), self._limit(timeout)
