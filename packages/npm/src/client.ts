@@ -20,7 +20,7 @@ export interface SidecarClientOptions extends ConnectionOptions {
 /** A piece of a command's output, or its end. */
 export type BashEvent =
   | { type: "delta"; stream: "stdout" | "stderr"; data: string }
-  | { type: "done"; exitCode: number; timedOut?: boolean; stopped?: true; timeoutSeconds?: number; change?: number };
+  | { type: "done"; exitCode: number; timedOut?: boolean; stopped?: true; timeoutSeconds?: number; change?: number; notKept?: number };
 
 export interface BashOptions extends CallOptions {
   onStdout?: (text: string) => void;
@@ -43,6 +43,8 @@ export interface BashResult {
   truncated: boolean;
   /** The number of what it changed, for `undoChange`, as far as commands are observed. */
   change?: number;
+  /** How many paths of that cannot be brought back, if there are any. */
+  notKept?: number;
 }
 
 /** What a tool for models answers. */
@@ -106,6 +108,7 @@ export class SidecarClient extends Operations {
         if (event.stopped) result.stopped = true;
         if (event.timeoutSeconds !== undefined) result.timeoutSeconds = event.timeoutSeconds;
         if (event.change !== undefined) result.change = event.change;
+        if (event.notKept !== undefined) result.notKept = event.notKept;
         continue;
       }
       (event.stream === "stdout" ? options.onStdout : options.onStderr)?.(event.data);
@@ -271,8 +274,9 @@ export class SidecarClient extends Operations {
     const answer = await this.#connection.ask(request, options);
     if (form.text && answer.status === 200) return answer.text as T;
     const result = resultOf(contentOf(answer)) as T;
-    const change = answer.headers["sidecar-change"];
-    return change === undefined ? result : { change: Number(change), ...result };
+    const { "sidecar-change": change, "sidecar-not-kept": lost } = answer.headers;
+    if (change === undefined) return result;
+    return { change: Number(change), ...(lost === undefined ? {} : { notKept: Number(lost) }), ...result };
   }
 
   #observe<Output>(name: string, args: object, options: CallOptions): Promise<Observation<Output>> {

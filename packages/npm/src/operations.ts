@@ -114,6 +114,8 @@ export interface WriteResult {
   bytes: number;
   /** The number of the change, for undo, if changes are kept. */
   change?: number;
+  /** How many paths of the change cannot be brought back; missing if all can. */
+  notKept?: number;
 }
 
 export interface EditResult {
@@ -127,6 +129,8 @@ export interface EditResult {
   replacements?: number;
   /** The number of the change, for undo, if changes are kept. */
   change?: number;
+  /** How many paths of the change cannot be brought back; missing if all can. */
+  notKept?: number;
 }
 
 export interface PatchResult {
@@ -136,6 +140,8 @@ export interface PatchResult {
   fuzz: string[];
   /** The number of the change, for undo, if changes are kept. */
   change?: number;
+  /** How many paths of the change cannot be brought back; missing if all can. */
+  notKept?: number;
 }
 
 export interface PatchFile {
@@ -267,6 +273,8 @@ export interface MkdirResult {
   path: string;
   /** The number of the change, for undo, if changes are kept. */
   change?: number;
+  /** How many paths of the change cannot be brought back; missing if all can. */
+  notKept?: number;
 }
 
 export interface RenameResult {
@@ -278,6 +286,8 @@ export interface RenameResult {
   from: string;
   /** The number of the change, for undo, if changes are kept. */
   change?: number;
+  /** How many paths of the change cannot be brought back; missing if all can. */
+  notKept?: number;
 }
 
 export interface ValidatePathResult {

@@ -212,7 +212,7 @@ test("jobs", async () => {
 
 test("what changes something says by which number it is undone", async (t) => {
   const here = place(t);
-  serve(t, here, { flags: ["--observe", "on"] });
+  serve(t, here, { flags: ["--observe", "on", "--undo-max-file", "1K"] });
   const client = new SidecarClient({ socketPath: here.socketPath, waitForReadyMs: 60_000 });
   t.after(() => client.close());
   const { change, ...rest } = await client.write({ path: "a", content: "1\n" });
@@ -228,6 +228,11 @@ test("what changes something says by which number it is undone", async (t) => {
   else await client.undoChange({ id: removed.change });
   assert.equal((await client.read({ path: "a" })).content, "3\n");
   assert.ok(!("change" in (await client.bash({ command: "true" }))));
+  // A file with two names is written in place, so it would have to be copied.
+  await client.write({ path: "large", content: "x".repeat(2000) });
+  await client.bash({ command: "ln large twice" });
+  assert.equal((await client.write({ path: "large", content: "y".repeat(2000) })).notKept, 1);
+  if (commands !== "none") assert.equal((await client.bash({ command: "echo >> large" })).notKept, 1);
 
   // A command that was given up: its call knows.
   const controller = new AbortController();

@@ -159,6 +159,8 @@ class WriteResult:
     """Its size now."""
     change: Optional[int] = None
     """The number of the change, for undo, if changes are kept."""
+    not_kept: Optional[int] = None
+    """How many paths of the change cannot be brought back; missing if all can."""
 
 
 @dataclass(frozen=True)
@@ -173,6 +175,8 @@ class EditResult:
     """How many places were replaced; with replaceAll."""
     change: Optional[int] = None
     """The number of the change, for undo, if changes are kept."""
+    not_kept: Optional[int] = None
+    """How many paths of the change cannot be brought back; missing if all can."""
 
 
 @dataclass(frozen=True)
@@ -199,6 +203,8 @@ class PatchResult:
     """What did not fit exactly and was accepted."""
     change: Optional[int] = None
     """The number of the change, for undo, if changes are kept."""
+    not_kept: Optional[int] = None
+    """How many paths of the change cannot be brought back; missing if all can."""
 
 
 @dataclass(frozen=True)
@@ -325,6 +331,8 @@ class MkdirResult:
     """Relative to the workspace."""
     change: Optional[int] = None
     """The number of the change, for undo, if changes are kept."""
+    not_kept: Optional[int] = None
+    """How many paths of the change cannot be brought back; missing if all can."""
 
 
 @dataclass(frozen=True)
@@ -337,6 +345,8 @@ class RenameResult:
     """Where it was, relative to the workspace."""
     change: Optional[int] = None
     """The number of the change, for undo, if changes are kept."""
+    not_kept: Optional[int] = None
+    """How many paths of the change cannot be brought back; missing if all can."""
 
 
 @dataclass(frozen=True)

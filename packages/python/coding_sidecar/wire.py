@@ -280,8 +280,9 @@ def result_of(want: Any, answer: Answer) -> Any:
     content = content_of(answer)
     if isinstance(content, dict) and content.get("ok") is True and "result" in content:
         content = content["result"]
-    change = answer.headers.get("sidecar-change")
-    return decode(want, content if change is None else {"change": int(change), **content})
+    headers = {"change": "sidecar-change", "notKept": "sidecar-not-kept"}
+    told = {name: int(answer.headers[header]) for name, header in headers.items() if header in answer.headers}
+    return decode(want, {**told, **content} if told else content)
 
 
 def decode(want: Any, value: Any) -> Any:
@@ -348,6 +349,8 @@ class BashDone:
     stopped: bool = False
     #: The time that it had, if the server allows no more than that.
     timeout_seconds: Optional[int] = None
+    #: How many paths of ``change`` cannot be brought back.
+    not_kept: int = 0
 
 
 BashEvent = Union[BashOutput, BashDone]
@@ -367,6 +370,8 @@ class BashResult:
     stopped: bool = False
     #: The time that it had, if the server allows no more than that.
     timeout_seconds: Optional[int] = None
+    #: How many paths of ``change`` cannot be brought back.
+    not_kept: int = 0
 
 
 OnText = Optional[Callable[[str], None]]
@@ -385,6 +390,7 @@ class Collector:
         if isinstance(event, BashDone):
             self.result.exit_code, self.result.timed_out, self.result.change = event.exit_code, event.timed_out, event.change
             self.result.stopped, self.result.timeout_seconds = event.stopped, event.timeout_seconds
+            self.result.not_kept = event.not_kept
             self.result.stdout, self.result.stderr = ("".join(self._kept[name]) for name in ("stdout", "stderr"))
             return
         tell = self._told[event.stream]
@@ -416,7 +422,7 @@ def bash_event(line: bytes) -> BashEvent:
         return BashOutput(event["stream"], event["data"])
     if event["type"] == "done":
         return BashDone(event["exitCode"], event.get("timedOut", False), event.get("change"), event.get("stopped", False),
-                        event.get("timeoutSeconds"))
+                        event.get("timeoutSeconds"), event.get("notKept", 0))
     raise SidecarError(event.get("code", "EXECUTION_ERROR"), event["message"], status=200)
 
 

@@ -364,7 +364,7 @@ class Connections(unittest.TestCase):
 
     def test_what_changes_something_says_by_which_number_it_is_undone(self):
         place = Place(self)
-        place.serve("--observe", "on")
+        place.serve("--observe", "on", "--undo-max-file", "1K")
         client = Client(place.socket_path, wait_for_ready=60)
         self.addCleanup(client.close)
         self.assertEqual(client.write("a", "1\n"), WriteResult(True, "a", 2, 1))
@@ -378,6 +378,11 @@ class Connections(unittest.TestCase):
             client.undo_change(removed.change)
             self.assertEqual(client.read("a").content, "3\n")
         self.assertIsNone(client.bash("true").change)
+        # A file with two names is written in place, so it would have to be copied.
+        client.write("large", "x" * 2000)
+        client.bash("ln large twice")
+        self.assertEqual(client.write("large", "y" * 2000).not_kept, 1)
+        self.assertEqual(client.bash("echo >> large").not_kept, int(observed))
 
         # A command that was given up: its call knows.
         def knows(error):
