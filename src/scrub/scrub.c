@@ -280,7 +280,8 @@ static size_t pass(struct scrubber *s, struct str text, bool final, struct buf *
 	buf_add(out, str_from(str_upto(text, decided), p.done));
 	const size_t n = decided < SCRUB_BEFORE ? decided : SCRUB_BEFORE;
 	memmove(s->before, s->before + n, SCRUB_BEFORE - n);
-	memcpy(s->before + SCRUB_BEFORE - n, text.p + decided - n, n);
+	if (n)
+		memcpy(s->before + SCRUB_BEFORE - n, text.p + decided - n, n);
 	return decided;
 }
 
