@@ -407,12 +407,15 @@ static void add_own(const struct lookout *s, const struct present *first)
 			add_covered(s, was, 0);
 	}
 	for (size_t i = 0; i < own->count; i++) {
-		const struct str rule = own->text[i];
-		if (!rule.n || strcspn(rule.p, "!*?[\\\n") < rule.n)
+		struct str rule = own->text[i];
+		size_t plain = 0;
+		rule = str_from(rule, str_starts(rule, STR("/")));
+		rule = str_upto(rule, rule.n - str_ends(rule, STR("/")));
+		while (plain < rule.n && !strchr("!*?[\\", rule.p[plain]))
+			plain++;
+		if (!rule.n || plain < rule.n)
 			continue;
-		const size_t skip = rule.p[0] == '/', end = rule.p[rule.n - 1] == '/';
-		(void)snprintf(name, sizeof name, "%.2000s/%.*s", s->root,
-			       (int)(rule.n - skip - end), rule.p + skip);
+		(void)snprintf(name, sizeof name, "%.2000s/%.*s", s->root, STR_FMT(rule));
 		if (!present_find(s->p, name))
 			add_covered(s, name, 0);
 	}

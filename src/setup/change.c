@@ -56,6 +56,9 @@ bool change_runs_sidecar(enum conf_form form, const struct change_names *names, 
 	struct str value, name;
 	struct err e;
 
+	/* So deep, where the words of its command line would have no path, there are no servers. */
+	if (command.n + 2 > KEY_PATH_MAX)
+		return false;
 	command.key[command.n++] = STR("command");
 	if (conf_find(form, text, &command, &value, &e) < 0 || !value.n)
 		return false;
