@@ -342,11 +342,19 @@ static void run(struct report *r, const struct own_server *o, const struct testd
 	(void)waitpid(server, NULL, 0);
 }
 
+static bool is_of(void *arg, const struct sidecar_journal *j)
+{
+	const struct testdir *root = arg;
+
+	return str_ends(str_of(j->workspace), str_of(root->name));
+}
+
 void prove_settings(struct report *r, const struct config *c, int flag_count, char **flags)
 {
 	const struct own_server own = { c, flag_count, flags };
 	const char *set = getenv("TMPDIR"), *tmp = set && *set == '/' ? set : "/tmp";
 	struct testdir scratch = { .fd = -1 }, root = { .fd = -1 };
+	struct sidecar_error ignored;
 	sigset_t before;
 
 	hold_signals(&before);
@@ -357,6 +365,9 @@ void prove_settings(struct report *r, const struct config *c, int flag_count, ch
 			   strerror(errno));
 	else
 		run(r, &own, &scratch, &root, &before);
+	/* The server has kept what the trials changed. */
+	if (root.fd >= 0)
+		(void)sidecar_journals(is_of, &root, &ignored);
 	testdir_remove(&root);
 	testdir_remove(&scratch);
 	(void)sigprocmask(SIG_SETMASK, &before, NULL);
