@@ -25,6 +25,8 @@ class Crash(SidecarTest):
             cls.server.put("d/f%d" % i, "a" * SIZE)
         cls.answered = 0
         for _ in range(ROUNDS):
+            # A server that has just started may not have a keeper yet; a command waits for it.
+            cls.server.call("bash", command="true")
             threads = [threading.Thread(target=cls.write, args=(versions[2 * i:2 * i + 2],)) for i in range(FILES)]
             for t in threads:
                 t.start()
@@ -39,6 +41,7 @@ class Crash(SidecarTest):
                 if data not in (b"a" * SIZE, b"b" * SIZE):
                     cls.torn.append((len(data), data[:1], data[-1:]))
             cls.server.start()
+        cls.server.call("bash", command="true")
 
     @classmethod
     def write(cls, bodies):
