@@ -224,7 +224,7 @@ void cli_add_text(struct buf *to, struct str text);
 /* Print a message on stderr, "sidecar: …"; not with --quiet. */
 void cli_say(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same, if so many paths of a change cannot be brought back. */
+/* Say how many paths of a change cannot be brought back, if there are any. */
 void cli_say_not_kept(const struct cli *c, int64_t change, int64_t count);
 
 /* Report a failure, with --json also as {"error":{"code","message"}} on stdout. Returns the exit
