@@ -43,7 +43,7 @@ struct str lines_rest(const struct lines *l);
 
 void lines_done(struct lines *l);
 
-/* The last lines of a text, at most so many; *before counts those that come earlier. */
+/* The last `most` lines of a text, or all; *before counts those that come earlier. */
 struct str lines_last(struct str text, int64_t most, int64_t *before);
 
 #endif
